@@ -1,0 +1,163 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about devices.
+type Gate string
+
+// The feature gates that matter to dynamic resource allocation.
+const (
+	GateDynamicResourceAllocation   Gate = "DynamicResourceAllocation"
+	GateAdminAccess                 Gate = "DRAAdminAccess"
+	GatePrioritizedList             Gate = "DRAPrioritizedList"
+	GateDeviceStatus                Gate = "DRAResourceClaimDeviceStatus"
+	GatePartitionableDevices        Gate = "DRAPartitionableDevices"
+	GateDeviceTaints                Gate = "DRADeviceTaints"
+	GateDeviceTaintRules            Gate = "DRADeviceTaintRules"
+	GateConsumableCapacity          Gate = "DRAConsumableCapacity"
+	GateDeviceBindingConditions     Gate = "DRADeviceBindingConditions"
+	GateExtendedResource            Gate = "DRAExtendedResource"
+	GateSchedulerFilterTimeout      Gate = "DRASchedulerFilterTimeout"
+	GateFractionalCapacityRange     Gate = "DRAFractionalCapacityRange"
+	GateListTypeAttributes          Gate = "DRAListTypeAttributes"
+	GateNodeAllocatableResources    Gate = "DRANodeAllocatableResources"
+	GateResourcePoolStatus          Gate = "DRAResourcePoolStatus"
+	GateWorkloadResourceClaims      Gate = "DRAWorkloadResourceClaims"
+	GateDerivedAttributes           Gate = "DRADerivedAttributes"
+	GateDeviceCompatibilityGroups   Gate = "DRADeviceCompatibilityGroups"
+	GateOptionalNodeOperations      Gate = "DRAOptionalNodeOperations"
+	GatePartitionableDevicesType    Gate = "DRAPartitionableDevicesType"
+	GateGranularStatusAuthorization Gate = "DRAResourceClaimGranularStatusAuthorization"
+)
+
+// NewestMinor is the newest Kubernetes minor release (1.NewestMinor) whose behaviour is modelled.
+const NewestMinor = 37
+
+// gateHistory says from which minor release on a gate is known and, of those, from which on it is
+// enabled by default (0: not yet). Source: the feature gate tables of the Kubernetes releases
+// (pkg/features/kube_features.go), 1.32 to 1.37.
+var gateHistory = map[Gate]struct{ known, enabled int }{
+	GateDynamicResourceAllocation:   {26, 34},
+	GateAdminAccess:                 {32, 34},
+	GatePrioritizedList:             {33, 34},
+	GateDeviceStatus:                {32, 33},
+	GatePartitionableDevices:        {33, 36},
+	GateDeviceTaints:                {33, 36},
+	GateDeviceTaintRules:            {35, 37},
+	GateConsumableCapacity:          {34, 36},
+	GateDeviceBindingConditions:     {34, 36},
+	GateExtendedResource:            {34, 36},
+	GateSchedulerFilterTimeout:      {34, 34},
+	GateFractionalCapacityRange:     {37, 37},
+	GateListTypeAttributes:          {36, 0},
+	GateNodeAllocatableResources:    {36, 0},
+	GateResourcePoolStatus:          {36, 0},
+	GateWorkloadResourceClaims:      {36, 0},
+	GateDerivedAttributes:           {37, 0},
+	GateDeviceCompatibilityGroups:   {37, 0},
+	GateOptionalNodeOperations:      {37, 0},
+	GatePartitionableDevicesType:    {37, 0},
+	GateGranularStatusAuthorization: {36, 36},
+}
+
+// Gates returns every gate that this package knows, sorted by name.
+func Gates() []Gate { return slices.Sorted(maps.Keys(gateHistory)) }
+
+// KnownGate reports whether the gate is one of those in Gates.
+func KnownGate(g Gate) bool { _, ok := gateHistory[g]; return ok }
+
+// Features is a set of feature gates together with where the knowledge comes from. It is a value:
+// its methods return changed copies. The zero value has every gate off.
+type Features struct {
+	// Minor is the Kubernetes minor release (1.Minor) whose scheduler is asked about.
+	Minor int
+	// Source says in a few words where the gates come from, for example
+	// "kubernetes_feature_enabled of the server" or "defaults of Kubernetes 1.37".
+	Source string
+
+	enabled map[Gate]bool
+}
+
+// DefaultFeatures returns the gates that Kubernetes 1.minor enables by default. A minor newer than
+// NewestMinor is treated as NewestMinor.
+func DefaultFeatures(minor int) Features {
+	known := min(minor, NewestMinor)
+	f := Features{Minor: minor, Source: fmt.Sprintf("defaults of Kubernetes 1.%d", known), enabled: map[Gate]bool{}}
+	for g, h := range gateHistory {
+		if h.enabled != 0 && h.enabled <= known {
+			f.enabled[g] = true
+		}
+	}
+	return f
+}
+
+// Enabled reports whether the gate is on.
+func (f Features) Enabled(g Gate) bool { return f.enabled[g] }
+
+// List returns the enabled gates, sorted by name.
+func (f Features) List() []Gate {
+	var on []Gate
+	for g, v := range f.enabled {
+		if v {
+			on = append(on, g)
+		}
+	}
+	slices.Sort(on)
+	return on
+}
+
+// With returns a copy in which the given gates have the given values. The source is kept; it is the
+// caller's to change.
+func (f Features) With(gates map[Gate]bool) Features {
+	out := f
+	out.enabled = maps.Clone(f.enabled)
+	if out.enabled == nil {
+		out.enabled = map[Gate]bool{}
+	}
+	maps.Copy(out.enabled, gates)
+	return out
+}
+
+// ParseFeatures reads "A=true,B=false", the form of the --features flag. It refuses gates that it
+// does not know, naming the nearest ones, and values that are not booleans.
+func ParseFeatures(text string) (map[Gate]bool, error) {
+	out := map[Gate]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return nil, fmt.Errorf("feature %q: want NAME=true or NAME=false", part)
+		}
+		gate := Gate(strings.TrimSpace(name))
+		if !KnownGate(gate) {
+			return nil, fmt.Errorf("unknown feature gate %q; known are %s", name, joinGates())
+		}
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "true", "1":
+			out[gate] = true
+		case "false", "0":
+			out[gate] = false
+		default:
+			return nil, fmt.Errorf("feature %s: %q is neither true nor false", gate, value)
+		}
+	}
+	return out, nil
+}
+
+func joinGates() string {
+	var names []string
+	for _, g := range Gates() {
+		names = append(names, string(g))
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
+}

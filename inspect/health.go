@@ -1,0 +1,33 @@
+package inspect
+
+import "time"
+
+// HealthState says how far a resource could be read.
+type HealthState string
+
+// The states of a resource. The zero value means that nobody tried to read it.
+const (
+	NotRead   HealthState = ""
+	Synced    HealthState = "Synced"    // read completely
+	Forbidden HealthState = "Forbidden" // the user may not list it
+	NotServed HealthState = "NotServed" // the server does not serve it at any version that we know
+	Broken    HealthState = "Broken"    // reading failed for another reason
+	Narrowed  HealthState = "Narrowed"  // read, but only in some namespaces
+)
+
+// Health is how far one resource could be read, and from when the data is.
+type Health struct {
+	State HealthState
+	// Version is the API version that was read, such as "resource.k8s.io/v1".
+	Version string
+	// Namespaces are those that were read when State is Narrowed.
+	Namespaces []string
+	// Message says in one line what went wrong; for Forbidden it names the verb and the resource.
+	Message string
+	// Since is when the state began; zero when that is not known.
+	Since time.Time
+}
+
+// Complete reports whether the resource was read completely. A resource that the server does not
+// serve is complete: there are no such objects.
+func (h Health) Complete() bool { return h.State == Synced || h.State == NotServed }
