@@ -1,0 +1,65 @@
+# Targets for people who work on kubectl-dra. `make help` lists them.
+
+GO ?= go
+# Version that the binary reports. Outside a git checkout the Go toolchain's own build information is used.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+CLI := github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/cli
+LDFLAGS := -s -w $(if $(VERSION),-X $(CLI).version=$(VERSION))
+
+GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+GORELEASER_VERSION := v2.18.0
+
+# How long each fuzz target runs, and how long each benchmark.
+FUZZTIME ?= 30s
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := build
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the plugin into bin/kubectl-dra
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-dra ./cmd/kubectl-dra
+
+.PHONY: test
+test: ## run every test that needs no cluster
+	$(GO) test ./...
+
+.PHONY: bench
+bench: ## run the benchmarks, and no tests
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## run golangci-lint, pinned and built from its Go module
+	$(GOLANGCI_LINT) run ./...
+
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@
+
+.PHONY: e2e
+e2e: ## run the plugin against a real control plane (builds one: minutes the first time)
+	cd e2e && $(GO) test -count=1 -timeout 60m ./...
+
+.PHONY: demo
+demo: ## explain one claim of the embedded demo cluster
+	$(GO) run ./cmd/kubectl-dra explain claim train-0 -n ml --demo
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME
+	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | \
+	while read -r pkg target; do \
+		echo "fuzz $$pkg $$target for $(FUZZTIME)"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	done
+
+.PHONY: generate
+generate: ## write the generated documents again
+	$(GO) generate ./...
+
+.PHONY: release-check
+release-check: ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)
+	$(GO) run github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION) check
