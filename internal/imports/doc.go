@@ -1,0 +1,12 @@
+// Package imports holds no code but a test: who may import whom in this module.
+//
+// The rule is data (the tables in rules_test.go), so that a change of the module's shape is a change
+// of a table that a reviewer sees. The test parses the source files and runs nothing, so it is fast.
+//
+// Imports point one way:
+//
+//	inspect < inspect/*, allocator/selector < allocator < allocator/commit, explain
+//	        < explain/text < tui/* < cmd
+//
+// A package that no line of the table covers is refused: a new folder needs a decision.
+package imports

@@ -1,0 +1,92 @@
+package imports
+
+// layer says which packages of this module the packages that match a pattern may import.
+//
+// A pattern is a directory below the module root, or a directory followed by "/..." for it and all
+// below it. Of several that match, the longest counts. Test files may import every package of the
+// module: the compiler keeps them from cycles, and a test may well read the demo cluster.
+type layer struct {
+	packages string
+	may      []string // patterns
+}
+
+var layers = []layer{
+	{"inspect", nil},
+	{"inspect/manifest/...", []string{"inspect"}},
+	{"inspect/demo/...", []string{"inspect", "inspect/manifest"}},
+	{"inspect/live/...", []string{"inspect", "inspect/manifest"}},
+	{"inspect/flowcontrol/...", []string{"inspect"}},
+	{"inspect/storage/...", []string{"inspect"}},
+	{"inspect/node/...", []string{"inspect"}},
+	{"allocator/selector/...", []string{"inspect"}},
+	{"allocator", []string{"inspect", "allocator/selector"}},
+	{"allocator/commit/...", []string{"inspect", "allocator"}},
+	{"explain", []string{"inspect", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
+	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
+	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/..."}},
+	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/..."}},
+	{"internal/imports", nil},
+	{"internal/release", nil},
+}
+
+// exempt are packages that no rule is asked of. internal/deps only keeps modules in go.mod while the
+// packages that use them are being written.
+var exempt = []string{"internal/deps"}
+
+// fence keeps imports with a prefix inside some packages. Of several prefixes that match an import,
+// the longest counts.
+type fence struct {
+	prefixes []string // import paths; each matches itself and everything below it
+	within   []string // patterns of packages that may import them
+	tests    []string // patterns of packages whose test files may import them, besides those in within
+	why      string
+}
+
+var everywhere = []string{"..."}
+
+var fences = []fence{
+	{
+		prefixes: []string{
+			"charm.land/bubbletea", "charm.land/bubbles", "charm.land/lipgloss",
+			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/bubbles", "github.com/charmbracelet/lipgloss",
+		},
+		within: []string{"tui/..."},
+		why:    "only the terminal UI knows of screens",
+	},
+	{
+		prefixes: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "k8s.io/cli-runtime"},
+		within:   []string{"cmd/..."},
+		why:      "only commands know of flags and printers",
+	},
+	{
+		prefixes: []string{"github.com/google/cel-go", "k8s.io/apiserver/pkg/cel"},
+		within:   []string{"allocator/selector"},
+		why:      "expressions have one owner, and cel-go is slow to start",
+	},
+	{
+		prefixes: []string{"k8s.io/dynamic-resource-allocation/cel"},
+		within:   []string{"allocator/selector"},
+		tests:    everywhere, // the oracle takes a cache from this package
+		why:      "expressions have one owner",
+	},
+	{
+		prefixes: []string{"k8s.io/dynamic-resource-allocation/structured"},
+		tests:    everywhere,
+		why:      "the scheduler's own allocator is the oracle of tests and must not decide anything here",
+	},
+	{
+		prefixes: []string{"k8s.io/client-go"},
+		within:   []string{"inspect/live/...", "inspect/flowcontrol/...", "allocator/commit/...", "cmd/..."},
+		why:      "only the packages that talk to a server know of clients",
+	},
+}
+
+// pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
+var pure = []string{"inspect", "allocator", "allocator/selector", "explain", "explain/text"}
+
+// impureImports are packages of the standard library that pure packages may not import.
+var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/exec", "os/signal", "syscall", "unsafe"}
+
+// clockNames are the names of package time that read or wait for the clock. Pure packages may import time,
+// for they handle timestamps, but not mention these.
+var clockNames = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
