@@ -1,0 +1,13 @@
+// Package live reads the objects of a Snapshot from an API server.
+//
+// [Read] lists every resource that a question needs once: in parallel, in pages, each at the newest
+// version that the server serves, converted to the newest version that the API knows. What the user
+// may not read, or the server does not serve, is recorded in the health of that resource and the read
+// goes on; only a server that cannot be asked at all is an error, a [ServerError].
+//
+// Three things are looked up beside the lists: which versions are served (discovery), the version of
+// the server, and the feature gates that are on (the metric kubernetes_feature_enabled).
+//
+// Objects are reduced to what the questions read; see reduce.go. Text that came from the server and
+// ends up in a message is freed of control characters here; names and values inside objects are not.
+package live

@@ -1,0 +1,218 @@
+package live
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	storagev1 "k8s.io/api/storage/v1"
+	storagev1beta1 "k8s.io/api/storage/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// kind says how one resource is read.
+type kind struct {
+	resource   inspect.Resource
+	group      string
+	namespaced bool
+	versions   []apiVersion // newest first
+	// page turns a decoded list into what adds its objects to Objects, reduced and at v1.
+	page func(v apiVersion, list runtime.Object) (func(*inspect.Objects), error)
+}
+
+// apiVersion is one version at which a kind may be served.
+type apiVersion struct {
+	name    string
+	newList func() runtime.Object
+	// convert fills a v1 list from one at this version; nil for v1.
+	convert func(in, out runtime.Object) error
+	// jsonOnly is set where the list type cannot decode protobuf.
+	jsonOnly bool
+}
+
+func (k kind) groupVersion(v apiVersion) schema.GroupVersion {
+	return schema.GroupVersion{Group: k.group, Version: v.name}
+}
+
+// qualified names the resource as in an RBAC message: "pods", "resourceslices.resource.k8s.io".
+func (k kind) qualified() string {
+	return schema.GroupResource{Group: k.group, Resource: string(k.resource)}.String()
+}
+
+func list[T any, P interface {
+	*T
+	runtime.Object
+}]() runtime.Object {
+	return P(new(T))
+}
+
+// pages returns the page function of a kind whose v1 list is L and whose v1 object is T.
+func pages[L, T any, PL interface {
+	*L
+	runtime.Object
+}, PT interface {
+	*T
+	metav1.Object
+}](items func(*L) []T, field func(*inspect.Objects) *[]*T, reduce func(*T)) func(apiVersion, runtime.Object) (func(*inspect.Objects), error) {
+	return func(v apiVersion, in runtime.Object) (func(*inspect.Objects), error) {
+		var err error
+		out, ok := in.(PL)
+		if !ok {
+			out = PL(new(L))
+			err = v.convert(in, out)
+		}
+		objects := items((*L)(out))
+		for i := range objects {
+			PT(&objects[i]).SetManagedFields(nil)
+			if reduce != nil {
+				reduce(&objects[i])
+			}
+		}
+		return func(o *inspect.Objects) {
+			to := field(o)
+			for i := range objects {
+				*to = append(*to, &objects[i])
+			}
+		}, err
+	}
+}
+
+// kindOf returns how the resource is read.
+func kindOf(resource inspect.Resource) (kind, bool) {
+	for _, k := range kinds() {
+		if k.resource == resource {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// kinds returns how every resource of a Snapshot is read.
+func kinds() []kind {
+	return append(append(draKinds(), coreKinds()...), append(flowKinds(), storageKinds()...)...)
+}
+
+func draKinds() []kind {
+	const group = resourcev1.GroupName
+	return []kind{{
+		resource: inspect.Claims, group: group, namespaced: true,
+		versions: []apiVersion{
+			{name: "v1", newList: list[resourcev1.ResourceClaimList]},
+			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimList], convert: convert},
+			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimList], convert: convert},
+		},
+		page: pages(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items },
+			func(o *inspect.Objects) *[]*resourcev1.ResourceClaim { return &o.Claims }, nil),
+	}, {
+		resource: inspect.Templates, group: group, namespaced: true,
+		versions: []apiVersion{
+			{name: "v1", newList: list[resourcev1.ResourceClaimTemplateList]},
+			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimTemplateList], convert: convert},
+			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimTemplateList], convert: convert},
+		},
+		page: pages(func(l *resourcev1.ResourceClaimTemplateList) []resourcev1.ResourceClaimTemplate { return l.Items },
+			func(o *inspect.Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates }, nil),
+	}, {
+		resource: inspect.Classes, group: group,
+		versions: []apiVersion{
+			{name: "v1", newList: list[resourcev1.DeviceClassList]},
+			{name: "v1beta2", newList: list[resourcev1beta2.DeviceClassList], convert: convert},
+			{name: "v1beta1", newList: list[resourcev1beta1.DeviceClassList], convert: convert},
+		},
+		page: pages(func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items },
+			func(o *inspect.Objects) *[]*resourcev1.DeviceClass { return &o.Classes }, nil),
+	}, {
+		resource: inspect.Slices, group: group,
+		versions: []apiVersion{
+			{name: "v1", newList: list[resourcev1.ResourceSliceList]},
+			{name: "v1beta2", newList: list[resourcev1beta2.ResourceSliceList], convert: convert},
+			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
+		},
+		page: pages(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items },
+			func(o *inspect.Objects) *[]*resourcev1.ResourceSlice { return &o.Slices }, nil),
+	}, {
+		resource: inspect.TaintRules, group: group,
+		versions: []apiVersion{
+			{name: "v1", newList: list[resourcev1.DeviceTaintRuleList]},
+			{name: "v1beta2", newList: list[resourcev1beta2.DeviceTaintRuleList], convert: convert},
+			{name: "v1alpha3", newList: list[alphaTaintRuleList], convert: convertAlphaTaintRules, jsonOnly: true},
+		},
+		page: pages(func(l *resourcev1.DeviceTaintRuleList) []resourcev1.DeviceTaintRule { return l.Items },
+			func(o *inspect.Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules }, nil),
+	}}
+}
+
+func coreKinds() []kind {
+	return []kind{{
+		resource: inspect.Pods, namespaced: true,
+		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
+		page: pages(func(l *corev1.PodList) []corev1.Pod { return l.Items },
+			func(o *inspect.Objects) *[]*corev1.Pod { return &o.Pods }, reducePod),
+	}, {
+		resource: inspect.Nodes,
+		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
+		page: pages(func(l *corev1.NodeList) []corev1.Node { return l.Items },
+			func(o *inspect.Objects) *[]*corev1.Node { return &o.Nodes }, reduceNode),
+	}, {
+		resource: inspect.VolumeClaims, namespaced: true,
+		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
+		page: pages(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items },
+			func(o *inspect.Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims }, nil),
+	}, {
+		resource: inspect.Volumes,
+		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeList]}},
+		page: pages(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items },
+			func(o *inspect.Objects) *[]*corev1.PersistentVolume { return &o.Volumes }, nil),
+	}}
+}
+
+func flowKinds() []kind {
+	const group = flowcontrolv1.GroupName
+	return []kind{{
+		resource: inspect.PriorityLevels, group: group,
+		versions: []apiVersion{
+			{name: "v1", newList: list[flowcontrolv1.PriorityLevelConfigurationList]},
+			{name: "v1beta3", newList: list[flowcontrolv1beta3.PriorityLevelConfigurationList], convert: convertJSON},
+		},
+		page: pages(func(l *flowcontrolv1.PriorityLevelConfigurationList) []flowcontrolv1.PriorityLevelConfiguration {
+			return l.Items
+		}, func(o *inspect.Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels }, nil),
+	}, {
+		resource: inspect.FlowSchemas, group: group,
+		versions: []apiVersion{
+			{name: "v1", newList: list[flowcontrolv1.FlowSchemaList]},
+			{name: "v1beta3", newList: list[flowcontrolv1beta3.FlowSchemaList], convert: convertJSON},
+		},
+		page: pages(func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items },
+			func(o *inspect.Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas }, nil),
+	}}
+}
+
+func storageKinds() []kind {
+	const group = storagev1.GroupName
+	return []kind{{
+		resource: inspect.StorageCapacities, group: group, namespaced: true,
+		versions: []apiVersion{
+			{name: "v1", newList: list[storagev1.CSIStorageCapacityList]},
+			{name: "v1beta1", newList: list[storagev1beta1.CSIStorageCapacityList], convert: convertJSON},
+		},
+		page: pages(func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items },
+			func(o *inspect.Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities }, nil),
+	}, {
+		resource: inspect.StorageClasses, group: group,
+		versions: []apiVersion{{name: "v1", newList: list[storagev1.StorageClassList]}},
+		page: pages(func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items },
+			func(o *inspect.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }, nil),
+	}, {
+		resource: inspect.CSIDrivers, group: group,
+		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSIDriverList]}},
+		page: pages(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items },
+			func(o *inspect.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }, nil),
+	}}
+}

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// retries is how often a request is repeated when the server asks for that (429, or 5xx with
+// Retry-After) or drops the connection. A reader that is started by hand has no use for client-go's
+// ten.
+const retries = 3
+
+// listed is the outcome of reading one resource.
+type listed struct {
+	health inspect.Health
+	pages  []func(*inspect.Objects)
+	// resourceVersion is where a watch would have to start.
+	resourceVersion string
+}
+
+// read lists a resource at its newest served version. The error is that of a server that does not
+// answer; everything else is in the health.
+func (r *reader) read(ctx context.Context, k kind) (listed, error) {
+	for _, v := range k.versions {
+		may, err := r.mayServe(ctx, k, v)
+		if err != nil {
+			return listed{}, err
+		}
+		if !may {
+			continue
+		}
+		result, err := r.readVersion(ctx, k, v)
+		if err == nil || !isNotServed(err) {
+			return result, err
+		}
+	}
+	return listed{health: inspect.Health{State: inspect.NotServed, Message: notServed(k)}}, nil
+}
+
+func notServed(k kind) string {
+	oldest := k.versions[len(k.versions)-1].name
+	if oldest == k.versions[0].name {
+		return fmt.Sprintf("this server does not serve %s at %s", k.qualified(), oldest)
+	}
+	return fmt.Sprintf("this server does not serve %s at any version from %s to %s", k.qualified(), oldest, k.versions[0].name)
+}
+
+// readVersion lists a resource at one version, cluster-wide or else in the namespace of the options.
+// Its error is one of those of read, or says that the version is not served.
+func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed, error) {
+	version := k.groupVersion(v).String()
+	result, err := r.list(ctx, k, v, "")
+	if err == nil {
+		result.health = inspect.Health{State: inspect.Synced, Version: version}
+		return result, nil
+	}
+	var partial *partialError
+	switch {
+	case errors.As(err, &partial):
+		result.health = inspect.Health{State: inspect.Broken, Version: version,
+			Message: fmt.Sprintf("listing %s: %v", k.qualified(), partial)}
+		return result, nil
+	case !apierrors.IsForbidden(err):
+		return r.broken(k, version, err)
+	}
+	message := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
+	if !k.namespaced || r.opts.Namespace == "" {
+		return listed{health: inspect.Health{State: inspect.Forbidden, Version: version, Message: message}}, nil
+	}
+	result, err = r.list(ctx, k, v, r.opts.Namespace)
+	switch {
+	case err == nil:
+		result.health = inspect.Health{State: inspect.Narrowed, Version: version,
+			Namespaces: []string{r.opts.Namespace},
+			Message:    fmt.Sprintf("%s; only namespace %s was read", message, r.opts.Namespace)}
+		return result, nil
+	case apierrors.IsForbidden(err):
+		message += " or in namespace " + r.opts.Namespace
+		return listed{health: inspect.Health{State: inspect.Forbidden, Version: version, Message: message}}, nil
+	}
+	return r.broken(k, version, err)
+}
+
+// broken turns the error of a list into a health, unless it ends the whole read or says that the
+// version is not served.
+func (r *reader) broken(k kind, version string, err error) (listed, error) {
+	if isNotServed(err) {
+		return listed{}, err
+	}
+	if err := r.fatal(err); err != nil {
+		return listed{}, err
+	}
+	return listed{health: inspect.Health{State: inspect.Broken, Version: version,
+		Message: fmt.Sprintf("listing %s: %s", k.qualified(), clean(err.Error()))}}, nil
+}
+
+// list reads all pages. When a continue token has expired (410 Gone) it starts again and asks for
+// everything at once: a server that compacts faster than we read would expire the next token too. A
+// *partialError comes with the result, every other error without.
+func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace string) (listed, error) {
+	result, err := r.listPages(ctx, k, v, namespace, r.opts.PageSize)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return r.listPages(ctx, k, v, namespace, 0)
+	}
+	return result, err
+}
+
+func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string, limit int64) (listed, error) {
+	var result listed
+	var partial error
+	options := metav1.ListOptions{Limit: limit}
+	for read := 0; ; {
+		page, err := r.listPage(ctx, k, v, namespace, options)
+		if err != nil {
+			return listed{}, err
+		}
+		about, err := meta.ListAccessor(page)
+		if err != nil {
+			return listed{}, fmt.Errorf("reading the list: %w", err)
+		}
+		read += meta.LenList(page)
+		next := about.GetContinue()
+		result.resourceVersion = about.GetResourceVersion()
+
+		add, err := k.page(v, page)
+		if err != nil && !errors.As(err, new(*partialError)) {
+			return listed{}, err
+		}
+		partial = errors.Join(partial, err)
+		result.pages = append(result.pages, add)
+		r.progress("read %d %s", read, k.resource)
+		if next == "" {
+			return result, partial
+		}
+		if next == options.Continue {
+			return listed{}, fmt.Errorf("the server repeats itself after %d objects", read)
+		}
+		options.Continue = next
+	}
+}
+
+func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (runtime.Object, error) {
+	path := []string{"/apis", k.group, v.name}
+	if k.group == "" {
+		path = []string{"/api", v.name}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	request := r.client.Get().AbsPath(append(path, string(k.resource))...).
+		SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).
+		MaxRetries(retries)
+	if v.jsonOnly {
+		request.SetHeader("Accept", runtime.ContentTypeJSON)
+	}
+	into := v.newList()
+	return into, request.Do(ctx).Into(into)
+}

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	defaultPageSize = 500
+
+	// A read is a burst of a few dozen requests at most, so the client must not slow it down. The API
+	// server has its own priority and fairness.
+	queriesPerSecond = 50
+	burst            = 100
+)
+
+// Options say what Read reads. The zero value reads what a DRA question needs, in all namespaces.
+type Options struct {
+	// Namespace is what the user looks at; "" means all namespaces. Namespaced resources are always
+	// listed cluster-wide, because the holder of a device may live in any namespace. Where that is
+	// forbidden, Namespace alone is read and the resource is recorded as inspect.Narrowed.
+	Namespace string
+	// Progress, if not nil, is told in a few words what is being read. It is called from several
+	// goroutines, one call at a time, and must not block.
+	Progress func(string)
+	// PageSize is how many objects one request asks for; 0 means 500.
+	PageSize int64
+	// Resources are those to read; nil means DefaultResources().
+	Resources []inspect.Resource
+}
+
+// DefaultResources are the resources that a DRA question needs.
+func DefaultResources() []inspect.Resource {
+	return []inspect.Resource{
+		inspect.Claims, inspect.Templates, inspect.Classes, inspect.Slices, inspect.TaintRules,
+		inspect.Pods, inspect.Nodes,
+	}
+}
+
+// Cluster is what Read found out about a cluster.
+type Cluster struct {
+	// Objects are those that could be read, in the order of the server (by namespace and name). Items
+	// of a list carry no kind and apiVersion of their own.
+	Objects inspect.Objects
+	// Health has an entry for every resource that was to be read.
+	Health map[inspect.Resource]inspect.Health
+	// Features are the gates of the API server, or else the defaults of its version.
+	Features inspect.Features
+	// ServerVersion is the version that the server calls itself, such as "v1.37.1"; "" when it could
+	// not be read.
+	ServerVersion string
+}
+
+// reader is one Read under way.
+type reader struct {
+	client   *rest.RESTClient
+	server   string
+	opts     Options
+	served   map[string]func(context.Context) (discovered, error) // by path, see discovery.go
+	progress func(format string, args ...any)
+}
+
+// Read reads the cluster that config points to. It ends when everything has been read, when the
+// server turns out not to answer (a *ServerError) or when ctx is done (its error, wrapped). The
+// Timeout of config bounds every single request.
+func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, error) {
+	r, kinds, err := newReader(config, opts)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]listed, len(kinds))
+	var about serverVersion
+	var gates metricGates
+
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { about, err = r.version(groupCtx); return err })
+	group.Go(func() error { gates = r.gates(groupCtx); return nil })
+	for i, k := range kinds {
+		group.Go(func() (err error) { results[i], err = r.read(groupCtx, k); return err })
+	}
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("reading %s: %w", r.server, context.Cause(ctx))
+		}
+		return nil, err
+	}
+
+	cluster := &Cluster{Health: map[inspect.Resource]inspect.Health{}, ServerVersion: about.git}
+	for i, k := range kinds {
+		cluster.Health[k.resource] = results[i].health
+		for _, add := range results[i].pages {
+			add(&cluster.Objects)
+		}
+	}
+	cluster.Features = features(about, gates)
+	if err := r.nothingAnswered(about, results); err != nil {
+		return nil, err
+	}
+	return cluster, nil
+}
+
+// newReader checks the options and makes the client.
+func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
+	if opts.PageSize <= 0 {
+		opts.PageSize = defaultPageSize
+	}
+	if opts.Resources == nil {
+		opts.Resources = DefaultResources()
+	}
+	if problems := path.IsValidPathSegmentName(opts.Namespace); len(problems) > 0 {
+		return nil, nil, fmt.Errorf("namespace %q: %s", opts.Namespace, problems[0])
+	}
+	var chosen []kind
+	for _, resource := range opts.Resources {
+		k, ok := kindOf(resource)
+		if !ok {
+			return nil, nil, fmt.Errorf("reading %q: not a resource that can be read", resource)
+		}
+		chosen = append(chosen, k)
+	}
+	client, err := newClient(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	r := &reader{client: client, server: serverName(client), opts: opts}
+	r.served = r.discoveries(chosen)
+	r.progress = serialized(opts.Progress)
+	return r, chosen, nil
+}
+
+// newClient returns a client for any path. It asks for protobuf, which for pods is several times
+// cheaper to decode than JSON, and takes JSON where a server has nothing else.
+func newClient(config *rest.Config) (*rest.RESTClient, error) {
+	c := rest.CopyConfig(config)
+	c.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	c.ContentType = runtime.ContentTypeProtobuf
+	c.NegotiatedSerializer = codecs().WithoutConversion()
+	// Deprecated versions are chosen only where nothing newer is served: no news for the user.
+	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
+	if c.RateLimiter == nil && c.QPS >= 0 {
+		c.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(max(c.QPS, queriesPerSecond), max(c.Burst, burst))
+	}
+	return rest.UnversionedRESTClientFor(c)
+}
+
+// serialized wraps a progress function so that calls do not overlap.
+func serialized(progress func(string)) func(string, ...any) {
+	if progress == nil {
+		return func(string, ...any) {}
+	}
+	var mu sync.Mutex
+	return func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		mu.Lock()
+		defer mu.Unlock()
+		progress(text)
+	}
+}

@@ -1,0 +1,58 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	storagev1beta1 "k8s.io/api/storage/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
+	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
+)
+
+// scheme knows the kinds of kinds() at every version and how to convert resource.k8s.io to v1. It is
+// smaller than that of client-go, and built when a server is asked for the first time, to keep the
+// start of the program cheap.
+var scheme = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme,
+		resourcev1.AddToScheme, drav1beta2.AddToScheme, drav1beta1.AddToScheme,
+		flowcontrolv1.AddToScheme, flowcontrolv1beta3.AddToScheme,
+		storagev1.AddToScheme, storagev1beta1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			panic(fmt.Sprintf("registering API types: %v", err)) // a program error: types clash
+		}
+	}
+	s.AddKnownTypeWithName(resourceAlpha.WithKind("DeviceTaintRuleList"), &alphaTaintRuleList{})
+	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
+	return s
+})
+
+var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(scheme()) })
+
+// convert fills out, a v1 list, from a list of the same kind at an older version.
+func convert(in, out runtime.Object) error { return scheme().Convert(in, out, nil) }
+
+// convertJSON is convert for kinds whose older version has the same fields and for which the
+// Kubernetes modules export no conversion.
+func convertJSON(in, out runtime.Object) error {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("converting %T: %w", in, err)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("converting %T: %w", in, err)
+	}
+	return nil
+}

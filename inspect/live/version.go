@@ -1,0 +1,90 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiversion "k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// serverVersion is what the server says about its version.
+type serverVersion struct {
+	git   string // "" when it could not be read
+	minor int    // of 1.minor, as emulated; 0 when it could not be read
+	why   string // why it could not be read
+}
+
+// version reads /version. The error is that of a server that does not answer; that the version cannot
+// be read is no error.
+func (r *reader) version(ctx context.Context) (serverVersion, error) {
+	data, err := r.client.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(retries).DoRaw(ctx)
+	if err != nil {
+		return serverVersion{why: reason(err)}, r.fatal(err)
+	}
+	return parseVersion(data), nil
+}
+
+func parseVersion(data []byte) serverVersion {
+	var info apiversion.Info
+	if err := json.Unmarshal(data, &info); err != nil || info.GitVersion == "" {
+		return serverVersion{why: "not a version"}
+	}
+	// A server that emulates an older release behaves like that one.
+	text := info.Minor
+	if info.EmulationMinor != "" {
+		text = info.EmulationMinor
+	}
+	v := serverVersion{git: clean(info.GitVersion)}
+	minor, err := strconv.Atoi(strings.TrimRight(text, "+")) // some distributions say "36+"
+	if err != nil || minor < 0 || minor > 1000 || info.Major != "1" {
+		v.why = fmt.Sprintf("%q is not a version 1.x", clean(info.Major+"."+text))
+		return v
+	}
+	v.minor = minor
+	return v
+}
+
+// reason is an error in a few words, to stand in parentheses.
+func reason(err error) string {
+	switch {
+	case apierrors.IsForbidden(err):
+		return "forbidden"
+	case apierrors.IsNotFound(err):
+		return "not served"
+	case isTimeout(err):
+		return "no answer in time"
+	}
+	return clean(cause(err))
+}
+
+// features combines what the server says about its gates with the defaults of its version.
+func features(v serverVersion, m metricGates) inspect.Features {
+	minor := v.minor
+	if minor == 0 {
+		minor = inspect.NewestMinor
+	}
+	f := inspect.DefaultFeatures(minor)
+	if len(m.gates) > 0 {
+		// A gate that the server does not list is either unknown to it or so old that it was removed:
+		// the defaults of its version are right in both cases.
+		f = f.With(m.gates)
+		f.Source = "feature gates of the API server (kubernetes_feature_enabled)"
+		if v.minor == 0 {
+			f.Source += fmt.Sprintf(", taken for Kubernetes 1.%d (version not readable: %s)", minor, v.why)
+		}
+		return f
+	}
+	why := "metrics not readable: " + m.why
+	if v.minor == 0 {
+		why = "version not readable: " + v.why + "; " + why
+	}
+	f.Source += " (" + why + ")"
+	return f
+}
