@@ -8,7 +8,7 @@ LDFLAGS := -s -w $(if $(VERSION),-X $(CLI).version=$(VERSION))
 
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
-GORELEASER_VERSION := v2.17.0
+GORELEASER_VERSION := v2.15.1
 
 # How long each fuzz target runs, and how long each benchmark.
 FUZZTIME ?= 30s
