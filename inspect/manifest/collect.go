@@ -1,0 +1,302 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	maxListDepth       = 4  // Lists within Lists
+	maxObjectWarnings  = 25 // warnings about one object
+	maxAllWarnings     = 10000
+	maxVersionsTracked = 8
+)
+
+// collector gathers what is read.
+type collector struct {
+	opts     Options
+	objects  inspect.Objects
+	seen     map[identity]origin
+	versions map[inspect.Resource][]string
+	warnings []Warning
+	skipped  map[string]int
+	dropped  int            // warnings beyond maxAllWarnings
+	unnamed  map[string]int // how many names were made from each generateName
+}
+
+type identity struct {
+	resource        inspect.Resource
+	namespace, name string
+}
+
+// origin is where an object was given first.
+type origin struct {
+	place  string
+	object metav1.Object
+}
+
+func newCollector(opts Options) *collector {
+	return &collector{
+		opts: opts, seen: map[identity]origin{}, versions: map[inspect.Resource][]string{},
+		skipped: map[string]int{}, unnamed: map[string]int{},
+	}
+}
+
+func (c *collector) warn(w Warning) {
+	if len(c.warnings) >= maxAllWarnings {
+		c.dropped++
+		return
+	}
+	c.warnings = append(c.warnings, w)
+}
+
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
+
+// itemHead returns the apiVersion and kind that items of a typed list have when they name none. The
+// items of a plain List must name their own.
+func itemHead(list head) head {
+	if list.kind == "List" {
+		return head{}
+	}
+	return head{apiVersion: list.apiVersion, kind: strings.TrimSuffix(list.kind, "List")}
+}
+
+// addValue adds one JSON value: an object, or the items of a list. outer is the head that the object
+// inherits where it has none.
+func (c *collector) addValue(ctx context.Context, t *text, at extent, outer head, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if t.data[at.from] != '{' {
+		return &Error{
+			Code: NotObject, Source: t.source, Line: t.line(at.from),
+			Detail: "expected a Kubernetes object, found " + jsonTypeAt(t.data[at.from]),
+			Advice: "give objects one after the other, or as the items of a List",
+		}
+	}
+	h, err := scanHead(t.data[at.from:at.to], 0)
+	if scan := asScanError(err); scan != nil {
+		return &scanError{at.from + scan.offset, scan.detail}
+	}
+	if h.apiVersion == "" {
+		h.apiVersion = outer.apiVersion
+	}
+	if h.kind == "" {
+		h.kind = outer.kind
+	}
+	if isList(h.kind) && h.items.to > 0 {
+		return c.addItems(ctx, t, extent{at.from + h.items.from, at.from + h.items.to}, h, depth)
+	}
+	return c.addObject(t, at, h)
+}
+
+func jsonTypeAt(first byte) string {
+	switch first {
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	}
+	return "a single value"
+}
+
+func (c *collector) addItems(ctx context.Context, t *text, at extent, list head, depth int) error {
+	switch {
+	case depth >= maxListDepth:
+		return &Error{Code: NotObject, Source: t.source, Line: t.line(at.from), Detail: "Lists within Lists are too deep"}
+	case t.data[at.from] != '[':
+		if string(t.data[at.from:at.to]) == "null" {
+			return nil
+		}
+		return &Error{
+			Code: WrongType, Source: t.source, Line: t.line(at.from), Object: list.kind, Path: "items",
+			Detail: "items must be a list",
+		}
+	}
+	return scanItems(t.data, at, func(item extent) error {
+		return c.addValue(ctx, t, item, itemHead(list), depth+1)
+	})
+}
+
+// addObject decodes one object and keeps it, or counts it as skipped.
+func (c *collector) addObject(t *text, at extent, h head) error {
+	k, known := kindOf(h.apiVersion, h.kind)
+	if !known {
+		c.skip(t, at, h)
+		return nil
+	}
+	raw := t.data[at.from:at.to]
+	object, complaints, err := decodeGuarded(raw, k.decode)
+	if err != nil {
+		return c.decodeError(t, at, h, k, err)
+	}
+	c.complete(object, h, k)
+	where := place(t.source, t.line(at.from))
+	name := objectName(h.kind, k, object)
+	twice, err := c.isDuplicate(t, at, identity{k.resource, object.GetNamespace(), object.GetName()}, object, name)
+	if err != nil {
+		return err
+	}
+	if !twice {
+		c.objects = appendObject(c.objects, object)
+	}
+	c.report(where, name, complaints, h, k, validate(object))
+	if versions := c.versions[k.resource]; !slices.Contains(versions, h.apiVersion) && len(versions) < maxVersionsTracked {
+		c.versions[k.resource] = append(versions, h.apiVersion)
+	}
+	return nil
+}
+
+// decodeGuarded decodes, but refuses quantities that would take forever.
+func decodeGuarded(raw []byte, decode decodeFunc) (metav1.Object, []error, error) {
+	if guarded := guardQuantities(raw); guarded != nil {
+		if _, _, err := decode(guarded); err != nil {
+			return nil, nil, err
+		}
+	}
+	return decode(raw)
+}
+
+// complete gives an object what the API server would have given it.
+func (c *collector) complete(object metav1.Object, h head, k kind) {
+	if k.namespaced && object.GetNamespace() == "" {
+		object.SetNamespace(c.opts.Namespace)
+	}
+	if !k.namespaced {
+		object.SetNamespace("")
+	}
+	if prefix := object.GetGenerateName(); object.GetName() == "" && prefix != "" {
+		c.unnamed[prefix]++
+		object.SetName(fmt.Sprintf("%s%d", prefix, c.unnamed[prefix]))
+	}
+	object.SetManagedFields(nil)
+	setDefaults(object, h.apiVersion)
+	setType(object, k.newest, h.kind)
+}
+
+// objectName names an object in messages.
+func objectName(kindName string, k kind, object metav1.Object) string {
+	name := object.GetName()
+	if name == "" {
+		name = "(without name)"
+	}
+	if k.namespaced {
+		return kindName + " " + object.GetNamespace() + "/" + name
+	}
+	return kindName + " " + name
+}
+
+// isDuplicate reports whether the object was given before, and fails when its content differed.
+func (c *collector) isDuplicate(t *text, at extent, id identity, object metav1.Object, name string) (bool, error) {
+	line := t.line(at.from)
+	first, found := c.seen[id]
+	if !found || id.name == "" {
+		c.seen[id] = origin{place(t.source, line), object}
+		return false, nil
+	}
+	if reflect.DeepEqual(first.object, object) {
+		return true, nil
+	}
+	return false, &Error{
+		Code: Duplicate, Source: t.source, Line: line, Object: name,
+		Detail: "given twice with different content, before at " + first.place, Advice: "remove one of the two",
+	}
+}
+
+// decodeError says which field of which object cannot be decoded.
+func (c *collector) decodeError(t *text, at extent, h head, k kind, err error) error {
+	raw := t.data[at.from:at.to]
+	if syntax, offset := kjson.SyntaxErrorOffset(err); syntax {
+		return t.syntaxError(at.from+int(offset), err.Error(), err)
+	}
+	if guarded := guardQuantities(raw); guarded != nil {
+		raw = guarded
+	}
+	e := &Error{
+		Code: WrongType, Source: t.source, Line: t.line(at.from), Object: rawName(h.kind, k, raw),
+		Detail: "cannot be decoded as " + h.apiVersion + ": " + err.Error(), Err: err,
+	}
+	if m, ok := findMistake(raw, k.decode); ok {
+		e.Path, e.Detail = m.path, m.detail
+	}
+	return e
+}
+
+// rawName names an object that could not be decoded.
+func rawName(kindName string, k kind, raw []byte) string {
+	var partial metav1.PartialObjectMetadata
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &partial); err != nil {
+		return kindName
+	}
+	return objectName(kindName, kind{}, &partial)
+}
+
+// skip counts an object that is not read, and warns when its author may have expected otherwise.
+func (c *collector) skip(t *text, at extent, h head) {
+	where := place(t.source, t.line(at.from))
+	if h.apiVersion == "" || h.kind == "" {
+		c.skipped["(no apiVersion or kind)"]++
+		c.warn(Warning{Source: where, Object: h.kind, Message: missingHead(h)})
+		return
+	}
+	c.skipped[h.apiVersion+" "+h.kind]++
+	if reason := gone(h.apiVersion, h.kind); reason != "" {
+		c.warn(Warning{Source: where, Object: rawName(h.kind, kind{}, t.data[at.from:at.to]), Path: "apiVersion", Message: reason})
+	}
+}
+
+func missingHead(h head) string {
+	missing := "kind"
+	if h.apiVersion == "" {
+		missing = "apiVersion"
+	}
+	for _, key := range h.keys {
+		if key != missing && strings.EqualFold(key, missing) {
+			return fmt.Sprintf("left out: the field must be written %q, not %q (field names are case-sensitive)", missing, key)
+		}
+	}
+	return "left out: it has no " + missing + ", so it is no Kubernetes object"
+}
+
+// report records what the API server would refuse in one object.
+func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid field.ErrorList) {
+	all := make([]Warning, 0, len(complaints)+len(invalid))
+	for _, complaint := range complaints {
+		path, message := explainComplaint(complaint.Error(), h)
+		all = append(all, Warning{Source: where, Object: name, Path: path, Message: message})
+	}
+	for _, e := range invalid {
+		message := printable(e.ErrorBody(), maxDetailLength)
+		all = append(all, Warning{Source: where, Object: name, Path: k.shape.path(e.Field), Message: message})
+	}
+	for i, w := range all {
+		if i == maxObjectWarnings {
+			c.warn(Warning{Source: where, Object: name, Message: fmt.Sprintf("%d more problems", len(all)-i)})
+			return
+		}
+		c.warn(w)
+	}
+}
+
+// result sorts and hands over what was gathered.
+func (c *collector) result() *Result {
+	sortObjects(&c.objects)
+	health := map[inspect.Resource]inspect.Health{}
+	for resource, versions := range c.versions {
+		slices.Sort(versions)
+		health[resource] = inspect.Health{State: inspect.Synced, Version: strings.Join(versions, ", ")}
+	}
+	if c.dropped > 0 {
+		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
+	}
+	return &Result{Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health}
+}

@@ -1,0 +1,232 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
+	kjson "sigs.k8s.io/json"
+)
+
+// unmarshal decodes JSON as the API server does: field names are case-sensitive, and unknown or
+// repeated fields are complaints, not errors.
+func unmarshal(raw []byte, into any) (complaints []error, err error) {
+	return kjson.UnmarshalStrict(raw, into)
+}
+
+// decodeAlphaSlice decodes a ResourceSlice of v1alpha3, where a capacity was a plain quantity, as one of
+// v1beta1, where it is {value: quantity}.
+func decodeAlphaSlice(raw []byte) (metav1.Object, []error, error) {
+	raw, err := wrapCapacities(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return converting(drav1beta1.Convert_v1beta1_ResourceSlice_To_v1_ResourceSlice)(raw)
+}
+
+func wrapCapacities(raw []byte) ([]byte, error) {
+	var tree map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		return nil, err
+	}
+	spec, _ := tree["spec"].(map[string]any)
+	devices, _ := spec["devices"].([]any)
+	for _, d := range devices {
+		device, _ := d.(map[string]any)
+		basic, _ := device["basic"].(map[string]any)
+		capacities, _ := basic["capacity"].(map[string]any)
+		for name, value := range capacities {
+			switch value.(type) {
+			case string, json.Number:
+				capacities[name] = map[string]any{"value": value}
+			}
+		}
+	}
+	return json.Marshal(tree)
+}
+
+// A mistake is a value that cannot be decoded, with the path of its field.
+type mistake struct {
+	path   string
+	detail string
+}
+
+// findMistake finds the value that makes decoding fail. The decoders report no list indexes, and for
+// quantities and times no field at all; so each part of the object is decoded on its own, outermost
+// first, within nothing but the objects and lists that hold it.
+//
+// Example: {"spec":{"a":[{"n":1},{"n":"x"}]}} is tried as {"spec":{}}, {"spec":{"a":[]}},
+// {"spec":{"a":[{}]}}, {"spec":{"a":[{"n":1}]}}, ... until one fails.
+func findMistake(raw []byte, decode decodeFunc) (mistake, bool) {
+	var tree any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		return mistake{}, false
+	}
+	f := finder{decode: decode, budget: maxProbes}
+	return f.search(tree, "", nil)
+}
+
+// maxProbes bounds the search for a mistake; beyond it the message has no index.
+const maxProbes = 20000
+
+type finder struct {
+	decode decodeFunc
+	budget int
+}
+
+// search looks below value, which stands at path; wrap puts a value into the containers that hold it.
+func (f *finder) search(value any, path string, wrap func(any) any) (mistake, bool) {
+	if f.budget--; f.budget < 0 {
+		return mistake{}, false
+	}
+	if wrap == nil {
+		wrap = func(v any) any { return v }
+	}
+	probe := value
+	switch value.(type) {
+	case map[string]any:
+		probe = map[string]any{}
+	case []any:
+		probe = []any{}
+	}
+	if err := f.try(wrap(probe)); err != nil {
+		return mistake{path: path, detail: describe(value, err)}, true
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(value) {
+			inner := func(v any) any { return wrap(map[string]any{key: v}) }
+			if m, ok := f.search(value[key], joinPath(path, key), inner); ok {
+				return m, true
+			}
+		}
+	case []any:
+		inner := func(v any) any { return wrap([]any{v}) }
+		for i, item := range value {
+			if m, ok := f.search(item, fmt.Sprintf("%s[%d]", path, i), inner); ok {
+				return m, true
+			}
+		}
+	}
+	return mistake{}, false
+}
+
+func (f *finder) try(tree any) error {
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	_, _, err = f.decode(raw)
+	return err
+}
+
+func joinPath(path, key string) string {
+	switch {
+	case strings.ContainsAny(key, "./[] "):
+		return path + "[" + key + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// describe says what is wrong with a value, in a user's words where the decoder's are a programmer's.
+func describe(value any, err error) string {
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) {
+		return fmt.Sprintf("%s is given where %s is expected", jsonName(value), goName(typeErr.Type))
+	}
+	if s, ok := value.(string); ok {
+		return fmt.Sprintf("%q: %v", printable(s, maxSnippetLength), err)
+	}
+	return err.Error()
+}
+
+func jsonName(value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return fmt.Sprintf("the string %q", printable(v, maxSnippetLength))
+	case json.Number:
+		return "the number " + v.String()
+	case bool:
+		return fmt.Sprintf("the boolean %v", v)
+	}
+	return "null"
+}
+
+func goName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return fmt.Sprintf("a whole number (%d bits)", t.Bits())
+	case reflect.Pointer:
+		return goName(t.Elem())
+	}
+	return t.String()
+}
+
+// endlessQuantity finds numbers that resource.Quantity would need hours to parse, such as
+// 1e-2000000000, and numbers of more than 1,000 digits.
+var endlessQuantity = regexp.MustCompile(`[0-9.][eE]-[0-9]{4,}|[0-9.]{1000,}`)
+
+// guardQuantities replaces the strings and numbers of endlessQuantity by text that is no quantity. Where
+// the object then cannot be decoded, one of them stood in the place of a quantity.
+func guardQuantities(raw []byte) []byte {
+	if !endlessQuantity.Match(raw) {
+		return nil
+	}
+	var tree any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if decoder.Decode(&tree) != nil {
+		return nil
+	}
+	guarded, err := json.Marshal(replaceEndless(tree))
+	if err != nil {
+		return nil
+	}
+	return guarded
+}
+
+func replaceEndless(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = replaceEndless(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = replaceEndless(v[i])
+		}
+	case string:
+		if endlessQuantity.MatchString(v) {
+			return "out of range: " + printable(v, 40)
+		}
+	case json.Number:
+		if endlessQuantity.MatchString(v.String()) {
+			return "out of range: " + printable(v.String(), 40)
+		}
+	}
+	return value
+}

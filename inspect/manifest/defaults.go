@@ -1,0 +1,148 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// The API server's defaults, as documented in k8s.io/api for each field. Those that no question looks
+// at (most of a Pod) are left out, and so is the time of a taint, which only the server can know.
+
+// Defaults of flow control.
+const (
+	defaultShares             = 30
+	defaultQueues             = 64
+	defaultHandSize           = 8
+	defaultQueueLengthLimit   = 50
+	defaultMatchingPrecedence = 1000
+)
+
+// setDefaults fills in what the API server would have filled in when it was given the object at
+// apiVersion. The object itself is already at its newest version.
+func setDefaults(object metav1.Object, apiVersion string) {
+	switch object := object.(type) {
+	case *resourcev1.ResourceClaim:
+		defaultClaimSpec(&object.Spec)
+		if object.Status.Allocation != nil {
+			for i := range object.Status.Allocation.Devices.Results {
+				defaultTolerations(object.Status.Allocation.Devices.Results[i].Tolerations)
+			}
+		}
+	case *resourcev1.ResourceClaimTemplate:
+		defaultClaimSpec(&object.Spec.Spec)
+	case *corev1.Pod:
+		defaultString(&object.Status.Phase, corev1.PodPending)
+		defaultString(&object.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	case *flowcontrolv1.PriorityLevelConfiguration:
+		defaultPriorityLevel(object, apiVersion)
+	case *flowcontrolv1.FlowSchema:
+		if object.Spec.MatchingPrecedence == 0 {
+			object.Spec.MatchingPrecedence = defaultMatchingPrecedence
+		}
+	case *storagev1.StorageClass:
+		defaultPointer(&object.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+		defaultPointer(&object.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+	case *storagev1.CSIDriver:
+		defaultDriver(&object.Spec)
+	case *corev1.PersistentVolumeClaim:
+		defaultPointer(&object.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+		defaultString(&object.Status.Phase, corev1.ClaimPending)
+	case *corev1.PersistentVolume:
+		defaultPointer(&object.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+		defaultString(&object.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
+		defaultString(&object.Status.Phase, corev1.VolumePending)
+	}
+}
+
+func defaultPointer[T any](field **T, value T) {
+	if *field == nil {
+		*field = ptr.To(value)
+	}
+}
+
+func defaultString[T ~string](field *T, value T) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+func defaultClaimSpec(spec *resourcev1.ResourceClaimSpec) {
+	for i := range spec.Devices.Requests {
+		request := &spec.Devices.Requests[i]
+		if exactly := request.Exactly; exactly != nil {
+			defaultCount(&exactly.AllocationMode, &exactly.Count)
+			defaultTolerations(exactly.Tolerations)
+		}
+		for j := range request.FirstAvailable {
+			sub := &request.FirstAvailable[j]
+			defaultCount(&sub.AllocationMode, &sub.Count)
+			defaultTolerations(sub.Tolerations)
+		}
+	}
+}
+
+func defaultCount(mode *resourcev1.DeviceAllocationMode, count *int64) {
+	defaultString(mode, resourcev1.DeviceAllocationModeExactCount)
+	if *mode == resourcev1.DeviceAllocationModeExactCount && *count == 0 {
+		*count = 1
+	}
+}
+
+func defaultTolerations(tolerations []resourcev1.DeviceToleration) {
+	for i := range tolerations {
+		defaultString(&tolerations[i].Operator, resourcev1.DeviceTolerationOpEqual)
+	}
+}
+
+// defaultPriorityLevel knows the one difference between v1 and v1beta3: there, a share of 0 could not
+// be told from none and became the default, unless an annotation said that it came from v1.
+func defaultPriorityLevel(level *flowcontrolv1.PriorityLevelConfiguration, apiVersion string) {
+	if exempt := level.Spec.Exempt; exempt != nil {
+		defaultPointer(&exempt.NominalConcurrencyShares, int32(0))
+		defaultPointer(&exempt.LendablePercent, int32(0))
+	}
+	limited := level.Spec.Limited
+	if limited == nil {
+		return
+	}
+	if apiVersion == flowcontrolGroup+"v1beta3" {
+		_, keepZero := level.Annotations[flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey]
+		delete(level.Annotations, flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey)
+		if ptr.Deref(limited.NominalConcurrencyShares, 0) == 0 {
+			limited.NominalConcurrencyShares = ptr.To[int32](defaultShares)
+			if keepZero {
+				limited.NominalConcurrencyShares = ptr.To[int32](0)
+			}
+		}
+	}
+	defaultPointer(&limited.NominalConcurrencyShares, defaultShares)
+	defaultPointer(&limited.LendablePercent, int32(0))
+	if queuing := limited.LimitResponse.Queuing; queuing != nil {
+		defaultNumber(&queuing.Queues, defaultQueues)
+		defaultNumber(&queuing.HandSize, defaultHandSize)
+		defaultNumber(&queuing.QueueLengthLimit, defaultQueueLengthLimit)
+	}
+}
+
+func defaultNumber(field *int32, value int32) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+func defaultDriver(spec *storagev1.CSIDriverSpec) {
+	defaultPointer(&spec.AttachRequired, true)
+	defaultPointer(&spec.PodInfoOnMount, false)
+	defaultPointer(&spec.StorageCapacity, false)
+	defaultPointer(&spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
+	defaultPointer(&spec.RequiresRepublish, false)
+	defaultPointer(&spec.SELinuxMount, false)
+	if len(spec.VolumeLifecycleModes) == 0 {
+		spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
+	}
+}

@@ -1,0 +1,59 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code says what kind of bad input an Error reports.
+type Code string
+
+// The kinds of bad input that end a read.
+const (
+	Unreadable Code = "Unreadable" // the file or directory cannot be opened or read
+	Empty      Code = "Empty"      // a directory without manifests, or no path at all
+	TooLarge   Code = "TooLarge"   // larger than Options.MaxBytes, also after unpacking or alias expansion
+	Binary     Code = "Binary"     // not text: neither YAML nor JSON
+	Syntax     Code = "Syntax"     // broken or half-written YAML or JSON
+	NotObject  Code = "NotObject"  // a document that is a list, a string or a number
+	WrongType  Code = "WrongType"  // a field whose value cannot be decoded into the field's type
+	Duplicate  Code = "Duplicate"  // the same object twice, with different content
+)
+
+// Error is bad input that ends a read: what is wrong, where, and what to do about it. Its text is one
+// line that is safe for a terminal.
+type Error struct {
+	Code   Code
+	Source string // file name, "-" for standard input
+	Line   int    // first line concerned, counted from 1; 0 when it is not known
+	Object string // such as `ResourceClaim ml/train-0`; empty when it is not known
+	Path   string // field path, such as "spec.devices.requests[0].exactly.count"; empty when it is not known
+	Detail string // what is wrong
+	Advice string // what to do; may be empty
+	Err    error  // the cause, if another package found it
+}
+
+// Error returns one line: place, object, field, what is wrong and what to do.
+func (e *Error) Error() string {
+	where := e.Source
+	if where == "-" {
+		where = "standard input"
+	}
+	if e.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, e.Line)
+	}
+	parts := []string{"reading " + where}
+	for _, part := range []string{e.Object, e.Path, e.Detail} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	text := strings.Join(parts, ": ")
+	if e.Advice != "" {
+		text += "; " + e.Advice
+	}
+	return printable(text, maxErrorLength)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,106 @@
+package manifest
+
+import (
+	"context"
+	"io"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// DefaultMaxBytes is how much one file may hold, before and after unpacking, when Options says nothing.
+const DefaultMaxBytes int64 = 512 << 20
+
+// Result is what was read.
+type Result struct {
+	// Objects are sorted by namespace and name, carry the newest version's apiVersion and kind, and are
+	// the caller's own.
+	Objects inspect.Objects
+	// Warnings are what the API server would have refused, in the order of reading. They are never
+	// fatal: the object is kept.
+	Warnings []Warning
+	// Skipped counts the objects of kinds that no question needs, by "apiVersion Kind".
+	Skipped map[string]int
+	// Health is Synced for each resource of which at least one object was given, with the API versions
+	// that were given, joined by ", ". Other resources are absent.
+	Health map[inspect.Resource]inspect.Health
+}
+
+// Warning is one thing that the API server would refuse or drop.
+type Warning struct {
+	Source  string // file and line, such as "claims.yaml:12"
+	Object  string // such as "ResourceClaim ml/train-0"
+	Path    string // field path as in the file's own API version; may be empty
+	Message string
+}
+
+// String returns one line that is safe for a terminal.
+func (w Warning) String() string {
+	text := w.Source
+	for _, part := range []string{w.Object, w.Path, w.Message} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	return printable(text, maxErrorLength)
+}
+
+// Options say how to read.
+type Options struct {
+	// Stdin is what the path "-" reads.
+	Stdin io.Reader
+	// Namespace is given to namespaced objects without one; empty means "default".
+	Namespace string
+	// MaxBytes limits each file, before and after unpacking; 0 means DefaultMaxBytes.
+	MaxBytes int64
+}
+
+func (o Options) withDefaults() Options {
+	if o.Namespace == "" {
+		o.Namespace = "default"
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	return o
+}
+
+// Read reads files, directories (recursively: *.yaml, *.yml, *.json, in the order of their names,
+// hidden ones left out) and, for the path "-", Options.Stdin. Bad input gives an *Error, cancellation
+// the context's error.
+func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
+	opts = opts.withDefaults()
+	if len(paths) == 0 {
+		return nil, &Error{Code: Empty, Source: "manifests", Detail: "no path given", Advice: "name a file, a directory or -"}
+	}
+	c := newCollector(opts)
+	for _, path := range paths {
+		files, err := filesBelow(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			data, err := readFile(file, opts)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.readData(ctx, file, data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.result(), nil
+}
+
+// ReadBytes reads data as if it were the content of a file called name: YAML or JSON, gzip or not.
+func ReadBytes(name string, data []byte, opts Options) (*Result, error) {
+	opts = opts.withDefaults()
+	data, err := unpack(name, data, opts.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	c := newCollector(opts)
+	if err := c.readData(context.Background(), name, data); err != nil {
+		return nil, err
+	}
+	return c.result(), nil
+}
