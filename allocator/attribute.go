@@ -1,0 +1,114 @@
+package allocator
+
+import (
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// attributeOf looks up the attribute of a constraint: an attribute that the request derives hides one
+// of the device; a fully qualified name of the device comes next; and if the domain is that of the
+// driver, the bare name. nil: the device does not have it.
+func (w *walk) attributeOf(a *alternative, candidate int, name resourcev1.FullyQualifiedName) (*resourcev1.DeviceAttribute, error) {
+	c := &w.view.candidates[candidate]
+	if program, ok := a.derived[name]; ok {
+		attribute, err := program.Attribute(w.ctx, c.id.Driver, c.device)
+		if err != nil {
+			abort := a.abort(SelectorError, "derived attribute %s: %w", name, err)
+			abort.Device = c.id
+			return nil, w.interrupted(abort)
+		}
+		return attribute, nil
+	}
+	return LookupAttribute(c.device, c.id.Driver, name), nil
+}
+
+// LookupAttribute finds an attribute of a device by its fully qualified name, which also finds
+// attributes that the device publishes without the domain of its driver. nil: there is none.
+func LookupAttribute(device *resourcev1.Device, driver string, name resourcev1.FullyQualifiedName) *resourcev1.DeviceAttribute {
+	if attribute, ok := device.Attributes[resourcev1.QualifiedName(name)]; ok {
+		return &attribute
+	}
+	domain, id, ok := strings.Cut(string(name), "/")
+	if !ok || domain != driver {
+		return nil
+	}
+	if attribute, ok := device.Attributes[resourcev1.QualifiedName(id)]; ok {
+		return &attribute
+	}
+	return nil
+}
+
+// scalar is a single attribute value: a comparable key made of type and value. A list, or an attribute
+// without a value, has no scalar.
+type scalar struct {
+	kind byte // 's'tring, 'i'nteger, 'b'oolean, 'v'ersion
+	text string
+	num  int64
+}
+
+func scalarOf(a *resourcev1.DeviceAttribute) (scalar, bool) {
+	switch {
+	case a.StringValue != nil:
+		return scalar{kind: 's', text: *a.StringValue}, true
+	case a.IntValue != nil:
+		return scalar{kind: 'i', num: *a.IntValue}, true
+	case a.BoolValue != nil:
+		return scalar{kind: 'b', num: number(*a.BoolValue)}, true
+	case a.VersionValue != nil:
+		return scalar{kind: 'v', text: *a.VersionValue}, true
+	}
+	return scalar{}, false
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// valuesOf returns the set of values of an attribute, a scalar being a set of one. All are of one
+// type. It is empty when the attribute has no value.
+func valuesOf(a *resourcev1.DeviceAttribute) []scalar {
+	var out []scalar
+	switch {
+	case len(a.IntValues) > 0:
+		for _, v := range a.IntValues {
+			out = append(out, scalar{kind: 'i', num: v})
+		}
+	case len(a.BoolValues) > 0:
+		for _, v := range a.BoolValues {
+			out = append(out, scalar{kind: 'b', num: number(v)})
+		}
+	case len(a.StringValues) > 0:
+		for _, v := range a.StringValues {
+			out = append(out, scalar{kind: 's', text: v})
+		}
+	case len(a.VersionValues) > 0:
+		for _, v := range a.VersionValues {
+			out = append(out, scalar{kind: 'v', text: v})
+		}
+	case a.IntValue != nil:
+		return []scalar{{kind: 'i', num: *a.IntValue}}
+	case a.BoolValue != nil:
+		return []scalar{{kind: 'b', num: number(*a.BoolValue)}}
+	default:
+		if s, ok := scalarOf(a); ok {
+			return []scalar{s}
+		}
+	}
+	return out
+}
+
+// common returns the values that are in both sets.
+func common(a, b []scalar) []scalar {
+	var out []scalar
+	for _, v := range a {
+		if slices.Contains(b, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package allocator
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// DefaultStepLimit is the number of search steps after which a question about one node is given up
+// undecided. The scheduler itself does about a million steps a second and has ten seconds.
+const DefaultStepLimit = 2_000_000
+
+// Options change how a Cluster decides. The zero value is what the scheduler does.
+type Options struct {
+	// StepLimit bounds the search on one node; 0 means DefaultStepLimit.
+	StepLimit int64
+	// Ignore leaves the allocations of these claims out of account, as if they had been released.
+	Ignore map[inspect.ClaimRef]bool
+}
+
+// Cluster answers allocation questions about one snapshot. It is built once, read-only afterwards
+// except for caches, and may be used by several goroutines at once.
+type Cluster struct {
+	snapshot  *inspect.Snapshot
+	features  Features
+	variant   Variant
+	stepLimit int64
+	selectors *selector.Cache
+	usage     map[inspect.DeviceID]*usage
+}
+
+// usage is what allocated claims hold of a device.
+type usage struct {
+	// dedicated: the device belongs to one claim as a whole.
+	dedicated bool
+	// shared: at least one claim has a share of it.
+	shared bool
+	// consumed is the capacity taken by shares.
+	consumed map[resourcev1.QualifiedName]resource.Quantity
+}
+
+// NewCluster builds the index of a snapshot.
+func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
+	f := FeaturesOf(s.Features())
+	c := &Cluster{
+		snapshot:  s,
+		features:  f,
+		variant:   VariantOf(f),
+		stepLimit: opts.StepLimit,
+		selectors: selector.NewCache(selector.Features{
+			ConsumableCapacity: f.ConsumableCapacity,
+			ListTypeAttributes: f.ListTypeAttributes,
+		}),
+		usage: map[inspect.DeviceID]*usage{},
+	}
+	if c.stepLimit == 0 {
+		c.stepLimit = DefaultStepLimit
+	}
+	for id, holders := range s.AllHolders {
+		c.addUsage(id, holders, opts.Ignore)
+	}
+	return c
+}
+
+// Snapshot returns the snapshot that the cluster was built from.
+func (c *Cluster) Snapshot() *inspect.Snapshot { return c.snapshot }
+
+// Features returns the switches in force.
+func (c *Cluster) Features() Features { return c.features }
+
+// Variant returns the implementation that the scheduler would choose for the features.
+func (c *Cluster) Variant() Variant { return c.variant }
+
+// Selectors returns the compiled selectors of the cluster.
+func (c *Cluster) Selectors() *selector.Cache { return c.selectors }
+
+// addUsage counts allocation results the way the scheduler's plugin does: admin access takes nothing;
+// a result with a share ID takes a share while consumable capacity is on; any other takes the device.
+func (c *Cluster) addUsage(id inspect.DeviceID, holders []inspect.Holder, ignore map[inspect.ClaimRef]bool) {
+	for _, h := range holders {
+		if h.Admin() || ignore[h.Claim] {
+			continue
+		}
+		u := c.usage[id]
+		if u == nil {
+			u = &usage{}
+			c.usage[id] = u
+		}
+		if !c.features.ConsumableCapacity || !h.Shared() {
+			u.dedicated = true
+			continue
+		}
+		u.shared = true
+		for name, q := range h.Result.ConsumedCapacity {
+			if u.consumed == nil {
+				u.consumed = map[resourcev1.QualifiedName]resource.Quantity{}
+			}
+			sum := u.consumed[name].DeepCopy()
+			sum.Add(q)
+			u.consumed[name] = sum
+		}
+	}
+}
+
+// Outcome is how a question about a node ended.
+type Outcome string
+
+// The outcomes. Input for which the scheduler aborts the pod is an AbortError instead.
+const (
+	// Allocated: there is a solution, and this is the one that the scheduler takes.
+	Allocated Outcome = "Allocated"
+	// Unsatisfiable: it is proved that there is none on this node.
+	Unsatisfiable Outcome = "Unsatisfiable"
+	// Undecided: the step limit was reached first.
+	Undecided Outcome = "Undecided"
+)
+
+// Result is the answer to a question about one node.
+type Result struct {
+	Node    inspect.NodeName
+	Outcome Outcome
+	// Allocations has one entry per claim of the question, in its order; only when Allocated.
+	Allocations []resourcev1.AllocationResult
+	// InvalidPools: nothing was found and a pool that reaches the node is invalid; the scheduler
+	// then reports that as its reason.
+	InvalidPools bool
+	// Steps is the number of search steps made.
+	Steps int64
+}
+
+// Allocate decides whether the claims can be allocated together for a node, and with which devices.
+// The claims must be those that still need an allocation, in the order of the pod. Observer may be nil.
+//
+// The error is an *AbortError when the scheduler would abort the pod, and otherwise that of the context.
+func (c *Cluster) Allocate(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim, observer Observer) (*Result, error) {
+	view, err := c.viewOf(node, claims)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := view.prepare(ctx, claims, observer)
+	if err != nil {
+		return nil, err
+	}
+	w := newWalk(ctx, view, problem, observer)
+	return w.run()
+}
+
+// viewOf builds what one node sees.
+func (c *Cluster) viewOf(node *corev1.Node, claims []*resourcev1.ResourceClaim) (*view, error) {
+	pools, err := c.snapshot.PoolsOn(node)
+	if err != nil {
+		abort := &AbortError{Code: Malformed, Selector: -1, Err: err}
+		if len(claims) > 0 {
+			abort.Claim = inspect.ClaimRef{Namespace: claims[0].Namespace, Name: claims[0].Name}
+		}
+		return nil, abort
+	}
+	v := &view{cluster: c, node: node}
+	for _, p := range pools {
+		v.addPool(p)
+	}
+	v.declaresNodeOperations = slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations))
+	return v, nil
+}

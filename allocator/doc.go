@@ -1,0 +1,43 @@
+// Package allocator decides which devices a set of claims would get on a node, exactly as
+// kube-scheduler does, or proves that there are none.
+//
+// # The question
+//
+// A [Cluster] is built once from a snapshot. [Cluster.Allocate] takes a node and the claims of one pod
+// that still need an allocation. The answer is a [Result], or an [AbortError] where the scheduler
+// itself gives up on the pod (a selector that fails, a class that does not exist). That claims cannot
+// be satisfied is an answer, not an error.
+//
+// # The order of the search
+//
+// The scheduler scores nothing: it takes the first solution that it finds. So the order is part of the
+// answer. Claims are decided in the order given, their requests in the order of the spec. A request
+// with subrequests tries these in order; the next one only after the one before failed together with
+// everything that comes after it. The devices of a request are taken from the candidates of the node in
+// order (see view), each at a later position than the one before, so that every set of devices is
+// tried once. Hence the answer is the lexicographically first complete choice:
+//
+//	requests: a needs 1 device with at least 1Gi, b needs 1 with at least 2Gi
+//	devices:  d1 has 2Gi, d2 has 1Gi
+//
+//	a=d1, b=d1? in use. b=d2? too small. Back.
+//	a=d2, b=d1. Found.
+//
+// # The checks
+//
+// Before a device is picked it passes a list of checks in a fixed order (walk.eligible, takeChecks).
+// A check that fails moves the search on to the next device. A selector that fails with an error
+// aborts everything, but only when the search reaches that device for that request; so the laziness of
+// the search is part of the answer too. Every change of the search's state is paired with its undo.
+//
+// # Variants and features
+//
+// The scheduler has three implementations and takes the first that supports all features that are on
+// ([VariantOf]). Their differences are modelled for incubating and experimental. The stable one has no
+// defined order; for it the answer is one that it may give.
+//
+// # Explaining
+//
+// An [Observer] is told of every check that fails. [Cluster.Examine] looks at each device by itself,
+// with all checks that do not depend on what else is picked.
+package allocator

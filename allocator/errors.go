@@ -1,0 +1,50 @@
+package allocator
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// AbortError is what makes the scheduler give up on a pod altogether instead of trying other nodes: a
+// selector that fails, a class that does not exist, a feature that is off. It answers the question
+// asked, with "the input is invalid".
+type AbortError struct {
+	Code  Code
+	Claim inspect.ClaimRef
+	// Request is the request, or "request/subrequest"; empty when the claim as a whole is at fault.
+	Request string
+	// Device is the device whose evaluation failed; zero when none is involved.
+	Device inspect.DeviceID
+	// Pool is the pool at fault; zero when none is.
+	Pool inspect.PoolID
+	// Class and Selector tell which selector failed: number Selector of the named DeviceClass, or of
+	// the request when Class is empty. Selector is -1 when no selector is at fault.
+	Class    string
+	Selector int
+	Err      error
+}
+
+func (e *AbortError) Error() string {
+	what := "claim " + e.Claim.String()
+	if e.Request != "" {
+		what += ", request " + e.Request
+	}
+	if e.Class != "" && e.Selector >= 0 {
+		what = "class " + e.Class
+	}
+	if e.Selector >= 0 {
+		what += fmt.Sprintf(", selector #%d", e.Selector)
+	}
+	if e.Device != (inspect.DeviceID{}) {
+		what += ", device " + e.Device.String()
+	}
+	return what + ": " + e.Err.Error()
+}
+
+func (e *AbortError) Unwrap() error { return e.Err }
+
+// abort makes an AbortError for a request.
+func (a *alternative) abort(code Code, format string, args ...any) *AbortError {
+	return &AbortError{Code: code, Claim: a.claim.ref, Request: a.name, Selector: -1, Err: fmt.Errorf(format, args...)}
+}

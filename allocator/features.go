@@ -1,0 +1,60 @@
+package allocator
+
+import "github.com/kubectl-dra/kubectl-dra/inspect"
+
+// Features are the switches of the scheduler's allocator. Most are feature gates of the same name;
+// DeviceBindingAndStatus needs two gates.
+type Features struct {
+	AdminAccess             bool
+	CompatibilityGroups     bool
+	ConsumableCapacity      bool
+	DerivedAttributes       bool
+	DeviceBindingAndStatus  bool
+	DeviceTaints            bool
+	FractionalCapacityRange bool
+	ListTypeAttributes      bool
+	OptionalNodeOperations  bool
+	PartitionableDevices    bool
+	PrioritizedList         bool
+}
+
+// FeaturesOf maps feature gates to the switches of the allocator, as the scheduler's plugin does.
+func FeaturesOf(f inspect.Features) Features {
+	return Features{
+		AdminAccess:             f.Enabled(inspect.GateAdminAccess),
+		CompatibilityGroups:     f.Enabled(inspect.GateDeviceCompatibilityGroups),
+		ConsumableCapacity:      f.Enabled(inspect.GateConsumableCapacity),
+		DerivedAttributes:       f.Enabled(inspect.GateDerivedAttributes),
+		DeviceBindingAndStatus:  f.Enabled(inspect.GateDeviceBindingConditions) && f.Enabled(inspect.GateDeviceStatus),
+		DeviceTaints:            f.Enabled(inspect.GateDeviceTaints),
+		FractionalCapacityRange: f.Enabled(inspect.GateFractionalCapacityRange),
+		ListTypeAttributes:      f.Enabled(inspect.GateListTypeAttributes),
+		OptionalNodeOperations:  f.Enabled(inspect.GateOptionalNodeOperations),
+		PartitionableDevices:    f.Enabled(inspect.GatePartitionableDevices),
+		PrioritizedList:         f.Enabled(inspect.GatePrioritizedList),
+	}
+}
+
+// Variant is one of the implementations of the allocator that the scheduler chooses from.
+type Variant string
+
+// The variants, from the oldest to the newest. The scheduler uses the first that supports every
+// feature that is on. Some behaviour depends on the variant, not on the features alone.
+const (
+	// Stable does not define the order in which devices are taken; what is decided here in its name
+	// is one of the answers that it may give.
+	Stable       Variant = "stable"
+	Incubating   Variant = "incubating"
+	Experimental Variant = "experimental"
+)
+
+// VariantOf returns the variant that the scheduler uses for a set of features.
+func VariantOf(f Features) Variant {
+	switch {
+	case f.ListTypeAttributes || f.OptionalNodeOperations || f.DerivedAttributes || f.CompatibilityGroups:
+		return Experimental
+	case f.DeviceBindingAndStatus || f.ConsumableCapacity || f.FractionalCapacityRange:
+		return Incubating
+	}
+	return Stable
+}

@@ -1,0 +1,280 @@
+package allocator
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// problem is a question prepared for one node: the claims with everything that does not change during
+// the search.
+type problem struct {
+	claims []*claimProblem
+}
+
+type claimProblem struct {
+	index    int
+	ref      inspect.ClaimRef
+	claim    *resourcev1.ResourceClaim
+	requests []*requestProblem
+}
+
+// requestProblem is a request. A plain request has one alternative, itself; a prioritized one has an
+// alternative for each subrequest.
+type requestProblem struct {
+	index        int
+	name         string
+	prioritized  bool
+	alternatives []*alternative
+	// settled is the alternative of the solution, once there is one.
+	settled int
+}
+
+// alternative is a request or a subrequest.
+type alternative struct {
+	claim   *claimProblem
+	request *requestProblem
+	sub     int
+	// name is "request" or "request/subrequest", as results and constraints spell it.
+	name string
+
+	class          *resourcev1.DeviceClass
+	classSelectors []*selector.Program
+	selectors      []*selector.Program
+	admin          bool
+	tolerations    []resourcev1.DeviceToleration
+	capacity       *resourcev1.CapacityRequirements
+	derived        map[resourcev1.FullyQualifiedName]*selector.Program
+
+	all     bool
+	count   int   // devices needed; for "all" the size of the set
+	allSet  []int // for "all": the candidates that must be taken, in order
+	verdict []verdict
+}
+
+// spec is what requests and subrequests have in common.
+type spec struct {
+	class       string
+	mode        resourcev1.DeviceAllocationMode
+	count       int64
+	admin       *bool
+	selectors   []resourcev1.DeviceSelector
+	tolerations []resourcev1.DeviceToleration
+	capacity    *resourcev1.CapacityRequirements
+	derived     []resourcev1.DeviceDerivedAttribute
+}
+
+func exactSpec(r *resourcev1.ExactDeviceRequest) spec {
+	return spec{r.DeviceClassName, r.AllocationMode, r.Count, r.AdminAccess, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}
+}
+
+func subSpec(r *resourcev1.DeviceSubRequest) spec {
+	return spec{r.DeviceClassName, r.AllocationMode, r.Count, nil, r.Selectors, r.Tolerations, r.Capacity, r.DerivedAttributes}
+}
+
+// prepare checks the claims the way the scheduler does before it searches, in the same order, because
+// the first fault decides what is reported. All of these faults abort the pod.
+func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, observer Observer) (*problem, error) {
+	p := &problem{}
+	for i, claim := range claims {
+		cp := &claimProblem{index: i, ref: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, claim: claim}
+		p.claims = append(p.claims, cp)
+		least := 0
+		for r := range claim.Spec.Devices.Requests {
+			rp, err := v.prepareRequest(ctx, cp, r, observer)
+			if err != nil {
+				return nil, err
+			}
+			cp.requests = append(cp.requests, rp)
+			n := rp.leastDevices()
+			if n > resourcev1.AllocationResultsMaxSize-least {
+				return nil, rp.alternatives[0].abort(TooManyDevices,
+					"%d more devices exceed the limit of %d for a claim, with %d already accounted for", n, resourcev1.AllocationResultsMaxSize, least)
+			}
+			least += n
+		}
+		if err := v.checkConstraints(cp); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// checkConstraints refuses constraints that the variant does not know.
+func (v *view) checkConstraints(cp *claimProblem) error {
+	for i := range cp.claim.Spec.Devices.Constraints {
+		c := &cp.claim.Spec.Devices.Constraints[i]
+		known := c.MatchAttribute != nil || (c.DistinctAttribute != nil && v.cluster.variant != Stable)
+		if !known {
+			return &AbortError{Code: FeatureDisabled, Claim: cp.ref, Selector: -1,
+				Err: errors.New("constraint #" + itoa(i) + " is empty or of a type that the scheduler does not support")}
+		}
+	}
+	return nil
+}
+
+func (r *requestProblem) leastDevices() int {
+	least := math.MaxInt
+	for _, a := range r.alternatives {
+		least = min(least, a.count)
+	}
+	return least
+}
+
+func (v *view) prepareRequest(ctx context.Context, cp *claimProblem, index int, observer Observer) (*requestProblem, error) {
+	request := &cp.claim.Spec.Devices.Requests[index]
+	rp := &requestProblem{index: index, name: request.Name, prioritized: len(request.FirstAvailable) > 0}
+	var specs []spec
+	var names []string
+	for i := range request.FirstAvailable {
+		specs = append(specs, subSpec(&request.FirstAvailable[i]))
+		names = append(names, request.Name+"/"+request.FirstAvailable[i].Name)
+	}
+	if !rp.prioritized {
+		if request.Exactly == nil {
+			a := &alternative{claim: cp, request: rp, name: request.Name}
+			return nil, a.abort(Malformed, "neither exactly nor firstAvailable is set")
+		}
+		specs, names = []spec{exactSpec(request.Exactly)}, []string{request.Name}
+	}
+	for i := range specs {
+		rp.alternatives = append(rp.alternatives, &alternative{claim: cp, request: rp, sub: i, name: names[i]})
+	}
+	if err := v.checkGates(rp, specs); err != nil {
+		return nil, err
+	}
+	for i, a := range rp.alternatives {
+		if err := v.fill(ctx, a, &specs[i], observer); err != nil {
+			return nil, err
+		}
+	}
+	return rp, nil
+}
+
+// checkGates looks at the features that decide about a request as a whole.
+func (v *view) checkGates(rp *requestProblem, specs []spec) error {
+	if rp.prioritized && !v.cluster.features.PrioritizedList {
+		return &AbortError{Code: FeatureDisabled, Claim: rp.alternatives[0].claim.ref, Request: rp.name, Selector: -1,
+			Err: errors.New("has subrequests, but the DRAPrioritizedList feature is disabled")}
+	}
+	if !v.cluster.features.ConsumableCapacity && v.cluster.variant != Stable {
+		for i := range specs {
+			if specs[i].capacity != nil {
+				return rp.alternatives[i].abort(FeatureDisabled, "has capacity requests, but the DRAConsumableCapacity feature is disabled")
+			}
+		}
+	}
+	return nil
+}
+
+// fill completes an alternative from its spec.
+func (v *view) fill(ctx context.Context, a *alternative, s *spec, observer Observer) error {
+	if len(s.derived) > 0 && !v.cluster.features.DerivedAttributes {
+		return a.abort(FeatureDisabled, "has derived attributes, but the DRADerivedAttributes feature is disabled")
+	}
+	for i := range s.selectors {
+		if s.selectors[i].CEL == nil {
+			err := a.abort(Malformed, "has no CEL expression (a type of selector that is not supported)")
+			err.Selector = i
+			return err
+		}
+	}
+	if s.admin != nil && !v.cluster.features.AdminAccess {
+		return a.abort(FeatureDisabled, "admin access is requested, but the DRAAdminAccess feature is disabled")
+	}
+	if s.class == "" {
+		return a.abort(Malformed, "the device class name is missing")
+	}
+	class, ok := v.cluster.snapshot.Class(s.class)
+	if !ok {
+		return a.abort(ClassNotFound, "device class %q does not exist", s.class)
+	}
+	a.class = class
+	a.admin = isTrue(s.admin)
+	a.tolerations, a.capacity = s.tolerations, s.capacity
+	a.classSelectors = v.programs(class.Spec.Selectors)
+	a.selectors = v.programs(s.selectors)
+	for i := range s.derived {
+		if a.derived == nil {
+			a.derived = map[resourcev1.FullyQualifiedName]*selector.Program{}
+		}
+		a.derived[s.derived[i].Name] = v.cluster.selectors.Derived(s.derived[i].Expression)
+	}
+	a.verdict = make([]verdict, len(v.candidates))
+	return v.fillCount(ctx, a, s, observer)
+}
+
+// programs compiles lazily: a nil program stands for a selector of an unknown type in a class, which
+// the scheduler does not check beforehand.
+func (v *view) programs(selectors []resourcev1.DeviceSelector) []*selector.Program {
+	var out []*selector.Program
+	for i := range selectors {
+		if selectors[i].CEL == nil {
+			out = append(out, nil)
+			continue
+		}
+		out = append(out, v.cluster.selectors.Selector(selectors[i].CEL.Expression))
+	}
+	return out
+}
+
+func (v *view) fillCount(ctx context.Context, a *alternative, s *spec, observer Observer) error {
+	switch s.mode {
+	case resourcev1.DeviceAllocationModeExactCount:
+		if s.count < 0 {
+			return a.abort(Malformed, "the count %d is negative", s.count)
+		}
+		if s.count > math.MaxInt {
+			return a.abort(Malformed, "the count %d is too large", s.count)
+		}
+		a.count = int(s.count)
+		return nil
+	case resourcev1.DeviceAllocationModeAll:
+		a.all = true
+		return v.fillAll(ctx, a, observer)
+	}
+	return a.abort(Malformed, "allocation mode %q is not supported", s.mode)
+}
+
+// fillAll finds the devices that "all" stands for: every device that fits as such, whether it is free
+// or not. A pool whose content is not certain makes that impossible.
+func (v *view) fillAll(ctx context.Context, a *alternative, observer Observer) error {
+	next := 0
+	for _, pool := range v.pools {
+		switch {
+		case pool.Incomplete:
+			err := a.abort(PoolIncomplete, "asks for all devices, but resource pool %s is currently being updated", pool.ID)
+			err.Pool = pool.ID
+			return err
+		case pool.Invalid != "":
+			err := a.abort(PoolInvalid, "asks for all devices, but resource pool %s is currently invalid: %s", pool.ID, pool.Invalid)
+			err.Pool = pool.ID
+			return err
+		}
+		for ; next < len(v.candidates) && v.candidates[next].pool == pool; next++ {
+			fits, err := v.belongsToAll(ctx, a, next, observer)
+			if err != nil {
+				return err
+			}
+			if fits {
+				a.allSet = append(a.allSet, next)
+			}
+		}
+	}
+	a.count = len(a.allSet)
+	return nil
+}
+
+func (v *view) belongsToAll(ctx context.Context, a *alternative, candidate int, observer Observer) (bool, error) {
+	w := &walk{ctx: ctx, view: v, observer: observer}
+	ok, err := w.selectable(a, candidate)
+	if err != nil || !ok || !v.cluster.features.ConsumableCapacity {
+		return ok, err
+	}
+	return w.fitsEmpty(a, candidate)
+}

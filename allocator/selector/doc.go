@@ -1,0 +1,10 @@
+// Package selector compiles and runs the CEL expressions of device selectors and derived attributes.
+//
+// Expressions are compiled in the scheduler's own environment for stored expressions
+// (k8s.io/dynamic-resource-allocation/cel) and run with its cost limit, so a [Program] decides exactly
+// what the scheduler decides. A [Cache] compiles every distinct expression once and remembers the
+// result of each program for each device.
+//
+// To explain a decision, a program can also be taken apart: [Program.Terms] splits the expression at
+// its top-level && and evaluates every part, and the values that a part reads, for one device.
+package selector

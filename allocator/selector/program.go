@@ -1,0 +1,175 @@
+package selector
+
+import (
+	"context"
+	"sync"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/dynamic-resource-allocation/cel"
+)
+
+// Features are the feature gates that change the CEL environment.
+type Features struct {
+	ConsumableCapacity bool
+	ListTypeAttributes bool
+}
+
+// Cache compiles expressions, each distinct one once. It may be used by several goroutines at once.
+type Cache struct {
+	features cel.Features
+
+	mu       sync.Mutex
+	programs map[programKey]*Program
+}
+
+type programKey struct {
+	expression string
+	derived    bool
+}
+
+// NewCache returns an empty cache for a set of features.
+func NewCache(f Features) *Cache {
+	return &Cache{
+		features: cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes},
+		programs: map[programKey]*Program{},
+	}
+}
+
+// Selector returns the program of a device selector, an expression that must give a boolean.
+func (c *Cache) Selector(expression string) *Program { return c.program(programKey{expression, false}) }
+
+// Derived returns the program of a derived attribute, an expression that must give a string, an
+// integer, a boolean, a version or a list of one of these.
+func (c *Cache) Derived(expression string) *Program { return c.program(programKey{expression, true}) }
+
+func (c *Cache) program(key programKey) *Program {
+	c.mu.Lock()
+	p, ok := c.programs[key]
+	if !ok {
+		p = &Program{expression: key.expression, derived: key.derived, features: c.features, matches: map[*resourcev1.Device]match{}}
+		c.programs[key] = p
+	}
+	c.mu.Unlock()
+	return p
+}
+
+// Program is an expression, compiled when it is first needed.
+type Program struct {
+	expression string
+	derived    bool
+	features   cel.Features
+
+	compile  sync.Once
+	compiled cel.CompilationResult
+
+	mu         sync.RWMutex
+	matches    map[*resourcev1.Device]match
+	attributes map[*resourcev1.Device]derived
+}
+
+type match struct {
+	ok  bool
+	err error
+}
+
+type derived struct {
+	attribute *resourcev1.DeviceAttribute
+	err       error
+}
+
+// Expression returns the source text.
+func (p *Program) Expression() string { return p.expression }
+
+func (p *Program) result() *cel.CompilationResult {
+	p.compile.Do(func() {
+		p.compiled = cel.GetCompiler(p.features).CompileCELExpression(p.expression,
+			cel.Options{DisableCostEstimation: true, DerivedAttribute: p.derived})
+	})
+	return &p.compiled
+}
+
+// CompileError returns why the expression does not compile, or nil.
+func (p *Program) CompileError() error {
+	if err := p.result().Error; err != nil {
+		return err
+	}
+	return nil
+}
+
+// Match reports whether the device of a driver satisfies the selector. The error is either the
+// compile error, a run-time error, or that of the context. The result is remembered by the address of
+// the device, which therefore must not change.
+func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.Device) (bool, error) {
+	p.mu.RLock()
+	m, ok := p.matches[device]
+	p.mu.RUnlock()
+	if ok {
+		return m.ok, m.err
+	}
+	if err := p.CompileError(); err != nil {
+		return false, err
+	}
+	m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
+	m.err = cel.EnhanceRuntimeError(m.err)
+	if ctx.Err() == nil { // an interrupted evaluation says nothing about the device
+		p.mu.Lock()
+		p.matches[device] = m
+		p.mu.Unlock()
+	}
+	return m.ok, m.err
+}
+
+// Attribute evaluates a derived attribute for a device of a driver. The result is remembered by the
+// address of the device, which therefore must not change.
+func (p *Program) Attribute(ctx context.Context, driver string, device *resourcev1.Device) (*resourcev1.DeviceAttribute, error) {
+	p.mu.RLock()
+	d, ok := p.attributes[device]
+	p.mu.RUnlock()
+	if ok {
+		return d.attribute, d.err
+	}
+	if err := p.CompileError(); err != nil {
+		return nil, err
+	}
+	d.attribute, _, d.err = p.result().EvaluateDerivedAttribute(ctx, input(driver, device))
+	if ctx.Err() == nil {
+		p.mu.Lock()
+		if p.attributes == nil {
+			p.attributes = map[*resourcev1.Device]derived{}
+		}
+		p.attributes[device] = d
+		p.mu.Unlock()
+	}
+	return d.attribute, d.err
+}
+
+// input prepares a device for evaluation. A driver may publish an attribute or capacity both as "x"
+// and as "<driver>/x"; which of the two the scheduler sees then depends on the order of a Go map. So
+// that the same question always gets the same answer, the qualified one counts here.
+func input(driver string, device *resourcev1.Device) cel.Device {
+	return cel.Device{
+		Driver:                   driver,
+		AllowMultipleAllocations: device.AllowMultipleAllocations,
+		Attributes:               withoutShadowed(driver, device.Attributes),
+		Capacity:                 withoutShadowed(driver, device.Capacity),
+	}
+}
+
+func withoutShadowed[V any](driver string, m map[resourcev1.QualifiedName]V) map[resourcev1.QualifiedName]V {
+	shadowed := 0
+	for name := range m {
+		if _, twice := m[resourcev1.QualifiedName(driver)+"/"+name]; twice {
+			shadowed++
+		}
+	}
+	if shadowed == 0 {
+		return m
+	}
+	out := make(map[resourcev1.QualifiedName]V, len(m)-shadowed)
+	for name, value := range m {
+		if _, twice := m[resourcev1.QualifiedName(driver)+"/"+name]; !twice {
+			out[name] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package allocator
+
+import (
+	"errors"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// verdict remembers what is known of an alternative and a candidate, whatever else is chosen.
+type verdict struct {
+	selectable tri
+	// refused says why selectable is no, and selector which selector it was.
+	refused  Code
+	selector int16
+	// consumption is computed when first needed.
+	consumption *consumption
+}
+
+// tri is a remembered boolean.
+type tri int8
+
+const (
+	unknown tri = iota
+	yes
+	no
+)
+
+// selectable reports whether the device fits the request as such: class selectors, request selectors,
+// node. The order matters, because a failing expression aborts the pod.
+func (w *walk) selectable(a *alternative, candidate int) (bool, error) {
+	v := &a.verdict[candidate]
+	if v.selectable == unknown {
+		if err := w.decideSelectable(a, candidate, v); err != nil {
+			return false, err
+		}
+	}
+	if v.selectable == no {
+		w.reject(a, candidate, v.refused, func(r *Rejection) {
+			r.Selector = int(v.selector)
+			if v.refused == FeatureDisabled {
+				r.Feature = inspect.GateDeviceBindingConditions
+			}
+		})
+		return false, nil
+	}
+	return true, nil
+}
+
+func (w *walk) decideSelectable(a *alternative, candidate int, v *verdict) error {
+	c := &w.view.candidates[candidate]
+	if len(c.device.BindingConditions) > 0 && !w.view.cluster.features.DeviceBindingAndStatus {
+		v.selectable, v.refused = no, FeatureDisabled
+		return nil
+	}
+	failed, err := w.firstFalse(a, a.classSelectors, a.class.Name, candidate)
+	if err != nil {
+		return err
+	}
+	if failed >= 0 {
+		v.selectable, v.refused, v.selector = no, ClassSelectorRejected, int16(failed)
+		return nil
+	}
+	failed, err = w.firstFalse(a, a.selectors, "", candidate)
+	if err != nil {
+		return err
+	}
+	if failed >= 0 {
+		v.selectable, v.refused, v.selector = no, SelectorRejected, int16(failed)
+		return nil
+	}
+	match, err := c.slice.DeviceReaches(w.view.node, c.index)
+	if err != nil {
+		abort := a.abort(Malformed, "%w", err)
+		abort.Device = c.id
+		return abort
+	}
+	if !match {
+		v.selectable, v.refused = no, NodeUnsuitable
+		return nil
+	}
+	v.selectable = yes
+	return nil
+}
+
+// firstFalse returns the number of the first selector that is false for the device, or -1.
+func (w *walk) firstFalse(a *alternative, programs []*selector.Program, class string, candidate int) (int, error) {
+	c := &w.view.candidates[candidate]
+	for i, program := range programs {
+		err := error(nil)
+		ok := false
+		if program == nil {
+			err = errors.New("has no CEL expression (a type of selector that is not supported)")
+		} else {
+			ok, err = program.Match(w.ctx, c.id.Driver, c.device)
+		}
+		if err != nil {
+			w.reject(a, candidate, SelectorError, func(r *Rejection) { r.Selector, r.Err = i, err })
+			abort := a.abort(SelectorError, "%w", err)
+			abort.Device, abort.Class, abort.Selector = c.id, class, i
+			return -1, w.interrupted(abort)
+		}
+		if !ok {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// consumptionOf returns what the request would take of the capacities of the device.
+func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
+	v := &a.verdict[candidate]
+	if v.consumption == nil {
+		v.consumption = consume(a.capacity, w.view.candidates[candidate].device.Capacity, w.view.cluster.features.FractionalCapacityRange)
+	}
+	return v.consumption
+}
+
+// fitsEmpty checks the capacity as if nothing were taken of the device.
+func (w *walk) fitsEmpty(a *alternative, candidate int) (bool, error) {
+	return w.fitsCapacity(a, candidate, nil, nil)
+}
+
+// fitsLeft checks the capacity against what is left of the device at this point of the search.
+func (w *walk) fitsLeft(a *alternative, candidate int) (bool, error) {
+	var persisted map[resourcev1.QualifiedName]resource.Quantity
+	if u := w.view.candidates[candidate].usage; u != nil {
+		persisted = u.consumed
+	}
+	return w.fitsCapacity(a, candidate, persisted, w.state[candidate].consumed)
+}
+
+func (w *walk) fitsCapacity(a *alternative, candidate int, persisted, picked map[resourcev1.QualifiedName]resource.Quantity) (bool, error) {
+	c := &w.view.candidates[candidate]
+	use := w.consumptionOf(a, candidate)
+	if use.err != nil {
+		abort := a.abort(CapacityPolicyViolated, "checking capacity: %w", use.err)
+		abort.Device = c.id
+		return false, abort
+	}
+	code, name := use.refused, use.name
+	if code == "" {
+		name = use.exceeds(c.device.Capacity, persisted, picked)
+		if name == "" {
+			return true, nil
+		}
+		code = CapacityInsufficient
+	}
+	w.reject(a, candidate, code, func(r *Rejection) { r.Capacity = name })
+	return false, nil
+}

@@ -1,0 +1,7 @@
+// Package explain answers why a claim, a template or a pod is, can be, or cannot be allocated.
+//
+// There is one file per kind of question. Each asks the allocator, looks at every device by itself
+// where the answer is no, and puts together an [Explanation]: the verdict, the devices, the nodes
+// grouped by identical reasons with a funnel per request, who holds what, and what the claim waits for.
+// Nothing in an Explanation is guessed: every number comes from the allocator's own checks.
+package explain

@@ -1,0 +1,161 @@
+package explain
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Verdict is the answer in one word.
+type Verdict string
+
+// The verdicts.
+const (
+	// Allocated: the claim has its devices already.
+	Allocated Verdict = "Allocated"
+	// Allocatable: the scheduler would find devices now, on at least one node.
+	Allocatable Verdict = "Allocatable"
+	// Unsatisfiable: on no node can it be allocated as things are.
+	Unsatisfiable Verdict = "Unsatisfiable"
+	// Invalid: the scheduler aborts with an error instead of deciding.
+	Invalid Verdict = "Invalid"
+	// Unknown: what could be read does not suffice to say.
+	Unknown Verdict = "Unknown"
+)
+
+// Subject is what was asked about.
+type Subject struct {
+	Kind      string // ResourceClaim, Pod, ResourceClaimTemplate
+	Namespace string
+	Name      string
+}
+
+// Explanation is the answer to a question about a claim, a template or a pod. Nothing in it depends on
+// where it is shown. Text in it that came from the cluster is not sanitised.
+type Explanation struct {
+	Subject Subject
+	Verdict Verdict
+	// Message is the answer in one sentence.
+	Message string
+	Nodes   NodeCount
+	// Allocation is what is (Allocated) or what the scheduler would pick (Allocatable).
+	Allocation *Allocation
+	// Groups are the nodes on which it cannot be allocated, grouped by identical reasons, largest
+	// group first.
+	Groups []Group
+	// Waits says, for a claim that could be allocated, what it waits for; for a claim that is
+	// allocated, what is worth knowing about its state.
+	Waits []Note
+	// Scheduler is what the scheduler itself last said about the pods that use the claim.
+	Scheduler []Note
+	// Partial says what could not be read and what that means for the answer.
+	Partial []string
+	// NotModelled names conditions of the pod that the answer does not take into account.
+	NotModelled []string
+	// Basis says as which scheduler it was decided.
+	Basis Basis
+}
+
+// NodeCount counts the nodes that were asked about and those on which it can be allocated.
+type NodeCount struct{ Total, Allocatable int }
+
+// Allocation is a set of devices.
+type Allocation struct {
+	// Node is the node of the devices; empty when they are not tied to one.
+	Node    inspect.NodeName
+	Devices []Device
+	// NodeSelector restricts where the claim can be used; nil: everywhere.
+	NodeSelector *corev1.NodeSelector
+}
+
+// Device is one device of an allocation.
+type Device struct {
+	Claim    inspect.ClaimRef
+	Request  string // "request" or "request/subrequest"
+	ID       inspect.DeviceID
+	Admin    bool
+	Consumed map[resourcev1.QualifiedName]resource.Quantity
+}
+
+// Group is a set of nodes on which the same things are in the way.
+type Group struct {
+	// Nodes are sorted by name.
+	Nodes []inspect.NodeName
+	// Reasons are what is in the way, the most decisive first.
+	Reasons []Reason
+	// Funnels show, per request, how many devices are left after each check, on the first of the nodes.
+	Funnels []Funnel
+}
+
+// Reason is one finding.
+type Reason struct {
+	Code    allocator.Code
+	Request string // "request" or "request/subrequest"; of which claim, in a pod, is in Claim
+	Claim   inspect.ClaimRef
+	// Path is the field at fault, as "spec.devices.requests[0].exactly.count"; may be empty.
+	Path    string
+	Devices []inspect.DeviceID // at most MaxDevices of them; Count has the number
+	Count   int
+	Claims  []Holder
+	Message string
+}
+
+// Holder is a claim that stands in the way because it holds devices, with the pods that use it.
+type Holder struct {
+	Claim inspect.ClaimRef
+	State inspect.ClaimState
+	Pods  []inspect.PodRef
+	// Age is that of the claim, as kubectl prints it; empty when unknown.
+	Age     string
+	Devices []inspect.DeviceID
+}
+
+// Funnel is what becomes of the devices that a request sees.
+type Funnel struct {
+	Claim   inspect.ClaimRef
+	Request string
+	// Needed is the number of devices that the request needs; 0 with All.
+	Needed int
+	All    bool
+	// Steps begin with the devices seen; each next step has those that are left.
+	Steps []Step
+}
+
+// Step is one step of a funnel.
+type Step struct {
+	// Name is the check: seen, class, selectors, node, taints, free, capacity, counters, constraints.
+	Name string
+	Left int
+	// Lost says why devices were lost at this step, the most frequent first.
+	Lost []Loss
+}
+
+// Loss is a number of devices lost for one reason.
+type Loss struct {
+	Code    allocator.Code
+	Count   int
+	Message string
+	Devices []inspect.DeviceID
+}
+
+// Note is a remark about an object.
+type Note struct {
+	Kind, Namespace, Name string
+	Message               string
+}
+
+// Basis says as which scheduler a question was decided.
+type Basis struct {
+	// Version is the version of the server, or "1.37" for files.
+	Version string
+	Variant allocator.Variant
+	// Source says where the feature gates come from.
+	Source   string
+	Revision int64
+	// Remarks are what the reader must know about the answer, such as that the order of devices is
+	// not defined in this version.
+	Remarks []string
+}

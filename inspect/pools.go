@@ -1,0 +1,266 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// NodePool is a resource pool as the scheduler sees it when it looks for devices for one node.
+type NodePool struct {
+	ID         PoolID
+	Generation int64
+	// Incomplete: the driver is still publishing. Such a pool offers no devices.
+	Incomplete bool
+	// SlicesSeen of SlicesWanted slices of the generation are there (only set when Incomplete).
+	SlicesSeen, SlicesWanted int64
+	// Invalid says why the pool contradicts itself, or is "". Such a pool offers no devices.
+	Invalid string
+	// Slices are those with devices that reach the node, sorted by name.
+	Slices []PoolSlice
+	// Elsewhere are the pool's slices for other nodes, as far as the scheduler reads them: their
+	// devices draw on the same counters.
+	Elsewhere []*resourcev1.ResourceSlice
+	// CounterSets are the pool's counter sets, sorted by name.
+	CounterSets []*resourcev1.CounterSet
+	// BindingConditions: the pool is searched after all pools without binding conditions.
+	BindingConditions bool
+}
+
+// Usable reports whether devices may be taken from the pool.
+func (p *NodePool) Usable() bool { return !p.Incomplete && p.Invalid == "" }
+
+// PoolSlice is a ResourceSlice of a NodePool.
+type PoolSlice struct {
+	*resourcev1.ResourceSlice
+	info *sliceInfo
+}
+
+// DeviceReaches reports whether the i-th device serves the node. It can be false only in a slice with
+// per-device node selection; the scheduler asks it after the selectors.
+func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
+	if s.info.perDevice == nil {
+		return true, nil
+	}
+	return s.info.deviceReaches(node, i)
+}
+
+// PoolsOn returns the pools that the scheduler would look at for a node, in its search order: first
+// those without, then those with binding conditions, and in each part by driver and pool name.
+// A pool whose reachable slices turn out to be of an old generation is left out, as the scheduler does.
+// The error (a node selector that does not parse) makes the scheduler abort the pod.
+//
+// The rules are those of Kubernetes 1.36 and 1.37 (k8s.io/dynamic-resource-allocation/structured).
+func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
+	groups, err := s.reachableSlices(node)
+	if err != nil {
+		return nil, err
+	}
+	var pools []*NodePool
+	for id, infos := range groups {
+		if pool := s.buildNodePool(id, infos); pool != nil {
+			pools = append(pools, pool)
+		}
+	}
+	slices.SortFunc(pools, func(a, b *NodePool) int {
+		if a.BindingConditions != b.BindingConditions {
+			if a.BindingConditions {
+				return 1
+			}
+			return -1
+		}
+		return a.ID.Compare(b.ID)
+	})
+	return pools, nil
+}
+
+// reachableSlices groups the slices that reach the node by pool and keeps, of each pool, those of the
+// highest generation among them.
+func (s *Snapshot) reachableSlices(node *corev1.Node) (map[PoolID][]*sliceInfo, error) {
+	groups := map[PoolID][]*sliceInfo{}
+	for _, infos := range [][]*sliceInfo{s.onNode[NodeName(node.Name)], s.unbound} {
+		for _, info := range infos {
+			if s.ignored(info) {
+				continue
+			}
+			match, known, err := info.reaches(node)
+			if err != nil {
+				return nil, err
+			}
+			if known && match {
+				addNewest(groups, info)
+			}
+		}
+	}
+	return groups, nil
+}
+
+// ignored reports whether the scheduler passes the slice over because a feature is off.
+func (s *Snapshot) ignored(info *sliceInfo) bool {
+	spec := &info.slice.Spec
+	if !s.config.Features.Enabled(GatePartitionableDevices) && (spec.PerDeviceNodeSelection != nil || len(spec.SharedCounters) > 0) {
+		return true
+	}
+	return s.ignoresGroups(info)
+}
+
+// ignoresGroups: only the experimental allocator understands compatibility groups; any other drops
+// the whole slice, which leaves its pool incomplete.
+func (s *Snapshot) ignoresGroups(info *sliceInfo) bool {
+	return info.usesGroups && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
+}
+
+func addNewest(groups map[PoolID][]*sliceInfo, info *sliceInfo) {
+	pool := info.slice.Spec.Pool
+	id := PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name}
+	have := groups[id]
+	switch {
+	case len(have) == 0 || pool.Generation > have[0].slice.Spec.Pool.Generation:
+		groups[id] = []*sliceInfo{info}
+	case pool.Generation == have[0].slice.Spec.Pool.Generation:
+		groups[id] = append(have, info)
+	}
+}
+
+// buildNodePool returns nil for an obsolete pool.
+func (s *Snapshot) buildNodePool(id PoolID, reachable []*sliceInfo) *NodePool {
+	first := reachable[0].slice.Spec.Pool
+	pool := &NodePool{ID: id, Generation: first.Generation}
+	var others []*sliceInfo
+	if int64(len(reachable)) != first.ResourceSliceCount {
+		all, obsolete := s.generation(id, first.Generation)
+		if obsolete {
+			return nil
+		}
+		if int64(len(all)) != first.ResourceSliceCount {
+			pool.Incomplete = true
+			pool.SlicesSeen, pool.SlicesWanted = int64(len(all)), first.ResourceSliceCount
+			return pool
+		}
+		others = without(all, reachable)
+	}
+	slices.SortFunc(reachable, func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+	s.fillNodePool(pool, reachable, others)
+	return pool
+}
+
+// generation returns all slices of one generation of a pool, on whatever node. obsolete is true when
+// a newer generation exists somewhere.
+func (s *Snapshot) generation(id PoolID, generation int64) (all []*sliceInfo, obsolete bool) {
+	for _, info := range s.byPool[id] {
+		switch g := info.slice.Spec.Pool.Generation; {
+		case g > generation:
+			return nil, true
+		case g == generation && !s.ignoresGroups(info):
+			all = append(all, info)
+		}
+	}
+	return all, false
+}
+
+func without(all, drop []*sliceInfo) []*sliceInfo {
+	dropped := make(map[*sliceInfo]bool, len(drop))
+	for _, info := range drop {
+		dropped[info] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(i *sliceInfo) bool { return dropped[i] })
+}
+
+// fillNodePool sorts slices into devices and counter sets and checks them.
+func (s *Snapshot) fillNodePool(pool *NodePool, reachable, others []*sliceInfo) {
+	partitionable := s.config.Features.Enabled(GatePartitionableDevices)
+	var counters []*resourcev1.ResourceSlice
+	for _, info := range reachable {
+		if partitionable && len(info.slice.Spec.SharedCounters) > 0 {
+			counters = append(counters, info.slice)
+			continue
+		}
+		pool.Slices = append(pool.Slices, PoolSlice{ResourceSlice: info.slice, info: info})
+	}
+	for _, info := range others {
+		if partitionable && len(info.slice.Spec.SharedCounters) > 0 {
+			counters = append(counters, info.slice)
+			continue
+		}
+		pool.Elsewhere = append(pool.Elsewhere, info.slice)
+	}
+	pool.Invalid = pool.check(counters, partitionable)
+	if pool.Invalid != "" {
+		// The scheduler forgets the slices of an invalid pool, so it cannot know of binding
+		// conditions either and searches the pool among the first.
+		pool.Slices, pool.Elsewhere, pool.CounterSets = nil, nil, nil
+		return
+	}
+	for _, slice := range pool.Slices {
+		for i := range slice.Spec.Devices {
+			// An empty list that is not nil counts: the scheduler compares with nil.
+			pool.BindingConditions = pool.BindingConditions || slice.Spec.Devices[i].BindingConditions != nil
+		}
+	}
+}
+
+// check looks for contradictions and returns the first as text. As a side effect it fills CounterSets.
+func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable bool) string {
+	if msg := p.duplicateDevice(); msg != "" || !partitionable {
+		return msg
+	}
+	sets := map[string]*resourcev1.CounterSet{}
+	for _, slice := range counters {
+		for i := range slice.Spec.SharedCounters {
+			set := &slice.Spec.SharedCounters[i]
+			if has(sets, set.Name) {
+				return fmt.Sprintf("counter set %s is published twice", set.Name)
+			}
+			sets[set.Name] = set
+			p.CounterSets = append(p.CounterSets, set)
+		}
+	}
+	slices.SortFunc(p.CounterSets, func(a, b *resourcev1.CounterSet) int { return strings.Compare(a.Name, b.Name) })
+	for _, slice := range p.Slices {
+		if msg := unknownCounter(slice.ResourceSlice, sets); msg != "" {
+			return msg
+		}
+	}
+	for _, slice := range p.Elsewhere {
+		if msg := unknownCounter(slice, sets); msg != "" {
+			return msg
+		}
+	}
+	return ""
+}
+
+func (p *NodePool) duplicateDevice() string {
+	seen := map[string]bool{}
+	for _, slice := range p.Slices {
+		for i := range slice.Spec.Devices {
+			name := slice.Spec.Devices[i].Name
+			if seen[name] {
+				return fmt.Sprintf("device %s is published twice", name)
+			}
+			seen[name] = true
+		}
+	}
+	return ""
+}
+
+func unknownCounter(slice *resourcev1.ResourceSlice, sets map[string]*resourcev1.CounterSet) string {
+	for i := range slice.Spec.Devices {
+		device := &slice.Spec.Devices[i]
+		for j := range device.ConsumesCounters {
+			consumption := &device.ConsumesCounters[j]
+			set, ok := sets[consumption.CounterSet]
+			if !ok {
+				return fmt.Sprintf("device %s consumes counter set %s, which does not exist", device.Name, consumption.CounterSet)
+			}
+			for name := range consumption.Counters {
+				if !has(set.Counters, name) {
+					return fmt.Sprintf("device %s consumes counter %s of set %s, which does not exist", device.Name, name, consumption.CounterSet)
+				}
+			}
+		}
+	}
+	return ""
+}
