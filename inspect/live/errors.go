@@ -58,6 +58,9 @@ func (e *ServerError) Unwrap() error { return e.Err }
 
 // cause is the text of err without "Get https://…", which repeats the server.
 func cause(err error) string {
+	if apierrors.IsUnauthorized(err) {
+		return "the server refused the credentials (401 Unauthorized)" // client-go words it in two other ways
+	}
 	if request := (*url.Error)(nil); errors.As(err, &request) && request.Err != nil {
 		return request.Err.Error()
 	}
@@ -114,6 +117,8 @@ func (r *reader) nothingAnswered(v serverVersion, results []listed) error {
 	var first string
 	for _, result := range results {
 		switch state := result.health.State; {
+		case len(result.pages) > 0:
+			return nil // left something out, but answered
 		case state == inspect.Broken, state == inspect.NotServed && v.git == "":
 			if first == "" {
 				first = result.health.Message

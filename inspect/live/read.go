@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -116,7 +116,7 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if opts.Resources == nil {
 		opts.Resources = DefaultResources()
 	}
-	if problems := path.IsValidPathSegmentName(opts.Namespace); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(opts.Namespace); len(problems) > 0 {
 		return nil, nil, fmt.Errorf("namespace %q: %s", opts.Namespace, problems[0])
 	}
 	var chosen []kind
