@@ -1,0 +1,60 @@
+package demo
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+//go:embed cluster/*.yaml
+var cluster embed.FS
+
+// Now is the moment at which the demo cluster was read, 2026-11-20 09:00 UTC. Ages are measured from it, so that they
+// are the same on every day. No timestamp in the cluster is later.
+func Now() time.Time { return time.Date(2026, time.November, 20, 9, 0, 0, 0, time.UTC) }
+
+// Objects returns the objects of the demo cluster. They are the caller's own: each call reads them anew. An error means
+// that the embedded files are broken, which a test rules out.
+func Objects() (inspect.Objects, error) {
+	result, err := read()
+	if err != nil {
+		return inspect.Objects{}, err
+	}
+	return result.Objects, nil
+}
+
+// Health says that every resource was read completely: what the demo cluster does not hold does not exist. Without
+// this, a resource without objects would count as one that nobody tried to read.
+func Health() map[inspect.Resource]inspect.Health {
+	health := map[inspect.Resource]inspect.Health{}
+	for _, resource := range inspect.Resources() {
+		health[resource] = inspect.Health{State: inspect.Synced}
+	}
+	return health
+}
+
+// read reads the embedded files as one, in the order of their names.
+func read() (*manifest.Result, error) {
+	names, err := fs.Glob(cluster, "cluster/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("reading the demo cluster: %w", err)
+	}
+	documents := make([][]byte, 0, len(names))
+	for _, name := range names {
+		document, err := cluster.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the demo cluster: %w", err)
+		}
+		documents = append(documents, document)
+	}
+	result, err := manifest.ReadBytes("demo cluster", bytes.Join(documents, []byte("---\n")), manifest.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the demo cluster: %w", err)
+	}
+	return result, nil
+}

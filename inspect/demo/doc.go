@@ -1,0 +1,9 @@
+// Package demo is an embedded cluster to try the program on, without a cluster and without files.
+//
+// It is small, twelve nodes, but lively: GPUs on two NUMA nodes, GPUs cut into slices, NICs whose bandwidth is shared,
+// FPGAs on the network, a tainted card, a node under maintenance, a pool whose driver is being rolled out, and claims
+// that are satisfied, waiting or impossible, each for a reason of its own. README.md in this folder lists every claim
+// with the answer that is right for it.
+//
+// [Objects] gives the API objects. They never change, so neither does the time that they were read at, which is [Now].
+package demo
