@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -268,15 +267,15 @@ func missingHead(h head) string {
 }
 
 // report records what the API server would refuse in one object.
-func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid field.ErrorList) {
+func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid []problem) {
 	all := make([]Warning, 0, len(complaints)+len(invalid))
 	for _, complaint := range complaints {
 		path, message := explainComplaint(complaint.Error(), h)
 		all = append(all, Warning{Source: where, Object: name, Path: path, Message: message})
 	}
-	for _, e := range invalid {
-		message := printable(e.ErrorBody(), maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: k.shape.path(e.Field), Message: message})
+	for _, p := range invalid {
+		message := printable(p.message, maxDetailLength)
+		all = append(all, Warning{Source: where, Object: name, Path: k.shape.path(p.path), Message: message})
 	}
 	for i, w := range all {
 		if i == maxObjectWarnings {

@@ -1,8 +1,89 @@
 package manifest
 
 import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func validate(object metav1.Object) field.ErrorList { return nil }
+// A problem is something in one object that the API server would refuse, or that it accepts although it
+// cannot have been meant.
+type problem struct {
+	path    string
+	message string
+}
+
+// validator gathers the problems of one object. Its rules are those of the API documentation in
+// k8s.io/api/resource/v1 and of the API server's validation of new objects, whatever features are on.
+// CEL expressions are measured here and compiled where they are evaluated.
+type validator struct{ problems []problem }
+
+// validate returns what is wrong with an object that has its defaults.
+func validate(object metav1.Object) []problem {
+	var v validator
+	switch object := object.(type) {
+	case *resourcev1.ResourceClaim:
+		v.objectName(object)
+		v.claimSpec(&object.Spec, field.NewPath("spec"))
+		v.claimStatus(object, field.NewPath("status"))
+	case *resourcev1.ResourceClaimTemplate:
+		v.objectName(object)
+		v.templateMetadata(&object.Spec.ObjectMeta, field.NewPath("spec", "metadata"))
+		v.claimSpec(&object.Spec.Spec, field.NewPath("spec", "spec"))
+	case *resourcev1.DeviceClass:
+		v.objectName(object)
+		v.class(&object.Spec, field.NewPath("spec"))
+	case *resourcev1.ResourceSlice:
+		v.objectName(object)
+		v.slice(&object.Spec, field.NewPath("spec"))
+	case *resourcev1.DeviceTaintRule:
+		v.objectName(object)
+		v.taintRule(&object.Spec, field.NewPath("spec"))
+	case *corev1.Pod:
+		v.objectName(object)
+		v.pod(&object.Spec, field.NewPath("spec"))
+	default:
+		v.objectName(object)
+	}
+	return v.problems
+}
+
+// refuse records what the API server refuses.
+func (v *validator) refuse(e *field.Error) {
+	v.problems = append(v.problems, problem{e.Field, e.ErrorBody()})
+}
+
+// note records what the API server accepts although it cannot have been meant.
+func (v *validator) note(path *field.Path, format string, args ...any) {
+	v.problems = append(v.problems, problem{path.String(), "accepted, but " + fmt.Sprintf(format, args...)})
+}
+
+// size refuses a list that is too long; the caller then leaves its items alone, as the API server does.
+func (v *validator) size(length, limit int, path *field.Path) bool {
+	if length > limit {
+		v.refuse(field.TooMany(path, length, limit))
+	}
+	return length <= limit
+}
+
+// unique refuses a key that was seen before.
+func unique[K comparable](v *validator, seen map[K]bool, key K, path *field.Path) {
+	if seen[key] {
+		v.refuse(field.Duplicate(path, key))
+	}
+	seen[key] = true
+}
+
+// oneOf refuses anything but exactly one field.
+func (v *validator) oneOf(set []string, path *field.Path, choice string) {
+	switch len(set) {
+	case 0:
+		v.refuse(field.Required(path, "exactly one of "+choice+" must be set"))
+	case 1:
+	default:
+		v.refuse(field.Forbidden(path, fmt.Sprintf("exactly one of %s may be set, not %d: %v", choice, len(set), set)))
+	}
+}

@@ -1,0 +1,126 @@
+package manifest
+
+import (
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// objectName checks metadata.name: a DNS subdomain for every kind read here.
+func (v *validator) objectName(object metav1.Object) {
+	path := field.NewPath("metadata", "name")
+	if object.GetName() == "" {
+		v.refuse(field.Required(path, "an object needs a name"))
+		return
+	}
+	v.messages(object.GetName(), path, validation.IsDNS1123Subdomain(object.GetName()))
+}
+
+func (v *validator) messages(value string, path *field.Path, messages []string) {
+	for _, message := range messages {
+		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), message))
+	}
+}
+
+// label checks a name that must be a DNS label: requests, devices, counter sets, counters, groups.
+func (v *validator) label(value string, path *field.Path) {
+	if value == "" {
+		v.refuse(field.Required(path, ""))
+		return
+	}
+	v.messages(value, path, validation.IsDNS1123Label(value))
+}
+
+// driver checks a driver name, or the domain of a qualified name: a DNS subdomain of at most 63 bytes,
+// in either case.
+func (v *validator) driver(value string, path *field.Path) {
+	if value == "" {
+		v.refuse(field.Required(path, ""))
+		return
+	}
+	if len(value) > resourcev1.DriverNameMaxLength {
+		v.refuse(field.TooLong(path, "", resourcev1.DriverNameMaxLength))
+	}
+	v.messages(value, path, content.IsDNS1123SubdomainCaseless(value))
+}
+
+// poolName checks DNS subdomains separated by slashes, at most 253 bytes in all.
+func (v *validator) poolName(value string, path *field.Path) {
+	if value == "" {
+		v.refuse(field.Required(path, ""))
+		return
+	}
+	if len(value) > resourcev1.PoolNameMaxLength {
+		v.refuse(field.TooLong(path, "", resourcev1.PoolNameMaxLength))
+	}
+	for part := range strings.SplitSeq(value, "/") {
+		v.messages(part, path, validation.IsDNS1123Subdomain(part))
+	}
+}
+
+// className checks the name of a DeviceClass.
+func (v *validator) className(value string, path *field.Path) {
+	if value == "" {
+		v.refuse(field.Required(path, "a request names its DeviceClass"))
+		return
+	}
+	v.messages(value, path, validation.IsDNS1123Subdomain(value))
+}
+
+// qualifiedName checks the name of an attribute or capacity: a C identifier of at most 32 bytes, after
+// at most one domain and slash.
+func (v *validator) qualifiedName(value string, path *field.Path) {
+	domain, id, qualified := strings.Cut(value, "/")
+	switch {
+	case !qualified:
+		id = value
+	case domain == "":
+		v.refuse(field.Invalid(path, value, "the domain before the slash is empty"))
+	case strings.Contains(id, "/"):
+		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), "there is more than one slash"))
+		return
+	default:
+		v.driver(domain, path)
+	}
+	if id == "" {
+		v.refuse(field.Invalid(path, value, "the name is empty"))
+		return
+	}
+	if len(id) > resourcev1.DeviceMaxIDLength {
+		v.refuse(field.TooLong(path, "", resourcev1.DeviceMaxIDLength))
+	}
+	v.messages(id, path, content.IsCIdentifier(id))
+}
+
+// fullyQualifiedName checks a qualified name that must have a domain.
+func (v *validator) fullyQualifiedName(value string, path *field.Path) {
+	if !strings.Contains(value, "/") {
+		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), "the domain is missing: write <domain>/<name>, such as gpu.example.com/numa"))
+		return
+	}
+	v.qualifiedName(value, path)
+}
+
+// labelKey checks a name with the syntax of a label key: taint keys and condition types.
+func (v *validator) labelKey(value string, path *field.Path) {
+	v.messages(value, path, content.IsLabelKey(value))
+}
+
+func (v *validator) labelValue(value string, path *field.Path) {
+	v.messages(value, path, validation.IsValidLabelValue(value))
+}
+
+// templateMetadata allows only what a template copies into the claims made from it.
+func (v *validator) templateMetadata(meta *metav1.ObjectMeta, path *field.Path) {
+	for _, f := range []struct{ name, value string }{
+		{"name", meta.Name}, {"generateName", meta.GenerateName}, {"namespace", meta.Namespace},
+	} {
+		if f.value != "" {
+			v.refuse(field.Forbidden(path.Child(f.name), "a template may give labels and annotations only"))
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// pod checks how a pod refers to claims; nothing else of a pod is checked.
+func (v *validator) pod(spec *corev1.PodSpec, path *field.Path) {
+	names := map[string]bool{}
+	for i := range spec.ResourceClaims {
+		claim, at := &spec.ResourceClaims[i], path.Child("resourceClaims").Index(i)
+		v.label(claim.Name, at.Child("name"))
+		unique(v, names, claim.Name, at.Child("name"))
+		var set []string
+		if claim.ResourceClaimName != nil {
+			set = append(set, "resourceClaimName")
+		}
+		if claim.ResourceClaimTemplateName != nil {
+			set = append(set, "resourceClaimTemplateName")
+		}
+		v.oneOf(set, at, "resourceClaimName and resourceClaimTemplateName")
+	}
+	for i := range spec.InitContainers {
+		v.containerClaims(&spec.InitContainers[i], names, path.Child("initContainers").Index(i))
+	}
+	for i := range spec.Containers {
+		v.containerClaims(&spec.Containers[i], names, path.Child("containers").Index(i))
+	}
+}
+
+func (v *validator) containerClaims(container *corev1.Container, names map[string]bool, path *field.Path) {
+	seen := map[corev1.ResourceClaim]bool{}
+	for i, claim := range container.Resources.Claims {
+		at := path.Child("resources", "claims").Index(i)
+		if !names[claim.Name] {
+			v.refuse(field.NotFound(at.Child("name"), printable(claim.Name, maxSnippetLength)))
+		}
+		unique(v, seen, claim, at)
+	}
+}
