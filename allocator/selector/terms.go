@@ -1,0 +1,188 @@
+package selector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Term is a part of a selector: the expression is split at its top-level &&, so it is true exactly when
+// all terms are true, and false when one is false.
+type Term struct {
+	// Expression is the source of the term in normal form.
+	Expression string
+	// Match and Err are what the term gives for the device.
+	Match bool
+	Err   error
+	// Reads are the fields of the device that the term reads, in the order of first use.
+	Reads []Read
+}
+
+// Read is a field of a device that an expression reads, with its value.
+type Read struct {
+	// Expression is the field, as device.attributes["gpu.example.com"].model.
+	Expression string
+	// Value is the value in CEL's notation, or "" when the device does not have the field.
+	Value string
+}
+
+// Terms evaluates the parts of a selector for one device. It returns nil for an expression that does
+// not compile. The parts are compiled and run like the whole, so they explain its result.
+func (c *Cache) Terms(ctx context.Context, expression, driver string, device *resourcev1.Device) []Term {
+	whole := c.Selector(expression)
+	if whole.CompileError() != nil {
+		return nil
+	}
+	// The scheduler's environment forgets macros such as has() once it has expanded them. To print
+	// parts of the source they are needed.
+	env, err := whole.result().Environment.Extend(cel.EnableMacroCallTracking())
+	if err != nil {
+		return nil
+	}
+	parsed, issues := env.Parse(expression)
+	if issues.Err() != nil {
+		return nil
+	}
+	native := parsed.NativeRep()
+	var terms []Term
+	for _, part := range conjuncts(native.Expr()) {
+		text, err := cel.ExprToString(part, native.SourceInfo())
+		if err != nil {
+			return nil
+		}
+		t := Term{Expression: text, Reads: reads(part, driver, device)}
+		t.Match, t.Err = c.Selector(text).Match(ctx, driver, device)
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+func conjuncts(e ast.Expr) []ast.Expr {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.LogicalAnd {
+		return []ast.Expr{e}
+	}
+	var out []ast.Expr
+	for _, arg := range e.AsCall().Args() {
+		out = append(out, conjuncts(arg)...)
+	}
+	return out
+}
+
+// reads finds the fields of the device in an expression.
+func reads(e ast.Expr, driver string, device *resourcev1.Device) []Read {
+	var out []Read
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
+		path := fieldPath(e)
+		if path == nil {
+			return
+		}
+		text, value, ok := lookup(path, driver, device)
+		if ok && !slices.ContainsFunc(out, func(r Read) bool { return r.Expression == text }) {
+			out = append(out, Read{Expression: text, Value: value})
+		}
+	}))
+	return out
+}
+
+// fieldPath returns the names of a chain of constant selections from "device", without it; nil when
+// the expression is something else.
+func fieldPath(e ast.Expr) []string {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if e.AsIdent() == "device" {
+			return []string{}
+		}
+	case ast.SelectKind:
+		if base := fieldPath(e.AsSelect().Operand()); base != nil {
+			return append(base, e.AsSelect().FieldName())
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		index := call.FunctionName() == operators.Index || call.FunctionName() == operators.OptIndex || call.FunctionName() == operators.OptSelect
+		if !index || len(call.Args()) != 2 || call.Args()[1].Kind() != ast.LiteralKind {
+			return nil
+		}
+		key, ok := call.Args()[1].AsLiteral().Value().(string)
+		if base := fieldPath(call.Args()[0]); ok && base != nil {
+			return append(base, key)
+		}
+	}
+	return nil
+}
+
+// lookup finds the value of a complete path. Paths that stop before a value are not of interest.
+func lookup(path []string, driver string, device *resourcev1.Device) (text, value string, ok bool) {
+	switch {
+	case len(path) == 1 && path[0] == "driver":
+		return "device.driver", strconv.Quote(driver), true
+	case len(path) == 1 && path[0] == "allowMultipleAllocations":
+		return "device.allowMultipleAllocations", strconv.FormatBool(device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations), true
+	case len(path) < 3:
+		return "", "", false
+	}
+	text = fmt.Sprintf("device.%s[%q].%s", path[0], path[1], path[2])
+	in := input(driver, device)
+	name := resourcev1.QualifiedName(path[1] + "/" + path[2])
+	bare := resourcev1.QualifiedName(path[2])
+	switch path[0] {
+	case "attributes":
+		if a, found := qualified(in.Attributes, name, bare, path[1] == driver); found {
+			value = FormatAttribute(&a)
+		}
+		return text, value, true
+	case "capacity":
+		if c, found := qualified(in.Capacity, name, bare, path[1] == driver); found {
+			value = c.Value.String()
+		}
+		return text, value, true
+	}
+	return "", "", false
+}
+
+func qualified[V any](m map[resourcev1.QualifiedName]V, name, bare resourcev1.QualifiedName, own bool) (V, bool) {
+	v, ok := m[name]
+	if !ok && own {
+		v, ok = m[bare]
+	}
+	return v, ok
+}
+
+// FormatAttribute prints the value of an attribute in CEL's notation, or "" when it has none.
+func FormatAttribute(a *resourcev1.DeviceAttribute) string {
+	switch {
+	case a.IntValues != nil:
+		return formatList(a.IntValues, func(v int64) string { return strconv.FormatInt(v, 10) })
+	case a.BoolValues != nil:
+		return formatList(a.BoolValues, strconv.FormatBool)
+	case a.StringValues != nil:
+		return formatList(a.StringValues, strconv.Quote)
+	case a.VersionValues != nil:
+		return formatList(a.VersionValues, formatVersion)
+	case a.IntValue != nil:
+		return strconv.FormatInt(*a.IntValue, 10)
+	case a.BoolValue != nil:
+		return strconv.FormatBool(*a.BoolValue)
+	case a.StringValue != nil:
+		return strconv.Quote(*a.StringValue)
+	case a.VersionValue != nil:
+		return formatVersion(*a.VersionValue)
+	}
+	return ""
+}
+
+func formatVersion(v string) string { return "semver(" + strconv.Quote(v) + ")" }
+
+func formatList[T any](values []T, format func(T) string) string {
+	var parts []string
+	for _, v := range values {
+		parts = append(parts, format(v))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
