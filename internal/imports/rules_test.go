@@ -25,6 +25,8 @@ var layers = []layer{
 	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
 	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/..."}},
 	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/..."}},
+	// Support for tests of every layer: no line lists it, so only test files can import it.
+	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/imports", nil},
 	{"internal/release", nil},
 }
