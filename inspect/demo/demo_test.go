@@ -16,6 +16,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 func snapshotOf(t testing.TB) *inspect.Snapshot {
@@ -52,6 +53,21 @@ func TestObjectsAreWhatTheAPIServerAccepts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("number of objects (-want +got):\n%s", diff)
+	}
+}
+
+// README.md says that --from shows the same cluster.
+func TestFilesHoldTheSameObjects(t *testing.T) {
+	embedded, err := Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := manifest.Read(t.Context(), []string{"cluster"}, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(embedded, files.Objects); diff != "" {
+		t.Errorf("(-embedded +files):\n%s", diff)
 	}
 }
 
