@@ -125,6 +125,14 @@ func (w *walk) reserveCounters(a *alternative, candidate int) bool {
 	w.reject(a, candidate, CountersExhausted, func(r *Rejection) {
 		r.CounterSet, r.Counter = short.set, short.counter
 		r.Overdrawn = short.available.Cmp(short.consumed) < 0
+		left, needed := short.available.DeepCopy(), resource.Quantity{}
+		left.Sub(short.consumed)
+		for _, need := range pc.needsOf(c.device) {
+			if &pc.counters[need.position] == short {
+				needed.Add(need.amount)
+			}
+		}
+		r.Needed, r.Available = &needed, &left
 	})
 	return false
 }

@@ -2,6 +2,7 @@ package allocator
 
 import (
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -24,6 +25,8 @@ type Rejection struct {
 	Device              inspect.DeviceID
 	// Selector is the number of the selector (ClassSelectorRejected, SelectorRejected, SelectorError).
 	Selector int
+	// FromClass: the selector is one of the DeviceClass (SelectorError).
+	FromClass bool
 	// Constraint is the number of the claim's constraint (AttributeMissing and the two conflicts).
 	Constraint int
 	// Taint is the taint that is not tolerated (DeviceTainted).
@@ -35,6 +38,10 @@ type Rejection struct {
 	CounterSet, Counter string
 	// Overdrawn: the counter is overdrawn already, whatever this device needs (CountersExhausted).
 	Overdrawn bool
+	// Needed and Available are amounts of a capacity or counter: what the device would take, and what
+	// is left (CapacityInsufficient, CountersExhausted). Available is nil when the device does not
+	// have the capacity at all; negative amounts are possible.
+	Needed, Available *resource.Quantity
 	// InQuestion: the device is taken by another request of the same question, not by a claim that
 	// is allocated already (DeviceInUse).
 	InQuestion bool

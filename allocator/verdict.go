@@ -98,7 +98,7 @@ func (w *walk) firstFalse(a *alternative, programs []*selector.Program, class st
 			ok, err = program.Match(w.ctx, c.id.Driver, c.device)
 		}
 		if err != nil {
-			w.reject(a, candidate, SelectorError, func(r *Rejection) { r.Selector, r.Err = i, err })
+			w.reject(a, candidate, SelectorError, func(r *Rejection) { r.Selector, r.FromClass, r.Err = i, class != "", err })
 			abort := a.abort(SelectorError, "%w", err)
 			abort.Device, abort.Class, abort.Selector = c.id, class, i
 			return -1, w.interrupted(abort)
@@ -149,6 +149,18 @@ func (w *walk) fitsCapacity(a *alternative, candidate int, persisted, picked map
 		}
 		code = CapacityInsufficient
 	}
-	w.reject(a, candidate, code, func(r *Rejection) { r.Capacity = name })
+	w.reject(a, candidate, code, func(r *Rejection) {
+		r.Capacity = name
+		if needed, ok := use.amounts[name]; ok {
+			r.Needed = &needed
+			left := c.device.Capacity[name].Value.DeepCopy()
+			left.Sub(persisted[name])
+			left.Sub(picked[name])
+			r.Available = &left
+		} else if a.capacity != nil {
+			needed := a.capacity.Requests[name]
+			r.Needed = &needed
+		}
+	})
 	return false, nil
 }
