@@ -1,0 +1,346 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// defaultNamespace is that of claims that a scenario names without one.
+const defaultNamespace = "default"
+
+// Load reads the scenario in a file.
+func Load(path string) (*Scenario, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the caller names a file of testdata
+	if err != nil {
+		return nil, err
+	}
+	return Parse(strings.TrimSuffix(filepath.Base(path), ".txtar"), data)
+}
+
+// Parse reads a scenario from the text of its file. Errors name the scenario and the line at fault.
+func Parse(name string, data []byte) (*Scenario, error) {
+	archive := txtar.Parse(data)
+	s := &Scenario{Name: name, Comment: strings.TrimSpace(string(archive.Comment))}
+	sections := map[string][]byte{}
+	for _, f := range archive.Files {
+		if _, twice := sections[f.Name]; twice {
+			return nil, fmt.Errorf("scenario %s: section %s is there twice", name, f.Name)
+		}
+		if !slices.Contains([]string{"cluster.yaml", "features", "question", "want"}, f.Name) {
+			return nil, fmt.Errorf("scenario %s: unknown section %s", name, f.Name)
+		}
+		sections[f.Name] = f.Data
+	}
+	if err := s.readCluster(sections); err != nil {
+		return nil, fmt.Errorf("scenario %s: %w", name, err)
+	}
+	if err := s.readQuestions(lines(sections["question"])); err != nil {
+		return nil, fmt.Errorf("scenario %s: question: %w", name, err)
+	}
+	if err := s.readWants(lines(sections["want"])); err != nil {
+		return nil, fmt.Errorf("scenario %s: want: %w", name, err)
+	}
+	return s, nil
+}
+
+func (s *Scenario) readCluster(sections map[string][]byte) error {
+	if s.Comment == "" {
+		return fmt.Errorf("no comment says what it is about")
+	}
+	objects := inspect.Objects{}
+	if data := sections["cluster.yaml"]; len(strings.TrimSpace(string(data))) > 0 {
+		result, err := manifest.ReadBytes("cluster.yaml", data, manifest.Options{})
+		if err != nil {
+			return err
+		}
+		for kind, n := range result.Skipped {
+			return fmt.Errorf("cluster.yaml: %d objects of kind %s are of no use", n, kind)
+		}
+		objects = result.Objects
+	}
+	gates, err := inspect.ParseFeatures(strings.Join(lines(sections["features"]), ","))
+	if err != nil {
+		return err
+	}
+	features := inspect.DefaultFeatures(inspect.NewestMinor).With(gates)
+	s.Snapshot = inspect.New(objects, inspect.Config{Features: features})
+	return nil
+}
+
+// lines returns the lines of a section without comments, blank lines and spaces at the end.
+func lines(data []byte) []string {
+	var out []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "#") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// readQuestions reads lines "node: claim claim".
+func (s *Scenario) readQuestions(text []string) error {
+	for _, line := range text {
+		node, claims, ok := strings.Cut(line, ":")
+		if !ok {
+			return fmt.Errorf("%q: want NODE: followed by claims", line)
+		}
+		q := Question{Node: inspect.NodeName(node)}
+		if _, ok := s.Snapshot.Node(q.Node); !ok {
+			return fmt.Errorf("%q: there is no node %q", line, node)
+		}
+		for _, name := range strings.Fields(claims) {
+			ref := claimRef(name)
+			if _, ok := s.Snapshot.Claim(ref); !ok {
+				return fmt.Errorf("%q: there is no claim %s", line, ref)
+			}
+			q.Claims = append(q.Claims, ref)
+		}
+		s.Questions = append(s.Questions, q)
+	}
+	if len(s.Questions) == 0 {
+		return fmt.Errorf("there is none")
+	}
+	return nil
+}
+
+func claimRef(name string) inspect.ClaimRef {
+	if namespace, name, ok := strings.Cut(name, "/"); ok {
+		return inspect.ClaimRef{Namespace: namespace, Name: name}
+	}
+	return inspect.ClaimRef{Namespace: defaultNamespace, Name: name}
+}
+
+// readWants reads one block for each question, in the same order. A block is a line "node: outcome"
+// and the indented lines below it.
+func (s *Scenario) readWants(text []string) error {
+	next := 0
+	var q *Question
+	for _, line := range text {
+		if strings.HasPrefix(line, " ") {
+			if q == nil {
+				return fmt.Errorf("%q: indented, but no question comes before it", line)
+			}
+			if err := q.Want.readLine(strings.TrimSpace(line)); err != nil {
+				return fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
+			}
+			continue
+		}
+		if next == len(s.Questions) {
+			return fmt.Errorf("%q: there are only %d questions", line, next)
+		}
+		q = &s.Questions[next]
+		next++
+		if err := q.readOutcome(line); err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+	}
+	if next < len(s.Questions) {
+		return fmt.Errorf("%d answers to %d questions", next, len(s.Questions))
+	}
+	for i := range s.Questions {
+		if err := s.Questions[i].checkClaims(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Question) readOutcome(line string) error {
+	node, outcome, ok := strings.Cut(line, ":")
+	if !ok || node != string(q.Node) {
+		return fmt.Errorf("want the answer for node %s", q.Node)
+	}
+	words := strings.Fields(outcome)
+	if len(words) == 0 {
+		return fmt.Errorf("the outcome is missing")
+	}
+	q.Want.Outcome = Outcome(words[0])
+	switch {
+	case q.Want.Outcome == Abort && len(words) == 2:
+		q.Want.Code = allocator.Code(words[1])
+		return knownCode(q.Want.Code)
+	case len(words) == 1 && slices.Contains([]Outcome{Allocated, Unsatisfiable, InvalidPools}, q.Want.Outcome):
+		return nil
+	}
+	return fmt.Errorf("want allocated, unsatisfiable, invalid-pools or abort CODE")
+}
+
+func knownCode(code allocator.Code) error {
+	if !slices.Contains(allocator.Codes(), code) {
+		return fmt.Errorf("there is no code %q", code)
+	}
+	return nil
+}
+
+// checkClaims makes sure that an allocated answer speaks of every claim that was asked for.
+func (q *Question) checkClaims() error {
+	var asked, answered []string
+	for _, ref := range q.Claims {
+		asked = append(asked, ref.Name)
+	}
+	for _, c := range q.Want.Claims {
+		answered = append(answered, c.Name)
+	}
+	if q.Want.Outcome != Allocated {
+		asked = nil
+	}
+	if !slices.Equal(asked, answered) {
+		return fmt.Errorf("%s: the answer is about claims %v, want %v", q.Node, answered, asked)
+	}
+	return nil
+}
+
+// readLine reads one indented line of an answer.
+func (w *Want) readLine(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "claim":
+		w.Claims = append(w.Claims, Claim{Name: claimRef(rest).Name})
+		return nil
+	case "says":
+		w.Says = append(w.Says, rest)
+		return nil
+	case "scheduler":
+		text, ok := strings.CutPrefix(rest, "says ")
+		if !ok {
+			return fmt.Errorf("want scheduler says TEXT")
+		}
+		w.SchedulerSays = append(w.SchedulerSays, strings.TrimSpace(text))
+		return nil
+	case "rejected":
+		return w.readRejection(rest)
+	}
+	if len(w.Claims) == 0 {
+		return fmt.Errorf("want claim, says, scheduler says or rejected")
+	}
+	c := &w.Claims[len(w.Claims)-1]
+	switch word {
+	case "nodes":
+		c.Nodes = &rest
+		return nil
+	case "config":
+		return c.readConfig(rest)
+	}
+	return c.readDevice(line)
+}
+
+// readRejection reads "[claim:]request driver/pool/device Code".
+func (w *Want) readRejection(text string) error {
+	words := strings.Fields(text)
+	if len(words) != 3 {
+		return fmt.Errorf("want rejected [CLAIM:]REQUEST DRIVER/POOL/DEVICE CODE")
+	}
+	r := Rejection{Request: words[0], Code: allocator.Code(words[2])}
+	if claim, request, ok := strings.Cut(words[0], ":"); ok {
+		r.Claim, r.Request = claim, request
+	}
+	var err error
+	if r.Device, err = deviceID(words[1]); err != nil {
+		return err
+	}
+	w.Rejections = append(w.Rejections, r)
+	return knownCode(r.Code)
+}
+
+// deviceID reads "driver/pool/device". A pool name may hold slashes.
+func deviceID(text string) (inspect.DeviceID, error) {
+	first, last := strings.Index(text, "/"), strings.LastIndex(text, "/")
+	if first < 0 || first == last {
+		return inspect.DeviceID{}, fmt.Errorf("%q is not DRIVER/POOL/DEVICE", text)
+	}
+	return inspect.DeviceID{Driver: text[:first], Pool: text[first+1 : last], Device: text[last+1:]}, nil
+}
+
+func (c *Claim) readConfig(text string) error {
+	if c.Config == nil {
+		c.Config = &[]string{}
+	}
+	if text == "none" {
+		return nil
+	}
+	words := strings.SplitN(text, " ", 4)
+	if len(words) != 4 {
+		return fmt.Errorf("want config class|claim REQUESTS|all DRIVER JSON")
+	}
+	*c.Config = append(*c.Config, text)
+	return nil
+}
+
+// readDevice reads "request = driver/pool/device; detail; detail".
+func (c *Claim) readDevice(line string) error {
+	request, rest, ok := strings.Cut(line, " = ")
+	if !ok {
+		return fmt.Errorf("want REQUEST = DRIVER/POOL/DEVICE")
+	}
+	parts := strings.Split(rest, ";")
+	id, err := deviceID(strings.TrimSpace(parts[0]))
+	if err != nil {
+		return err
+	}
+	d := Device{Request: strings.TrimSpace(request), ID: id}
+	for _, part := range parts[1:] {
+		if err := d.readDetail(strings.TrimSpace(part)); err != nil {
+			return err
+		}
+	}
+	c.Devices = append(c.Devices, d)
+	return nil
+}
+
+func (d *Device) readDetail(text string) error {
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case "admin":
+		d.Admin = true
+		return nil
+	case "consumes":
+		return d.readConsumption(rest)
+	}
+	into := map[string]**[]string{"tolerates": &d.Tolerates, "binds": &d.Binds, "fails": &d.Fails, "skips": &d.Skips}[word]
+	if into == nil || rest == "" {
+		return fmt.Errorf("%q: want admin, consumes, tolerates, binds, fails or skips with a list or none", text)
+	}
+	items := list(rest)
+	*into = &items
+	return nil
+}
+
+func (d *Device) readConsumption(text string) error {
+	amounts := map[resourcev1.QualifiedName]resource.Quantity{}
+	for _, part := range list(text) {
+		name, value, _ := strings.Cut(part, "=")
+		q, err := resource.ParseQuantity(value)
+		if err != nil {
+			return fmt.Errorf("%q: want NAME=QUANTITY: %w", part, err)
+		}
+		amounts[resourcev1.QualifiedName(name)] = q
+	}
+	d.Consumes = &amounts
+	return nil
+}
+
+// list reads "a, b"; "none" is the empty list.
+func list(text string) []string {
+	out := []string{}
+	if text == "none" {
+		return out
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		out = append(out, strings.TrimSpace(part))
+	}
+	return out
+}

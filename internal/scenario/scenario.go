@@ -1,0 +1,101 @@
+package scenario
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Scenario is a cluster with questions about it and their answers.
+type Scenario struct {
+	// Name is that of the file without ".txtar".
+	Name string
+	// Comment says in words what the scenario is about.
+	Comment string
+	// Snapshot is the cluster, under the feature gates of the scenario.
+	Snapshot *inspect.Snapshot
+	// Questions are in the order of the file.
+	Questions []Question
+}
+
+// Question asks for an allocation of some claims, as those of one pod, on one node.
+type Question struct {
+	Node inspect.NodeName
+	// Claims are the claims in the order of the pod. One may be named twice.
+	Claims []inspect.ClaimRef
+	Want   Want
+}
+
+// Outcome is how a question ends.
+type Outcome string
+
+// The outcomes, as they are written in a scenario.
+const (
+	// Allocated: the claims get devices.
+	Allocated Outcome = "allocated"
+	// Unsatisfiable: the node cannot satisfy the claims; others may.
+	Unsatisfiable Outcome = "unsatisfiable"
+	// InvalidPools is Unsatisfiable, and the scheduler names invalid resource pools as the reason.
+	InvalidPools Outcome = "invalid-pools"
+	// Abort: the scheduler gives up on the pod, whatever other nodes could offer.
+	Abort Outcome = "abort"
+)
+
+// Want is the answer that must come out.
+type Want struct {
+	Outcome Outcome
+	// Claims has an entry for each claim of the question (Allocated).
+	Claims []Claim
+	// Code is the code of the AbortError (Abort).
+	Code allocator.Code
+	// Says are parts of our error text, SchedulerSays of the scheduler's (Abort).
+	Says, SchedulerSays []string
+	// Rejections are checks that an Observer must have seen fail. Others may have failed as well.
+	Rejections []Rejection
+}
+
+// Rejection is a check that failed.
+type Rejection struct {
+	// Claim is the name of the claim, or "" for whichever has the request.
+	Claim string
+	// Request is "request" or "request/subrequest".
+	Request string
+	Device  inspect.DeviceID
+	Code    allocator.Code
+}
+
+// Claim is what one claim must get. Fields that are nil are not checked; the devices always are.
+type Claim struct {
+	Name    string
+	Devices []Device
+	// Nodes is the node selector as the scenario spells it, see nodesText.
+	Nodes *string
+	// Config are all configuration entries as the scenario spells them, see configText.
+	Config *[]string
+}
+
+// Device is a device that a claim must get. Fields that are nil are not checked, except Admin.
+type Device struct {
+	Request string
+	ID      inspect.DeviceID
+	// Admin: the device is given for admin access.
+	Admin bool
+	// Consumes is the recorded consumption; empty means that none may be recorded.
+	Consumes *map[resourcev1.QualifiedName]resource.Quantity
+	// Tolerates, Binds, Fails and Skips are the tolerations (see tolerationText), the binding
+	// conditions, the binding failure conditions and the node operations to skip.
+	Tolerates, Binds, Fails, Skips *[]string
+}
+
+// Answer is what an allocator said to a question.
+type Answer struct {
+	Outcome Outcome
+	// Allocations has an entry for each claim of the question (Allocated).
+	Allocations []resourcev1.AllocationResult
+	// Err is the error behind Abort and, from the scheduler, InvalidPools.
+	Err error
+	// Rejections are the checks that failed, in the order of the search; only from our allocator.
+	Rejections []Rejection
+}
