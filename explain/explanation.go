@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -80,14 +82,17 @@ type Device struct {
 	Consumed map[resourcev1.QualifiedName]resource.Quantity
 }
 
-// Group is a set of nodes on which the same things are in the way.
+// Group is a set of nodes on which the same things are in the way. When there are many groups, nodes
+// are taken together that differ only in numbers; Step and Loss then give the range.
 type Group struct {
 	// Nodes are sorted by name.
 	Nodes []inspect.NodeName
 	// Reasons are what is in the way, the most decisive first.
 	Reasons []Reason
-	// Funnels show, per request, how many devices are left after each check, on the first of the nodes.
+	// Funnels show, per request, how many devices are left after each check.
 	Funnels []Funnel
+	// Near grows with how close the nodes come to having what is needed.
+	Near int
 }
 
 // Reason is one finding.
@@ -97,8 +102,7 @@ type Reason struct {
 	Claim   inspect.ClaimRef
 	// Path is the field at fault, as "spec.devices.requests[0].exactly.count"; may be empty.
 	Path    string
-	Devices []inspect.DeviceID // at most MaxDevices of them; Count has the number
-	Count   int
+	Devices []inspect.DeviceID
 	Claims  []Holder
 	Message string
 }
@@ -126,19 +130,53 @@ type Funnel struct {
 
 // Step is one step of a funnel.
 type Step struct {
-	// Name is the check: seen, class, selectors, node, taints, free, capacity, counters, constraints.
+	// Name is the check: seen, class, selectors, features, taints, free, capacity, counters,
+	// constraints, and together (only for devices that conflict).
 	Name string
-	Left int
+	// Left is the number of devices left on a node; in a group of nodes that differ, the lowest, and
+	// Most the highest number.
+	Left, Most int
 	// Lost says why devices were lost at this step, the most frequent first.
 	Lost []Loss
 }
 
 // Loss is a number of devices lost for one reason.
 type Loss struct {
-	Code    allocator.Code
-	Count   int
-	Message string
+	Code allocator.Code
+	// Count is the number of devices on a node, or the lowest in the group, Most the highest.
+	Count, Most int
+	// Text says what was wanted, Values what was found, the most frequent first.
+	Text   string
+	Values []Value
+	// OtherDriver: the devices belong to drivers that the class is not about.
+	OtherDriver bool
+	// Devices are those of all nodes of the group.
 	Devices []inspect.DeviceID
+}
+
+// Value is something that a check found, with the number of devices in the group.
+type Value struct {
+	Text  string
+	Count int
+}
+
+// Message is the text with the values.
+func (l *Loss) Message() string {
+	var values []string
+	for _, v := range l.Values {
+		if v.Text == "" {
+			continue
+		}
+		if len(l.Values) > 1 && l.Count == len(l.Devices) {
+			values = append(values, fmt.Sprintf("%s (%d)", v.Text, v.Count))
+			continue
+		}
+		values = append(values, v.Text)
+	}
+	if len(values) == 0 {
+		return l.Text
+	}
+	return l.Text + ": " + shorten(values, 3)
 }
 
 // Note is a remark about an object.

@@ -1,0 +1,198 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// allocationFrom turns the answer of a node into an Allocation.
+func allocationFrom(claims []*resourcev1.ResourceClaim, a *answer) *Allocation {
+	out := &Allocation{}
+	for i := range a.result.Allocations {
+		r := &a.result.Allocations[i]
+		addDevices(out, claims[i], r)
+		if boundTo(r.NodeSelector) != "" || out.NodeSelector == nil {
+			out.NodeSelector = r.NodeSelector
+		}
+	}
+	if len(out.Devices) == 0 || out.NodeSelector != nil {
+		out.Node = a.node
+	}
+	return out
+}
+
+func addDevices(out *Allocation, claim *resourcev1.ResourceClaim, r *resourcev1.AllocationResult) {
+	for i := range r.Devices.Results {
+		d := &r.Devices.Results[i]
+		out.Devices = append(out.Devices, Device{
+			Claim:   inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
+			Request: d.Request, ID: inspect.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device},
+			Admin: d.AdminAccess != nil && *d.AdminAccess, Consumed: d.ConsumedCapacity,
+		})
+	}
+}
+
+// boundTo returns the node that a node selector of an allocation pins it to, or "".
+func boundTo(ns *corev1.NodeSelector) inspect.NodeName {
+	if ns == nil || len(ns.NodeSelectorTerms) != 1 || len(ns.NodeSelectorTerms[0].MatchFields) != 1 {
+		return ""
+	}
+	f := ns.NodeSelectorTerms[0].MatchFields[0]
+	if f.Key != "metadata.name" || f.Operator != corev1.NodeSelectorOpIn || len(f.Values) != 1 {
+		return ""
+	}
+	return inspect.NodeName(f.Values[0])
+}
+
+// explainAllocated describes a claim that has its devices.
+func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim) {
+	e.Verdict = Allocated
+	e.Nodes.Total = len(s.Nodes())
+	r := claim.Status.Allocation
+	e.Allocation = &Allocation{NodeSelector: r.NodeSelector, Node: boundTo(r.NodeSelector)}
+	addDevices(e.Allocation, claim, r)
+	e.Message = fmt.Sprintf("%s/%s has %s", claim.Namespace, claim.Name, count(len(r.Devices.Results), "device"))
+	if e.Allocation.Node != "" {
+		e.Message += " on node " + string(e.Allocation.Node)
+	}
+	e.Nodes.Allocatable = usableNodes(s, r.NodeSelector)
+	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
+	e.Partial = limitsOf(s).remarks
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))
+}
+
+func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
+	note := func(format string, args ...any) Note {
+		return Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: fmt.Sprintf(format, args...)}
+	}
+	var notes []Note
+	var consumers []string
+	for _, c := range claim.Status.ReservedFor {
+		consumers = append(consumers, c.Resource+"/"+c.Name)
+	}
+	slices.Sort(consumers)
+	if len(consumers) == 0 {
+		notes = append(notes, note("reserved by nobody: the devices are held without being used"))
+	} else {
+		notes = append(notes, note("reserved for %s", shorten(consumers, 5)))
+	}
+	if claim.DeletionTimestamp != nil {
+		notes = append(notes, note("being deleted; its devices become free when nothing reserves it any more"))
+	}
+	published := publishedDevices(s, claim)
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		id := inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+		device, ok := published[id]
+		if !ok {
+			if s.Health(inspect.Slices).State == inspect.Synced || len(s.Slices()) > 0 {
+				notes = append(notes, note("device %s is not published by its driver any more", id))
+			}
+			continue
+		}
+		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil {
+			notes = append(notes, note("device %s has the taint %s, which the claim does not tolerate", id, FormatTaint(taint)))
+		}
+		notes = append(notes, bindingNotes(claim, r, note)...)
+	}
+	return notes
+}
+
+// bindingNotes tells which binding conditions of a device are still open.
+func bindingNotes(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, note func(string, ...any) Note) []Note {
+	if len(r.BindingConditions) == 0 {
+		return nil
+	}
+	met := map[string]bool{}
+	for i := range claim.Status.Devices {
+		d := &claim.Status.Devices[i]
+		if d.Driver != r.Driver || d.Pool != r.Pool || d.Device != r.Device {
+			continue
+		}
+		for _, c := range d.Conditions {
+			if c.Status == "True" {
+				met[c.Type] = true
+			}
+		}
+	}
+	var notes []Note
+	for _, c := range r.BindingConditions {
+		if !met[c] {
+			notes = append(notes, note("device %s/%s/%s waits for the binding condition %s", r.Driver, r.Pool, r.Device, c))
+		}
+	}
+	for _, c := range r.BindingFailureConditions {
+		if met[c] {
+			notes = append(notes, note("device %s/%s/%s reports the binding failure %s", r.Driver, r.Pool, r.Device, c))
+		}
+	}
+	return notes
+}
+
+// publishedDevices finds the devices of an allocated claim in the newest generation of their pools.
+func publishedDevices(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) map[inspect.DeviceID]*resourcev1.Device {
+	wanted := map[inspect.DeviceID]bool{}
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		wanted[inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}] = true
+	}
+	generation := map[inspect.PoolID]int64{}
+	out := map[inspect.DeviceID]*resourcev1.Device{}
+	for _, slice := range s.Slices() {
+		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		generation[pool] = max(generation[pool], slice.Spec.Pool.Generation)
+	}
+	for _, slice := range s.Slices() {
+		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		if slice.Spec.Pool.Generation != generation[pool] {
+			continue
+		}
+		for i := range slice.Spec.Devices {
+			if id := inspect.DeviceIDOf(slice, i); wanted[id] {
+				out[id] = &slice.Spec.Devices[i]
+			}
+		}
+	}
+	return out
+}
+
+// FormatTaint prints a taint as key=value:Effect.
+func FormatTaint(t *resourcev1.DeviceTaint) string {
+	text := t.Key
+	if t.Value != "" {
+		text += "=" + t.Value
+	}
+	return text + ":" + string(t.Effect)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shorten joins the first names and counts the rest.
+func shorten(names []string, limit int) string {
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+}
+
+// age prints how old something is at the moment of the snapshot, as kubectl does; "" when unknown.
+func age(s *inspect.Snapshot, created time.Time) string {
+	if created.IsZero() || s.Time().IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(s.Time().Sub(created))
+}

@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Claim explains a claim of the snapshot. The error wraps ErrNotFound when there is no such claim or
+// node, and is that of the context when that ends.
+func Claim(ctx context.Context, c *allocator.Cluster, ref inspect.ClaimRef, opts Options) (*Explanation, error) {
+	claim, ok := c.Snapshot().Claim(ref)
+	if !ok {
+		return nil, notFound("resourceclaim", ref.String())
+	}
+	return ClaimObject(ctx, c, claim, opts)
+}
+
+// ClaimObject explains a claim that need not be in the snapshot.
+func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*Explanation, error) {
+	e := &Explanation{Subject: Subject{"ResourceClaim", claim.Namespace, claim.Name}, Basis: basisOf(c)}
+	s := c.Snapshot()
+	if claim.Status.Allocation != nil {
+		explainAllocated(e, s, claim)
+		return e, nil
+	}
+	nodes, err := nodesFor(s, opts)
+	if err != nil {
+		return nil, err
+	}
+	q := &question{cluster: c, claims: []*resourcev1.ResourceClaim{claim}, nodes: nodes}
+	if err := q.decide(ctx, e); err != nil {
+		return nil, err
+	}
+	e.Waits = append(e.Waits, waitsOf(s, claim)...)
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))
+	return e, nil
+}
+
+// Template explains whether a claim made from a template of the snapshot could be allocated.
+func Template(ctx context.Context, c *allocator.Cluster, namespace, name string, opts Options) (*Explanation, error) {
+	template, ok := c.Snapshot().Template(namespace, name)
+	if !ok {
+		return nil, notFound("resourceclaimtemplate", namespace+"/"+name)
+	}
+	return TemplateObject(ctx, c, template, opts)
+}
+
+// TemplateObject explains whether a claim made from a template could be allocated.
+func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourcev1.ResourceClaimTemplate, opts Options) (*Explanation, error) {
+	e := &Explanation{Subject: Subject{"ResourceClaimTemplate", template.Namespace, template.Name}, Basis: basisOf(c)}
+	nodes, err := nodesFor(c.Snapshot(), opts)
+	if err != nil {
+		return nil, err
+	}
+	q := &question{cluster: c, claims: []*resourcev1.ResourceClaim{claimFrom(template, template.Name)}, nodes: nodes}
+	if err := q.decide(ctx, e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// claimFrom makes the claim that a template stands for.
+func claimFrom(template *resourcev1.ResourceClaimTemplate, name string) *resourcev1.ResourceClaim {
+	return &resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: template.Namespace, Name: name,
+			Labels: template.Spec.Labels, Annotations: template.Spec.Annotations,
+		},
+		Spec: template.Spec.Spec,
+	}
+}
+
+// decide asks all nodes and fills verdict, message, nodes, allocation and groups.
+func (q *question) decide(ctx context.Context, e *Explanation) error {
+	answers, err := q.ask(ctx)
+	if err != nil {
+		return err
+	}
+	e.Nodes.Total = len(answers)
+	undecided := 0
+	var first *answer
+	var abort *answer
+	for i := range answers {
+		a := &answers[i]
+		switch {
+		case a.abort != nil && abort == nil:
+			abort = a
+		case a.allocatable():
+			e.Nodes.Allocatable++
+			if first == nil {
+				first = a
+			}
+		case a.result != nil && a.result.Outcome == allocator.Undecided:
+			undecided++
+		}
+	}
+	e.Groups, err = q.group(ctx, answers)
+	if err != nil {
+		return err
+	}
+	limits := limitsOf(q.cluster.Snapshot())
+	e.Partial = limits.remarks
+	switch {
+	case abort != nil && !(limits.classes && abort.abort.Code == allocator.ClassNotFound):
+		e.Verdict = Invalid
+	case first != nil && limits.mayBeTaken:
+		e.Verdict = Unknown
+	case first != nil:
+		e.Verdict = Allocatable
+	case abort != nil, undecided > 0, limits.mayBeMore, len(answers) == 0:
+		e.Verdict = Unknown
+	default:
+		e.Verdict = Unsatisfiable
+	}
+	if first != nil && e.Verdict != Invalid {
+		e.Allocation = allocationFrom(q.claims, first)
+	}
+	e.Message = q.headline(e, abort)
+	return nil
+}
+
+// headline is the answer in one sentence.
+func (q *question) headline(e *Explanation, abort *answer) string {
+	where := fmt.Sprintf("any of %d nodes", e.Nodes.Total)
+	if e.Nodes.Total == 1 {
+		where = "the only node"
+		if len(q.nodes) == 1 {
+			where = "node " + q.nodes[0].Name
+		}
+	}
+	name := e.Subject.Name
+	if e.Subject.Namespace != "" {
+		name = e.Subject.Namespace + "/" + name
+	}
+	switch e.Verdict {
+	case Invalid:
+		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, abort.abort.Error())
+		if e.Nodes.Allocatable > 0 {
+			text += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)
+		}
+		return text
+	case Allocatable:
+		if e.Nodes.Total == 1 {
+			return fmt.Sprintf("%s can be allocated on %s", name, where)
+		}
+		return fmt.Sprintf("%s can be allocated on %d of %d nodes", name, e.Nodes.Allocatable, e.Nodes.Total)
+	case Unsatisfiable:
+		return fmt.Sprintf("%s cannot be allocated on %s", name, where)
+	}
+	return q.unknownHeadline(e, name)
+}
+
+func (q *question) unknownHeadline(e *Explanation, name string) string {
+	switch {
+	case e.Nodes.Total == 0:
+		return name + ": there are no nodes to ask about"
+	case e.Nodes.Allocatable > 0:
+		return fmt.Sprintf("%s could be allocated on %d of %d nodes as far as can be seen, but not everything could be read",
+			name, e.Nodes.Allocatable, e.Nodes.Total)
+	case len(e.Partial) > 0:
+		return name + " cannot be allocated with what can be seen, but not everything could be read"
+	}
+	return name + ": the search was given up before it had an answer"
+}

@@ -1,0 +1,271 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// A funnel shows what becomes of the devices that a request sees. Every device is lost at the first
+// step, in the order below, whose checks it fails. That is the order in which a person thinks (what
+// is it, may I have it, is it free, is there enough of it); the scheduler's own order is another, but
+// which devices remain in the end is the same.
+var funnelSteps = []struct {
+	name  string
+	codes []allocator.Code
+}{
+	{"class", []allocator.Code{allocator.ClassSelectorRejected}},
+	{"selectors", []allocator.Code{allocator.SelectorRejected, allocator.SelectorError}},
+	{"features", []allocator.Code{allocator.FeatureDisabled, allocator.NodeUnsuitable}},
+	{"taints", []allocator.Code{allocator.DeviceTainted}},
+	{"free", []allocator.Code{allocator.DeviceInUse}},
+	{"capacity", []allocator.Code{allocator.CapacityInsufficient, allocator.CapacityPolicyViolated}},
+	{"counters", []allocator.Code{allocator.CountersExhausted, allocator.CompatibilityGroupConflict}},
+	{"constraints", []allocator.Code{allocator.AttributeMissing}},
+}
+
+// funnel sorts the devices of an examined request into steps.
+func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) Funnel {
+	f := Funnel{Claim: d.refs[r.Claim], Request: r.Name, Needed: r.Needed, All: r.All}
+	seen := 0
+	lost := make([][]Loss, len(funnelSteps))
+	for i := range r.Devices {
+		device := &r.Devices[i]
+		if elsewhere(device) {
+			continue // it serves another node only
+		}
+		seen++
+		for step := range funnelSteps {
+			if rejection := device.Fails(funnelSteps[step].codes...); rejection != nil {
+				lost[step] = d.lose(ctx, lost[step], r, device, rejection)
+				break
+			}
+		}
+	}
+	f.Steps = append(f.Steps, Step{Name: "seen", Left: seen, Most: seen})
+	left := seen
+	for i := range funnelSteps {
+		for j := range lost[i] {
+			left -= lost[i][j].Count
+		}
+		f.Steps = append(f.Steps, Step{Name: funnelSteps[i].name, Left: left, Most: left, Lost: lost[i]})
+	}
+	return f
+}
+
+// elsewhere reports whether the device of a slice with per-device node selection is not for this node.
+func elsewhere(d *allocator.ExaminedDevice) bool {
+	r := d.Fails(allocator.NodeUnsuitable)
+	return r != nil && r.Feature == ""
+}
+
+// left is the number of devices that pass every step.
+func (f *Funnel) left() int { return f.Steps[len(f.Steps)-1].Left }
+
+// lose adds a device to the losses of a step.
+func (d *diagnosis) lose(ctx context.Context, lost []Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []Loss {
+	loss := d.describe(ctx, r, device, rejection)
+	loss.Code = rejection.Code
+	loss.Count, loss.Most = 1, 1
+	loss.Devices = []inspect.DeviceID{device.ID}
+	at := slices.IndexFunc(lost, loss.same)
+	if at < 0 {
+		return append(lost, loss)
+	}
+	lost[at].Count++
+	lost[at].Most++
+	lost[at].absorb(&loss)
+	return lost
+}
+
+// same reports whether another loss has the same reason.
+func (l *Loss) same(other Loss) bool {
+	return l.Code == other.Code && l.Text == other.Text && l.OtherDriver == other.OtherDriver
+}
+
+// absorb takes over the devices and values of a loss with the same reason.
+func (l *Loss) absorb(other *Loss) {
+	l.Devices = append(l.Devices, other.Devices...)
+	for _, v := range other.Values {
+		at := slices.IndexFunc(l.Values, func(have Value) bool { return have.Text == v.Text })
+		if at < 0 {
+			l.Values = append(l.Values, v)
+			continue
+		}
+		l.Values[at].Count += v.Count
+	}
+}
+
+// finish sorts what absorb left in the order of arrival.
+func (f *Funnel) finish() {
+	for i := range f.Steps {
+		lost := f.Steps[i].Lost
+		for j := range lost {
+			slices.SortStableFunc(lost[j].Values, func(a, b Value) int {
+				return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+			})
+		}
+		slices.SortStableFunc(lost, func(a, b Loss) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
+		})
+	}
+}
+
+// merge adds the funnel of the same request on another node.
+func (f *Funnel) merge(other *Funnel) {
+	for i := range f.Steps {
+		step, from := &f.Steps[i], &other.Steps[i]
+		step.Left, step.Most = min(step.Left, from.Left), max(step.Most, from.Most)
+		for j := range step.Lost {
+			if !slices.ContainsFunc(from.Lost, step.Lost[j].same) {
+				step.Lost[j].Count = 0
+			}
+		}
+		for j := range from.Lost {
+			l := &from.Lost[j]
+			at := slices.IndexFunc(step.Lost, l.same)
+			if at < 0 {
+				step.Lost = append(step.Lost, *l)
+				step.Lost[len(step.Lost)-1].Count = 0
+				continue
+			}
+			step.Lost[at].Count, step.Lost[at].Most = min(step.Lost[at].Count, l.Count), max(step.Lost[at].Most, l.Most)
+			step.Lost[at].absorb(l)
+		}
+	}
+}
+
+// key identifies what is in the way, without names of devices and values; with numbers or without.
+func (f *Funnel) key(b *strings.Builder, numbers bool) {
+	for _, step := range f.Steps {
+		var parts []string
+		for j := range step.Lost {
+			l := &step.Lost[j]
+			if l.OtherDriver {
+				continue
+			}
+			part := string(l.Code) + l.Text
+			if numbers {
+				part += fmt.Sprint(l.Count)
+			}
+			parts = append(parts, part)
+		}
+		slices.Sort(parts)
+		fmt.Fprintf(b, "%s %q", step.Name, parts)
+		if numbers && step.Name != "seen" {
+			fmt.Fprintf(b, " %d", step.Left)
+		}
+	}
+	if last := &f.Steps[len(f.Steps)-1]; !numbers {
+		fmt.Fprintf(b, " %t %t", last.Left == 0, last.Left >= f.Needed)
+	}
+	fmt.Fprintf(b, " %t\n", f.Steps[0].Left == 0)
+}
+
+// describe says in words why a device was refused, and which value it was refused for.
+func (d *diagnosis) describe(ctx context.Context, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) Loss {
+	if rejection.Err != nil {
+		return describeError(r, rejection)
+	}
+	switch rejection.Code {
+	case allocator.ClassSelectorRejected:
+		return d.describeSelector(ctx, "class "+r.Class.Name, r.Class.Spec.Selectors, device, rejection)
+	case allocator.SelectorRejected:
+		return d.describeSelector(ctx, "the selector", d.selectors(r), device, rejection)
+	case allocator.DeviceTainted:
+		return Loss{Text: "taint " + FormatTaint(rejection.Taint) + " is not tolerated"}
+	case allocator.DeviceInUse:
+		return Loss{Text: "held by other claims"}
+	case allocator.CapacityInsufficient:
+		if rejection.Available == nil {
+			return Loss{Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
+		}
+		return Loss{Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value("%s left", rejection.Available)}
+	case allocator.CapacityPolicyViolated:
+		return Loss{Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
+	case allocator.CountersExhausted:
+		return Loss{
+			Text:   fmt.Sprintf("%s of counter %s needed", rejection.Needed, rejection.Counter),
+			Values: value("%s left in %s", rejection.Available, rejection.CounterSet),
+		}
+	case allocator.CompatibilityGroupConflict:
+		return Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value("%s", rejection.CounterSet)}
+	case allocator.AttributeMissing:
+		return Loss{Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", d.constraintAttribute(r.Claim, rejection.Constraint), rejection.Constraint)}
+	case allocator.FeatureDisabled:
+		return Loss{Text: fmt.Sprintf("needs the feature gate %s, which is off", rejection.Feature)}
+	case allocator.NodeUnsuitable:
+		return Loss{Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
+	}
+	return Loss{Text: string(rejection.Code)}
+}
+
+func value(format string, args ...any) []Value {
+	return []Value{{Text: fmt.Sprintf(format, args...), Count: 1}}
+}
+
+// describeError describes a check that failed with an error.
+func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection) Loss {
+	text := oneLine(rejection.Err.Error())
+	switch {
+	case rejection.Code != allocator.SelectorError:
+		return Loss{Text: text}
+	case rejection.FromClass:
+		return Loss{Text: fmt.Sprintf("class %s, selector #%d fails: %s", r.Class.Name, rejection.Selector, text)}
+	}
+	return Loss{Text: fmt.Sprintf("selector #%d fails: %s", rejection.Selector, text)}
+}
+
+// describeSelector finds the first false term of a selector and what it read.
+func (d *diagnosis) describeSelector(ctx context.Context, what string, selectors []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) Loss {
+	expression := selectors[rejection.Selector].CEL.Expression
+	for _, term := range d.cluster.Selectors().Terms(ctx, expression, device.ID.Driver, device.Device) {
+		if term.Err != nil || term.Match {
+			continue
+		}
+		var values []string
+		for _, read := range term.Reads {
+			if read.Value == "" {
+				values = append(values, read.Expression+" is not set")
+				continue
+			}
+			values = append(values, lastName(read.Expression)+" is "+read.Value)
+		}
+		return Loss{
+			Text: what + " wants " + term.Expression, Values: value("%s", strings.Join(values, ", ")),
+			OtherDriver: rejection.Code == allocator.ClassSelectorRejected && len(term.Reads) == 1 && term.Reads[0].Expression == "device.driver",
+		}
+	}
+	return Loss{Text: what + " wants " + oneLine(expression)}
+}
+
+// lastName is the last part of a field path.
+func lastName(expression string) string {
+	return expression[strings.LastIndexByte(expression, '.')+1:]
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualifiedName {
+	c := &d.q.claims[claim].Spec.Devices.Constraints[index]
+	if c.MatchAttribute != nil {
+		return *c.MatchAttribute
+	}
+	return *c.DistinctAttribute
+}
+
+// selectors returns the selectors of a request or subrequest.
+func (d *diagnosis) selectors(r *allocator.ExaminedRequest) []resourcev1.DeviceSelector {
+	request := &d.q.claims[r.Claim].Spec.Devices.Requests[r.Request]
+	if r.Prioritized {
+		return request.FirstAvailable[r.Sub].Selectors
+	}
+	return request.Exactly.Selectors
+}

@@ -1,0 +1,175 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxExactGroups is the number of groups up to which nodes that differ in numbers stay apart.
+const maxExactGroups = 4
+
+// group diagnoses all nodes that said no and groups those with the same reasons, the largest group
+// first. Nodes whose numbers differ are put together only when there would be many groups otherwise.
+func (q *question) group(ctx context.Context, answers []answer) ([]Group, error) {
+	var refused []int
+	for i := range answers {
+		if !answers[i].allocatable() {
+			refused = append(refused, i)
+		}
+	}
+	diagnoses := make([]*diagnosis, len(refused))
+	err := parallel(len(refused), func(i int) error {
+		d, err := q.diagnose(ctx, q.nodes[refused[i]], &answers[refused[i]])
+		var abort *allocator.AbortError
+		if errors.As(err, &abort) { // only reached by looking at devices that the search did not reach
+			d, err = &diagnosis{general: []Reason{abortReason(abort)}}, nil
+		}
+		diagnoses[i] = d
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sets := partition(diagnoses, true)
+	if len(sets) > maxExactGroups {
+		sets = partition(diagnoses, false)
+	}
+	var groups []Group
+	for _, set := range sets {
+		d := diagnoses[set[0]]
+		g := Group{}
+		for i, at := range set {
+			if i > 0 {
+				d.merge(diagnoses[at])
+			}
+			g.Nodes = append(g.Nodes, answers[refused[at]].node)
+		}
+		d.finish(&g)
+		groups = append(groups, g)
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
+	return groups, nil
+}
+
+// partition returns sets of indices of diagnoses that are alike, in the order of their first member.
+func partition(diagnoses []*diagnosis, numbers bool) [][]int {
+	var sets [][]int
+	index := map[string]int{}
+	for i, d := range diagnoses {
+		key := d.key(numbers)
+		at, ok := index[key]
+		if !ok {
+			at = len(sets)
+			index[key] = at
+			sets = append(sets, nil)
+		}
+		sets[at] = append(sets[at], i)
+	}
+	return sets
+}
+
+// key identifies what is in the way on a node, without what names a device, a claim or a value.
+func (d *diagnosis) key(numbers bool) string {
+	var b strings.Builder
+	for _, r := range d.general {
+		message := r.Message
+		for _, id := range r.Devices {
+			message = strings.ReplaceAll(message, id.String(), "")
+		}
+		fmt.Fprintf(&b, "%s %s\n", r.Code, message)
+	}
+	for _, s := range d.starved {
+		fmt.Fprintf(&b, "starved %d\n", s.funnel)
+		d.funnels[s.funnel].key(&b, numbers)
+	}
+	for _, j := range d.joint {
+		j.key(&b, numbers)
+	}
+	for _, r := range d.pools {
+		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Message)
+	}
+	fmt.Fprintf(&b, "%t %d", d.noPools, len(d.funnels))
+	return b.String()
+}
+
+// merge adds what another node of the same group found.
+func (d *diagnosis) merge(other *diagnosis) {
+	for i := range d.funnels {
+		d.funnels[i].merge(&other.funnels[i])
+	}
+	for i := range d.joint {
+		d.joint[i].merge(&other.joint[i])
+	}
+}
+
+// finish makes the reasons of a group whose nodes are all merged.
+func (d *diagnosis) finish(g *Group) {
+	g.Reasons = slices.Clone(d.general)
+	if len(d.general) > 0 && d.general[0].Code != allocator.NodeUnsuitable {
+		g.Near = 2 * len(funnelSteps) // an aborted or unfinished search decides about the answer
+	}
+	for i := range d.funnels {
+		d.funnels[i].finish()
+	}
+	for _, s := range d.starved {
+		f := &d.funnels[s.funnel]
+		g.Reasons = append(g.Reasons, d.starvedReasons(f, s.path)...)
+		g.Near = max(g.Near, f.near())
+	}
+	for i := range d.joint {
+		g.Reasons = append(g.Reasons, d.joint[i].reason())
+		g.Near = len(funnelSteps) + 1
+	}
+	g.Reasons = append(g.Reasons, d.pools...)
+	g.Funnels = d.funnels
+}
+
+// near counts the steps that leave any device.
+func (f *Funnel) near() int {
+	n := 0
+	for _, step := range f.Steps {
+		if step.Most > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// holders finds the claims that hold the devices.
+func (d *diagnosis) holders(devices []inspect.DeviceID) []Holder {
+	s := d.cluster.Snapshot()
+	at := map[inspect.ClaimRef]int{}
+	var out []Holder
+	for _, id := range devices {
+		for _, h := range s.Holders(id) {
+			if h.Admin() {
+				continue
+			}
+			i, ok := at[h.Claim]
+			if !ok {
+				i = len(out)
+				at[h.Claim] = i
+				out = append(out, newHolder(s, h.Claim))
+			}
+			if !slices.Contains(out[i].Devices, id) {
+				out[i].Devices = append(out[i].Devices, id)
+			}
+		}
+	}
+	return out
+}
+
+func newHolder(s *inspect.Snapshot, ref inspect.ClaimRef) Holder {
+	h := Holder{Claim: ref, Pods: s.PodsOf(ref)}
+	if claim, ok := s.Claim(ref); ok {
+		h.State, h.Age = inspect.StateOf(claim), age(s, claim.CreationTimestamp.Time)
+	}
+	return h
+}

@@ -1,0 +1,227 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Pod explains the claims of a pod of the snapshot together: they must all fit on one node.
+func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Options) (*Explanation, error) {
+	pod, ok := c.Snapshot().Pod(ref)
+	if !ok {
+		return nil, notFound("pod", ref.String())
+	}
+	return PodObject(ctx, c, pod, opts)
+}
+
+// podClaims are the claims of a pod, sorted by what they need.
+type podClaims struct {
+	allocated []*resourcev1.ResourceClaim
+	pending   []*resourcev1.ResourceClaim
+	notes     []Note
+	// missing: a claim or template does not exist, so the scheduler does not even try.
+	missing string
+}
+
+// PodObject explains the claims of a pod that need not be in the snapshot.
+func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*Explanation, error) {
+	s := c.Snapshot()
+	e := &Explanation{Subject: Subject{"Pod", pod.Namespace, pod.Name}, Basis: basisOf(c)}
+	name := pod.Namespace + "/" + pod.Name
+	claims := claimsFor(s, pod)
+	e.Waits = append(e.Waits, claims.notes...)
+	e.Waits = append(e.Waits, podWaits(s, pod, inspect.ClaimRef{})...)
+	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}})
+	e.NotModelled = notModelled(s, pod)
+	nodes, err := nodesFor(s, opts)
+	if err != nil {
+		return nil, err
+	}
+	if claims.missing != "" {
+		limits := limitsOf(s)
+		e.Partial, e.Nodes.Total = limits.remarks, len(nodes)
+		e.Verdict, e.Message = Unsatisfiable, name+" cannot be scheduled: "+claims.missing
+		return e, nil
+	}
+	if len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
+		explainPodAllocated(e, s, pod, claims)
+		return e, nil
+	}
+	q := &question{cluster: c, claims: claims.pending, nodes: nodes, unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated)}
+	return e, q.decide(ctx, e)
+}
+
+// claimsFor resolves the entries of pod.spec.resourceClaims in order. The claim of a template that has
+// not been made yet is stood in for by one made from the template.
+func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
+	var out podClaims
+	note := func(format string, args ...any) {
+		out.notes = append(out.notes, Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)})
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		if !ok {
+			out.fromTemplate(s, pod, entry)
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		switch {
+		case !found:
+			out.missing = fmt.Sprintf("resourceclaim %q does not exist", name)
+		case claim.Status.Allocation != nil:
+			out.allocated = append(out.allocated, claim)
+		default:
+			out.pending = append(out.pending, claim)
+		}
+		if found && claim.DeletionTimestamp != nil {
+			note("the claim %s is being deleted", name)
+		}
+		if found && full(claim, pod) {
+			out.missing = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
+		}
+	}
+	return out
+}
+
+// full reports whether no further pod may use the claim.
+func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	if len(claim.Status.ReservedFor) < resourcev1.ResourceClaimReservedForMaxSize {
+		return false
+	}
+	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		return c.Resource == "pods" && c.Name == pod.Name
+	})
+}
+
+func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, entry *corev1.PodResourceClaim) {
+	if entry.ResourceClaimTemplateName == nil {
+		p.missing = fmt.Sprintf("its entry %s names neither a claim nor a template", entry.Name)
+		return
+	}
+	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
+	if !ok {
+		p.missing = fmt.Sprintf("resourceclaimtemplate %q does not exist", *entry.ResourceClaimTemplateName)
+		return
+	}
+	p.pending = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name))
+	p.notes = append(p.notes, Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(
+		"the claim for its entry %s has not been created yet; decided with one made from the template %s", entry.Name, template.Name)})
+}
+
+// explainPodAllocated describes a pod that has all its devices, or needs none.
+func explainPodAllocated(e *Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) {
+	e.Verdict = Allocated
+	e.Partial = limitsOf(s).remarks
+	e.Allocation = &Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
+	for _, claim := range claims.allocated {
+		addDevices(e.Allocation, claim, claim.Status.Allocation)
+	}
+	e.Nodes.Total = len(s.Nodes())
+	for _, node := range s.Nodes() {
+		if !slices.ContainsFunc(claims.allocated, func(c *resourcev1.ResourceClaim) bool {
+			return !selectorMatches(c.Status.Allocation.NodeSelector, node)
+		}) {
+			e.Nodes.Allocatable++
+		}
+	}
+	name := pod.Namespace + "/" + pod.Name
+	switch {
+	case len(claims.allocated) == 0:
+		e.Message = name + " uses no resource claims"
+	case e.Nodes.Allocatable == 0 && len(s.Nodes()) > 0:
+		e.Message = name + " has all its devices, but no node can use them all together"
+	default:
+		e.Message = fmt.Sprintf("%s has all its devices: %s in %s", name, count(len(e.Allocation.Devices), "device"), count(len(claims.allocated), "claim"))
+	}
+}
+
+// unsuitableNodes says which nodes the pod cannot use for reasons of its own.
+func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node, allocated []*resourcev1.ResourceClaim) map[inspect.NodeName]Reason {
+	out := map[inspect.NodeName]Reason{}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	for _, node := range nodes {
+		if message := unsuitable(s, pod, node, affinity, allocated); message != "" {
+			out[inspect.NodeName(node.Name)] = Reason{Code: allocator.NodeUnsuitable, Message: message}
+		}
+	}
+	return out
+}
+
+func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) string {
+	if pod.Spec.NodeName != "" && pod.Spec.NodeName != node.Name {
+		return "the pod is bound to node " + pod.Spec.NodeName
+	}
+	for _, claim := range allocated {
+		if !selectorMatches(claim.Status.Allocation.NodeSelector, node) {
+			return fmt.Sprintf("the devices of the allocated claim %s cannot be used from the node", claim.Name)
+		}
+	}
+	if s.NodesAssumed() {
+		return "" // labels and taints are not known
+	}
+	taints := node.Spec.Taints
+	if node.Spec.Unschedulable {
+		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	// Numeric tolerations are behind an alpha gate of the scheduler and off here.
+	taint, found := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, pod.Spec.Tolerations, blocking, false)
+	if found && taint.Key == corev1.TaintNodeUnschedulable {
+		return "the node is unschedulable"
+	}
+	if found {
+		return "the pod does not tolerate the node's taint " + taint.ToString()
+	}
+	match, err := affinity.Match(node)
+	switch {
+	case err != nil:
+		return "the node affinity of the pod cannot be evaluated: " + oneLine(err.Error())
+	case !match:
+		return "the node does not match the node selector or affinity of the pod"
+	}
+	return ""
+}
+
+func blocking(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// notModelled names what else decides about the pod.
+func notModelled(s *inspect.Snapshot, pod *corev1.Pod) []string {
+	if pod.Spec.NodeName != "" {
+		return nil
+	}
+	out := []string{"CPU, memory and other node resources, volumes, pod affinity, topology spread and preemption"}
+	mapped := map[string]string{}
+	for _, class := range s.Objects().Classes {
+		mapped["deviceclass.resource.kubernetes.io/"+class.Name] = class.Name
+		if class.Spec.ExtendedResourceName != nil {
+			mapped[*class.Spec.ExtendedResourceName] = class.Name
+		}
+	}
+	used := map[string]bool{}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			for name := range containers[i].Resources.Requests {
+				if class, ok := mapped[string(name)]; ok {
+					used[fmt.Sprintf("the extended resource %s, which device class %s provides", name, class)] = true
+				}
+			}
+		}
+	}
+	return append(out, slices.Sorted(maps.Keys(used))...)
+}

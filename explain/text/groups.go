@@ -1,0 +1,275 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	maxGroups  = 3 // shown in full without Verbose
+	maxNames   = 4
+	maxHolders = 4
+)
+
+// groups shows why the nodes refuse: in full when the answer is no, a line each when it is yes. The
+// nodes that come nearest are shown first.
+func (p *page) groups() {
+	if len(p.e.Groups) == 0 {
+		return
+	}
+	groups := slices.Clone(p.e.Groups)
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
+	brief := p.e.Verdict == explain.Allocatable && !p.opts.Verbose
+	if brief {
+		p.blank()
+		p.add("", "  ", Span{"Not on", Strong})
+	}
+	limit := maxGroups
+	if p.e.Verdict == explain.Invalid {
+		limit = 1 // the error is what matters
+	}
+	rest := 0
+	for i := range groups {
+		g := &groups[i]
+		switch {
+		case i >= limit && !p.opts.Verbose:
+			rest += len(g.Nodes)
+		case brief:
+			p.briefGroup(g)
+		default:
+			p.blank()
+			p.group(g)
+		}
+	}
+	if rest > 0 {
+		if !brief {
+			p.blank()
+		}
+		reasons := plural(len(groups)-limit, "other reason")
+		p.add("  ", "  ", Span{fmt.Sprintf("%s for %s (-v shows all)", nodes(rest), reasons), Dim})
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func nodes(n int) string { return plural(n, "node") }
+
+// briefGroup is one line: how many nodes, and the first reason.
+func (p *page) briefGroup(g *explain.Group) {
+	r := g.Reasons[0]
+	text := r.Message
+	if r.Request != "" {
+		text = r.Request + ": " + text
+	}
+	first := fmt.Sprintf("  %-9s ", nodes(len(g.Nodes)))
+	p.add(first, strings.Repeat(" ", len(first)), span(Plain, text))
+}
+
+func (p *page) group(g *explain.Group) {
+	p.add("", "    ", Span{"On " + nodes(len(g.Nodes)), Strong}, span(Dim, ": "+p.nodeNames(g.Nodes)))
+	for i := range g.Funnels {
+		f := &g.Funnels[i]
+		reasons := reasonsOf(g, f)
+		if len(reasons) > 0 || p.opts.Verbose {
+			p.funnel(f, reasons)
+		}
+	}
+	// Reasons that belong to no request, such as a broken pool, or of a search that was aborted.
+	for _, r := range g.Reasons {
+		// What the headline says already is not repeated.
+		if (r.Request == "" || len(g.Funnels) == 0) && !strings.Contains(p.e.Message, r.Message) {
+			p.add("  ", "    ", span(Plain, r.Message))
+		}
+	}
+}
+
+func (p *page) nodeNames(names []inspect.NodeName) string {
+	limit := maxNames
+	if p.opts.Verbose {
+		limit = len(names)
+	}
+	var out []string
+	for _, n := range names[:min(limit, len(names))] {
+		out = append(out, string(n))
+	}
+	text := strings.Join(out, ", ")
+	if len(names) > limit {
+		text += fmt.Sprintf(" and %d more", len(names)-limit)
+	}
+	return text
+}
+
+// reasonsOf returns the reasons about the request of a funnel.
+func reasonsOf(g *explain.Group, f *explain.Funnel) []explain.Reason {
+	var out []explain.Reason
+	for _, r := range g.Reasons {
+		if r.Claim == f.Claim && r.Request != "" && (r.Request == f.Request || strings.HasPrefix(f.Request, r.Request+"/")) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// stepTitles say what was lost at a step.
+var stepTitles = map[string]string{
+	"class": "not in class", "selectors": "not selected", "features": "feature off", "taints": "tainted",
+	"free": "in use", "capacity": "too small", "counters": "no counters", "constraints": "no attribute",
+}
+
+// funnel shows what became of the devices, as a subtraction.
+func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
+	need := plural(f.Needed, "device") + " needed"
+	if f.All {
+		need = "all matching devices needed"
+	}
+	name := f.Request
+	if p.manyClaims() {
+		name = f.Claim.Name + ": " + name
+	}
+	p.add("  ", "    ", Span{"request ", Plain}, span(Name, name), span(Plain, ", "+need))
+	brief := !p.opts.Verbose && f.Steps[1].Most > 0 // devices of other drivers are of no interest then
+	last := f.Steps[0]
+	if !brief {
+		p.row(" ", last.Left, last.Most, "seen", "")
+	}
+	for _, step := range f.Steps[1:] {
+		if step.Name == "together" {
+			p.row("=", last.Left, last.Most, "left", "")
+			p.row(" ", step.Left, step.Most, "at most together", "")
+			p.details(reasons)
+			return
+		}
+		if step.Name == "class" && brief {
+			low, high := step.Left, step.Most
+			for _, loss := range step.Lost {
+				if !loss.OtherDriver {
+					low, high = low+loss.Count, high+loss.Most
+				}
+			}
+			p.row(" ", low, high, "seen", "")
+		}
+		for i := range step.Lost {
+			if loss := &step.Lost[i]; !loss.OtherDriver || !brief {
+				p.row("-", loss.Count, loss.Most, stepTitles[step.Name], loss.Message())
+				p.holders(reasons, loss)
+			}
+		}
+		last = step
+	}
+	p.row("=", last.Left, last.Most, "left", "")
+	if last.Most >= f.Needed {
+		p.details(reasons)
+	}
+}
+
+func (p *page) manyClaims() bool {
+	for _, g := range p.e.Groups {
+		for _, f := range g.Funnels {
+			if f.Claim != g.Funnels[0].Claim {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// detail is the column where the details of a row begin when they do not fit behind it.
+const detail = 12
+
+// row prints a line of the subtraction, with its details behind it or, if they are long, below.
+func (p *page) row(sign string, low, high int, title, message string) {
+	n := strconv.Itoa(low)
+	if low != high {
+		n = fmt.Sprintf("%d-%d", low, high)
+	}
+	first := fmt.Sprintf("   %s %5s  %s", sign, n, title)
+	role := Plain
+	if sign == "=" {
+		role = Strong
+	}
+	if message == "" {
+		p.lines = append(p.lines, Line{Span{first, role}})
+		return
+	}
+	details := span(Plain, message)
+	if one := first + ": " + details.Text; utf8.RuneCountInString(one) <= p.opts.Width {
+		p.lines = append(p.lines, Line{Span{one, Plain}})
+		return
+	}
+	p.lines = append(p.lines, Line{Span{first, Plain}})
+	p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), details)
+}
+
+// holders names the claims that hold the devices lost at a step.
+func (p *page) holders(reasons []explain.Reason, loss *explain.Loss) {
+	at := slices.IndexFunc(reasons, func(r explain.Reason) bool {
+		return r.Code == loss.Code && r.Message == loss.Message() && len(r.Claims) > 0
+	})
+	if at < 0 {
+		return
+	}
+	holders := reasons[at].Claims
+	limit := maxHolders
+	if p.opts.Verbose {
+		limit = len(holders)
+	}
+	for _, h := range holders[:min(limit, len(holders))] {
+		text := fmt.Sprintf(" has %s (%s)", plural(len(h.Devices), "device"), strings.Join(about(h), ", "))
+		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(Name, h.Claim.String()), span(Plain, text))
+	}
+	if len(holders) > limit {
+		p.add(strings.Repeat(" ", detail), "", Span{fmt.Sprintf("and %s more (-v shows all)", plural(len(holders)-limit, "claim")), Dim})
+	}
+}
+
+// about describes a holder: its state, its pods, its age.
+func about(h explain.Holder) []string {
+	var parts []string
+	switch {
+	case h.State == inspect.ClaimDeleting:
+		parts = append(parts, "being deleted")
+	case h.State == inspect.ClaimAllocated:
+		parts = append(parts, "unused")
+	}
+	for i, pod := range h.Pods {
+		if i == 2 {
+			parts = append(parts, fmt.Sprintf("%d more pods", len(h.Pods)-2))
+			break
+		}
+		parts = append(parts, "pod "+pod.Name)
+	}
+	if h.Age != "" {
+		parts = append(parts, "for "+h.Age)
+	}
+	if len(parts) == 0 {
+		parts = []string{"pod unknown"}
+	}
+	return parts
+}
+
+// details lists the reasons that are about devices together.
+func (p *page) details(reasons []explain.Reason) {
+	for _, r := range reasons {
+		if r.Code == allocator.NotEnoughDevices && r.Path != "" && strings.HasSuffix(r.Path, ".count") {
+			continue // its numbers are in the rows
+		}
+		spans := []Span{span(Plain, r.Message)}
+		if r.Code != allocator.NotEnoughDevices && r.Path != "" {
+			spans = append(spans, span(Dim, " ("+r.Path+")"))
+		}
+		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), spans...)
+	}
+}

@@ -1,0 +1,175 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Options say how much to show, and where.
+type Options struct {
+	// Width is the number of columns; 0 means 80.
+	Width int
+	// Verbose shows every group of nodes, all nodes of a group and every request.
+	Verbose bool
+	// Color marks roles with ANSI sequences.
+	Color bool
+}
+
+// Render writes an explanation as text.
+func Render(w io.Writer, e *explain.Explanation, opts Options) error {
+	return Write(w, Lines(e, opts), opts.Color)
+}
+
+// Lines lays out an explanation: the answer first, then why, then what it waits for, and last on what
+// the answer is based.
+func Lines(e *explain.Explanation, opts Options) []Line {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	p := &page{opts: opts, e: e}
+	p.headline()
+	p.allocation()
+	p.groups()
+	p.notes("It waits for", "About it", e.Waits)
+	p.notes("The scheduler's own message", "The scheduler's own message", e.Scheduler)
+	p.footer()
+	return p.lines
+}
+
+// page collects lines.
+type page struct {
+	opts  Options
+	e     *explain.Explanation
+	lines []Line
+}
+
+func (p *page) blank() {
+	if len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) > 0 {
+		p.lines = append(p.lines, Line{})
+	}
+}
+
+func (p *page) add(first, rest string, spans ...Span) {
+	p.lines = append(p.lines, wrap(p.opts.Width, first, rest, spans...)...)
+}
+
+func (p *page) headline() {
+	sign, role := "? ", Warn
+	switch p.e.Verdict {
+	case explain.Allocated, explain.Allocatable:
+		sign, role = "✓ ", Good
+	case explain.Unsatisfiable, explain.Invalid:
+		sign, role = "✗ ", Bad
+	}
+	p.add("", "  ", Span{sign, role}, span(Strong, p.e.Message))
+}
+
+func (p *page) allocation() {
+	a := p.e.Allocation
+	if a == nil || len(a.Devices) == 0 {
+		return
+	}
+	p.blank()
+	heading := "Devices"
+	switch {
+	case p.e.Verdict != explain.Allocated && a.Node != "":
+		heading = "On node " + string(a.Node) + " the scheduler would pick"
+	case p.e.Verdict != explain.Allocated:
+		heading = "The scheduler would pick"
+	}
+	p.add("", "  ", span(Strong, heading))
+	claims := map[inspect.ClaimRef]bool{}
+	for _, d := range a.Devices {
+		claims[d.Claim] = true
+	}
+	names := make([]string, len(a.Devices))
+	width := 0
+	for i, d := range a.Devices {
+		names[i] = d.Request
+		if len(claims) > 1 {
+			names[i] = d.Claim.Name + ": " + d.Request
+		}
+		names[i] = inspect.Sanitize(names[i])
+		width = max(width, len([]rune(names[i])))
+	}
+	for i, d := range a.Devices {
+		first := fmt.Sprintf("  %-*s  ", width, names[i])
+		spans := []Span{span(Name, d.ID.String())}
+		if d.Admin {
+			spans = append(spans, Span{" (admin access)", Plain})
+		}
+		if len(d.Consumed) > 0 {
+			spans = append(spans, span(Plain, " takes "+amounts(d)))
+		}
+		p.add(first, strings.Repeat(" ", len([]rune(first))), spans...)
+	}
+}
+
+func amounts(d explain.Device) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(d.Consumed)) {
+		q := d.Consumed[name]
+		parts = append(parts, q.String()+" of "+string(name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *page) notes(waiting, other string, notes []explain.Note) {
+	if len(notes) == 0 {
+		return
+	}
+	heading := other
+	if p.e.Verdict == explain.Allocatable {
+		heading = waiting
+	}
+	p.blank()
+	p.add("", "  ", Span{heading, Strong})
+	for _, n := range notes {
+		what := strings.ToLower(n.Kind) + " " + n.Name
+		if n.Namespace != p.e.Subject.Namespace {
+			what = strings.ToLower(n.Kind) + " " + n.Namespace + "/" + n.Name
+		}
+		if n.Kind == p.e.Subject.Kind && n.Name == p.e.Subject.Name && n.Namespace == p.e.Subject.Namespace {
+			p.add("  ", "  ", span(Plain, n.Message))
+			continue
+		}
+		p.add("  ", "    ", span(Name, what), span(Plain, ": "+n.Message))
+	}
+}
+
+func (p *page) footer() {
+	for _, text := range p.e.Partial {
+		p.blankOnce(text == p.e.Partial[0])
+		p.add("! ", "  ", span(Warn, text))
+	}
+	p.blank()
+	if len(p.e.NotModelled) > 0 {
+		p.add("", "", span(Dim, "Not taken into account: "+strings.Join(p.e.NotModelled, "; ")+"."))
+	}
+	b := p.e.Basis
+	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)
+	if p.e.Verdict == explain.Allocated {
+		basis = ""
+	}
+	if basis != "" {
+		p.add("", "", span(Dim, basis))
+	}
+	for _, r := range b.Remarks {
+		p.add("", "", span(Dim, "Note: "+r+"."))
+	}
+	for len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) == 0 {
+		p.lines = p.lines[:len(p.lines)-1]
+	}
+}
+
+func (p *page) blankOnce(first bool) {
+	if first {
+		p.blank()
+	}
+}

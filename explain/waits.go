@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// waitsOf says what keeps a claim from being allocated besides devices. Devices are allocated when a
+// pod that uses the claim is scheduled, so most of it is about pods.
+func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
+	ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+	onClaim := func(message string) Note {
+		return Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
+	}
+	var notes []Note
+	if claim.DeletionTimestamp != nil {
+		notes = append(notes, onClaim("the claim is being deleted, so the scheduler does not allocate it"))
+	}
+	pods := s.PodsOf(ref)
+	if len(pods) == 0 {
+		if h := s.Health(inspect.Pods); h.State == inspect.Forbidden || h.State == inspect.Broken {
+			return append(notes, onClaim("pods could not be read, so it is not known whether one uses the claim"))
+		}
+		return append(notes, onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled"))
+	}
+	for _, p := range pods {
+		if pod, ok := s.Pod(p); ok {
+			notes = append(notes, podWaits(s, pod, ref)...)
+		}
+	}
+	return notes
+}
+
+func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []Note {
+	note := func(format string, args ...any) []Note {
+		return []Note{{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)}}
+	}
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return note("the pod is being deleted")
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		return note("the pod has finished (%s)", pod.Status.Phase)
+	case len(pod.Spec.SchedulingGates) > 0:
+		var gates []string
+		for _, g := range pod.Spec.SchedulingGates {
+			gates = append(gates, g.Name)
+		}
+		return note("the pod is not considered for scheduling until its scheduling gates are removed: %s", shorten(gates, 5))
+	case pod.Spec.NodeName != "":
+		return note("the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
+	case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
+		return note("the pod is scheduled by %q, not by %s", pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		switch {
+		case !ok:
+			return note("the claim for its entry %s has not been created yet", entry.Name)
+		case name == "" || name == ref.Name:
+			continue
+		}
+		other, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		switch {
+		case !found:
+			return note("the pod also needs the claim %s, which does not exist", name)
+		case other.Status.Allocation == nil:
+			return note("the pod also needs the claim %s, which is not allocated either: all claims of a pod must fit on one node (explain pod %s)", name, pod.Name)
+		}
+	}
+	return nil
+}
+
+// schedulerSays returns what the scheduler last wrote to the pods.
+func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []Note {
+	var notes []Note
+	for _, ref := range pods {
+		pod, ok := s.Pod(ref)
+		if !ok {
+			continue
+		}
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+				notes = append(notes, Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: c.Message})
+			}
+		}
+	}
+	return notes
+}
+
+// usableNodes counts the nodes on which an allocation can be used.
+func usableNodes(s *inspect.Snapshot, selector *corev1.NodeSelector) int {
+	n := 0
+	for _, node := range s.Nodes() {
+		if selectorMatches(selector, node) {
+			n++
+		}
+	}
+	return n
+}
+
+// selectorMatches reports whether the node fits the selector of an allocation; nil fits every node.
+func selectorMatches(selector *corev1.NodeSelector, node *corev1.Node) bool {
+	if selector == nil {
+		return true
+	}
+	if name := boundTo(selector); name != "" {
+		return string(name) == node.Name
+	}
+	parsed, err := nodeaffinity.NewNodeSelector(selector)
+	return err == nil && parsed.Match(node)
+}
