@@ -92,6 +92,12 @@ func (c *collector) addValue(ctx context.Context, t *text, at extent, outer head
 	if h.kind == "" {
 		h.kind = outer.kind
 	}
+	if h.kind == "" && h.items.to > 0 {
+		return &Error{
+			Code: Syntax, Source: t.source, Line: t.line(at.from), Path: "kind",
+			Detail: "a list of items without kind, which kubectl writes last", Advice: "the file seems to be cut off: save it again",
+		}
+	}
 	if isList(h.kind) && h.items.to > 0 {
 		return c.addItems(ctx, t, extent{at.from + h.items.from, at.from + h.items.to}, h, depth)
 	}
@@ -221,22 +227,22 @@ func (c *collector) decodeError(t *text, at extent, h head, k kind, err error) e
 		raw = guarded
 	}
 	e := &Error{
-		Code: WrongType, Source: t.source, Line: t.line(at.from), Object: rawName(h.kind, k, raw),
+		Code: WrongType, Source: t.source, Line: t.line(at.from), Object: rawName(h.kind, raw),
 		Detail: "cannot be decoded as " + h.apiVersion + ": " + err.Error(), Err: err,
 	}
 	if m, ok := findMistake(raw, k.decode); ok {
-		e.Path, e.Detail = m.path, m.detail
+		e.Path, e.Detail, e.Advice = m.path, m.detail, m.advice
 	}
 	return e
 }
 
 // rawName names an object that could not be decoded.
-func rawName(kindName string, k kind, raw []byte) string {
+func rawName(kindName string, raw []byte) string {
 	var partial metav1.PartialObjectMetadata
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &partial); err != nil {
 		return kindName
 	}
-	return objectName(kindName, kind{}, &partial)
+	return objectName(kindName, kind{namespaced: partial.Namespace != ""}, &partial)
 }
 
 // skip counts an object that is not read, and warns when its author may have expected otherwise.
@@ -249,7 +255,7 @@ func (c *collector) skip(t *text, at extent, h head) {
 	}
 	c.skipped[h.apiVersion+" "+h.kind]++
 	if reason := gone(h.apiVersion, h.kind); reason != "" {
-		c.warn(Warning{Source: where, Object: rawName(h.kind, kind{}, t.data[at.from:at.to]), Path: "apiVersion", Message: reason})
+		c.warn(Warning{Source: where, Object: rawName(h.kind, t.data[at.from:at.to]), Path: "apiVersion", Message: reason})
 	}
 }
 
@@ -275,7 +281,7 @@ func (c *collector) report(where, name string, complaints []error, h head, k kin
 	}
 	for _, p := range invalid {
 		message := printable(p.message, maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: k.shape.path(p.path), Message: message})
+		all = append(all, Warning{Source: where, Object: name, Path: k.userPath(p.path), Message: message})
 	}
 	for i, w := range all {
 		if i == maxObjectWarnings {

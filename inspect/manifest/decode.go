@@ -57,6 +57,7 @@ func wrapCapacities(raw []byte) ([]byte, error) {
 type mistake struct {
 	path   string
 	detail string
+	advice string // may be empty
 }
 
 // findMistake finds the value that makes decoding fail. The decoders report no list indexes, and for
@@ -100,7 +101,7 @@ func (f *finder) search(value any, path string, wrap func(any) any) (mistake, bo
 		probe = []any{}
 	}
 	if err := f.try(wrap(probe)); err != nil {
-		return mistake{path: path, detail: describe(value, err)}, true
+		return mistake{path: path, detail: describe(value, err), advice: adviceFor(path, value, err)}, true
 	}
 	switch value := value.(type) {
 	case map[string]any:
@@ -152,6 +153,31 @@ func describe(value any, err error) string {
 	return err.Error()
 }
 
+var capacityPath = regexp.MustCompile(`\.(capacity|counters)(\.[^.]+|\[[^]]+\])$`)
+
+// adviceFor says how a value is written right, where a mistake is common.
+func adviceFor(path string, value any, err error) string {
+	var typeErr *json.UnmarshalTypeError
+	if !errors.As(err, &typeErr) {
+		return ""
+	}
+	stringWanted := goName(typeErr.Type) == goName(reflect.TypeFor[string]())
+	switch value.(type) {
+	case bool:
+		if stringWanted {
+			return "put it in quotes: YAML takes y, n, yes, no, on and off for booleans"
+		}
+	case string, json.Number:
+		if capacityPath.MatchString(path) {
+			return fmt.Sprintf("write it as {value: %v}", value)
+		}
+		if stringWanted {
+			return "put it in quotes"
+		}
+	}
+	return ""
+}
+
 func jsonName(value any) string {
 	switch v := value.(type) {
 	case map[string]any:
@@ -184,49 +210,4 @@ func goName(t reflect.Type) string {
 		return goName(t.Elem())
 	}
 	return t.String()
-}
-
-// endlessQuantity finds numbers that resource.Quantity would need hours to parse, such as
-// 1e-2000000000, and numbers of more than 1,000 digits.
-var endlessQuantity = regexp.MustCompile(`[0-9.][eE]-[0-9]{4,}|[0-9.]{1000,}`)
-
-// guardQuantities replaces the strings and numbers of endlessQuantity by text that is no quantity. Where
-// the object then cannot be decoded, one of them stood in the place of a quantity.
-func guardQuantities(raw []byte) []byte {
-	if !endlessQuantity.Match(raw) {
-		return nil
-	}
-	var tree any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if decoder.Decode(&tree) != nil {
-		return nil
-	}
-	guarded, err := json.Marshal(replaceEndless(tree))
-	if err != nil {
-		return nil
-	}
-	return guarded
-}
-
-func replaceEndless(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key := range v {
-			v[key] = replaceEndless(v[key])
-		}
-	case []any:
-		for i := range v {
-			v[i] = replaceEndless(v[i])
-		}
-	case string:
-		if endlessQuantity.MatchString(v) {
-			return "out of range: " + printable(v, 40)
-		}
-	case json.Number:
-		if endlessQuantity.MatchString(v.String()) {
-			return "out of range: " + printable(v.String(), 40)
-		}
-	}
-	return value
 }

@@ -198,7 +198,10 @@ func yamlError(source string, first int, chunk []byte, err error) *Error {
 	case errors.Is(err, errAliasBomb) || strings.Contains(detail, "excessive aliasing"):
 		e.Code, e.Advice = TooLarge, "write the values out"
 	case bytes.Contains(chunk, []byte("{{")):
-		e.Advice = "this looks like a template: render it first, for example with helm template"
+		before, _, _ := bytes.Cut(chunk, []byte("{{"))
+		e.Line = first + bytes.Count(before, []byte("\n"))
+		e.Detail = "broken YAML: {{ begins a template expression"
+		e.Advice = "render the template first, for example with helm template"
 	case strings.Contains(detail, "tab character") || strings.Contains(detail, "cannot start any token"):
 		e.Advice = "indent with spaces, not tabs"
 	default:

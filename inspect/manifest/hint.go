@@ -53,6 +53,8 @@ func fieldHints() []fieldHint {
 			text: "it belongs under spec.devices; a template has it under spec.spec.devices"},
 		{kinds: claims, suffix: at(`requests\[\d+\]\.exactly\.(name|constraints|config)$`),
 			text: "it belongs one level further out"},
+		{kinds: claims, suffix: at(`devices\.(deviceClassName|selectors|allocationMode|count|adminAccess|tolerations|capacity)$`),
+			text: "it belongs into a request, further in"},
 		{kinds: "ResourceSlice", newShape: true, suffix: at(`devices\[\d+\]\.basic$`),
 			text: "since v1beta2 the fields under basic belong to the device itself, so this device now has no attributes and no capacity"},
 		{kinds: "ResourceSlice", oldShape: true, suffix: at(`devices\[\d+\]\.(attributes|capacity|taints|consumesCounters)$`),
@@ -81,9 +83,9 @@ func unknownFieldHint(path string, h head) string {
 	return ""
 }
 
-// path turns a field path of the newest version into the one that the user wrote.
-func (s shape) path(newest string) string {
-	if s != flatShape {
+// userPath turns a field path of the newest version into the one that the user wrote.
+func (k kind) userPath(newest string) string {
+	if !k.flat {
 		return newest
 	}
 	newest = strings.Replace(newest, ".exactly", "", 1)

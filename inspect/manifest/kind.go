@@ -23,19 +23,10 @@ type kind struct {
 	// decode decodes strictly as far as complaints go and leniently as far as the object goes, and
 	// converts to the newest version.
 	decode func(raw []byte) (object metav1.Object, complaints []error, err error)
-	// shape names the difference between the field paths of this version and of the newest one.
-	shape shape
-}
-
-// shape says how the fields of an API version are laid out.
-type shape int
-
-const (
-	newestShape shape = iota
-	// flatShape is resource.k8s.io before v1beta2: the fields under "exactly" belong to the request
+	// flat is set for resource.k8s.io before v1beta2: the fields under "exactly" belong to the request
 	// itself, and those of a device stand under "basic".
-	flatShape
-)
+	flat bool
+}
 
 const (
 	resourceGroup    = "resource.k8s.io/"
@@ -142,7 +133,7 @@ func resourceKind(version, name string) (kind, bool) {
 	case "v1beta2":
 		k.decode = decoders.v1beta2
 	case "v1beta1", "v1alpha3":
-		k.decode, k.shape = decoders.v1beta1, flatShape
+		k.decode, k.flat = decoders.v1beta1, true
 	}
 	switch name {
 	case "ResourceClaim":

@@ -51,14 +51,14 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return unreadable(dir, err)
 	}
-	if w.seen[real] {
+	if w.seen[resolved] {
 		return nil
 	}
-	w.seen[real] = true
+	w.seen[resolved] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return unreadable(dir, err)

@@ -238,7 +238,7 @@ func (v *validator) configuration(config *resourcev1.DeviceConfiguration, path *
 	case len(raw) > resourcev1.OpaqueParametersMaxLength:
 		v.refuse(field.TooLong(path, "", resourcev1.OpaqueParametersMaxLength))
 	case json.Unmarshal(raw, &object) != nil:
-		v.refuse(field.TypeInvalid(path, "<omitted>", "must be an object"))
+		v.refuse(field.Invalid(path, field.OmitValueType{}, "must be an object"))
 	}
 }
 

@@ -45,7 +45,7 @@ func (v *validator) driver(value string, path *field.Path) {
 	if len(value) > resourcev1.DriverNameMaxLength {
 		v.refuse(field.TooLong(path, "", resourcev1.DriverNameMaxLength))
 	}
-	v.messages(value, path, content.IsDNS1123SubdomainCaseless(value))
+	v.messages(value, path, validation.IsDNS1123Subdomain(strings.ToLower(value)))
 }
 
 // poolName checks DNS subdomains separated by slashes, at most 253 bytes in all.

@@ -117,7 +117,7 @@ func (v *validator) sliceNodes(spec *resourcev1.ResourceSliceSpec, path *field.P
 
 func (v *validator) nodeSelector(selector *corev1.NodeSelector, path *field.Path) {
 	if _, err := nodeaffinity.NewNodeSelector(selector); err != nil {
-		v.refuse(field.Invalid(path, "<omitted>", printable(err.Error(), maxDetailLength)))
+		v.refuse(field.Invalid(path, field.OmitValueType{}, printable(err.Error(), maxDetailLength)))
 	}
 }
 

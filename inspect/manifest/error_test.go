@@ -1,0 +1,275 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+	"unicode"
+)
+
+func TestErrors(t *testing.T) {
+	sliceOf := func(spec string) string {
+		return `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":` + spec + `}`
+	}
+	tests := map[string]struct {
+		text string
+		code Code
+		want string // the whole line
+	}{
+		"half-written JSON": {
+			"\n" + classA[:len(classA)-2], Syntax,
+			`reading f:2: broken JSON: an object or list is not closed: the text is incomplete; is the file complete?`,
+		},
+		"JSON cut between fields": {
+			classA + "\n" + classB[:33], Syntax,
+			`reading f:2: broken JSON: the text ends within a string; is the file complete?`,
+		},
+		"JSON without comma": {
+			"{\"apiVersion\":\"v1\"\n\"kind\":\"Pod\"}", Syntax,
+			`reading f:2: broken JSON: fields must be separated by commas; is the file complete?`,
+		},
+		"JSON broken within": {
+			"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\n\"spec\":{\"a\":tru}}", Syntax,
+			`reading f:2: broken JSON: invalid character '}' in literal true (expecting 'e'); is the file complete?`,
+		},
+		"half-written YAML": {
+			yamlA + "---\n" + yamlB + "spec:\n  selectors: [", Syntax,
+			`reading f:11: broken YAML: did not find expected node content; check the indentation there, and that the file is complete`,
+		},
+		"tabs": {
+			yamlA + "spec:\n\tselectors: []\n", Syntax,
+			`reading f:6: broken YAML: found character that cannot start any token; indent with spaces, not tabs`,
+		},
+		"template": {
+			"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n", Syntax,
+			`reading f:4: broken YAML: {{ begins a template expression; render the template first, for example with helm template`,
+		},
+		"list": {
+			"# values\n- a\n- b\n", NotObject,
+			`reading f:2: expected a Kubernetes object, found a list; give objects one after the other, or as the items of a List`,
+		},
+		"text": {
+			"hello\n", NotObject,
+			`reading f:1: expected a Kubernetes object, found a string; give objects one after the other, or as the items of a List`,
+		},
+		"number": {"42", NotObject, `reading f:1: expected a Kubernetes object, found a single value; ` +
+			`give objects one after the other, or as the items of a List`},
+		"broken gzip": {
+			gzipped(t, yamlA)[:20], Syntax, `reading f: broken gzip: unexpected EOF; is the file complete?`,
+		},
+		"binary": {
+			"\x7fELF\x00\x00", Binary,
+			`reading f:1: not a text file (it holds a NUL byte); expected YAML or JSON, possibly gzip`,
+		},
+		"string for a list": {
+			sliceOf(`{"driver":"d","devices":"none"}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.devices: the string "none" is given where a list is expected`,
+		},
+		"list for a string": {
+			sliceOf(`{"driver":["d"]}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.driver: a list is given where a string is expected`,
+		},
+		"fraction for a count": {
+			sliceOf(`{"pool":{"generation":1.5}}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.pool.generation: the number 1.5 is given where a whole number (64 bits) is expected`,
+		},
+		"number for a string": {
+			sliceOf(`{"driver":7}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.driver: the number 7 is given where a string is expected; put it in quotes`,
+		},
+		"boolean by accident": {
+			"apiVersion: v1\nkind: Node\nmetadata:\n  name: n\n", WrongType,
+			`reading f:1: Node: metadata.name: the boolean false is given where a string is expected; ` +
+				`put it in quotes: YAML takes y, n, yes, no, on and off for booleans`,
+		},
+		"plain capacity": {
+			sliceOf(`{"devices":[{"name":"a"},{"name":"b","capacity":{"memory":"16Gi"}}]}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.devices[1].capacity.memory: the string "16Gi" is given where an object is expected; ` +
+				`write it as {value: 16Gi}`,
+		},
+		"no quantity": {
+			sliceOf(`{"devices":[{"capacity":{"a/b":{"value":"16 Gi"}}}]}`), WrongType,
+			`reading f:1: ResourceSlice s: spec.devices[0].capacity[a/b].value: "16 Gi": quantities must match the regular expression ` +
+				`'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+		},
+		"List items no list": {
+			`{"apiVersion":"v1","kind":"List","items":{}}`, WrongType, `reading f:1: List: items: items must be a list`,
+		},
+		"given twice": {
+			yamlA + "---\n" + yamlA + "spec: {selectors: []}\n---\n" + yamlA + "  labels: {x: y}\n", Duplicate,
+			`reading f:6: DeviceClass a: given twice with different content, before at f:1; remove one of the two`,
+		},
+		"escape sequences": {
+			"apiVersion: v1\nkind: Node\nmetadata:\n  name: \"\\e[31m\\u202e\\x07\"\nspec: [1]\n", WrongType,
+			`reading f:1: Node \x1b[31m\u202e\a: spec: a list is given where an object is expected`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadBytes("f", []byte(test.text), Options{})
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("got %v", err)
+			}
+			if e.Code != test.code || err.Error() != test.want {
+				t.Errorf("got %s\n %v\nwant %s\n %s", e.Code, err, test.code, test.want)
+			}
+		})
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	large := write("large.yaml", strings.Repeat("# comment\n", 200))
+	bomb := write("bomb.gz", gzipped(t, strings.Repeat(" ", 5000)))
+	binary := write("binary", strings.Repeat("\x00", 900))
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one := write("one.yaml", yamlA)
+	other := write("two.yaml", yamlA+"spec: {selectors: [{cel: {expression: 'true'}}]}\n")
+	for name, test := range map[string]struct {
+		paths []string
+		stdin string
+		code  Code
+		want  string
+	}{
+		"missing":      {paths: []string{filepath.Join(dir, "no")}, code: Unreadable, want: "/no: no such file or directory; check the path"},
+		"no manifests": {paths: []string{empty}, code: Empty, want: "the directory holds no *.yaml, *.yml or *.json file"},
+		"nothing":      {code: Empty, want: "no path given"},
+		"too large":    {paths: []string{large}, code: TooLarge, want: "more than 0 MiB"},
+		"large stdin":  {paths: []string{"-"}, stdin: strings.Repeat("#", 5000), code: TooLarge, want: "reading standard input: more than"},
+		"gzip bomb":    {paths: []string{bomb}, code: TooLarge, want: "bomb.gz: more than"},
+		"binary":       {paths: []string{binary}, code: Binary, want: "not a text file"},
+		"two files differ": {
+			paths: []string{one, other}, code: Duplicate, want: "DeviceClass a: given twice with different content, before at " + one + ":1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read(context.Background(), test.paths, Options{Stdin: strings.NewReader(test.stdin), MaxBytes: 1000})
+			var e *Error
+			if !errors.As(err, &e) || e.Code != test.code || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %s %q", err, test.code, test.want)
+			}
+		})
+	}
+	if _, err := Read(context.Background(), []string{"-"}, Options{}); err == nil {
+		t.Error("reading no standard input succeeded")
+	}
+	broken := errors.New("broken pipe")
+	if _, err := Read(context.Background(), []string{"-"}, Options{Stdin: iotest.ErrReader(broken)}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Hostile input must neither hang nor eat the memory; what it gives does not matter otherwise.
+func TestHostileInput(t *testing.T) {
+	quantity := func(value string) string {
+		return `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"devices":[{"capacity":{"x":{"value":` + value + `}}}]}}`
+	}
+	laughs := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'l'; c++ {
+		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "*" + string(c-1) + "]\n"
+	}
+	for name, test := range map[string]struct {
+		text string
+		code Code // "" when it is read
+	}{
+		"alias bomb":               {laughs, TooLarge},
+		"long string, many times":  {"a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.Repeat("*a,", 100000) + "]\n", TooLarge},
+		"deep YAML":                {strings.Repeat("[", 1000000), Syntax},
+		"deep block YAML":          {strings.Repeat("- ", 1000000), Syntax},
+		"deep JSON":                {strings.Repeat(`{"a":`, 1000000) + "1" + strings.Repeat("}", 1000000), ""},
+		"deep JSON in a pod":       {`{"apiVersion":"v1","kind":"Pod","spec":` + strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100001), Syntax},
+		"endless exponent":         {quantity(`"1e-2147483648"`), WrongType},
+		"endless exponent, hidden": {quantity(`"1\u0065-2147483648"`), WrongType},
+		"endless exponent, bare":   {quantity(`1e-2147483648`), WrongType},
+		"endless digits":           {quantity(`"` + strings.Repeat("9", 5000000) + `"`), WrongType},
+		"huge exponent":            {quantity(`"1e2147483647"`), ""},
+		"harmless look-alike":      {`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"x":"1e-2147483648"}}}`, ""},
+		"many problems":            {`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[` + strings.Repeat(`{"x":1},`, 100000) + `{}]}}`, ""},
+		"many kinds of nothing":    {strings.Repeat("{}\n", 300000), ""},
+		"many empty documents":     {strings.Repeat("---\n", 1000000), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := ReadBytes("f", []byte(test.text), Options{})
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("took %v", took)
+			}
+			var e *Error
+			if err != nil && !errors.As(err, &e) {
+				t.Fatalf("got %v", err)
+			}
+			if e == nil && test.code != "" || e != nil && (e.Code != test.code || len(err.Error()) > maxErrorLength+100) {
+				t.Errorf("got %v, want %s", err, test.code)
+			}
+		})
+	}
+}
+
+func FuzzReadBytes(f *testing.F) {
+	for _, seed := range []string{
+		classA, yamlA + "---\n" + yamlB, `{"kind":"List","items":[` + classA + `]}`, "a: &a [*a]", "- - -", "\xff\xfe{\x00", "{{ x }}",
+		`{"apiVersion":"resource.k8s.io/v1alpha3","kind":"ResourceSlice","spec":{"devices":[{"basic":{"capacity":{"x":"1"}}}]}}`,
+		`{"apiVersion":"flowcontrol.apiserver.k8s.io/v1beta3","kind":"PriorityLevelConfiguration","spec":{"limited":{}}}`,
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","spec":{"devices":{"requests":[{"exactly":{"count":-1}}]}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	for _, pattern := range []string{"*/*.yaml"} {
+		paths, err := filepath.Glob(filepath.Join(driversDir, pattern))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ReadBytes("f", data, Options{MaxBytes: 1 << 20})
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || r != nil {
+				t.Fatalf("got %v, %v", r, err)
+			}
+			checkPrintable(t, err.Error())
+			return
+		}
+		for _, w := range r.Warnings {
+			checkPrintable(t, w.String())
+		}
+		for _, claim := range r.Objects.Claims {
+			if claim.Namespace == "" || claim.Kind != "ResourceClaim" {
+				t.Errorf("incomplete claim %+v", claim.ObjectMeta)
+			}
+		}
+	})
+}
+
+func checkPrintable(t *testing.T, line string) {
+	t.Helper()
+	for _, r := range line {
+		if r != ' ' && !unicode.IsPrint(r) {
+			t.Errorf("%q holds %q", line, r)
+		}
+	}
+}
