@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+func newCompletion(src *source) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion (bash|zsh|fish|powershell)",
+		Short: "Print a script that completes commands in a shell",
+		Long: `Print a script that completes the commands and flags of kubectl-dra in a shell.
+
+For kubectl dra itself, put an executable file kubectl_complete-dra into the
+PATH that says:
+
+  #!/bin/sh
+  exec kubectl-dra __complete "$@"`,
+		Example: `  source <(kubectl dra completion bash)`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("say one shell: %s", commaList(shells))
+			}
+			return nil
+		},
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), src.streams.Out
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return usagef("unknown shell %q; there are %s", args[0], commaList(shells))
+		},
+	}
+}

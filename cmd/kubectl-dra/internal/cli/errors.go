@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The exit codes.
+const (
+	exitAnswered    = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNo          = 3
+	exitInterrupted = 130
+)
+
+// usageError is a command line that cannot be run.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// answered ends a command whose answer is printed already with an exit code other than 0.
+type answered int
+
+func (a answered) Error() string { return fmt.Sprintf("answered with exit code %d", int(a)) }
+
+var errInterrupted = errors.New("interrupted")
+
+// report prints an error in one line and returns the exit code. It is the only place that does either.
+func report(w io.Writer, err error) int {
+	var done answered
+	switch {
+	case err == nil:
+		return exitAnswered
+	case errors.As(err, &done):
+		return int(done)
+	}
+	_, _ = fmt.Fprintln(w, "error: "+oneLine(err)) // when stderr is gone, only the code is left to say it
+	switch {
+	case errors.As(err, new(*usageError)):
+		return exitUsage
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// oneLine returns the text of an error, safe and on one line.
+func oneLine(err error) string {
+	if clientcmd.IsEmptyConfig(err) || strings.HasPrefix(err.Error(), "Missing or incomplete configuration info") {
+		return "no cluster is configured: set KUBECONFIG or --kubeconfig, or ask without a cluster with --from FILE or --demo"
+	}
+	var parts []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return inspect.Sanitize(strings.Join(parts, "; "))
+}
+
+// worst returns the exit code that counts of two: a failure over a "no" over an answer.
+func worst(a, b int) int {
+	rank := map[int]int{exitAnswered: 0, exitNo: 1, exitFailed: 2}
+	if rank[b] > rank[a] {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// view is a table that kubectl dra get shows.
+type view struct {
+	names      []string // the first is its name, the others are what else a user may call it
+	singular   string
+	namespaced bool
+	// needs are the resources without which there is nothing to show, uses those that add to it.
+	needs, uses []inspect.Resource
+	list        func(s *inspect.Snapshot, namespace string) *output.List
+}
+
+func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
+	return func(s *inspect.Snapshot, _ string) *output.List { return list(s) }
+}
+
+var deviceUses = []inspect.Resource{inspect.Claims, inspect.TaintRules, inspect.Nodes}
+
+var views = []view{
+	{
+		names: []string{"claims", "claim", "resourceclaims", "resourceclaim", "rc"}, singular: "resourceclaim", namespaced: true,
+		needs: []inspect.Resource{inspect.Claims}, uses: []inspect.Resource{inspect.Pods},
+		list: func(s *inspect.Snapshot, namespace string) *output.List {
+			return output.Claims(s, namespace, pendingReason(s))
+		},
+	},
+	{
+		names: []string{"devices", "device", "dev"}, singular: "device",
+		needs: []inspect.Resource{inspect.Slices}, uses: deviceUses, list: allNamespaces(output.Devices),
+	},
+	{
+		names: []string{"pools", "pool"}, singular: "pool",
+		needs: []inspect.Resource{inspect.Slices}, uses: deviceUses, list: allNamespaces(output.Pools),
+	},
+	{
+		names: []string{"nodes", "node", "no"}, singular: "node",
+		uses: append([]inspect.Resource{inspect.Slices}, deviceUses...), list: allNamespaces(output.Nodes),
+	},
+	{
+		names: []string{"classes", "class", "deviceclasses", "deviceclass", "dc"}, singular: "deviceclass",
+		needs: []inspect.Resource{inspect.Classes}, list: allNamespaces(output.Classes),
+	},
+}
+
+// getFlags are the flags of kubectl dra get.
+type getFlags struct {
+	allNamespaces, noHeaders, watch bool
+	selector, sortBy                string
+	output, template                string
+	allowMissingKeys                bool
+}
+
+// getOptions are a checked request for a table.
+type getOptions struct {
+	src       *source
+	view      view
+	names     []string
+	namespace string // "" is all
+	selector  labels.Selector
+	sortBy    string
+	noHeaders bool
+	format    output.Format
+}
+
+func newGet(src *source) *cobra.Command {
+	flags := &getFlags{}
+	var names []string
+	for _, v := range views {
+		names = append(names, v.names[0])
+	}
+	cmd := &cobra.Command{
+		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
+		Short: "List claims, devices, pools, nodes or classes",
+		Long: `List claims with their devices, devices with their holders, resource pools with
+their counts, nodes with what is free on them, or device classes.
+
+Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
+DRIVER/POOL. Labels (-l) are those of the claim, node or class, and for devices
+and pools those of their ResourceSlice. --sort-by and custom columns take the
+fields of the JSON form, such as .name or .free.`,
+		Example: `  # Claims of all namespaces
+  kubectl dra get claims -A
+
+  # Who holds which device, and why is one not free?
+  kubectl dra get devices -o wide
+
+  # Nodes by what is free on them
+  kubectl dra get nodes --sort-by=.free`,
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(src, args)
+			if err != nil {
+				return err
+			}
+			return options.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
+	f.BoolVar(&flags.noHeaders, "no-headers", false, "print no headers")
+	f.BoolVarP(&flags.watch, "watch", "w", false, "keep watching (not built yet)")
+	f.StringVarP(&flags.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
+	f.StringVar(&flags.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
+	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
+	addOutputFlags(cmd, &flags.output, &flags.template, output.TableFormats)
+	return cmd
+}
+
+func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
+	if f.watch {
+		return nil, usagef("--watch is not built yet: run the command again, for example with watch(1)")
+	}
+	if len(args) == 0 {
+		return nil, usagef("say what to get: %s", viewNames())
+	}
+	v, err := viewCalled(args[0])
+	if err != nil {
+		return nil, err
+	}
+	o := &getOptions{src: src, view: v, names: args[1:], sortBy: f.sortBy, noHeaders: f.noHeaders}
+	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
+		return nil, err
+	}
+	o.format.AllowMissingKeys = f.allowMissingKeys
+	if o.selector, err = labels.Parse(f.selector); err != nil {
+		return nil, usagef("--selector: %w", err)
+	}
+	if len(o.names) > 0 && f.selector != "" {
+		return nil, usagef("names and --selector exclude each other")
+	}
+	if len(o.names) > 0 && f.allNamespaces && v.namespaced {
+		return nil, usagef("names and --all-namespaces exclude each other")
+	}
+	if !v.namespaced || f.allNamespaces {
+		return o, nil
+	}
+	o.namespace, err = src.namespace()
+	return o, err
+}
+
+func viewNames() string {
+	var names []string
+	for _, v := range views {
+		names = append(names, v.names[0])
+	}
+	return commaList(names)
+}
+
+func viewCalled(name string) (view, error) {
+	var known []string
+	for _, v := range views {
+		if slices.Contains(v.names, strings.ToLower(name)) {
+			return v, nil
+		}
+		known = append(known, v.names...)
+	}
+	if hint := didYouMean(name, known); hint != "" {
+		return view{}, usagef("unknown view %q%s", name, hint)
+	}
+	return view{}, usagef("unknown view %q; there are %s", name, viewNames())
+}
+
+func (o *getOptions) run(ctx context.Context) error {
+	snapshot, err := o.src.read(ctx, o.namespace, slices.Concat(o.view.needs, o.view.uses))
+	if err != nil {
+		return err
+	}
+	for _, resource := range o.view.needs {
+		if h := snapshot.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
+			return errors.New(healthText(resource, h))
+		}
+	}
+	o.src.noteHealth(snapshot, slices.Concat(o.view.needs, o.view.uses))
+	list := o.view.list(snapshot, o.namespace)
+	missing := o.pick(list)
+	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
+	if o.sortBy != "" {
+		if err := list.Sort(o.sortBy); err != nil {
+			return &usageError{err}
+		}
+	}
+	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
+		return err
+	}
+	return errors.Join(missing...)
+}
+
+// pick keeps the items that were named and reports names that are not there.
+func (o *getOptions) pick(list *output.List) []error {
+	if len(o.names) == 0 {
+		return nil
+	}
+	var missing []error
+	var known []string
+	picked := []output.Item{}
+	for _, item := range list.Items {
+		known = append(append(known, item.Meta().Name), item.Meta().Aliases...)
+	}
+	for _, name := range o.names {
+		found := false
+		for _, item := range list.Items {
+			if m := item.Meta(); m.Name == name || slices.Contains(m.Aliases, name) {
+				picked, found = append(picked, item), true
+			}
+		}
+		if !found {
+			missing = append(missing, o.missing(name, known))
+		}
+	}
+	list.Items = picked
+	return missing
+}
+
+func (o *getOptions) missing(name string, known []string) error {
+	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
+	if o.namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", o.namespace)
+	}
+	slices.Sort(known)
+	return errors.New(text + didYouMean(name, slices.Compact(known)))
+}
+
+func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) error {
+	forPeople := o.format.Name == "" || o.format.Name == "wide"
+	if forPeople && len(list.Items) == 0 {
+		if !failed {
+			o.sayEmpty(s)
+		}
+		return nil
+	}
+	return o.format.PrintList(o.src.streams.Out, list, output.TableOptions{
+		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: max(80, o.src.width()),
+	})
+}
+
+// sayEmpty says on stderr that there is nothing, and where there is something.
+func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
+	if o.namespace == "" {
+		o.src.note("No %s found.", o.view.names[0])
+		return
+	}
+	text := fmt.Sprintf("No %s found in namespace %q", o.view.names[0], o.namespace)
+	if n := len(o.view.list(s, "").Items); n > 0 && o.selector.Empty() {
+		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
+	}
+	o.src.note("%s.", text)
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// sourceFlags are the flags of source that every command's help shows. Those of the connection are
+// shown by kubectl dra options only, as kubectl does.
+var sourceFlags = []string{"from", "demo", "features", "verbose", "color", "namespace", "context", "kubeconfig"}
+
+// help prints a command's long text and usage to stdout.
+func help(cmd *cobra.Command, _ []string) {
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	_, _ = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimSpace(text)+"\n") // nobody is left to tell
+	writeUsage(cmd.OutOrStdout(), cmd)
+}
+
+func usage(cmd *cobra.Command) error {
+	writeUsage(cmd.ErrOrStderr(), cmd)
+	return nil
+}
+
+func writeUsage(w io.Writer, cmd *cobra.Command) {
+	var b strings.Builder
+	if cmd.HasExample() {
+		b.WriteString("Examples:\n" + cmd.Example + "\n\n")
+	}
+	b.WriteString("Usage:\n")
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("  " + cmd.CommandPath() + " COMMAND [flags]\n\nCommands:\n")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-12s %s\n", c.Name(), c.Short)
+			}
+		}
+	} else {
+		b.WriteString("  " + cmd.UseLine() + "\n")
+	}
+	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
+		b.WriteString("\nFlags:\n" + flags.FlagUsagesWrapped(80))
+	}
+	b.WriteString("\nWhat to read:\n" + subset(cmd.Root().PersistentFlags(), sourceFlags).FlagUsagesWrapped(80))
+	b.WriteString("\n\"kubectl dra options\" lists all flags of the connection to a cluster.\n")
+	_, _ = io.WriteString(w, b.String()) // nobody is left to tell
+}
+
+func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
+	out := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range names {
+		if flag := flags.Lookup(name); flag != nil {
+			out.AddFlag(flag)
+		}
+	}
+	return out
+}
+
+// newOptions lists the flags that every command has.
+func newOptions(src *source) *cobra.Command {
+	return &cobra.Command{
+		Use: "options", Short: "List the flags that every command has", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(src.streams.Out, "Every command has these flags:\n\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
+			return err
+		},
+	}
+}
+
+// newHelp is cobra's help command with our errors.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show help about a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil {
+				return usagef("%w", err)
+			}
+			if cmd == root && len(rest) > 0 {
+				return knownCommand(root, rest)
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// flagError turns what pflag says about a flag into a usage error with a hint.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		name := "--" + unknown.GetSpecifiedName()
+		if hint := didYouMean(name, names); hint != "" {
+			return usagef("unknown flag %s%s", name, hint)
+		}
+	}
+	return usagef("%w; see %s --help", err, cmd.CommandPath())
+}
+
+// noArguments refuses arguments.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+func commaList(words []string) string { return strings.Join(words, ", ") }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// kind is a sort of object that a question can name.
+type kind struct {
+	// singular is as in messages of the API server.
+	singular string
+	resource inspect.Resource
+	// names are what a user may call it.
+	names []string
+}
+
+var (
+	kindClaim    = kind{"resourceclaim", inspect.Claims, []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
+	kindPod      = kind{"pod", inspect.Pods, []string{"pod", "pods", "po"}}
+	kindTemplate = kind{"resourceclaimtemplate", inspect.Templates, []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
+	kindNode     = kind{"node", inspect.Nodes, []string{"node", "nodes", "no"}}
+)
+
+func (k kind) called(name string) bool { return slices.Contains(k.names, strings.ToLower(name)) }
+
+// objectNames lists namespace and name of the objects of a kind.
+func objectNames(s *inspect.Snapshot, k kind) []metav1.ObjectMeta {
+	var out []metav1.ObjectMeta
+	objects := s.Objects()
+	switch k.resource {
+	case inspect.Claims:
+		out = metas(objects.Claims)
+	case inspect.Templates:
+		out = metas(objects.Templates)
+	case inspect.Pods:
+		out = metas(objects.Pods)
+	case inspect.Nodes:
+		out = metas(objects.Nodes)
+	}
+	return out
+}
+
+func metas[T metav1.Object](objects []T) []metav1.ObjectMeta {
+	out := make([]metav1.ObjectMeta, len(objects))
+	for i, o := range objects {
+		out[i] = metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}
+	}
+	return out
+}
+
+// notFound says that an object does not exist, and what exists instead.
+func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
+	text := fmt.Sprintf("%s %q not found", k.singular, name)
+	if namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", namespace)
+	}
+	if h := s.Health(k.resource); !h.Complete() && h.State != inspect.NotRead {
+		return fmt.Errorf("%s, and not all could be read: %s", text, healthText(k.resource, h))
+	}
+	var here, elsewhere []string
+	for _, o := range objectNames(s, k) {
+		switch {
+		case o.Namespace == namespace:
+			here = append(here, o.Name)
+		case o.Name == name:
+			elsewhere = append(elsewhere, o.Namespace)
+		}
+	}
+	switch hint := didYouMean(name, here); {
+	case len(elsewhere) > 0:
+		text += fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
+	case hint != "":
+		text += hint
+	case len(here) == 0:
+		text += "; there is none at all"
+		if namespace != "" {
+			text += " in that namespace"
+		}
+	case len(here) <= 5:
+		text += "; there are " + commaList(here)
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// splitArguments takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
+func splitArguments(args []string, kinds []kind) (kind, []string, error) {
+	var known []string
+	for _, k := range kinds {
+		known = append(known, k.names[0])
+	}
+	if len(args) == 0 {
+		return kind{}, nil, usagef("say what: %s and a name", strings.Join(known, ", "))
+	}
+	word, names := args[0], args[1:]
+	if typ, _, ok := strings.Cut(args[0], "/"); ok {
+		word, names = typ, nil
+		for _, arg := range args {
+			t, name, ok := strings.Cut(arg, "/")
+			if !ok || t != typ {
+				return kind{}, nil, usagef("%q: give either one type and names, or %s/NAME each time", arg, typ)
+			}
+			names = append(names, name)
+		}
+	}
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.called(word) })
+	if i < 0 {
+		if hint := didYouMean(word, known); hint != "" {
+			return kind{}, nil, usagef("unknown type %q%s", word, hint)
+		}
+		return kind{}, nil, usagef("unknown type %q; there are %s", word, commaList(known))
+	}
+	if len(names) == 0 || slices.Contains(names, "") {
+		return kind{}, nil, usagef("%s needs a name", word)
+	}
+	return kinds[i], names, nil
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// overlay puts the objects of over on top of those of base: an object of the same name is replaced.
+func overlay(base, over *inspect.Objects) {
+	base.Claims = upsert(base.Claims, over.Claims)
+	base.Templates = upsert(base.Templates, over.Templates)
+	base.Classes = upsert(base.Classes, over.Classes)
+	base.Slices = upsert(base.Slices, over.Slices)
+	base.TaintRules = upsert(base.TaintRules, over.TaintRules)
+	base.Pods = upsert(base.Pods, over.Pods)
+	base.Nodes = upsert(base.Nodes, over.Nodes)
+}
+
+func upsert[T metav1.Object](base, over []T) []T {
+	type key struct{ namespace, name string }
+	at := make(map[key]int, len(base))
+	for i, o := range base {
+		at[key{o.GetNamespace(), o.GetName()}] = i
+	}
+	for _, o := range over {
+		if i, ok := at[key{o.GetNamespace(), o.GetName()}]; ok {
+			base[i] = o
+		} else {
+			base = append(base, o)
+		}
+	}
+	return base
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+)
+
+const rootLong = `kubectl dra explains Dynamic Resource Allocation (DRA): why a claim is, can be or
+cannot be allocated, decided exactly as the Kubernetes scheduler decides it.
+
+It reads the cluster of the current kubeconfig context, or files (--from), or
+an embedded demo cluster (--demo). It never writes unless you say so.`
+
+const rootExample = `  # Why is a claim pending?
+  kubectl dra explain claim train-0 -n ml
+
+  # The same without a cluster
+  kubectl dra explain claim train-0 -n ml --demo
+
+  # What is free?
+  kubectl dra get nodes`
+
+// newRoot makes the command tree.
+func newRoot(streams genericiooptions.IOStreams, clock Clock) *cobra.Command {
+	src := newSource(streams, clock)
+	root := &cobra.Command{
+		Use:           "kubectl-dra",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dra"},
+		Short:         "Explain Dynamic Resource Allocation",
+		Long:          rootLong,
+		Example:       rootExample,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			configureLog(streams.ErrOut, src.verbosity)
+			return src.validate()
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	src.addFlags(root.PersistentFlags())
+	src.config.AddFlags(root.PersistentFlags())
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
+	root.AddCommand(
+		newExplain(src), newAllocate(src), newGet(src), newVersion(src), newCompletion(src), newOptions(src),
+	)
+	root.SetHelpCommand(newHelp(root))
+	return root
+}
+
+// knownCommand refuses words that are no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if hint := didYouMean(args[0], names); hint != "" {
+		return usagef("unknown command %q%s", args[0], hint)
+	}
+	return usagef("unknown command %q; there are %s", args[0], commaList(names))
+}
+
+// configureLog keeps the libraries silent unless the user wants to see requests.
+func configureLog(w io.Writer, verbosity int) {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	if verbosity < 6 {
+		return
+	}
+	klog.SetOutput(w)
+	var level klog.Level
+	if err := level.Set(itoa(verbosity)); err != nil {
+		klog.ErrorS(err, "Setting the log level")
+	}
+}

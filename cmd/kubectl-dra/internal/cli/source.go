@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// maxWarnings is how many warnings about manifests are shown without -v.
+const maxWarnings = 10
+
+// source is where a snapshot comes from: the cluster of the kubeconfig, files, or the demo cluster.
+type source struct {
+	config  *genericclioptions.ConfigFlags
+	streams genericiooptions.IOStreams
+	clock   Clock
+
+	from      []string
+	demo      bool
+	features  string
+	verbosity int
+	color     string
+
+	gates map[inspect.Gate]bool // --features, parsed
+}
+
+func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
+	config := genericclioptions.NewConfigFlags(true)
+	config.CacheDir = nil // nothing is cached on disk
+	return &source{config: config, streams: streams, clock: clock}
+}
+
+// addFlags adds the flags that say what to read; those of the connection are added by config.
+func (s *source) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&s.from, "from", nil, "read objects from this file, directory or - (stdin) instead of a cluster; may be repeated")
+	flags.BoolVar(&s.demo, "demo", false, "use the embedded demo cluster")
+	flags.StringVar(&s.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
+	flags.CountVarP(&s.verbosity, "verbose", "v", "say more; -v=6 and above show requests to the server")
+	flags.StringVar(&s.color, "color", "auto", "use colour: auto, always or never")
+}
+
+// offline reports that no cluster is asked.
+func (s *source) offline() bool { return s.demo || len(s.from) > 0 }
+
+// validate checks the flags.
+func (s *source) validate() error {
+	if s.demo && len(s.from) > 0 {
+		return usagef("--demo and --from exclude each other")
+	}
+	if slices.Contains(s.from, "") {
+		return usagef("--from needs a path")
+	}
+	gates, err := inspect.ParseFeatures(s.features)
+	if err != nil {
+		return usagef("--features: %w", err)
+	}
+	s.gates = gates
+	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
+		return usagef("--color is %q; it can be auto, always or never", s.color)
+	}
+	return nil
+}
+
+// namespace returns the namespace that a question without one is about: -n, else that of the kubeconfig
+// context. Without a cluster the kubeconfig has no say.
+func (s *source) namespace() (string, error) {
+	if s.offline() {
+		if *s.config.Namespace != "" {
+			return *s.config.Namespace, nil
+		}
+		return "default", nil
+	}
+	namespace, _, err := s.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return namespace, nil
+}
+
+// read returns a snapshot that has the given resources; nil means all that a DRA question needs.
+// namespace is the one that the user looks at, "" for all.
+func (s *source) read(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
+	switch {
+	case s.demo:
+		return s.readDemo()
+	case len(s.from) > 0:
+		return s.readFiles(ctx)
+	}
+	return s.readCluster(ctx, namespace, resources)
+}
+
+func (s *source) readDemo() (*inspect.Snapshot, error) {
+	objects, err := demo.Objects()
+	if err != nil {
+		return nil, err
+	}
+	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: s.offlineFeatures(objects), Health: demo.Health()}), nil
+}
+
+func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
+	result, err := s.readManifests(ctx, s.from)
+	if err != nil {
+		return nil, err
+	}
+	return inspect.New(result.Objects, inspect.Config{
+		Revision: 1, Time: s.clock(), Features: s.offlineFeatures(result.Objects), Health: result.Health,
+	}), nil
+}
+
+// readManifests reads files and says on stderr what is wrong with them.
+func (s *source) readManifests(ctx context.Context, paths []string) (*manifest.Result, error) {
+	namespace, err := s.namespace()
+	if err != nil {
+		return nil, err
+	}
+	result, err := manifest.Read(ctx, paths, manifest.Options{Stdin: s.streams.In, Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	for i, warning := range result.Warnings {
+		if i == maxWarnings && s.verbosity == 0 {
+			s.note("warning: %d more warnings; -v shows them all", len(result.Warnings)-maxWarnings)
+			break
+		}
+		s.note("warning: %s", warning)
+	}
+	if s.verbosity > 0 {
+		for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
+			s.note("skipped %d of %s", result.Skipped[kind], kind)
+		}
+	}
+	return result, nil
+}
+
+func (s *source) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
+	config, err := s.config.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	progress := startProgress(s.streams.ErrOut)
+	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.show})
+	progress.stop()
+	if err != nil {
+		return nil, err
+	}
+	return inspect.New(cluster.Objects, inspect.Config{
+		Revision: 1, Time: s.clock(), Features: s.override(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
+	}), nil
+}
+
+// offlineFeatures are the defaults of the newest release, what the objects need, and what the user says.
+func (s *source) offlineFeatures(objects inspect.Objects) inspect.Features {
+	return s.override(withUsed(inspect.DefaultFeatures(inspect.NewestMinor), objects))
+}
+
+// withUsed turns on the gates that objects use and says so.
+func withUsed(features inspect.Features, objects inspect.Objects) inspect.Features {
+	on := map[inspect.Gate]bool{}
+	var names []string
+	for _, gate := range inspect.FeaturesUsedBy(objects) {
+		if !features.Enabled(gate) {
+			on[gate] = true
+			names = append(names, string(gate))
+		}
+	}
+	if len(on) > 0 {
+		features = features.With(on)
+		features.Source += ", and " + strings.Join(names, ", ") + ", which the objects use"
+	}
+	return features
+}
+
+// override applies --features.
+func (s *source) override(features inspect.Features) inspect.Features {
+	if len(s.gates) == 0 {
+		return features
+	}
+	features = features.With(s.gates)
+	features.Source += ", changed by --features"
+	return features
+}
+
+// note prints a remark to stderr, in one safe line.
+func (s *source) note(format string, args ...any) {
+	_, _ = fmt.Fprintln(s.streams.ErrOut, inspect.Sanitize(fmt.Sprintf(format, args...))) // remarks are not worth failing for
+}
+
+// noteHealth says which of the resources could not be read completely.
+func (s *source) noteHealth(snapshot *inspect.Snapshot, resources []inspect.Resource) {
+	for _, resource := range resources {
+		switch h := snapshot.Health(resource); h.State {
+		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
+			s.note("warning: %s", healthText(resource, h))
+		}
+	}
+}
+
+func healthText(resource inspect.Resource, h inspect.Health) string {
+	if h.Message != "" {
+		return h.Message
+	}
+	return fmt.Sprintf("%s could not be read: %s", resource, h.State)
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// version is set when a release is built.
+var version string
+
+// versionOptions are the flags of kubectl dra version.
+type versionOptions struct {
+	src      *source
+	client   bool
+	output   string
+	template string
+}
+
+func newVersion(src *source) *cobra.Command {
+	o := &versionOptions{src: src}
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of the plugin and of the server",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			format, err := parseOutput(o.output, o.template, output.ObjectFormats)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), format)
+		},
+	}
+	cmd.Flags().BoolVar(&o.client, "client", false, "do not ask the server")
+	addOutputFlags(cmd, &o.output, &o.template, output.ObjectFormats)
+	return cmd
+}
+
+// run prints the plugin's version even when the server's cannot be read; that is then the error.
+func (o *versionOptions) run(ctx context.Context, format output.Format) error {
+	v := &output.Version{ClientVersion: clientVersion(), ModelledKubernetes: fmt.Sprintf("1.%d", inspect.NewestMinor)}
+	var failed error
+	if !o.client && !o.src.offline() {
+		v.ServerVersion, failed = o.serverVersion(ctx)
+	}
+	var err error
+	if format.Name != "" {
+		err = format.PrintValue(o.src.streams.Out, v)
+	} else {
+		err = output.PrintVersion(o.src.streams.Out, v)
+	}
+	return errors.Join(err, failed)
+}
+
+func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, error) {
+	config, err := o.src.config.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	return askVersion(ctx, client.RESTClient(), config.Host)
+}
+
+func askVersion(ctx context.Context, client rest.Interface, host string) (*apiversion.Info, error) {
+	data, err := client.Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return nil, fmt.Errorf("reading the version of %s: %w; check that the server runs and that the kubeconfig context is the right one", host, err)
+	}
+	info := &apiversion.Info{}
+	if err := json.Unmarshal(data, info); err != nil {
+		return nil, fmt.Errorf("reading the version of %s: it does not answer as a Kubernetes API server does: %w", host, err)
+	}
+	return info, nil
+}
+
+// clientVersion is what is known of this build.
+func clientVersion() output.BuildInfo {
+	info := output.BuildInfo{
+		GitVersion: version, GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return info
+	}
+	if info.GitVersion == "" {
+		info.GitVersion = build.Main.Version
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.GitCommit = setting.Value
+		case "vcs.time":
+			info.CommitDate = setting.Value
+		}
+	}
+	return info
+}

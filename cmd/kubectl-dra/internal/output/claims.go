@@ -1,0 +1,114 @@
+package output
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Claim is an item of a ClaimList.
+type Claim struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// State is Pending, Allocated, Reserved or Deleting.
+	State string `json:"state"`
+	// Node is the node that the allocation is tied to; empty when there is none.
+	Node string `json:"node"`
+	// Devices are driver/pool/device, in the order of the allocation.
+	Devices []string `json:"devices"`
+	// Pods are namespace/name of the pods that use the claim.
+	Pods []string `json:"pods"`
+	// Reason says in one line what the claim waits for; empty when it waits for nothing.
+	Reason string `json:"reason"`
+	Age    string `json:"age"`
+	// Created is RFC 3339, or empty.
+	Created string `json:"created,omitempty"`
+
+	meta Meta
+}
+
+// Meta implements Item.
+func (c *Claim) Meta() Meta { return c.meta }
+
+// Claims lists the claims of a namespace, or all for "", sorted by namespace and name. reason says what
+// a claim waits for; it may be nil.
+func Claims(s *inspect.Snapshot, namespace string, reason func(*resourcev1.ResourceClaim) string) *List {
+	list := newList("ClaimList", "resourceclaim.resource.k8s.io", claimTable)
+	for _, claim := range s.Objects().Claims {
+		if namespace == "" || claim.Namespace == namespace {
+			list.Items = append(list.Items, wireClaim(s, claim, reason))
+		}
+	}
+	return list
+}
+
+func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, reason func(*resourcev1.ResourceClaim) string) *Claim {
+	c := &Claim{
+		Namespace: claim.Namespace, Name: claim.Name, State: string(inspect.StateOf(claim)),
+		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: timestamp(claim.CreationTimestamp),
+		meta: Meta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels, Created: claim.CreationTimestamp.Time},
+	}
+	if allocation := claim.Status.Allocation; allocation != nil {
+		c.Node = string(inspect.AllocationNode(allocation))
+		for i := range allocation.Devices.Results {
+			r := &allocation.Devices.Results[i]
+			c.Devices = append(c.Devices, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}.String())
+		}
+	}
+	for _, pod := range s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+		c.Pods = append(c.Pods, pod.String())
+	}
+	if reason != nil {
+		c.Reason = reason(claim)
+	}
+	return c
+}
+
+var claimTable = Table{
+	Namespaced: true,
+	Columns: []Column{
+		{Header: "NAME"}, {Header: "STATE"}, {Header: "NODE"}, {Header: "DEVICES", Shrink: true}, {Header: "PODS", Shrink: true},
+		{Header: "AGE"}, {Header: "REASON", Wide: true}, {Header: "DEVICE-NAMES", Wide: true},
+	},
+	Row: func(item Item) []string {
+		c := item.(*Claim)
+		return []string{c.Name, c.State, orNone(c.Node), devicesByDriver(c.Devices), podNames(c.Pods), c.Age, orNone(c.Reason), orNone(strings.Join(c.Devices, ","))}
+	},
+}
+
+// devicesByDriver sums up device names, as "2 gpu.example.com".
+func devicesByDriver(devices []string) string {
+	count := map[string]int{}
+	var drivers []string
+	for _, d := range devices {
+		driver, _, _ := strings.Cut(d, "/")
+		if count[driver]++; count[driver] == 1 {
+			drivers = append(drivers, driver)
+		}
+	}
+	slices.Sort(drivers)
+	for i, driver := range drivers {
+		drivers[i] = strconv.Itoa(count[driver]) + " " + driver
+	}
+	return orNone(strings.Join(drivers, ", "))
+}
+
+// podNames shortens namespace/name to name: a claim and its pods share a namespace.
+func podNames(pods []string) string {
+	names := make([]string, len(pods))
+	for i, pod := range pods {
+		_, names[i], _ = strings.Cut(pod, "/")
+	}
+	return orNone(strings.Join(names, ","))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "<none>"
+	}
+	return s
+}

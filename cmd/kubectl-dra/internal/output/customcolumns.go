@@ -1,0 +1,134 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// customColumns are columns that the user defined, as "NAME:.name,STATE:.state".
+type customColumns []customColumn
+
+type customColumn struct {
+	header string
+	path   *jsonpath.JSONPath
+}
+
+// customColumns reads the argument of custom-columns, or the file of custom-columns-file: one line of
+// headers and one of paths.
+func (f Format) customColumns() (customColumns, error) {
+	if f.Name == "custom-columns" {
+		return parseCustomColumns(f.Argument)
+	}
+	data, err := os.ReadFile(f.Argument)
+	if err != nil {
+		return nil, fmt.Errorf("reading custom columns: %w", err)
+	}
+	lines := strings.SplitN(string(data), "\n", 3)
+	if len(lines) < 2 {
+		return nil, fmt.Errorf("reading custom columns from %s: want one line of headers and one of paths", f.Argument)
+	}
+	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
+	if len(headers) != len(paths) || len(headers) == 0 {
+		return nil, fmt.Errorf("reading custom columns from %s: %d headers and %d paths", f.Argument, len(headers), len(paths))
+	}
+	var columns customColumns
+	for i := range headers {
+		path, err := fieldPath(paths[i])
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, customColumn{headers[i], path})
+	}
+	return columns, nil
+}
+
+func parseCustomColumns(spec string) (customColumns, error) {
+	var columns customColumns
+	for part := range strings.SplitSeq(spec, ",") {
+		header, expression, ok := strings.Cut(part, ":")
+		if !ok || header == "" || expression == "" {
+			return nil, fmt.Errorf("custom column %q: want HEADER:.field", part)
+		}
+		path, err := fieldPath(expression)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, customColumn{header, path})
+	}
+	return columns, nil
+}
+
+// fieldPath parses a JSONPath of an item. Like kubectl it accepts x.y, .x.y and {.x.y}; because items
+// here have no metadata, .metadata.name means .name.
+func fieldPath(expression string) (*jsonpath.JSONPath, error) {
+	inner := expression
+	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
+		inner = inner[1 : len(inner)-1]
+	}
+	inner = strings.TrimPrefix(inner, ".")
+	switch inner {
+	case "metadata.name":
+		inner = "name"
+	case "metadata.namespace":
+		inner = "namespace"
+	case "metadata.creationTimestamp":
+		inner = "created"
+	}
+	path := jsonpath.New("field").AllowMissingKeys(true)
+	if err := path.Parse("{." + inner + "}"); err != nil {
+		return nil, fmt.Errorf("field %q: %w", expression, err)
+	}
+	return path, nil
+}
+
+// lookup returns the values that a path finds in an item.
+func lookup(path *jsonpath.JSONPath, tree any) ([]any, error) {
+	results, err := path.FindResults(tree)
+	if err != nil {
+		return nil, err
+	}
+	var values []any
+	for _, result := range results {
+		for _, v := range result {
+			if v.IsValid() && (v.Kind() != reflect.Interface || !v.IsNil()) {
+				values = append(values, v.Interface())
+			}
+		}
+	}
+	return values, nil
+}
+
+func (c customColumns) print(w io.Writer, list *List, noHeaders bool) error {
+	columns := make([]Column, len(c))
+	for i := range c {
+		columns[i].Header = c[i].header
+	}
+	var rows [][]string
+	for _, item := range list.Items {
+		tree, err := toTree(item)
+		if err != nil {
+			return err
+		}
+		row := make([]string, len(c))
+		for i := range c {
+			values, err := lookup(c[i].path, tree)
+			if err != nil {
+				return fmt.Errorf("custom column %s: %w", c[i].header, err)
+			}
+			texts := make([]string, len(values))
+			for j, v := range values {
+				texts[j] = inspect.Sanitize(fmt.Sprint(v))
+			}
+			row[i] = orNone(strings.Join(texts, ","))
+		}
+		rows = append(rows, row)
+	}
+	return writeTable(w, columns, rows, TableOptions{NoHeaders: noHeaders})
+}

@@ -1,0 +1,163 @@
+package output
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Device is an item of a DeviceList.
+type Device struct {
+	Driver string `json:"driver"`
+	Pool   string `json:"pool"`
+	Device string `json:"device"`
+	// Node is empty when the device is not tied to one node by name.
+	Node string `json:"node"`
+	// State is Free, Allocated, Partial, Tainted or Unreachable.
+	State string `json:"state"`
+	// Reason says why a device is Partial or Unreachable where its claims do not tell.
+	Reason string `json:"reason,omitempty"`
+	// Claims are namespace/name of those that hold it; AdminClaims those that only have admin access.
+	Claims      []string `json:"claims"`
+	AdminClaims []string `json:"adminClaims,omitempty"`
+	// Taints include those of DeviceTaintRules.
+	Taints []Taint `json:"taints"`
+	// Attributes have plain values: strings, numbers, booleans, or lists of these.
+	Attributes map[string]any      `json:"attributes"`
+	Capacity   map[string]Capacity `json:"capacity"`
+	// AllowMultipleAllocations: several claims can share the device.
+	AllowMultipleAllocations bool `json:"allowMultipleAllocations,omitempty"`
+
+	meta Meta
+}
+
+// Taint is a taint of a device.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}
+
+// Capacity is how much a device has of something and how much of it shares have taken.
+type Capacity struct {
+	Total string `json:"total"`
+	Used  string `json:"used"`
+}
+
+// Meta implements Item.
+func (d *Device) Meta() Meta { return d.meta }
+
+// Devices lists the devices of a snapshot.
+func Devices(s *inspect.Snapshot) *List {
+	list := newList("DeviceList", "device", deviceTable)
+	for _, status := range s.Devices() {
+		list.Items = append(list.Items, wireDevice(&status))
+	}
+	return list
+}
+
+func wireDevice(status *inspect.DeviceStatus) *Device {
+	id := status.ID
+	d := &Device{
+		Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(status.Node), State: string(status.State), Reason: status.Note,
+		Claims: []string{}, Taints: []Taint{}, Attributes: map[string]any{}, Capacity: map[string]Capacity{},
+		AllowMultipleAllocations: status.Device.AllowMultipleAllocations != nil && *status.Device.AllowMultipleAllocations,
+		meta: Meta{
+			Name: id.String(), Aliases: []string{id.Device, id.Pool + "/" + id.Device},
+			Labels: status.Slice.Labels, Created: status.Slice.CreationTimestamp.Time,
+		},
+	}
+	for _, h := range status.Holders {
+		if h.Admin() {
+			d.AdminClaims = appendNew(d.AdminClaims, h.Claim.String())
+		} else {
+			d.Claims = appendNew(d.Claims, h.Claim.String())
+		}
+	}
+	for _, taint := range status.Device.Taints {
+		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect)})
+	}
+	for name, attribute := range status.Device.Attributes {
+		d.Attributes[string(name)] = attributeValue(&attribute)
+	}
+	for name, capacity := range status.Device.Capacity {
+		used := status.Used[name]
+		d.Capacity[string(name)] = Capacity{Total: capacity.Value.String(), Used: used.String()}
+	}
+	return d
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// attributeValue returns the plain value of an attribute; nil when it has none that we know.
+func attributeValue(a *resourcev1.DeviceAttribute) any {
+	switch {
+	case a.StringValue != nil:
+		return *a.StringValue
+	case a.IntValue != nil:
+		return *a.IntValue
+	case a.BoolValue != nil:
+		return *a.BoolValue
+	case a.VersionValue != nil:
+		return *a.VersionValue
+	case a.StringValues != nil:
+		return a.StringValues
+	case a.IntValues != nil:
+		return a.IntValues
+	case a.BoolValues != nil:
+		return a.BoolValues
+	case a.VersionValues != nil:
+		return a.VersionValues
+	}
+	return nil
+}
+
+var deviceTable = Table{
+	Columns: []Column{
+		{Header: "NAME"}, {Header: "POOL"}, {Header: "DRIVER"}, {Header: "STATE"}, {Header: "CLAIMS", Shrink: true},
+		{Header: "NODE", Wide: true}, {Header: "TAINTS", Wide: true}, {Header: "CAPACITY", Wide: true}, {Header: "REASON", Wide: true},
+	},
+	Row: func(item Item) []string {
+		d := item.(*Device)
+		return []string{
+			d.Device, d.Pool, d.Driver, d.State, orNone(strings.Join(slices.Concat(d.Claims, marked(d.AdminClaims)), ",")),
+			orNone(d.Node), orNone(taintsText(d.Taints)), orNone(capacityText(d.Capacity)), orNone(d.Reason),
+		}
+	},
+}
+
+func marked(admin []string) []string {
+	out := make([]string, len(admin))
+	for i, claim := range admin {
+		out[i] = claim + " (admin)"
+	}
+	return out
+}
+
+func taintsText(taints []Taint) string {
+	texts := make([]string, len(taints))
+	for i, t := range taints {
+		texts[i] = t.Key + ":" + t.Effect
+		if t.Value != "" {
+			texts[i] = t.Key + "=" + t.Value + ":" + t.Effect
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+func capacityText(capacity map[string]Capacity) string {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(capacity)) {
+		texts = append(texts, name+" "+capacity[name].Used+"/"+capacity[name].Total)
+	}
+	return strings.Join(texts, ",")
+}

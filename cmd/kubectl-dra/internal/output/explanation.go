@@ -1,0 +1,275 @@
+package output
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Explanation is the wire form of an explain.Explanation.
+type Explanation struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Subject    Subject     `json:"subject"`
+	Verdict    string      `json:"verdict"`
+	Message    string      `json:"message"`
+	Nodes      NodeCount   `json:"nodes"`
+	Allocation *Allocation `json:"allocation,omitempty"`
+	Groups     []NodeGroup `json:"groups"`
+	// Waits says what an allocatable claim waits for.
+	Waits []Note `json:"waits,omitempty"`
+	// Scheduler is what the scheduler last said about the pods.
+	Scheduler []Note `json:"scheduler,omitempty"`
+	// Partial says what could not be read and what that means.
+	Partial []string `json:"partial"`
+	// NotModelled names conditions of the pod that the answer leaves out of account.
+	NotModelled []string `json:"notModelled,omitempty"`
+	Basis       Basis    `json:"basis"`
+}
+
+// Subject is what was asked about.
+type Subject struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// NodeCount counts nodes.
+type NodeCount struct {
+	Total       int `json:"total"`
+	Allocatable int `json:"allocatable"`
+}
+
+// Allocation is a set of devices.
+type Allocation struct {
+	Node    string            `json:"node,omitempty"`
+	Devices []AllocatedDevice `json:"devices"`
+}
+
+// AllocatedDevice is one device of an allocation.
+type AllocatedDevice struct {
+	// Claim is namespace/name; only where several claims are asked about.
+	Claim            string            `json:"claim,omitempty"`
+	Request          string            `json:"request"`
+	Driver           string            `json:"driver"`
+	Pool             string            `json:"pool"`
+	Device           string            `json:"device"`
+	AdminAccess      bool              `json:"adminAccess"`
+	ConsumedCapacity map[string]string `json:"consumedCapacity,omitempty"`
+}
+
+// NodeGroup is the nodes on which the same things are in the way.
+type NodeGroup struct {
+	Nodes   []string `json:"nodes"`
+	Reasons []Reason `json:"reasons"`
+	Funnels []Funnel `json:"funnels,omitempty"`
+}
+
+// Reason is one thing that is in the way.
+type Reason struct {
+	Code    string `json:"code"`
+	Claim   string `json:"claim,omitempty"`
+	Request string `json:"request,omitempty"`
+	Path    string `json:"path,omitempty"`
+	// Devices are driver/pool/device.
+	Devices []string `json:"devices,omitempty"`
+	// Claims are namespace/name of those that hold the devices; Holders says more of them.
+	Claims  []string `json:"claims,omitempty"`
+	Holders []Holder `json:"holders,omitempty"`
+	Message string   `json:"message"`
+}
+
+// Holder is a claim that holds devices.
+type Holder struct {
+	Claim   string   `json:"claim"`
+	State   string   `json:"state"`
+	Pods    []string `json:"pods,omitempty"`
+	Age     string   `json:"age,omitempty"`
+	Devices []string `json:"devices,omitempty"`
+}
+
+// Funnel is what becomes of the devices that a request sees on the nodes of a group.
+type Funnel struct {
+	Claim   string `json:"claim,omitempty"`
+	Request string `json:"request"`
+	Needed  int    `json:"needed,omitempty"`
+	All     bool   `json:"all,omitempty"`
+	Steps   []Step `json:"steps"`
+}
+
+// Step is one step of a funnel. Left is the number of devices left on a node; where the nodes of the
+// group differ it is the lowest, and Most the highest.
+type Step struct {
+	Name string `json:"name"`
+	Left int    `json:"left"`
+	Most int    `json:"most,omitempty"`
+	Lost []Loss `json:"lost,omitempty"`
+}
+
+// Loss is a number of devices lost for one reason; Count and Most are as Left and Most of a Step.
+type Loss struct {
+	Code    string   `json:"code"`
+	Count   int      `json:"count"`
+	Most    int      `json:"most,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Devices []string `json:"devices,omitempty"`
+	Claims  []string `json:"claims,omitempty"`
+}
+
+// Note is a remark about an object.
+type Note struct {
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Message   string `json:"message"`
+}
+
+// Basis says as which scheduler it was decided.
+type Basis struct {
+	Version  string   `json:"version"`
+	Variant  string   `json:"variant"`
+	Features string   `json:"features"`
+	Revision int64    `json:"revision"`
+	Remarks  []string `json:"remarks,omitempty"`
+}
+
+// ExplanationList holds the answers to several questions.
+type ExplanationList struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Items      []*Explanation `json:"items"`
+}
+
+// Explanations returns the wire form of one answer, or an ExplanationList of several.
+func Explanations(answers []*explain.Explanation) any {
+	list := &ExplanationList{APIVersion: APIVersion, Kind: "ExplanationList"}
+	for _, e := range answers {
+		list.Items = append(list.Items, NewExplanation(e))
+	}
+	if len(list.Items) == 1 {
+		return list.Items[0]
+	}
+	return list
+}
+
+// NewExplanation returns the wire form of an answer.
+func NewExplanation(e *explain.Explanation) *Explanation {
+	c := claimName{subject: e.Subject}
+	return &Explanation{
+		APIVersion: APIVersion, Kind: "Explanation",
+		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
+		Allocation: c.allocation(e.Allocation),
+		Groups:     each(e.Groups, c.group),
+		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
+		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
+		Basis: Basis{
+			Version: e.Basis.Version, Variant: string(e.Basis.Variant), Features: e.Basis.Source,
+			Revision: e.Basis.Revision, Remarks: e.Basis.Remarks,
+		},
+	}
+}
+
+func same(s string) string { return s }
+
+func note(n explain.Note) Note { return Note(n) }
+
+// each converts a list; the result is never nil, so that it reads [] in JSON.
+func each[A, B any](list []A, convert func(A) B) []B {
+	out := make([]B, len(list))
+	for i, a := range list {
+		out[i] = convert(a)
+	}
+	return out
+}
+
+// optional converts a list that is left out when it is empty.
+func optional[A, B any](list []A, convert func(A) B) []B {
+	if len(list) == 0 {
+		return nil
+	}
+	return each(list, convert)
+}
+
+// claimName names claims in an answer: not at all when the answer is about that claim only.
+type claimName struct{ subject explain.Subject }
+
+func (c claimName) of(ref inspect.ClaimRef) string {
+	if ref == (inspect.ClaimRef{}) || c.subject.Kind != "Pod" {
+		return ""
+	}
+	return ref.String()
+}
+
+func (c claimName) allocation(a *explain.Allocation) *Allocation {
+	if a == nil {
+		return nil
+	}
+	return &Allocation{Node: string(a.Node), Devices: each(a.Devices, func(d explain.Device) AllocatedDevice {
+		return AllocatedDevice{
+			Claim: c.of(d.Claim), Request: d.Request, Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device,
+			AdminAccess: d.Admin, ConsumedCapacity: amounts(d.Consumed),
+		}
+	})}
+}
+
+func amounts(consumed map[resourcev1.QualifiedName]resource.Quantity) map[string]string {
+	if len(consumed) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(consumed))
+	for name, q := range consumed {
+		out[string(name)] = q.String()
+	}
+	return out
+}
+
+func (c claimName) group(g explain.Group) NodeGroup {
+	return NodeGroup{
+		Nodes:   each(g.Nodes, func(n inspect.NodeName) string { return string(n) }),
+		Reasons: each(g.Reasons, c.reason),
+		Funnels: optional(g.Funnels, c.funnel),
+	}
+}
+
+func (c claimName) reason(r explain.Reason) Reason {
+	return Reason{
+		Code: string(r.Code), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
+		Claims:  optional(r.Claims, func(h explain.Holder) string { return h.Claim.String() }),
+		Holders: optional(r.Claims, holder), Message: r.Message,
+	}
+}
+
+func holder(h explain.Holder) Holder {
+	return Holder{
+		Claim: h.Claim.String(), State: string(h.State), Age: h.Age, Devices: deviceNames(h.Devices),
+		Pods: optional(h.Pods, inspect.PodRef.String),
+	}
+}
+
+func deviceNames(ids []inspect.DeviceID) []string { return optional(ids, inspect.DeviceID.String) }
+
+func (c claimName) funnel(f explain.Funnel) Funnel {
+	return Funnel{
+		Claim: c.of(f.Claim), Request: f.Request, Needed: f.Needed, All: f.All,
+		Steps: each(f.Steps, func(s explain.Step) Step {
+			return Step{Name: s.Name, Left: s.Left, Most: unlessEqual(s.Most, s.Left), Lost: optional(s.Lost, loss)}
+		}),
+	}
+}
+
+func loss(l explain.Loss) Loss {
+	return Loss{
+		Code: string(l.Code), Count: l.Count, Most: unlessEqual(l.Most, l.Count), Message: l.Message(),
+		Devices: deviceNames(l.Devices), Claims: optional(l.Claims, func(h explain.Holder) string { return h.Claim.String() }),
+	}
+}
+
+// unlessEqual leaves out the upper end of a range that is a single number.
+func unlessEqual(most, least int) int {
+	if most == least {
+		return 0
+	}
+	return most
+}

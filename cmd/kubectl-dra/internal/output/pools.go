@@ -1,0 +1,115 @@
+package output
+
+import (
+	"strconv"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Pool is an item of a PoolList.
+type Pool struct {
+	Driver string `json:"driver"`
+	Pool   string `json:"pool"`
+	// Node is empty when the pool is not tied to one node by name.
+	Node       string `json:"node"`
+	Generation int64  `json:"generation"`
+	Complete   bool   `json:"complete"`
+	// Error begins with a code and a colon; empty when all is well.
+	Error string `json:"error"`
+	// The counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing.
+	Total       *int `json:"total,omitempty"`
+	Allocated   *int `json:"allocated,omitempty"`
+	Available   *int `json:"available,omitempty"`
+	Unavailable *int `json:"unavailable,omitempty"`
+	// Slices of SlicesWanted ResourceSlices are there.
+	Slices       int64 `json:"slices"`
+	SlicesWanted int64 `json:"slicesWanted"`
+	// Partitions count the partitions by type. They draw on the same counters, so they do not add up.
+	Partitions []Partition `json:"partitions,omitempty"`
+	// Shareable sums up the devices that several claims can share.
+	Shareable *Shareable `json:"shareable,omitempty"`
+
+	meta Meta
+}
+
+// Partition is the partitions of one type.
+type Partition struct {
+	Attribute   string `json:"attribute"`
+	Type        string `json:"type"`
+	Total       int    `json:"total"`
+	Allocatable int    `json:"allocatable"`
+}
+
+// Shareable sums up the devices of a pool that several claims can share.
+type Shareable struct {
+	FullyAvailable     int                          `json:"fullyAvailable"`
+	PartiallyAvailable int                          `json:"partiallyAvailable"`
+	Capacity           map[string]ShareableCapacity `json:"capacity,omitempty"`
+}
+
+// ShareableCapacity is one capacity over all of them.
+type ShareableCapacity struct {
+	Total     string `json:"total"`
+	Consumed  string `json:"consumed"`
+	Available string `json:"available"`
+}
+
+// Meta implements Item.
+func (p *Pool) Meta() Meta { return p.meta }
+
+// Pools lists the pools of a snapshot.
+func Pools(s *inspect.Snapshot) *List {
+	list := newList("PoolList", "pool", poolTable)
+	labels := map[inspect.PoolID]map[string]string{}
+	for _, slice := range s.Slices() {
+		labels[inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}] = slice.Labels
+	}
+	for _, status := range s.PoolStatuses() {
+		pool := wirePool(&status)
+		pool.meta.Labels = labels[status.ID]
+		list.Items = append(list.Items, pool)
+	}
+	return list
+}
+
+func wirePool(status *inspect.PoolStatus) *Pool {
+	p := &Pool{
+		Driver: status.ID.Driver, Pool: status.ID.Pool, Node: string(status.Node), Generation: status.Generation,
+		Complete: status.Complete, Error: status.Error, Slices: status.Slices, SlicesWanted: status.SlicesWanted,
+		meta: Meta{Name: status.ID.String(), Aliases: []string{status.ID.Pool}},
+	}
+	if c := status.Counts; c != nil {
+		p.Total, p.Allocated, p.Available, p.Unavailable = &c.Total, &c.Allocated, &c.Available, &c.Unavailable
+	}
+	for _, part := range status.Partitions {
+		p.Partitions = append(p.Partitions, Partition(part))
+	}
+	if shareable := status.Shareable; shareable != nil {
+		p.Shareable = &Shareable{FullyAvailable: shareable.Unused, PartiallyAvailable: shareable.Used, Capacity: map[string]ShareableCapacity{}}
+		for _, c := range shareable.Capacity {
+			p.Shareable.Capacity[string(c.Name)] = ShareableCapacity{Total: c.Total.String(), Consumed: c.Consumed.String(), Available: c.Available.String()}
+		}
+	}
+	return p
+}
+
+var poolTable = Table{
+	Columns: []Column{
+		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "TOTAL"}, {Header: "ALLOC"}, {Header: "AVAIL"}, {Header: "UNAVAIL"}, {Header: "ERROR", Shrink: true},
+		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true},
+	},
+	Row: func(item Item) []string {
+		p := item.(*Pool)
+		return []string{
+			p.Pool, p.Driver, countText(p.Total), countText(p.Allocated), countText(p.Available), countText(p.Unavailable), orNone(p.Error),
+			orNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
+		}
+	},
+}
+
+func countText(n *int) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.Itoa(*n)
+}

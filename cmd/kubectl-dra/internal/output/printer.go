@@ -1,0 +1,173 @@
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Format is what -o asks for: a name and, for some, an argument after "=".
+type Format struct {
+	// Name is empty for the output for people.
+	Name     string
+	Argument string
+	// AllowMissingKeys lets templates and JSONPath pass over fields that do not exist.
+	AllowMissingKeys bool
+}
+
+// Sets of formats that commands offer.
+var (
+	// TableFormats are those for lists.
+	TableFormats = []string{
+		"wide", "json", "yaml", "name", "custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file",
+		"go-template", "go-template-file",
+	}
+	// ObjectFormats are those for answers and objects.
+	ObjectFormats = []string{"json", "yaml", "jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file"}
+	// NamedFormats are those for objects that have a name.
+	NamedFormats = append([]string{"name"}, ObjectFormats...)
+)
+
+// needArgument are the formats that want something after "=".
+var needArgument = []string{
+	"custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file",
+}
+
+// ParseFormat reads the value of -o, and the value of --template, which stands for the argument.
+func ParseFormat(text, template string, allowed []string) (Format, error) {
+	if text == "" && template != "" {
+		text = "go-template"
+	}
+	if text == "" {
+		return Format{}, nil
+	}
+	name, argument, _ := strings.Cut(text, "=")
+	if argument == "" {
+		argument = template
+	}
+	if !slices.Contains(allowed, name) {
+		return Format{}, fmt.Errorf("unknown output format %q; there are %s", name, strings.Join(allowed, ", "))
+	}
+	if slices.Contains(needArgument, name) == (argument == "") {
+		if argument == "" {
+			return Format{}, fmt.Errorf("output format %s needs an argument: -o %s=…", name, name)
+		}
+		return Format{}, fmt.Errorf("output format %s takes no argument", name)
+	}
+	return Format{Name: name, Argument: argument, AllowMissingKeys: true}, nil
+}
+
+// Check reports an argument that cannot be used: a template or path that does not parse, a file that
+// cannot be read.
+func (f Format) Check() error {
+	switch {
+	case f.Name == "custom-columns" || f.Name == "custom-columns-file":
+		_, err := f.customColumns()
+		return err
+	case slices.Contains(needArgument, f.Name):
+		_, err := f.templatePrinter()
+		return err
+	}
+	return nil
+}
+
+// PrintList prints a list in the format.
+func (f Format) PrintList(w io.Writer, list *List, opts TableOptions) error {
+	switch f.Name {
+	case "", "wide":
+		opts.Wide = f.Name == "wide"
+		return PrintTable(w, list, opts)
+	case "name":
+		for _, item := range list.Items {
+			if _, err := fmt.Fprintf(w, "%s/%s\n", list.Resource, inspect.Sanitize(item.Meta().Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "custom-columns", "custom-columns-file":
+		columns, err := f.customColumns()
+		if err != nil {
+			return err
+		}
+		return columns.print(w, list, opts.NoHeaders)
+	}
+	return f.PrintValue(w, list)
+}
+
+// PrintValue prints anything that has a JSON form, in the formats json, yaml and those with templates.
+func (f Format) PrintValue(w io.Writer, value any) error {
+	var data []byte
+	var err error
+	switch f.Name {
+	case "json":
+		data, err = encodeJSON(value)
+	case "yaml":
+		data, err = encodeYAML(value)
+	default:
+		return f.printTemplate(w, value)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func (f Format) templatePrinter() (printers.ResourcePrinter, error) {
+	flags := genericclioptions.NewKubeTemplatePrintFlags()
+	*flags.AllowMissingKeys = f.AllowMissingKeys
+	*flags.TemplateArgument = f.Argument
+	printer, err := flags.ToPrinter(f.Name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the argument of -o %s: %w", f.Name, err)
+	}
+	return printer, nil
+}
+
+func (f Format) printTemplate(w io.Writer, value any) error {
+	printer, err := f.templatePrinter()
+	if err != nil {
+		return err
+	}
+	tree, err := toTree(value)
+	if err != nil {
+		return err
+	}
+	// Values may well be printed raw, so they are made safe; line breaks in values are kept.
+	safe, _ := mapStrings(tree, sanitizeLines).(map[string]any)
+	if err := printer.PrintObj(&unstructured.Unstructured{Object: safe}, w); err != nil {
+		return fmt.Errorf("printing with -o %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// sanitizeLines sanitises text line by line.
+func sanitizeLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = inspect.Sanitize(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// toTree decodes the JSON form of a value; whole numbers become int64.
+func toTree(value any) (any, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding JSON: %w", err)
+	}
+	var tree any
+	if err := utiljson.Unmarshal(data, &tree); err != nil {
+		return nil, fmt.Errorf("encoding JSON: %w", err)
+	}
+	return tree, nil
+}

@@ -1,0 +1,71 @@
+package output
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// APIVersion is the version of all wire types of this package.
+const APIVersion = "kubectl-dra.dev/v1alpha1"
+
+// Item is one entry of a List.
+type Item interface {
+	// Meta returns how the item is called and found.
+	Meta() Meta
+}
+
+// Meta is how an item is called and found. It is no part of the wire form.
+type Meta struct {
+	Namespace, Name string
+	// Aliases are further names by which a user may ask for the item.
+	Aliases []string
+	// Labels are those of the object behind the item.
+	Labels map[string]string
+	// Created is the zero time when it is not known.
+	Created time.Time
+}
+
+// List is a list of items of one kind.
+type List struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []Item `json:"items"`
+
+	// Resource is what -o name prints before the slash.
+	Resource string `json:"-"`
+	// Table says how the items are shown to people.
+	Table Table `json:"-"`
+}
+
+func newList(kind, resource string, table Table) *List {
+	return &List{APIVersion: APIVersion, Kind: kind, Items: []Item{}, Resource: resource, Table: table}
+}
+
+// Keep drops the items for which keep is false.
+func (l *List) Keep(keep func(Item) bool) {
+	kept := []Item{}
+	for _, item := range l.Items {
+		if keep(item) {
+			kept = append(kept, item)
+		}
+	}
+	l.Items = kept
+}
+
+// age returns the time since creation as kubectl shows it.
+func age(created metav1.Time, now time.Time) string {
+	if created.IsZero() || now.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(max(0, now.Sub(created.Time)))
+}
+
+// timestamp returns a time as the API writes it, or "" when it is not known.
+func timestamp(t metav1.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

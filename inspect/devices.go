@@ -1,0 +1,231 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// DeviceState says in one word whether a device can be had.
+type DeviceState string
+
+// The states. The first that applies counts, in the order Allocated, Unreachable, Tainted, Partial,
+// Free. Claims with admin access take nothing, so they change no state.
+const (
+	// DeviceFree: nothing is taken of the device.
+	DeviceFree DeviceState = "Free"
+	// DeviceAllocated: a claim holds the whole device, or shares have used up one of its capacities.
+	DeviceAllocated DeviceState = "Allocated"
+	// DevicePartial: a part is taken: claims hold shares of it, or other devices use so much of the
+	// counters that it draws on that not enough is left for it.
+	DevicePartial DeviceState = "Partial"
+	// DeviceTainted: a taint keeps off claims that do not tolerate it.
+	DeviceTainted DeviceState = "Tainted"
+	// DeviceUnreachable: no node can use it, because its pool is obsolete, incomplete or invalid, or
+	// because it is offered to no node that exists.
+	DeviceUnreachable DeviceState = "Unreachable"
+)
+
+// DeviceStatus is a device and who holds it.
+type DeviceStatus struct {
+	ID DeviceID
+	// Slice is the ResourceSlice that publishes the device, with effective taints, and Device the entry in it.
+	Slice  *resourcev1.ResourceSlice
+	Device *resourcev1.Device
+	// Node is the node that the device is tied to; empty when it is not tied to one by name.
+	Node  NodeName
+	State DeviceState
+	// Note says in one line why the state is Partial or Unreachable, where that does not follow from
+	// the holders.
+	Note string
+	// Holders are sorted by claim.
+	Holders []Holder
+	// Used is how much of its capacities shares hold.
+	Used map[resourcev1.QualifiedName]resource.Quantity
+}
+
+// Devices returns every device that is published, each once, sorted by driver, pool and name. Of a
+// device that several slices publish, one that a node can use comes first, then the newest generation.
+func (s *Snapshot) Devices() []DeviceStatus {
+	r := s.reach()
+	byID := map[DeviceID]DeviceStatus{}
+	usable := map[DeviceID]bool{}
+	for _, info := range s.slices {
+		for i := range info.slice.Spec.Devices {
+			id := DeviceIDOf(info.slice, i)
+			ok := r.usable(info.slice, i)
+			if have, dup := byID[id]; dup && !supersedes(info.slice, ok, have.Slice, usable[id]) {
+				continue
+			}
+			byID[id] = s.deviceStatus(r, info, i)
+			usable[id] = ok
+		}
+	}
+	out := make([]DeviceStatus, 0, len(byID))
+	for _, id := range slices.SortedFunc(maps.Keys(byID), DeviceID.Compare) {
+		out = append(out, byID[id])
+	}
+	return out
+}
+
+func supersedes(slice *resourcev1.ResourceSlice, usable bool, have *resourcev1.ResourceSlice, haveUsable bool) bool {
+	if usable != haveUsable {
+		return usable
+	}
+	return slice.Spec.Pool.Generation > have.Spec.Pool.Generation
+}
+
+func (s *Snapshot) deviceStatus(r *reach, info *sliceInfo, i int) DeviceStatus {
+	device := &info.slice.Spec.Devices[i]
+	d := DeviceStatus{ID: DeviceIDOf(info.slice, i), Slice: info.slice, Device: device, Node: deviceNode(info, i), State: DeviceFree}
+	d.Holders = s.holders[d.ID]
+	whole, shares := d.addHolders(s.config.Features.Enabled(GateConsumableCapacity))
+	switch short := s.shortCounter(r, d.ID, device); {
+	case whole || d.exhausted():
+		d.State = DeviceAllocated
+	case !r.usable(info.slice, i):
+		d.State, d.Note = DeviceUnreachable, s.whyUnreachable(r, info)
+	case slices.ContainsFunc(device.Taints, repels) && s.config.Features.Enabled(GateDeviceTaints):
+		d.State = DeviceTainted
+	case shares:
+		d.State = DevicePartial
+	case short != nil:
+		d.State = DevicePartial
+		d.Note = fmt.Sprintf("too little left of counter %s in set %s", short.counter, short.set)
+	}
+	return d
+}
+
+func deviceNode(info *sliceInfo, i int) NodeName {
+	name := info.slice.Spec.NodeName
+	if isTrue(info.slice.Spec.PerDeviceNodeSelection) {
+		name = info.slice.Spec.Devices[i].NodeName
+	}
+	if name == nil {
+		return ""
+	}
+	return NodeName(*name)
+}
+
+// addHolders sums up what the holders take. While shares are not known to the scheduler, whoever holds a
+// share holds the device.
+func (d *DeviceStatus) addHolders(sharing bool) (whole, shares bool) {
+	for _, h := range d.Holders {
+		switch {
+		case h.Admin():
+		case !h.Shared() || !sharing:
+			whole = true
+		default:
+			shares = true
+			for name, q := range h.Result.ConsumedCapacity {
+				if d.Used == nil {
+					d.Used = map[resourcev1.QualifiedName]resource.Quantity{}
+				}
+				quantities(d.Used).add(name, q)
+			}
+		}
+	}
+	return whole, shares
+}
+
+// exhausted reports whether nothing is left of one of the capacities.
+func (d *DeviceStatus) exhausted() bool {
+	for name, used := range d.Used {
+		total, ok := d.Device.Capacity[name]
+		if ok && used.Sign() > 0 && used.Cmp(total.Value) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// shortCounter returns a counter that has too little left for a device that nobody holds.
+func (s *Snapshot) shortCounter(r *reach, id DeviceID, device *resourcev1.Device) *counterID {
+	levels := r.levels[id.PoolID()]
+	if levels == nil || s.held(id) || !s.config.Features.Enabled(GatePartitionableDevices) {
+		return nil
+	}
+	return levels.short(device)
+}
+
+func (s *Snapshot) whyUnreachable(r *reach, info *sliceInfo) string {
+	pool := info.slice.Spec.Pool
+	newest := s.newestGeneration(PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name})
+	switch invalid := r.invalid[PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name}]; {
+	case newest[0].slice.Spec.Pool.Generation > pool.Generation:
+		return fmt.Sprintf("generation %d of the pool is obsolete, the newest is %d", pool.Generation, newest[0].slice.Spec.Pool.Generation)
+	case int64(len(newest)) != pool.ResourceSliceCount:
+		return fmt.Sprintf("the pool has %d of %d slices", len(newest), pool.ResourceSliceCount)
+	case invalid != "":
+		return "the pool is invalid: " + invalid
+	}
+	return "no node that exists can use it"
+}
+
+// NodeStatus counts the devices that reach a node.
+type NodeStatus struct {
+	Name NodeName
+	// Devices counts those of usable pools, Free those of them in the state DeviceFree. A device that
+	// several nodes can use counts on each.
+	Devices, Free int
+	// Drivers has the same counts per driver.
+	Drivers map[string]DeviceCount
+}
+
+// DeviceCount counts devices.
+type DeviceCount struct{ Total, Free int }
+
+// NodeStatuses returns the status of every node, sorted by name.
+func (s *Snapshot) NodeStatuses() []NodeStatus {
+	free := map[DeviceID]bool{}
+	for _, d := range s.Devices() {
+		free[d.ID] = d.State == DeviceFree
+	}
+	r := s.reach()
+	out := make([]NodeStatus, 0, len(s.objects.Nodes))
+	for _, node := range s.objects.Nodes {
+		status := NodeStatus{Name: NodeName(node.Name), Drivers: map[string]DeviceCount{}}
+		for _, pool := range r.pools[status.Name] {
+			if !pool.Usable() {
+				continue
+			}
+			for _, slice := range pool.Slices {
+				for i := range slice.Spec.Devices {
+					if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
+						status.count(DeviceIDOf(slice.ResourceSlice, i), free)
+					}
+				}
+			}
+		}
+		out = append(out, status)
+	}
+	return out
+}
+
+func (n *NodeStatus) count(id DeviceID, free map[DeviceID]bool) {
+	c := n.Drivers[id.Driver]
+	c.Total++
+	n.Devices++
+	if free[id] {
+		c.Free++
+		n.Free++
+	}
+	n.Drivers[id.Driver] = c
+}
+
+// AllocationNode returns the node that an allocation is tied to by name, or "".
+func AllocationNode(allocation *resourcev1.AllocationResult) NodeName {
+	if allocation == nil || allocation.NodeSelector == nil || len(allocation.NodeSelector.NodeSelectorTerms) != 1 {
+		return ""
+	}
+	for _, r := range allocation.NodeSelector.NodeSelectorTerms[0].MatchFields {
+		if r.Key == "metadata.name" && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			return NodeName(r.Values[0])
+		}
+	}
+	return ""
+}

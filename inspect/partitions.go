@@ -1,0 +1,245 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// PartitionStatus counts the devices of one partition type in a pool. The numbers of several types do
+// not add up: they draw on the same counters.
+type PartitionStatus struct {
+	// Attribute is the fully qualified name of the attribute that gives the type.
+	Attribute, Type string
+	Total           int
+	// Allocatable is how many more devices of this type alone the counters would bear.
+	Allocatable int
+}
+
+// ShareableStatus sums up the devices of a pool that several claims can share.
+type ShareableStatus struct {
+	// Unused devices are held by no claim, Used ones by at least one.
+	Unused, Used int
+	// Capacity is sorted by name.
+	Capacity []ShareableCapacity
+}
+
+// ShareableCapacity is one capacity over all shareable devices of a pool.
+type ShareableCapacity struct {
+	Name                       resourcev1.QualifiedName
+	Total, Consumed, Available resource.Quantity
+}
+
+// quantities are sums by name.
+type quantities map[resourcev1.QualifiedName]resource.Quantity
+
+func (q quantities) add(name resourcev1.QualifiedName, amount resource.Quantity) {
+	sum := q[name].DeepCopy()
+	sum.Add(amount)
+	q[name] = sum
+}
+
+// poolMembers are the slices of the newest generation of a pool and what claims hold of them.
+type poolMembers struct {
+	id     PoolID
+	slices []*sliceInfo
+	use    poolUse
+}
+
+// partitionGroup is the devices of one partition type.
+type partitionGroup struct {
+	PartitionStatus
+	cost   string
+	unused []*resourcev1.Device
+}
+
+// partitions counts per partition type. The second result is what keeps the types from being counted.
+func (m poolMembers) partitions() ([]PartitionStatus, string) {
+	counters := m.counters()
+	groups, problem := m.partitionGroups(len(counters) > 0)
+	if problem != "" {
+		return nil, problem
+	}
+	var out []PartitionStatus
+	for _, g := range groups {
+		left := maps.Clone(counters)
+		for _, device := range g.unused {
+			if left.fits(device) {
+				left.take(device)
+				g.Allocatable++
+			}
+		}
+		out = append(out, g.PartitionStatus)
+	}
+	slices.SortFunc(out, func(a, b PartitionStatus) int {
+		return cmp.Or(cmp.Compare(a.Attribute, b.Attribute), cmp.Compare(a.Type, b.Type))
+	})
+	return out, ""
+}
+
+func (m poolMembers) partitionGroups(hasCounters bool) (map[[2]string]*partitionGroup, string) {
+	groups := map[[2]string]*partitionGroup{}
+	for _, info := range m.slices {
+		name := info.slice.Spec.PartitionTypeAttribute
+		if name == nil || len(info.slice.Spec.Devices) == 0 {
+			continue
+		}
+		attribute := string(*name)
+		if !hasCounters {
+			return nil, fmt.Sprintf("PartitionTypeMissing: slice %s declares the partition type %s, but the pool has no counters", info.slice.Name, attribute)
+		}
+		for i := range info.slice.Spec.Devices {
+			device := &info.slice.Spec.Devices[i]
+			if len(device.ConsumesCounters) == 0 {
+				continue
+			}
+			if problem := m.addToGroup(groups, attribute, device); problem != "" {
+				return nil, problem
+			}
+		}
+	}
+	return groups, ""
+}
+
+func (m poolMembers) addToGroup(groups map[[2]string]*partitionGroup, attribute string, device *resourcev1.Device) string {
+	kind, ok := partitionType(m.id.Driver, device, attribute)
+	if !ok {
+		return fmt.Sprintf("PartitionTypeMissing: device %s has no string attribute %s", device.Name, attribute)
+	}
+	key := [2]string{attribute, kind}
+	g := groups[key]
+	if g == nil {
+		g = &partitionGroup{PartitionStatus: PartitionStatus{Attribute: attribute, Type: kind}, cost: counterCost(device)}
+		groups[key] = g
+	}
+	if g.cost != counterCost(device) {
+		return fmt.Sprintf("PartitionCostMismatch: devices of type %q consume different counters", kind)
+	}
+	g.Total++
+	if !m.use.devices[device.Name] {
+		g.unused = append(g.unused, device)
+	}
+	return ""
+}
+
+// partitionType finds the type under the full name or, in the driver's own domain, under the bare one.
+func partitionType(driver string, device *resourcev1.Device, attribute string) (string, bool) {
+	value, ok := device.Attributes[resourcev1.QualifiedName(attribute)]
+	if bare, own := strings.CutPrefix(attribute, driver+"/"); !ok && own {
+		value, ok = device.Attributes[resourcev1.QualifiedName(bare)]
+	}
+	if !ok || value.StringValue == nil {
+		return "", false
+	}
+	return *value.StringValue, true
+}
+
+// counterCost renders what a device consumes so that equal costs give equal text.
+func counterCost(device *resourcev1.Device) string {
+	var parts []string
+	for i := range device.ConsumesCounters {
+		c := &device.ConsumesCounters[i]
+		for name, counter := range c.Counters {
+			parts = append(parts, c.CounterSet+"/"+name+"="+counter.Value.String())
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+// counterID names a counter of a pool.
+type counterID struct{ set, counter string }
+
+// counterLevels is what is left of the counters of a pool.
+type counterLevels map[counterID]resource.Quantity
+
+// counters returns what the devices in use have left over. A device is charged once, however many
+// claims share it.
+func (m poolMembers) counters() counterLevels {
+	left := counterLevels{}
+	for _, info := range m.slices {
+		for i := range info.slice.Spec.SharedCounters {
+			set := &info.slice.Spec.SharedCounters[i]
+			for name, counter := range set.Counters {
+				left[counterID{set.Name, name}] = counter.Value
+			}
+		}
+	}
+	for _, info := range m.slices {
+		for i := range info.slice.Spec.Devices {
+			if device := &info.slice.Spec.Devices[i]; m.use.devices[device.Name] {
+				left.take(device)
+			}
+		}
+	}
+	return left
+}
+
+func (l counterLevels) fits(device *resourcev1.Device) bool { return l.short(device) == nil }
+
+// short returns the first counter, by name, that has too little left for the device, or nil.
+func (l counterLevels) short(device *resourcev1.Device) *counterID {
+	for i := range device.ConsumesCounters {
+		c := &device.ConsumesCounters[i]
+		for _, name := range slices.Sorted(maps.Keys(c.Counters)) {
+			id := counterID{c.CounterSet, name}
+			left, ok := l[id]
+			if !ok || left.Cmp(c.Counters[name].Value) < 0 {
+				return &id
+			}
+		}
+	}
+	return nil
+}
+
+func (l counterLevels) take(device *resourcev1.Device) {
+	for i := range device.ConsumesCounters {
+		c := &device.ConsumesCounters[i]
+		for name, counter := range c.Counters {
+			if left, ok := l[counterID{c.CounterSet, name}]; ok {
+				left = left.DeepCopy()
+				left.Sub(counter.Value)
+				l[counterID{c.CounterSet, name}] = left
+			}
+		}
+	}
+}
+
+func (m poolMembers) shareable() *ShareableStatus {
+	status := &ShareableStatus{}
+	total := quantities{}
+	for _, info := range m.slices {
+		for i := range info.slice.Spec.Devices {
+			device := &info.slice.Spec.Devices[i]
+			if !isTrue(device.AllowMultipleAllocations) {
+				continue
+			}
+			if m.use.devices[device.Name] {
+				status.Used++
+			} else {
+				status.Unused++
+			}
+			for name, capacity := range device.Capacity {
+				total.add(name, capacity.Value)
+			}
+		}
+	}
+	if status.Used+status.Unused == 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(total)) {
+		c := ShareableCapacity{Name: name, Total: total[name], Consumed: m.use.consumed[name]}
+		c.Available = c.Total.DeepCopy()
+		c.Available.Sub(c.Consumed)
+		if c.Available.Sign() < 0 {
+			c.Available = *resource.NewQuantity(0, c.Total.Format)
+		}
+		status.Capacity = append(status.Capacity, c)
+	}
+	return status
+}

@@ -1,0 +1,184 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// How full a pool is, counted as Kubernetes counts it for a ResourcePoolStatusRequest (KEP-5677, the
+// controller resourcepoolstatusrequest of Kubernetes 1.37):
+//
+//   - Only slices of the highest generation of the whole pool count. While there are fewer of them than
+//     the driver announced there are no counts at all.
+//   - A device counts as allocated once, however many claims share it. Admin access takes nothing.
+//     Allocated devices that the pool no longer publishes count too.
+//   - A device with a taint of effect NoSchedule or NoExecute, its own or of a DeviceTaintRule, is
+//     unavailable, whether it is allocated or not.
+//   - Available is what is left, and never negative.
+//
+// Example: 8 devices, one tainted, three held by five claims: total 8, allocated 3, unavailable 1,
+// available 4.
+
+// PoolStatus is a resource pool as a whole, on all nodes.
+type PoolStatus struct {
+	ID PoolID
+	// Node is the node of the pool; empty when it is not tied to one.
+	Node       NodeName
+	Generation int64
+	// Slices of SlicesWanted slices of the generation are there.
+	Slices, SlicesWanted int64
+	// Counts is nil while slices are missing.
+	Counts *PoolCounts
+	// Complete: the scheduler considers the pool complete, which asks for exactly the announced number
+	// of slices.
+	Complete bool
+	// Error says what is wrong with the pool, beginning with a code and a colon; empty when all is well.
+	// The codes are those of ResourcePoolStatusRequest and PoolInvalid.
+	Error string
+	// Partitions groups the devices that consume counters by their type, where the driver declares one.
+	Partitions []PartitionStatus
+	// Shareable sums up the devices that several claims can share; nil when there are none.
+	Shareable *ShareableStatus
+}
+
+// PoolCounts are numbers of devices.
+type PoolCounts struct{ Total, Allocated, Available, Unavailable int }
+
+// PoolStatuses returns the status of every pool, sorted by driver and pool name.
+func (s *Snapshot) PoolStatuses() []PoolStatus {
+	inUse := s.allocatedDevices()
+	invalid := s.reach().invalid
+	var statuses []PoolStatus
+	for _, id := range slices.SortedFunc(maps.Keys(s.byPool), PoolID.Compare) {
+		status := s.poolStatus(id, inUse[id])
+		if reason := invalid[id]; status.Complete && reason != "" {
+			status.Error = "PoolInvalid: " + reason
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses
+}
+
+// poolUse is what claims hold of a pool, admin access apart.
+type poolUse struct {
+	devices  map[string]bool
+	consumed quantities
+}
+
+func (s *Snapshot) allocatedDevices() map[PoolID]poolUse {
+	out := map[PoolID]poolUse{}
+	for id, holders := range s.holders {
+		for _, h := range holders {
+			if h.Admin() {
+				continue
+			}
+			use, ok := out[id.PoolID()]
+			if !ok {
+				use = poolUse{devices: map[string]bool{}, consumed: quantities{}}
+				out[id.PoolID()] = use
+			}
+			use.devices[id.Device] = true
+			for name, q := range h.Result.ConsumedCapacity {
+				use.consumed.add(name, q)
+			}
+		}
+	}
+	return out
+}
+
+func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {
+	newest := s.newestGeneration(id)
+	first := newest[0].slice.Spec
+	status := PoolStatus{
+		ID: id, Node: commonNode(newest), Generation: first.Pool.Generation,
+		Slices: int64(len(newest)), SlicesWanted: first.Pool.ResourceSliceCount,
+	}
+	status.Complete = status.Slices == status.SlicesWanted
+	if !status.Complete {
+		status.Error = fmt.Sprintf("PoolIncomplete: generation %d has %d of %d slices", status.Generation, status.Slices, status.SlicesWanted)
+	}
+	if status.Slices < status.SlicesWanted {
+		return status
+	}
+	status.Counts = s.countDevices(newest, use)
+	members := poolMembers{id: id, slices: newest, use: use}
+	var problem string
+	status.Partitions, problem = members.partitions()
+	status.Shareable = members.shareable()
+	if status.Error == "" {
+		status.Error = problem
+	}
+	return status
+}
+
+// newestGeneration returns the slices of the highest generation of a pool, sorted by name.
+func (s *Snapshot) newestGeneration(id PoolID) []*sliceInfo {
+	var newest []*sliceInfo
+	for _, info := range s.byPool[id] {
+		generation := info.slice.Spec.Pool.Generation
+		if len(newest) > 0 && generation < newest[0].slice.Spec.Pool.Generation {
+			continue
+		}
+		if len(newest) > 0 && generation > newest[0].slice.Spec.Pool.Generation {
+			newest = nil
+		}
+		newest = append(newest, info)
+	}
+	return newest
+}
+
+// commonNode returns the node that all slices name, or "".
+func commonNode(infos []*sliceInfo) NodeName {
+	var node NodeName
+	for i, info := range infos {
+		var name NodeName
+		if n := info.slice.Spec.NodeName; n != nil {
+			name = NodeName(*n)
+		}
+		if i > 0 && name != node {
+			return ""
+		}
+		node = name
+	}
+	return node
+}
+
+func (s *Snapshot) countDevices(infos []*sliceInfo, use poolUse) *PoolCounts {
+	counts := &PoolCounts{Allocated: len(use.devices)}
+	for _, info := range infos {
+		counts.Total += len(info.slice.Spec.Devices)
+		for i := range info.slice.Spec.Devices {
+			if s.unavailable(info.slice, i) {
+				counts.Unavailable++
+			}
+		}
+	}
+	counts.Available = max(0, counts.Total-counts.Allocated-counts.Unavailable)
+	return counts
+}
+
+// unavailable reports whether a taint keeps new claims off a device. The driver's own taints count
+// whatever the gates say.
+func (s *Snapshot) unavailable(slice *resourcev1.ResourceSlice, i int) bool {
+	for _, taint := range slice.Spec.Devices[i].Taints { // those of rules are among them when both gates are on
+		if repels(taint) {
+			return true
+		}
+	}
+	if !s.config.Features.Enabled(GateDeviceTaintRules) {
+		return false
+	}
+	for _, rule := range s.objects.TaintRules {
+		if repels(rule.Spec.Taint) && RuleSelects(rule, DeviceIDOf(slice, i)) {
+			return true
+		}
+	}
+	return false
+}
+
+func repels(taint resourcev1.DeviceTaint) bool {
+	return taint.Effect == resourcev1.DeviceTaintEffectNoSchedule || taint.Effect == resourcev1.DeviceTaintEffectNoExecute
+}

@@ -1,0 +1,109 @@
+package inspect
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// reach is what all nodes together see of the pools.
+type reach struct {
+	// pools are those that reach each node; a node for which the scheduler gives up has none.
+	pools map[NodeName][]*NodePool
+	// whole are the slices all of whose devices can be used on some node, partly those of which only
+	// the devices with the given index can.
+	whole  map[*resourcev1.ResourceSlice]bool
+	partly map[*resourcev1.ResourceSlice]map[int]bool
+	// invalid says why a pool contradicts itself, on the first node that sees it so.
+	invalid map[PoolID]string
+	// levels are the counters that are left in the usable pools.
+	levels map[PoolID]counterLevels
+}
+
+// reach asks every node which pools it sees.
+func (s *Snapshot) reach() *reach {
+	r := &reach{
+		pools:   map[NodeName][]*NodePool{},
+		whole:   map[*resourcev1.ResourceSlice]bool{},
+		partly:  map[*resourcev1.ResourceSlice]map[int]bool{},
+		invalid: map[PoolID]string{},
+		levels:  map[PoolID]counterLevels{},
+	}
+	for _, node := range s.objects.Nodes {
+		pools, err := s.PoolsOn(node)
+		if err != nil {
+			continue // the scheduler aborts on this node, so nothing can be used there
+		}
+		r.pools[NodeName(node.Name)] = pools
+		for _, pool := range pools {
+			r.addPool(s, node, pool)
+		}
+	}
+	return r
+}
+
+func (r *reach) addPool(s *Snapshot, node *corev1.Node, pool *NodePool) {
+	if pool.Invalid != "" && r.invalid[pool.ID] == "" {
+		r.invalid[pool.ID] = pool.Invalid
+	}
+	if !pool.Usable() {
+		return
+	}
+	if len(pool.CounterSets) > 0 && r.levels[pool.ID] == nil {
+		r.levels[pool.ID] = s.levelsOf(pool)
+	}
+	for _, slice := range pool.Slices {
+		if slice.info.perDevice == nil {
+			r.whole[slice.ResourceSlice] = true
+			continue
+		}
+		for i := range slice.Spec.Devices {
+			if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
+				if r.partly[slice.ResourceSlice] == nil {
+					r.partly[slice.ResourceSlice] = map[int]bool{}
+				}
+				r.partly[slice.ResourceSlice][i] = true
+			}
+		}
+	}
+}
+
+// usable reports whether some node can use the i-th device of a slice.
+func (r *reach) usable(slice *resourcev1.ResourceSlice, i int) bool {
+	return r.whole[slice] || r.partly[slice][i]
+}
+
+// levelsOf returns what is left of the counters of a pool. A device is charged once, however many
+// claims share it, and not for admin access.
+func (s *Snapshot) levelsOf(pool *NodePool) counterLevels {
+	left := counterLevels{}
+	for _, set := range pool.CounterSets {
+		for name, counter := range set.Counters {
+			left[counterID{set.Name, name}] = counter.Value
+		}
+	}
+	for _, slice := range pool.Slices {
+		s.chargeHeld(left, slice.ResourceSlice)
+	}
+	for _, slice := range pool.Elsewhere {
+		s.chargeHeld(left, slice)
+	}
+	return left
+}
+
+func (s *Snapshot) chargeHeld(left counterLevels, slice *resourcev1.ResourceSlice) {
+	for i := range slice.Spec.Devices {
+		if s.held(DeviceIDOf(slice, i)) {
+			left.take(&slice.Spec.Devices[i])
+		}
+	}
+}
+
+// held reports whether a claim holds a device other than by admin access.
+func (s *Snapshot) held(id DeviceID) bool {
+	for _, h := range s.holders[id] {
+		if !h.Admin() {
+			return true
+		}
+	}
+	return false
+}
