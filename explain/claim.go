@@ -78,6 +78,10 @@ func claimFrom(template *resourcev1.ResourceClaimTemplate, name string) *resourc
 
 // decide asks all nodes and fills verdict, message, nodes, allocation and groups.
 func (q *question) decide(ctx context.Context, e *Explanation) error {
+	if reason := q.prefilter(); reason != nil {
+		q.refuse(e, reason)
+		return nil
+	}
 	answers, err := q.ask(ctx)
 	if err != nil {
 		return err
@@ -107,13 +111,13 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	limits := limitsOf(q.cluster.Snapshot())
 	e.Partial = limits.remarks
 	switch {
-	case abort != nil && !(limits.classes && abort.abort.Code == allocator.ClassNotFound):
+	case abort != nil:
 		e.Verdict = Invalid
 	case first != nil && limits.mayBeTaken:
 		e.Verdict = Unknown
 	case first != nil:
 		e.Verdict = Allocatable
-	case abort != nil, undecided > 0, limits.mayBeMore, len(answers) == 0:
+	case undecided > 0, limits.mayBeMore, len(answers) == 0:
 		e.Verdict = Unknown
 	default:
 		e.Verdict = Unsatisfiable
@@ -123,6 +127,27 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	}
 	e.Message = q.headline(e, abort)
 	return nil
+}
+
+// refuse gives the same reason on every node.
+func (q *question) refuse(e *Explanation, reason *Reason) {
+	limits := limitsOf(q.cluster.Snapshot())
+	e.Partial = limits.remarks
+	e.Nodes.Total = len(q.nodes)
+	e.Verdict = Unsatisfiable
+	name := e.Subject.Namespace + "/" + e.Subject.Name
+	e.Message = fmt.Sprintf("%s cannot be allocated: %s", name, reason.Message)
+	if limits.classes && reason.Code == allocator.ClassNotFound {
+		e.Verdict = Unknown
+		e.Message = fmt.Sprintf("%s: not everything could be read, so it is not known whether the device class exists", name)
+	}
+	g := Group{Reasons: []Reason{*reason}}
+	for _, node := range q.nodes {
+		g.Nodes = append(g.Nodes, inspect.NodeName(node.Name))
+	}
+	if len(g.Nodes) > 0 {
+		e.Groups = []Group{g}
+	}
 }
 
 // headline is the answer in one sentence.

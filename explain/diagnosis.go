@@ -141,7 +141,7 @@ func (d *diagnosis) starvedReasons(f *Funnel, path string) []Reason {
 			if loss.OtherDriver && f.Steps[1].Most > 0 {
 				continue // of no interest where there are devices of the class
 			}
-			out = append(out, d.lossReason(f, path, loss))
+			out = append(out, lossReason(f, path, loss))
 		}
 	}
 	return out
@@ -155,15 +155,11 @@ func span(low, high int) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-func (d *diagnosis) lossReason(f *Funnel, path string, loss *Loss) Reason {
-	reason := Reason{
+func lossReason(f *Funnel, path string, loss *Loss) Reason {
+	return Reason{
 		Code: loss.Code, Request: f.Request, Claim: f.Claim, Path: path,
-		Devices: loss.Devices, Message: loss.Message(),
+		Devices: loss.Devices, Claims: loss.Claims, Message: loss.Message(),
 	}
-	if loss.Code == allocator.DeviceInUse || loss.Code == allocator.CapacityInsufficient {
-		reason.Claims = d.holders(loss.Devices)
-	}
-	return reason
 }
 
 // poolReasons adds the pools that offer nothing because they are not in order: their devices may be

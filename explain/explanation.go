@@ -152,6 +152,8 @@ type Loss struct {
 	OtherDriver bool
 	// Devices are those of all nodes of the group.
 	Devices []inspect.DeviceID
+	// Claims are those that hold the devices or shares of them.
+	Claims []Holder
 }
 
 // Value is something that a check found, with the number of devices in the group.

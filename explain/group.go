@@ -117,6 +117,7 @@ func (d *diagnosis) finish(g *Group) {
 	}
 	for i := range d.funnels {
 		d.funnels[i].finish()
+		d.findHolders(&d.funnels[i])
 	}
 	for _, s := range d.starved {
 		f := &d.funnels[s.funnel]
@@ -140,6 +141,17 @@ func (f *Funnel) near() int {
 		}
 	}
 	return n
+}
+
+// findHolders names the claims that stand behind the losses of a funnel.
+func (d *diagnosis) findHolders(f *Funnel) {
+	for i := range f.Steps {
+		for j := range f.Steps[i].Lost {
+			if l := &f.Steps[i].Lost[j]; l.Code == allocator.DeviceInUse || l.Code == allocator.CapacityInsufficient {
+				l.Claims = d.holders(l.Devices)
+			}
+		}
+	}
 }
 
 // holders finds the claims that hold the devices.

@@ -164,7 +164,7 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 		for i := range step.Lost {
 			if loss := &step.Lost[i]; !loss.OtherDriver || !brief {
 				p.row("-", loss.Count, loss.Most, stepTitles[step.Name], loss.Message())
-				p.holders(reasons, loss)
+				p.holders(loss.Claims)
 			}
 		}
 		last = step
@@ -214,14 +214,7 @@ func (p *page) row(sign string, low, high int, title, message string) {
 }
 
 // holders names the claims that hold the devices lost at a step.
-func (p *page) holders(reasons []explain.Reason, loss *explain.Loss) {
-	at := slices.IndexFunc(reasons, func(r explain.Reason) bool {
-		return r.Code == loss.Code && r.Message == loss.Message() && len(r.Claims) > 0
-	})
-	if at < 0 {
-		return
-	}
-	holders := reasons[at].Claims
+func (p *page) holders(holders []explain.Holder) {
 	limit := maxHolders
 	if p.opts.Verbose {
 		limit = len(holders)

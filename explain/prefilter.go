@@ -1,0 +1,68 @@
+package explain
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// prefilter makes the checks that the scheduler makes before it looks at any node. What fails here
+// makes the pod unschedulable; the same fault found later would be an error. nil: nothing fails.
+func (q *question) prefilter() *Reason {
+	for _, claim := range q.claims {
+		for i := range claim.Spec.Devices.Requests {
+			if r := q.prefilterRequest(claim, i); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func (q *question) prefilterRequest(claim *resourcev1.ResourceClaim, index int) *Reason {
+	s := q.cluster.Snapshot()
+	request := &claim.Spec.Devices.Requests[index]
+	missing := func(name, path, class string) *Reason {
+		if _, ok := s.Class(class); ok || class == "" {
+			return nil
+		}
+		return &Reason{
+			Code: allocator.ClassNotFound, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
+			Request: name, Path: path + ".deviceClassName",
+			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s)),
+		}
+	}
+	path := fmt.Sprintf("spec.devices.requests[%d]", index)
+	if request.Exactly != nil {
+		return missing(request.Name, path+".exactly", request.Exactly.DeviceClassName)
+	}
+	if len(request.FirstAvailable) > 0 && !s.Features().Enabled(inspect.GatePrioritizedList) {
+		return &Reason{
+			Code: allocator.FeatureDisabled, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
+			Request: request.Name, Path: path + ".firstAvailable",
+			Message: fmt.Sprintf("request %s has subrequests, but the feature gate %s is off", request.Name, inspect.GatePrioritizedList),
+		}
+	}
+	for i := range request.FirstAvailable {
+		sub := &request.FirstAvailable[i]
+		if r := missing(request.Name+"/"+sub.Name, fmt.Sprintf("%s.firstAvailable[%d]", path, i), sub.DeviceClassName); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// existing names the classes that exist, when there are few, so that a wrong name can be corrected.
+func existing(s *inspect.Snapshot) string {
+	var names []string
+	for _, c := range s.Objects().Classes {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return "; there are no device classes"
+	}
+	return "; there are " + shorten(names, 6)
+}
