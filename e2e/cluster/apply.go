@@ -1,0 +1,191 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+)
+
+// Apply creates the objects of YAML files, in their order. A namespace that exists already is fine.
+func (c *Cluster) Apply(t testing.TB, files ...string) {
+	t.Helper()
+	for _, object := range Decode(t, files...) {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ApplyText is Apply for YAML given as text.
+func (c *Cluster) ApplyText(t testing.TB, text string) {
+	t.Helper()
+	objects, err := decode([]byte(text))
+	if err != nil {
+		t.Fatalf("decoding: %v", err)
+	}
+	for _, object := range objects {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Decode reads every object of multi-document YAML files.
+func Decode(t testing.TB, files ...string) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := decode(data)
+		if err != nil {
+			t.Fatalf("decoding %s: %v", file, err)
+		}
+		all = append(all, objects...)
+	}
+	return all
+}
+
+// decode reads multi-document YAML; the items of a list count as objects of their own.
+func decode(data []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(object.Object) == 0: // an empty document
+		case object.IsList():
+			err := object.EachListItem(func(item runtime.Object) error {
+				objects = append(objects, item.(*unstructured.Unstructured))
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		default:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// Create creates an object without what only a server may set, and then its status if it has one. A
+// namespaced object without a namespace goes to "default". A namespace that exists already is fine.
+func (c *Cluster) Create(ctx context.Context, object *unstructured.Unstructured) error {
+	if err := c.create(ctx, object.DeepCopy()); err != nil {
+		return fmt.Errorf("creating %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+func (c *Cluster) create(ctx context.Context, object *unstructured.Unstructured) error {
+	kind := object.GroupVersionKind()
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return err
+	}
+	var client dynamic.ResourceInterface = c.dynamic.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		if object.GetNamespace() == "" {
+			object.SetNamespace(metav1.NamespaceDefault)
+		}
+		client = c.dynamic.Resource(mapping.Resource).Namespace(object.GetNamespace())
+	}
+	for _, field := range []string{"resourceVersion", "uid", "creationTimestamp", "generation", "managedFields", "ownerReferences"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	status := object.Object["status"]
+	created, err := client.Create(ctx, object, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) && kind.Kind == "Namespace" {
+		return nil
+	}
+	if err != nil || status == nil {
+		return err
+	}
+	created.Object["status"] = status
+	_, err = client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	return err
+}
+
+// AddNode creates a node that is ready and has room for a hundred pods.
+func (c *Cluster) AddNode(t testing.TB, name string, labels map[string]string) {
+	t.Helper()
+	nodes := c.client.CoreV1().Nodes()
+	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating node %s: %v", name, err)
+	}
+	node.Status.Capacity = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"), corev1.ResourcePods: resource.MustParse("100"),
+	}
+	node.Status.Allocatable = node.Status.Capacity
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Test",
+		LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}
+	if node, err = nodes.UpdateStatus(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+		t.Fatalf("updating the status of node %s: %v", name, err)
+	}
+	// Admission taints every new node as not ready, and the controller that would undo it is not there.
+	node.Spec.Taints = nil
+	if _, err = nodes.Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+		t.Fatalf("removing the taint of node %s: %v", name, err)
+	}
+}
+
+// Eventually repeats check until it returns nil, or fails the test with its last error.
+func Eventually(t testing.TB, timeout time.Duration, check func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("after %v: %v", timeout, err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// PodScheduled waits until the scheduler has decided about a pod and returns its condition
+// PodScheduled and the node, which is "" while the condition is false.
+func (c *Cluster) PodScheduled(t testing.TB, namespace, name string) (decision corev1.PodCondition, node string) {
+	t.Helper()
+	Eventually(t, 60*time.Second, func(ctx context.Context) error {
+		pod, err := c.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled {
+				decision, node = condition, pod.Spec.NodeName
+				return nil
+			}
+		}
+		return fmt.Errorf("the scheduler has not decided about pod %s/%s", namespace, name)
+	})
+	return decision, node
+}

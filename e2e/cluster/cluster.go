@@ -1,0 +1,260 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Admin is the user who may do everything.
+const Admin = "admin"
+
+// Default is the control plane that tests use unless they say otherwise: a directory of
+// e2e/controlplane.
+const Default = "v1.37"
+
+// startTimeout bounds how long the API server may take until it is ready.
+const startTimeout = 60 * time.Second
+
+// Options say what kind of cluster to start. The zero value is API server and scheduler of the default
+// version with its default gates.
+type Options struct {
+	// Version is a directory of e2e/controlplane; "" means Default.
+	Version string
+	// FeatureGates are passed to every component, as "A=true,B=false".
+	FeatureGates string
+	// Users are further users without groups; what they may do is RBAC objects of the test.
+	Users []string
+	// NoScheduler leaves the scheduler out: pods stay pending.
+	NoScheduler bool
+	// Controllers are those of kube-controller-manager to run, such as "resourceclaim-controller",
+	// which makes claims from templates; none means that it is not started.
+	Controllers []string
+}
+
+// Cluster is a running control plane.
+type Cluster struct {
+	dir       string
+	bin       string // the binaries
+	address   string // of the API server
+	processes []*process
+	client    kubernetes.Interface
+	dynamic   dynamic.Interface
+	mapper    meta.RESTMapper
+}
+
+// Start starts a cluster that is stopped when the test ends. Everything that fails here ends the test.
+func Start(t testing.TB, options Options) *Cluster {
+	t.Helper()
+	if options.Version == "" {
+		options.Version = Default
+	}
+	home, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{dir: t.TempDir()}
+	if c.bin, err = build(home, options.Version); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.stop(t) })
+	begin := time.Now()
+	if err := c.start(t.Context(), options); err != nil {
+		t.Fatalf("starting a cluster: %v", err)
+	}
+	t.Logf("cluster %s ready after %v", options.Version, time.Since(begin).Round(time.Millisecond))
+	return c
+}
+
+// start starts the parts in their order and waits until the API server is ready.
+func (c *Cluster) start(ctx context.Context, options Options) error {
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	c.address = "https://127.0.0.1:" + ports[2]
+	if err := c.writeKeys(); err != nil {
+		return err
+	}
+	if err := c.writeTokens(append([]string{Admin}, options.Users...)); err != nil {
+		return err
+	}
+	etcd := "http://127.0.0.1:" + ports[0]
+	if err := c.run("etcd", "--data-dir="+c.path("etcd"), "--unsafe-no-fsync", "--log-level=warn",
+		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd,
+		"--listen-peer-urls=http://127.0.0.1:"+ports[1], "--initial-advertise-peer-urls=http://127.0.0.1:"+ports[1],
+		"--initial-cluster=default=http://127.0.0.1:"+ports[1]); err != nil {
+		return err
+	}
+	gates := "--feature-gates=" + options.FeatureGates
+	if err := c.run("kube-apiserver", gates, "--etcd-servers="+etcd, "--bind-address=127.0.0.1", "--secure-port="+ports[2],
+		"--cert-dir="+c.path("certs"), "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/24",
+		"--token-auth-file="+c.path("tokens.csv"), "--authorization-mode=RBAC", "--runtime-config=api/all=true",
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+c.path("sa.key"),
+		"--service-account-key-file="+c.path("sa.key"), "--disable-admission-plugins=ServiceAccount"); err != nil {
+		return err
+	}
+	if err := c.connect(ctx); err != nil {
+		return err
+	}
+	if !options.NoScheduler {
+		if err := c.run("kube-scheduler", gates, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
+			"--secure-port=0", "--v=2"); err != nil {
+			return err
+		}
+	}
+	if len(options.Controllers) > 0 {
+		return c.run("kube-controller-manager", gates, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
+			"--secure-port=0", "--controllers="+strings.Join(options.Controllers, ","))
+	}
+	return nil
+}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *Cluster) run(name string, args ...string) error {
+	p, err := startProcess(c.dir, filepath.Join(c.bin, name), args...)
+	if err != nil {
+		return err
+	}
+	c.processes = append(c.processes, p)
+	return nil
+}
+
+// connect waits until the API server is ready and makes the clients and kubeconfig files.
+func (c *Cluster) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		for _, p := range c.processes {
+			if p.ended() {
+				return fmt.Errorf("%s ended: %v", p.name, p.cmd.ProcessState)
+			}
+		}
+		err := c.ready(ctx)
+		if err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the API server: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	var err error
+	if c.client, err = kubernetes.NewForConfig(c.Config(Admin)); err != nil {
+		return err
+	}
+	if c.dynamic, err = dynamic.NewForConfig(c.Config(Admin)); err != nil {
+		return err
+	}
+	groups, err := restmapper.GetAPIGroupResources(c.client.Discovery())
+	c.mapper = restmapper.NewDiscoveryRESTMapper(groups)
+	return err
+}
+
+func (c *Cluster) ready(ctx context.Context) error {
+	client, err := kubernetes.NewForConfig(c.Config(Admin))
+	if err != nil {
+		return err // the certificate may not have been written yet
+	}
+	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+}
+
+// stop ends the processes, the last one first, and shows their logs if the test failed.
+func (c *Cluster) stop(t testing.TB) {
+	for _, p := range c.processes {
+		if t.Failed() {
+			t.Logf("end of the log of %s:\n%s", p.name, p.tail(15))
+		}
+	}
+	for _, p := range slices.Backward(c.processes) {
+		if p.name == "kube-apiserver" {
+			p.stop(0) // it would wait for watchers for a minute, and nothing in it is worth keeping
+		} else {
+			p.stop(5 * time.Second)
+		}
+	}
+}
+
+// Client returns a client of the admin.
+func (c *Cluster) Client() kubernetes.Interface { return c.client }
+
+// Config returns how to connect as a user.
+func (c *Cluster) Config(user string) *rest.Config {
+	return &rest.Config{Host: c.address, BearerToken: token(user), QPS: 200, Burst: 400,
+		WarningHandler:  rest.NoWarnings{}, // old versions are used on purpose
+		TLSClientConfig: rest.TLSClientConfig{CAFile: c.path("certs/apiserver.crt")}}
+}
+
+// Kubeconfig writes a kubeconfig file of a user and returns its path.
+func (c *Cluster) Kubeconfig(user string) string {
+	path := c.path(user + ".kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["e2e"] = &clientcmdapi.Cluster{Server: c.address, CertificateAuthority: c.path("certs/apiserver.crt")}
+	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: token(user)}
+	config.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: user, Namespace: "default"}
+	config.CurrentContext = "e2e"
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		panic(fmt.Sprintf("writing %s: %v", path, err)) // into the directory of the test: the disk is full
+	}
+	return path
+}
+
+func token(user string) string { return "token-of-" + user }
+
+// writeTokens writes the file that the API server knows users from.
+func (c *Cluster) writeTokens(users []string) error {
+	var lines strings.Builder
+	for _, user := range users {
+		group := ""
+		if user == Admin {
+			group = "system:masters"
+		}
+		fmt.Fprintf(&lines, "%s,%s,%s,%q\n", token(user), user, user, group)
+	}
+	return os.WriteFile(c.path("tokens.csv"), []byte(lines.String()), 0o600)
+}
+
+// writeKeys writes the key that service accounts are signed with; the API server insists on one.
+func (c *Cluster) writeKeys() error {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return err
+	}
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
+	return os.WriteFile(c.path("sa.key"), pem.EncodeToMemory(block), 0o600)
+}
+
+// freePorts returns loopback ports that nothing listens on.
+func freePorts(n int) ([]string, error) {
+	var ports []string
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("finding a free port: %w", err)
+		}
+		defer func() { _ = listener.Close() }() // all stay open until the last one is found
+		ports = append(ports, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+	}
+	return ports, nil
+}
