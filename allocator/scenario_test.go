@@ -236,6 +236,31 @@ func TestEveryHardCaseHasAScenario(t *testing.T) {
 	}
 }
 
+// A scenario is about what can happen in a cluster, so its objects are those that an API server accepts
+// without remark, except where the remark is the point.
+func TestScenariosAreValid(t *testing.T) {
+	meant := []string{
+		"hard-17-device-listed-for-two-nodes",
+		"hard-37-nothing-asked",
+		"hard-48-attribute-without-value",
+		"hard-67-effects-of-taints",
+		"hard-68-tolerations",
+	}
+	paths, err := filepath.Glob(scenarioFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		s, err := scenario.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(meant, s.Name) != (len(s.Warnings) > 0) {
+			t.Errorf("%s: warnings: %v", s.Name, s.Warnings)
+		}
+	}
+}
+
 // Case 50: a context that ended gives its error, even where the answer would be trivial.
 func TestExpiredContextIsAnErrorAndNoAnswer(t *testing.T) {
 	s, err := scenario.Load("../testdata/scenarios/hard-50-expired-context.txtar")

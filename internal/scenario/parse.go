@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,23 +14,27 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 // defaultNamespace is that of claims that a scenario names without one.
 const defaultNamespace = "default"
 
-// Load reads the scenario in a file.
+// templatePrefix marks, in a question, a claim that is to be made from a ResourceClaimTemplate.
+const templatePrefix = "template:"
+
+// Load reads the scenario in a file of the directory testdata/scenarios.
 func Load(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // the caller names a file of testdata
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(strings.TrimSuffix(filepath.Base(path), ".txtar"), data)
+	testdata := os.DirFS(filepath.Join(filepath.Dir(path), ".."))
+	return Parse(strings.TrimSuffix(filepath.Base(path), ".txtar"), data, testdata)
 }
 
-// Parse reads a scenario from the text of its file. Errors name the scenario and the line at fault.
-func Parse(name string, data []byte) (*Scenario, error) {
+// Parse reads a scenario from the text of its file. The files that it includes are looked up in
+// testdata. Errors name the scenario and the line at fault.
+func Parse(name string, data []byte, testdata fs.FS) (*Scenario, error) {
 	archive := txtar.Parse(data)
 	s := &Scenario{Name: name, Comment: strings.TrimSpace(string(archive.Comment))}
 	sections := map[string][]byte{}
@@ -37,12 +42,15 @@ func Parse(name string, data []byte) (*Scenario, error) {
 		if _, twice := sections[f.Name]; twice {
 			return nil, fmt.Errorf("scenario %s: section %s is there twice", name, f.Name)
 		}
-		if !slices.Contains([]string{"cluster.yaml", "features", "question", "want"}, f.Name) {
+		if !slices.Contains([]string{"cluster.yaml", "features", "files", "question", "want"}, f.Name) {
 			return nil, fmt.Errorf("scenario %s: unknown section %s", name, f.Name)
 		}
 		sections[f.Name] = f.Data
 	}
-	if err := s.readCluster(sections); err != nil {
+	if s.Comment == "" {
+		return nil, fmt.Errorf("scenario %s: no comment says what it is about", name)
+	}
+	if err := s.readCluster(sections, testdata); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", name, err)
 	}
 	if err := s.readQuestions(lines(sections["question"])); err != nil {
@@ -54,20 +62,19 @@ func Parse(name string, data []byte) (*Scenario, error) {
 	return s, nil
 }
 
-func (s *Scenario) readCluster(sections map[string][]byte) error {
-	if s.Comment == "" {
-		return fmt.Errorf("no comment says what it is about")
+func (s *Scenario) readCluster(sections map[string][]byte, testdata fs.FS) error {
+	objects, err := readFiles(lines(sections["files"]), testdata)
+	if err != nil {
+		return err
 	}
-	objects := inspect.Objects{}
-	if data := sections["cluster.yaml"]; len(strings.TrimSpace(string(data))) > 0 {
-		result, err := manifest.ReadBytes("cluster.yaml", data, manifest.Options{})
-		if err != nil {
-			return err
-		}
-		for kind, n := range result.Skipped {
-			return fmt.Errorf("cluster.yaml: %d objects of kind %s are of no use", n, kind)
-		}
-		objects = result.Objects
+	own, err := readOwn(sections["cluster.yaml"])
+	if err != nil {
+		return err
+	}
+	s.Warnings = own.Warnings
+	objects = appendObjects(objects, own.Objects)
+	if err := addTemplateClaims(&objects, lines(sections["question"])); err != nil {
+		return err
 	}
 	gates, err := inspect.ParseFeatures(strings.Join(lines(sections["features"]), ","))
 	if err != nil {
@@ -117,6 +124,7 @@ func (s *Scenario) readQuestions(text []string) error {
 }
 
 func claimRef(name string) inspect.ClaimRef {
+	name = strings.TrimPrefix(name, templatePrefix)
 	if namespace, name, ok := strings.Cut(name, "/"); ok {
 		return inspect.ClaimRef{Namespace: namespace, Name: name}
 	}

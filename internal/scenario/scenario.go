@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 // Scenario is a cluster with questions about it and their answers.
@@ -16,6 +17,8 @@ type Scenario struct {
 	Comment string
 	// Snapshot is the cluster, under the feature gates of the scenario.
 	Snapshot *inspect.Snapshot
+	// Warnings are what is wrong or odd about the objects in cluster.yaml.
+	Warnings []manifest.Warning
 	// Questions are in the order of the file.
 	Questions []Question
 }

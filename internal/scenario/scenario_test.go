@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -45,6 +46,8 @@ func TestParseRefuses(t *testing.T) {
 		{"section twice", cluster + "-- question --\n-- question --\n", "section question is there twice"},
 		{"unknown feature", cluster + "-- features --\nDRAThing=true\n", `unknown feature gate "DRAThing"`},
 		{"object of no use", cluster + "---\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n", "of no use"},
+		{"no such file", cluster + "-- files --\ndrivers/*.yaml\n", "drivers/*.yaml matches nothing"},
+		{"no such template", cluster + "-- question --\nn1: template:default/t\n", "no template default/t"},
 		{"no question", cluster, "question: there is none"},
 		{"unknown node", cluster + "-- question --\nn2: a\n", `no node "n2"`},
 		{"unknown claim", cluster + "-- question --\nn1: b\n", "no claim default/b"},
@@ -65,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		{"indented first", cluster + "-- question --\nn1: a\n-- want --\n  claim a\n", "no question comes before"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("s", []byte(c.text))
+			_, err := Parse("s", []byte(c.text), fstest.MapFS{})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "scenario s: ") {
 				t.Errorf("got %v, want an error of scenario s with %q", err, c.want)
 			}
@@ -76,7 +79,7 @@ func TestParseRefuses(t *testing.T) {
 // question parses the cluster with one question and the given answer to it.
 func question(t *testing.T, want string) (*Scenario, *Question) {
 	t.Helper()
-	s, err := Parse("s", []byte(cluster+"-- question --\nn1: a\n-- want --\n"+want))
+	s, err := Parse("s", []byte(cluster+"-- question --\nn1: a\n-- want --\n"+want), fstest.MapFS{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,5 +182,29 @@ func TestCheckSays(t *testing.T) {
 	}
 	if got := CheckSays(nil, []string{"x"}); len(got) != 1 {
 		t.Errorf("got %q, want a complaint about the missing error", got)
+	}
+}
+
+func TestFilesAndTemplates(t *testing.T) {
+	testdata := fstest.MapFS{"drivers/x/t.yaml": &fstest.MapFile{Data: []byte(`
+{apiVersion: v1, kind: Namespace, metadata: {name: ml}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: t, namespace: ml}
+spec: {spec: {devices: {requests: [{name: r1, exactly: {deviceClassName: any}}]}}}
+`)}}
+	text := cluster + "-- files --\ndrivers/x/*.yaml\n-- question --\nn1: template:ml/t\n" +
+		"-- want --\nn1: allocated\n  claim template:ml/t\n    r1 = d/p/d1\n"
+	s, err := Parse("s", []byte(text), testdata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Ask(t.Context(), &s.Questions[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Questions[0].Check(a); len(got) > 0 {
+		t.Errorf("differences: %q", got)
 	}
 }
