@@ -68,6 +68,13 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 	return c
 }
 
+// WithStepLimit returns a cluster that shares everything with this one but gives up earlier or later.
+func (c *Cluster) WithStepLimit(limit int64) *Cluster {
+	out := *c
+	out.stepLimit = limit
+	return &out
+}
+
 // Snapshot returns the snapshot that the cluster was built from.
 func (c *Cluster) Snapshot() *inspect.Snapshot { return c.snapshot }
 

@@ -20,6 +20,7 @@ type Cache struct {
 
 	mu       sync.Mutex
 	programs map[programKey]*Program
+	split    map[string][]part // for Terms
 }
 
 type programKey struct {
@@ -32,6 +33,7 @@ func NewCache(f Features) *Cache {
 	return &Cache{
 		features: cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes},
 		programs: map[programKey]*Program{},
+		split:    map[string][]part{},
 	}
 }
 

@@ -33,10 +33,40 @@ type Read struct {
 	Value string
 }
 
+// part is a term that is not yet evaluated.
+type part struct {
+	text string
+	expr ast.Expr
+}
+
 // Terms evaluates the parts of a selector for one device. It returns nil for an expression that does
 // not compile. The parts are compiled and run like the whole, so they explain its result.
 func (c *Cache) Terms(ctx context.Context, expression, driver string, device *resourcev1.Device) []Term {
-	whole := c.Selector(expression)
+	var terms []Term
+	for _, part := range c.parts(expression) {
+		t := Term{Expression: part.text, Reads: reads(part.expr, driver, device)}
+		t.Match, t.Err = c.Selector(part.text).Match(ctx, driver, device)
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// parts takes an expression apart, each expression once.
+func (c *Cache) parts(expression string) []part {
+	c.mu.Lock()
+	parts, ok := c.split[expression]
+	c.mu.Unlock()
+	if ok {
+		return parts
+	}
+	parts = split(c.Selector(expression))
+	c.mu.Lock()
+	c.split[expression] = parts
+	c.mu.Unlock()
+	return parts
+}
+
+func split(whole *Program) []part {
 	if whole.CompileError() != nil {
 		return nil
 	}
@@ -46,22 +76,20 @@ func (c *Cache) Terms(ctx context.Context, expression, driver string, device *re
 	if err != nil {
 		return nil
 	}
-	parsed, issues := env.Parse(expression)
+	parsed, issues := env.Parse(whole.expression)
 	if issues.Err() != nil {
 		return nil
 	}
 	native := parsed.NativeRep()
-	var terms []Term
-	for _, part := range conjuncts(native.Expr()) {
-		text, err := cel.ExprToString(part, native.SourceInfo())
+	var parts []part
+	for _, expr := range conjuncts(native.Expr()) {
+		text, err := cel.ExprToString(expr, native.SourceInfo())
 		if err != nil {
 			return nil
 		}
-		t := Term{Expression: text, Reads: reads(part, driver, device)}
-		t.Match, t.Err = c.Selector(text).Match(ctx, driver, device)
-		terms = append(terms, t)
+		parts = append(parts, part{text, expr})
 	}
-	return terms
+	return parts
 }
 
 func conjuncts(e ast.Expr) []ast.Expr {
