@@ -73,21 +73,22 @@ func findMistake(raw []byte, decode decodeFunc) (mistake, bool) {
 	if err := decoder.Decode(&tree); err != nil {
 		return mistake{}, false
 	}
-	f := finder{decode: decode, budget: maxProbes}
+	f := finder{decode: decode, budget: maxProbeBytes}
 	return f.search(tree, "", nil)
 }
 
-// maxProbes bounds the search for a mistake; beyond it the message has no index.
-const maxProbes = 20000
+// maxProbeBytes bounds the search for a mistake by the JSON that it may decode; beyond it the message is
+// the decoder's own.
+const maxProbeBytes = 8 << 20
 
 type finder struct {
 	decode decodeFunc
-	budget int
+	budget int // bytes
 }
 
 // search looks below value, which stands at path; wrap puts a value into the containers that hold it.
 func (f *finder) search(value any, path string, wrap func(any) any) (mistake, bool) {
-	if f.budget--; f.budget < 0 {
+	if f.budget < 0 {
 		return mistake{}, false
 	}
 	if wrap == nil {
@@ -127,6 +128,7 @@ func (f *finder) try(tree any) error {
 	if err != nil {
 		return err
 	}
+	f.budget -= len(raw)
 	_, _, err = f.decode(raw)
 	return err
 }

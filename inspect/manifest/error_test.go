@@ -189,12 +189,17 @@ func TestHostileInput(t *testing.T) {
 		text string
 		code Code // "" when it is read
 	}{
-		"alias bomb":               {laughs, TooLarge},
-		"long string, many times":  {"a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.Repeat("*a,", 100000) + "]\n", TooLarge},
-		"deep YAML":                {strings.Repeat("[", 1000000), Syntax},
-		"deep block YAML":          {strings.Repeat("- ", 1000000), Syntax},
-		"deep JSON":                {strings.Repeat(`{"a":`, 1000000) + "1" + strings.Repeat("}", 1000000), ""},
-		"deep JSON in a pod":       {`{"apiVersion":"v1","kind":"Pod","spec":` + strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100001), Syntax},
+		"alias bomb":              {laughs, TooLarge},
+		"long string, many times": {"a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.Repeat("*a,", 100000) + "]\n", TooLarge},
+		"deep YAML":               {strings.Repeat("[", 1000000), Syntax},
+		"deep block YAML":         {strings.Repeat("- ", 1000000), Syntax},
+		"deep JSON":               {strings.Repeat(`{"a":`, 1000000) + "1" + strings.Repeat("}", 1000000), ""},
+		"deep JSON in a pod":      {`{"apiVersion":"v1","kind":"Pod","spec":` + strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100001), Syntax},
+		"mistake behind deep data": {
+			`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c"},"spec":{"devices":{"config":[` +
+				strings.TrimSuffix(strings.Repeat(`{"opaque":{"driver":"d","parameters":`+strings.Repeat(`{"a":`, 9000)+"1"+strings.Repeat("}", 9000)+`}},`, 20), ",") +
+				`],"requests":7}}}`, WrongType,
+		},
 		"endless exponent":         {quantity(`"1e-2147483648"`), WrongType},
 		"endless exponent, hidden": {quantity(`"1\u0065-2147483648"`), WrongType},
 		"endless exponent, bare":   {quantity(`1e-2147483648`), WrongType},

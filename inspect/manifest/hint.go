@@ -3,6 +3,7 @@ package manifest
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 var (
@@ -37,7 +38,8 @@ type fieldHint struct {
 	text     string
 }
 
-func fieldHints() []fieldHint {
+// fieldHints is the table of hints, compiled when the first unknown field is met.
+var fieldHints = sync.OnceValue(func() []fieldHint {
 	const claims = "ResourceClaim ResourceClaimTemplate"
 	at := regexp.MustCompile
 	return []fieldHint{
@@ -68,7 +70,7 @@ func fieldHints() []fieldHint {
 			text: "removed with classic DRA"},
 		{kinds: "DeviceClass", suffix: at(`^spec\.suitableNodes$`), text: "removed with classic DRA"},
 	}
-}
+})
 
 func unknownFieldHint(path string, h head) string {
 	old := strings.HasSuffix(h.apiVersion, "/v1beta1") || strings.HasSuffix(h.apiVersion, "/v1alpha3")
