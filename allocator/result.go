@@ -37,7 +37,7 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 	c := &w.view.candidates[p.candidate]
 	r := resourcev1.DeviceRequestAllocationResult{
 		Request: p.alternative.name, Driver: c.id.Driver, Pool: c.id.Pool, Device: c.id.Device,
-		Tolerations: p.alternative.tolerations,
+		Tolerations: p.alternative.claim.tolerationsOf(p.alternative.name),
 	}
 	if p.alternative.admin {
 		admin := true
@@ -57,6 +57,20 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 		r.SkipNodeOperations = c.slice.Spec.SkipNodeOperations
 	}
 	return r
+}
+
+// tolerationsOf returns the tolerations of the request or subrequest of that name. The scheduler finds
+// them by name when it writes the result; so where two requests have one name, which the API server
+// refuses, those of the first are written for both.
+func (c *claimProblem) tolerationsOf(name string) []resourcev1.DeviceToleration {
+	for _, request := range c.requests {
+		for _, a := range request.alternatives {
+			if a.name == name {
+				return a.tolerations
+			}
+		}
+	}
+	return nil
 }
 
 // chosen returns the alternative of a request that a finished search settled on.

@@ -5,9 +5,10 @@ import (
 )
 
 // activeTaintRules returns the rules that can taint a device: those with a device selector, while
-// the gates DRADeviceTaints and DRADeviceTaintRules are on. A rule without a selector selects nothing.
+// the gate DRADeviceTaintRules is on. A rule without a selector selects nothing. Whether taints matter
+// at all (DRADeviceTaints) is not asked here: the scheduler does not ask either when it adds them.
 func activeTaintRules(rules []*resourcev1.DeviceTaintRule, f Features) []*resourcev1.DeviceTaintRule {
-	if !f.Enabled(GateDeviceTaints) || !f.Enabled(GateDeviceTaintRules) {
+	if !f.Enabled(GateDeviceTaintRules) {
 		return nil
 	}
 	var active []*resourcev1.DeviceTaintRule

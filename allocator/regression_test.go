@@ -1,0 +1,156 @@
+package allocator
+
+import (
+	"context"
+	"maps"
+	"math"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Disagreements with the scheduler's allocator that the random problems found, made small and named,
+// and corners of which there is no more than one.
+
+// plainQuestion is one node with one pool of n devices, one class and one claim.
+func plainQuestion(n int, requests ...resourcev1.DeviceRequest) *question {
+	yes := true
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "slice"}}
+	slice.Spec.Driver, slice.Spec.AllNodes = drivers[0], &yes
+	slice.Spec.Pool = resourcev1.ResourcePool{Name: "p", Generation: 1, ResourceSliceCount: 1}
+	for i := range n {
+		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: "d" + itoa(i)})
+	}
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "claim"}}
+	claim.Spec.Devices.Requests = requests
+	q := &question{
+		objects: inspect.Objects{
+			Nodes:   []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+			Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "class"}}},
+			Slices:  []*resourcev1.ResourceSlice{slice},
+		},
+		pending: []*resourcev1.ResourceClaim{claim},
+	}
+	q.setGates(nil)
+	return q
+}
+
+// exactly is a request for n devices of the class.
+func exactly(name string, n int64, selectors ...string) resourcev1.DeviceRequest {
+	e := &resourcev1.ExactDeviceRequest{DeviceClassName: "class", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n}
+	for _, s := range selectors {
+		e.Selectors = append(e.Selectors, resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: s}})
+	}
+	return resourcev1.DeviceRequest{Name: name, Exactly: e}
+}
+
+func TestRegressions(t *testing.T) {
+	tolerant := exactly("r", 1)
+	tolerant.Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+	cases := []struct {
+		name     string
+		question *question
+		want     outcome
+	}{
+		{"tolerations of two requests with one name are those of the first", plainQuestion(2, tolerant, exactly("r", 1)), gotDevices},
+		{"the largest count there is", plainQuestion(3, exactly("r", math.MaxInt64)), gotAbort},
+		{"an expression that exceeds the cost limit", plainQuestion(1, exactly("r", 1,
+			`lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0))`)), gotAbort},
+		{"no claim at all", func() *question { q := plainQuestion(1); q.pending = nil; return q }(), gotDevices},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := compare(c.question, nil)
+			if got.differs != "" {
+				t.Error(got.differs)
+			}
+			if len(got.ours) != 1 || got.ours[0].outcome != c.want {
+				t.Errorf("got %v, want %s", got.ours, c.want)
+			}
+		})
+	}
+}
+
+// TestIgnoreIsLikeReleasing: a cluster that ignores claims answers like one in which these claims have
+// no allocation.
+func TestIgnoreIsLikeReleasing(t *testing.T) {
+	ctx := context.Background()
+	changed := 0
+	for seed := range uint64(600) {
+		q := generate(seeded(5_000_000 + seed))
+		ignore := map[inspect.ClaimRef]bool{}
+		released := *q
+		released.objects.Claims = nil
+		for _, claim := range q.objects.Claims {
+			if claim.Status.Allocation != nil && len(ignore) == 0 {
+				ignore[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = true
+				continue
+			}
+			released.objects.Claims = append(released.objects.Claims, claim)
+		}
+		held := newOurs(q, stepBudget)
+		ignoring := NewCluster(held.Snapshot(), Options{StepLimit: stepBudget, Ignore: ignore})
+		want := newOurs(&released, stepBudget)
+		for _, node := range q.objects.Nodes {
+			a := answerOf(ctx, want, q, node, nil)
+			if d := difference(answerOf(ctx, ignoring, q, node, nil), a); d != "" {
+				t.Fatalf("seed %d, node %s: %s", seed, node.Name, d)
+			}
+			if difference(answerOf(ctx, held, q, node, nil), a) != "" {
+				changed++
+			}
+		}
+	}
+	if changed < 20 {
+		t.Errorf("the claims mattered only %d times", changed)
+	}
+}
+
+// TestFeaturesCanBeChangedLater: a snapshot whose gates are changed answers like one that was built
+// with these gates. Each gate is flipped alone.
+func TestFeaturesCanBeChangedLater(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(300) {
+		q := generate(seeded(6_000_000 + seed))
+		for _, gate := range switches {
+			changed := *q
+			changed.setGates(maps.Clone(q.gates))
+			changed.gates[gate] = !q.gates[gate]
+			changed.setGates(changed.gates)
+			want := newOurs(&changed, 500)
+			got := NewCluster(newOurs(q, 500).Snapshot().WithFeatures(changed.features), Options{StepLimit: 500})
+			node := q.objects.Nodes[0]
+			if d := difference(answerOf(ctx, got, q, node, nil), answerOf(ctx, want, q, node, nil)); d != "" {
+				t.Fatalf("seed %d, %s flipped: %s", seed, gate, d)
+			}
+		}
+	}
+}
+
+// TestTaintRulesCountWhenTaintsAreTurnedOn: a what-if that turns DRADeviceTaints on sees the taints of
+// rules, which were there all the time.
+func TestTaintRulesCountWhenTaintsAreTurnedOn(t *testing.T) {
+	ctx := context.Background()
+	q := plainQuestion(1, exactly("r", 1))
+	q.objects.TaintRules = []*resourcev1.DeviceTaintRule{{
+		ObjectMeta: metav1.ObjectMeta{Name: "rule"},
+		Spec: resourcev1.DeviceTaintRuleSpec{
+			DeviceSelector: &resourcev1.DeviceTaintSelector{},
+			Taint:          resourcev1.DeviceTaint{Key: "broken", Effect: resourcev1.DeviceTaintEffectNoSchedule},
+		},
+	}}
+	on := q.features
+	q.features = on.With(map[inspect.Gate]bool{inspect.GateDeviceTaints: false})
+	before := newOurs(q, 0)
+	if a := answerOf(ctx, before, q, q.objects.Nodes[0], nil); a.outcome != gotDevices {
+		t.Errorf("without taints: %s, want devices", a.outcome)
+	}
+	after := NewCluster(before.Snapshot().WithFeatures(on), Options{})
+	if a := answerOf(ctx, after, q, q.objects.Nodes[0], nil); a.outcome != gotNothing {
+		t.Errorf("with taints: %s, want nothing", a.outcome)
+	}
+}
