@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"fmt"
+	"math"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -138,7 +139,11 @@ func (g *generator) makeClaim() {
 		requests = 0
 	}
 	for i := range requests {
-		spec.Requests = append(spec.Requests, g.request(fmt.Sprintf("r%d", i)))
+		name := fmt.Sprintf("r%d", i)
+		if g.malformed && i > 0 && g.chance(25) {
+			name = "r0"
+		}
+		spec.Requests = append(spec.Requests, g.request(name))
 	}
 	if g.constraints && g.chance(80) {
 		for range pickOne(g.dice, 1, 1, 2) {
@@ -187,7 +192,7 @@ func (g *generator) exact() resourcev1.ExactDeviceRequest {
 		e.AllocationMode, e.Count = resourcev1.DeviceAllocationModeAll, 0
 	}
 	if g.limits && g.chance(60) {
-		e.Count = int64(pickOne(g.dice, 16, 20, 32, 33))
+		e.Count = int64(pickOne(g.dice, 16, 20, 32, 33, 500, math.MaxInt))
 	}
 	if (g.selectors || g.badSelectors) && g.chance(45) {
 		for range pickOne(g.dice, 1, 1, 2) {
@@ -235,8 +240,8 @@ func (g *generator) capacityRequest() *resourcev1.CapacityRequirements {
 			if g.chance(8) {
 				amount = pickOne(g.dice, "100u", "9223372036854775807", "9223372036854775808", "18446744073709551616", "9223372036854775", "8Ei", "0")
 			}
-			if g.negative && g.chance(20) {
-				amount = "-1"
+			if g.absurd && g.chance(20) {
+				amount = pickOne(g.dice, "-1", "1e30", "9223372036854775806")
 			}
 			c.Requests[name] = *quantity(amount)
 		}
@@ -267,8 +272,11 @@ func (g *generator) constraint(requests []resourcev1.DeviceRequest) resourcev1.D
 	} else {
 		c.DistinctAttribute = &name
 	}
-	if g.malformed && g.chance(15) {
-		c.MatchAttribute, c.DistinctAttribute = nil, nil
+	if g.malformed && g.chance(30) {
+		c.MatchAttribute, c.DistinctAttribute = pickOne(g.dice, nil, &name), nil
+		if c.MatchAttribute != nil {
+			c.DistinctAttribute = &name
+		}
 	}
 	return c
 }

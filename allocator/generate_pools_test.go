@@ -67,6 +67,9 @@ func (g *generator) makePool() {
 	if g.brokenPools && g.chance(50) {
 		slices = g.breakPool(slices)
 	}
+	if g.oddSlices {
+		g.twist(slices[g.n(len(slices))])
+	}
 	g.q.objects.Slices = append(g.q.objects.Slices, slices...)
 }
 
@@ -162,11 +165,43 @@ func (g *generator) breakPool(slices []*resourcev1.ResourceSlice) []*resourcev1.
 	return slices
 }
 
+// twist gives a slice what the API server would refuse, and the scheduler never expects.
+func (g *generator) twist(slice *resourcev1.ResourceSlice) {
+	empty, yes, no := "", true, false
+	spec := &slice.Spec
+	switch g.n(8) {
+	case 0: // no node at all
+		spec.NodeName, spec.AllNodes, spec.NodeSelector, spec.PerDeviceNodeSelection = nil, nil, nil, nil
+	case 1:
+		spec.NodeName = &empty
+	case 2:
+		spec.AllNodes = &no
+	case 3:
+		spec.PerDeviceNodeSelection = &no
+	case 4: // two kinds of node selection
+		spec.PerDeviceNodeSelection = &yes
+	case 5:
+		spec.NodeSelector = g.nodeSelector()
+	case 6: // devices and counters in one slice
+		spec.SharedCounters = append(spec.SharedCounters, resourcev1.CounterSet{
+			Name: "cs-9", Counters: map[string]resourcev1.Counter{"c0": {Value: *quantity("1")}},
+		})
+	case 7:
+		for i := range spec.Devices {
+			spec.Devices[i].NodeName = &empty
+		}
+	}
+}
+
 func (g *generator) fillCounters(slice *resourcev1.ResourceSlice) {
 	for i := range 1 + g.n(2) {
 		set := resourcev1.CounterSet{Name: fmt.Sprintf("cs-%d", i), Counters: map[string]resourcev1.Counter{}}
 		for j := range 1 + g.n(2) {
-			set.Counters[fmt.Sprintf("c%d", j)] = resourcev1.Counter{Value: *quantity(pickOne(g.dice, "4", "2", "8", "3", "2500m", "0"))}
+			amount := pickOne(g.dice, "4", "4", "8", "6", "2", "3", "2500m", "0")
+			if g.absurd && g.chance(30) {
+				amount = pickOne(g.dice, "-1", "9223372036854775807", "18446744073709551616")
+			}
+			set.Counters[fmt.Sprintf("c%d", j)] = resourcev1.Counter{Value: *quantity(amount)}
 		}
 		slice.Spec.SharedCounters = append(slice.Spec.SharedCounters, set)
 	}
@@ -296,7 +331,18 @@ func (g *generator) attribute(kind int) resourcev1.DeviceAttribute {
 		v := pickOne(g.dice, "1.0.0", "2.0.0", "1.0.0+b")
 		return resourcev1.DeviceAttribute{VersionValue: &v}
 	}
-	switch g.n(9) {
+	switch g.n(10) {
+	case 9: // more than one value, which the API server would refuse
+		a := g.attribute(g.n(4))
+		b := g.attribute(g.n(5))
+		if b.IntValue != nil {
+			a.IntValue = b.IntValue
+		}
+		if b.StringValue != nil {
+			a.StringValue = b.StringValue
+		}
+		a.StringValues, a.BoolValues = b.StringValues, b.BoolValues
+		return a
 	case 0:
 		return resourcev1.DeviceAttribute{IntValues: []int64{0, 1}}
 	case 1:
@@ -329,8 +375,8 @@ func (g *generator) fillConsumption(device *resourcev1.Device, sets []resourcev1
 		for j := range len(sets[i].Counters) {
 			if j == 0 || g.chance(50) {
 				amount := pickOne(g.dice, "1", "2", "3", "0", "1500m")
-				if g.negative && g.chance(40) {
-					amount = "-2"
+				if g.absurd && g.chance(30) {
+					amount = pickOne(g.dice, "-2", "9223372036854775807", "18446744073709551616", "1u")
 				}
 				use.Counters[fmt.Sprintf("c%d", j)] = resourcev1.Counter{Value: *quantity(amount)}
 			}
@@ -352,7 +398,11 @@ func (g *generator) fillCapacity(device *resourcev1.Device) {
 }
 
 func (g *generator) deviceCapacity() resourcev1.DeviceCapacity {
-	c := resourcev1.DeviceCapacity{Value: *quantity(pickOne(g.dice, "10", "4", "8Gi", "2", "0", "2500m"))}
+	value := pickOne(g.dice, "10", "4", "8Gi", "2", "0", "2500m")
+	if g.absurd && g.chance(30) {
+		value = pickOne(g.dice, "9223372036854775807", "18446744073709551616", "-1", "1u", "1e30")
+	}
+	c := resourcev1.DeviceCapacity{Value: *quantity(value)}
 	switch g.n(5) {
 	case 0:
 		return c
@@ -369,8 +419,8 @@ func (g *generator) deviceCapacity() resourcev1.DeviceCapacity {
 	}
 	if g.chance(65) {
 		amount := pickOne(g.dice, "1", "2", "0", "1000m", "500m", "8Gi", "18446744073709551616")
-		if g.negative && g.chance(30) {
-			amount = "-1"
+		if g.absurd && g.chance(30) {
+			amount = pickOne(g.dice, "-1", "9223372036854775807", "100u")
 		}
 		c.RequestPolicy.Default = quantity(amount)
 	}
@@ -382,12 +432,16 @@ func (g *generator) validRange() *resourcev1.CapacityRequestPolicyRange {
 	r := &resourcev1.CapacityRequestPolicyRange{}
 	if g.chance(85) {
 		least := pickOne(g.dice, "1", "0", "2", "200m", "1Gi")
-		if g.negative && g.chance(30) {
-			least = "-3"
+		if g.absurd && g.chance(30) {
+			least = pickOne(g.dice, "-3", "9223372036854775807", "9223372036854775", "100u")
 		}
 		r.Min = quantity(least)
 		if g.chance(60) {
-			r.Step = quantity(pickOne(g.dice, "1", "3", "100m", "250m", "1Gi", "1u"))
+			step := pickOne(g.dice, "1", "3", "100m", "250m", "1Gi", "1u")
+			if g.absurd && g.chance(30) {
+				step = pickOne(g.dice, "9223372036854775807", "4611686018427387904", "-1")
+			}
+			r.Step = quantity(step)
 		}
 	}
 	if g.chance(50) {

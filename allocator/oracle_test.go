@@ -157,9 +157,26 @@ func newScheduler(ctx context.Context, q *question) (structured.Allocator, error
 		classLister(q.objects.Classes), schedulerSlices(q), expressionCache(f))
 }
 
+// budget is a context that expires when it has been asked a number of times. The scheduler's allocator
+// asks at each step, so this ends a long search at the same point in every run.
+type budget struct {
+	context.Context
+	left *int
+}
+
+func (b budget) Err() error {
+	if *b.left <= 0 {
+		return context.DeadlineExceeded
+	}
+	*b.left--
+	return nil
+}
+
 // ask lets the scheduler's allocator decide about a node. The instance counts its steps over all
 // nodes, so they are only those of this question if the instance is new.
 func ask(ctx context.Context, scheduler structured.Allocator, q *question, node *corev1.Node) (a answer) {
+	left := stepBudget
+	ctx = budget{ctx, &left}
 	defer func() {
 		if r := recover(); r != nil {
 			a = answer{outcome: gotPanic, err: fmt.Errorf("%v", r)}
@@ -172,6 +189,8 @@ func ask(ctx context.Context, scheduler structured.Allocator, q *question, node 
 	a.steps = methods.MethodByName("GetStats").Call(nil)[0].FieldByName("NumAllocateOneInvocations").Int()
 	a.variant = methods.MethodByName("Channel").Call(nil)[0].String()
 	switch {
+	case left <= 0:
+		a.outcome = gotUndecided
 	case errors.Is(err, structured.ErrFailedAllocationOnNode):
 		a.outcome = gotInvalidPools
 	case err != nil:
