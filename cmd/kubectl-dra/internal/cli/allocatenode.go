@@ -28,6 +28,10 @@ func (o *allocateOptions) candidates(ctx context.Context, cluster *allocator.Clu
 		if err != nil {
 			return nil, err
 		}
+		w.answer = e.Message
+		if e.Verdict == explain.Invalid {
+			return nil, errors.New(e.Message)
+		}
 		for _, group := range e.Groups {
 			for _, node := range group.Nodes {
 				refused[string(node)] = true
@@ -68,26 +72,37 @@ func availableOn(node *corev1.Node, claims []*resourcev1.ResourceClaim) (bool, e
 }
 
 // refuse says that there is no allocation. Why is the business of explain.
-func (o *allocateOptions) refuse(ctx context.Context, cluster *allocator.Cluster, w *wish, undecided int) error {
-	if undecided > 0 {
-		return errors.New("the search was given up before it had an answer; --node NAME asks about one node only")
+func (o *allocateOptions) refuse(ctx context.Context, cluster *allocator.Cluster, w *wish) error {
+	if w.pod != nil {
+		o.src.note("%s", w.answer)
+		return o.pointToExplain("pod", w.pod.Name)
 	}
-	where := "any node"
-	if o.node != "" {
-		where = "node " + string(o.node)
-	}
-	if w.pod != nil || len(w.pending) > 1 {
+	if len(w.claims) > 1 {
+		where := "any node"
+		if o.node != "" {
+			where = "node " + string(o.node)
+		}
 		o.src.note("%s cannot be allocated together on %s", commaList(o.names), where)
 	}
-	opts := explain.Options{Node: o.node}
+	culprit := ""
 	for _, claim := range w.pending {
-		e, err := explain.ClaimObject(ctx, cluster, claim, opts)
+		e, err := explain.ClaimObject(ctx, cluster, claim, explain.Options{Node: o.node})
 		if err != nil {
 			return err
 		}
 		o.src.note("%s", e.Message)
+		if culprit == "" && e.Verdict != explain.Allocatable {
+			culprit = claim.Name
+		}
 	}
-	o.src.note("\"kubectl dra explain %s %s -n %s\" says why", o.kind.names[0], o.names[0], o.namespace)
+	if culprit == "" {
+		return answered(exitNo) // each alone could be allocated
+	}
+	return o.pointToExplain("claim", culprit)
+}
+
+func (o *allocateOptions) pointToExplain(kind, name string) error {
+	o.src.note("\"kubectl dra explain %s %s -n %s\" says why", kind, name, o.namespace)
 	return answered(exitNo)
 }
 

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -58,9 +56,6 @@ func report(w io.Writer, err error) int {
 
 // oneLine returns the text of an error, safe and on one line.
 func oneLine(err error) string {
-	if clientcmd.IsEmptyConfig(err) || strings.HasPrefix(err.Error(), "Missing or incomplete configuration info") {
-		return "no cluster is configured: set KUBECONFIG or --kubeconfig, or ask without a cluster with --from FILE or --demo"
-	}
 	var parts []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if line = strings.TrimSpace(line); line != "" {

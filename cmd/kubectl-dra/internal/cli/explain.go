@@ -122,7 +122,6 @@ func (o *explainOptions) run(ctx context.Context) error {
 	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
 		return notFound(snapshot, kindNode, "", string(o.node))
 	}
-	o.src.noteHealth(snapshot, inspect.Resources())
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	var answers []*explain.Explanation
 	for _, ask := range questions {

@@ -13,6 +13,9 @@ import (
 // Clock tells the time.
 type Clock func() time.Time
 
+// patience is how long an interrupted command may take to end by itself.
+const patience = time.Second
+
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted.
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
@@ -20,9 +23,28 @@ func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	defer stop()
 	root := newRoot(streams, clock)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if ctx.Err() != nil && err != nil {
-		err = errInterrupted
+	return report(streams.ErrOut, execute(ctx, root.ExecuteContext))
+}
+
+// execute runs a command. When it is interrupted it waits a moment for the command to end by itself:
+// one that reads from a terminal or a pipe may never do so.
+func execute(ctx context.Context, run func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	select {
+	case err := <-done:
+		if ctx.Err() != nil && err != nil {
+			return errInterrupted
+		}
+		return err
+	case <-ctx.Done():
 	}
-	return report(streams.ErrOut, err)
+	select {
+	case err := <-done:
+		if err == nil {
+			return nil
+		}
+	case <-time.After(patience):
+	}
+	return errInterrupted
 }

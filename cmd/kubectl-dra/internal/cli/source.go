@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
@@ -144,9 +147,9 @@ func (s *source) readManifests(ctx context.Context, paths []string) (*manifest.R
 }
 
 func (s *source) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
-	config, err := s.config.ToRESTConfig()
+	config, err := s.restConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, err
 	}
 	progress := startProgress(s.streams.ErrOut)
 	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.show})
@@ -157,6 +160,29 @@ func (s *source) readCluster(ctx context.Context, namespace string, resources []
 	return inspect.New(cluster.Objects, inspect.Config{
 		Revision: 1, Time: s.clock(), Features: s.override(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
 	}), nil
+}
+
+// errNoCluster says that nothing tells which cluster to ask. client-go would try localhost.
+var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig, or ask without a cluster with --from FILE or --demo")
+
+// restConfig returns how to reach the cluster.
+func (s *source) restConfig() (*rest.Config, error) {
+	loader := s.config.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err == nil && len(raw.Clusters) == 0 && *s.config.APIServer == "" && !inCluster() {
+		return nil, errNoCluster
+	}
+	config, err := s.config.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w; check KUBECONFIG, --kubeconfig and --context", err)
+	}
+	return config, nil
+}
+
+// inCluster reports whether the program runs in a pod, where client-go finds the server by itself, or
+// is told of one by the variable that kubectl knows.
+func inCluster() bool {
+	return os.Getenv("KUBERNETES_SERVICE_HOST") != "" || os.Getenv("KUBERNETES_MASTER") != ""
 }
 
 // offlineFeatures are the defaults of the newest release, what the objects need, and what the user says.

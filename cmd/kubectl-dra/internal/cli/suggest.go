@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// nearest returns up to three candidates that a misspelt word may mean, the likeliest first.
+// nearest returns the candidates that are nearest to a misspelt word, at most three, sorted.
 func nearest(word string, candidates []string) []string {
 	limit := max(1, min(3, len(word)/3))
 	type match struct {
@@ -27,10 +27,12 @@ func nearest(word string, candidates []string) []string {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
 	})
 	var names []string
-	for _, m := range matches[:min(3, len(matches))] {
-		names = append(names, m.name)
+	for _, m := range matches {
+		if m.distance == matches[0].distance && !slices.Contains(names, m.name) {
+			names = append(names, m.name)
+		}
 	}
-	return slices.Compact(names)
+	return names[:min(3, len(names))]
 }
 
 // didYouMean returns `; did you mean "a" or "b"?`, or "" when nothing is near.

@@ -64,9 +64,9 @@ func (o *versionOptions) run(ctx context.Context, format output.Format) error {
 }
 
 func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, error) {
-	config, err := o.src.config.ToRESTConfig()
+	config, err := o.src.restConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, err
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

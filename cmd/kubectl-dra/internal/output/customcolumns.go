@@ -91,6 +91,9 @@ func fieldPath(expression string) (*jsonpath.JSONPath, error) {
 // lookup returns the values that a path finds in an item.
 func lookup(path *jsonpath.JSONPath, tree any) ([]any, error) {
 	results, err := path.FindResults(tree)
+	if err != nil && strings.Contains(err.Error(), "array index out of bounds") {
+		return nil, nil // a shorter list than asked for is a missing value; jsonpath has no type for it
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ type Device struct {
 	State string `json:"state"`
 	// Reason says why a device is Partial or Unreachable where its claims do not tell.
 	Reason string `json:"reason,omitempty"`
-	// Claims are namespace/name of those that hold it; AdminClaims those that only have admin access.
+	// Claims are namespace/name of those that have it in their allocation; AdminClaims are those of them
+	// that only have admin access, which takes nothing.
 	Claims      []string `json:"claims"`
 	AdminClaims []string `json:"adminClaims,omitempty"`
 	// Taints include those of DeviceTaintRules.
@@ -72,10 +73,9 @@ func wireDevice(status *inspect.DeviceStatus) *Device {
 		},
 	}
 	for _, h := range status.Holders {
+		d.Claims = appendNew(d.Claims, h.Claim.String())
 		if h.Admin() {
 			d.AdminClaims = appendNew(d.AdminClaims, h.Claim.String())
-		} else {
-			d.Claims = appendNew(d.Claims, h.Claim.String())
 		}
 	}
 	for _, taint := range status.Device.Taints {
@@ -129,18 +129,21 @@ var deviceTable = Table{
 	Row: func(item Item) []string {
 		d := item.(*Device)
 		return []string{
-			d.Device, d.Pool, d.Driver, d.State, orNone(strings.Join(slices.Concat(d.Claims, marked(d.AdminClaims)), ",")),
+			d.Device, d.Pool, d.Driver, d.State, orNone(d.claimsText()),
 			orNone(d.Node), orNone(taintsText(d.Taints)), orNone(capacityText(d.Capacity)), orNone(d.Reason),
 		}
 	},
 }
 
-func marked(admin []string) []string {
-	out := make([]string, len(admin))
-	for i, claim := range admin {
-		out[i] = claim + " (admin)"
+// claimsText marks the claims that only have admin access.
+func (d *Device) claimsText() string {
+	texts := slices.Clone(d.Claims)
+	for i, claim := range texts {
+		if slices.Contains(d.AdminClaims, claim) {
+			texts[i] += " (admin)"
+		}
 	}
-	return out
+	return strings.Join(texts, ",")
 }
 
 func taintsText(taints []Taint) string {

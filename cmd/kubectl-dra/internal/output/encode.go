@@ -52,16 +52,11 @@ const yamlMark = "\x01"
 
 // encodeYAML writes a value as kubectl does, with escapes as in encodeJSON.
 func encodeYAML(value any) ([]byte, error) {
-	data, err := json.Marshal(value)
+	tree, err := toTree(value)
 	if err != nil {
-		return nil, fmt.Errorf("encoding YAML: %w", err)
+		return nil, err
 	}
-	var tree any
-	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, fmt.Errorf("encoding YAML: %w", err)
-	}
-	marked := mapStrings(tree, markUnsafe)
-	out, err := yaml.Marshal(marked)
+	out, err := yaml.Marshal(mapStrings(tree, markUnsafe))
 	if err != nil {
 		return nil, fmt.Errorf("encoding YAML: %w", err)
 	}

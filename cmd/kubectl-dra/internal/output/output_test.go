@@ -1,0 +1,295 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// golden compares with testdata/name. Fields may be added to wire types, never renamed or dropped: a
+// golden file may grow but what is in it must stay.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func testSnapshot(t *testing.T) *inspect.Snapshot {
+	t.Helper()
+	data, err := os.ReadFile("testdata/cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := manifest.ReadBytes("cluster.yaml", data, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(result.Objects, inspect.Config{
+		Time:     time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GatePartitionableDevicesType: true}),
+	})
+}
+
+func testLists(t *testing.T) map[string]*List {
+	s := testSnapshot(t)
+	reason := func(claim *resourcev1.ResourceClaim) string {
+		if claim.Status.Allocation == nil {
+			return "waits for " + claim.Name
+		}
+		return ""
+	}
+	return map[string]*List{
+		"claims": Claims(s, "", reason), "devices": Devices(s), "pools": Pools(s), "nodes": Nodes(s), "classes": Classes(s),
+	}
+}
+
+func TestListsOnTheWire(t *testing.T) {
+	for name, list := range testLists(t) {
+		var b bytes.Buffer
+		if err := (Format{Name: "json"}).PrintList(&b, list, TableOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".json", b.Bytes())
+	}
+}
+
+func TestTables(t *testing.T) {
+	for name, list := range testLists(t) {
+		var b bytes.Buffer
+		for _, opts := range []TableOptions{{Width: 80}, {Width: 80, Namespace: true, NoHeaders: true}, {Wide: true, Namespace: true}} {
+			if err := PrintTable(&b, list, opts); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString("\n")
+		}
+		golden(t, name+".txt", b.Bytes())
+	}
+}
+
+func TestExplanationOnTheWire(t *testing.T) {
+	device := inspect.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "gpu-0"}
+	holder := explain.Holder{
+		Claim: inspect.ClaimRef{Namespace: "ml", Name: "other"}, State: inspect.ClaimReserved, Age: "5m",
+		Pods: []inspect.PodRef{{Namespace: "ml", Name: "p"}}, Devices: []inspect.DeviceID{device},
+	}
+	e := &explain.Explanation{
+		Subject: explain.Subject{Kind: "ResourceClaim", Namespace: "ml", Name: "train-0"},
+		Verdict: explain.Unsatisfiable, Message: "one sentence", Nodes: explain.NodeCount{Total: 2},
+		Allocation: &explain.Allocation{Node: "n1", Devices: []explain.Device{{
+			Claim: inspect.ClaimRef{Namespace: "ml", Name: "train-0"}, Request: "gpus", ID: device,
+			Consumed: map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse("10Gi")},
+		}}},
+		Groups: []explain.Group{{
+			Nodes: []inspect.NodeName{"n1", "n2"},
+			Reasons: []explain.Reason{{
+				Code: allocator.DeviceInUse, Request: "gpus", Path: "spec.devices.requests[0]", Claims: []explain.Holder{holder},
+				Devices: []inspect.DeviceID{device}, Message: "it is in use",
+			}},
+			Funnels: []explain.Funnel{{Request: "gpus", Needed: 1, Steps: []explain.Step{
+				{Name: "seen", Left: 1, Most: 2},
+				{Name: "free", Left: 0, Lost: []explain.Loss{{Code: allocator.DeviceInUse, Count: 1, Most: 2, Text: "in use", Claims: []explain.Holder{holder}}}},
+			}}},
+		}},
+		Waits: []explain.Note{{Kind: "Pod", Namespace: "ml", Name: "p", Message: "it is gated"}},
+		Basis: explain.Basis{Version: "1.37", Variant: allocator.Incubating, Source: "defaults", Revision: 1, Remarks: []string{"r"}},
+	}
+	pod := *e
+	pod.Subject.Kind = "Pod"
+	for name, value := range map[string]any{
+		"explanation.json":     Explanations([]*explain.Explanation{e}),
+		"explanationlist.json": Explanations([]*explain.Explanation{{Verdict: explain.Unknown}, &pod}),
+	} {
+		var b bytes.Buffer
+		if err := (Format{Name: "json"}).PrintValue(&b, value); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+	}
+}
+
+// hostile is text that would change a terminal or mislead a reader if it were printed as it is.
+const hostile = "a\x1b[31mred\u009b0m\u202egnp\u2066\n\x07\U000e0041"
+
+func TestHostileTextSurvivesEncodingUnseen(t *testing.T) {
+	value := map[string]any{"k" + hostile: hostile, "list": []any{"x\x01000000AA\x01y", "größe"}}
+	for _, format := range []string{"json", "yaml"} {
+		var b bytes.Buffer
+		if err := (Format{Name: format}).PrintValue(&b, value); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range b.String() {
+			if r != '\n' && inspect.Unsafe(r) {
+				t.Errorf("%s holds %U:\n%q", format, r, b.String())
+			}
+		}
+		var back map[string]any
+		read := map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(data []byte, v any) error { return yaml.Unmarshal(data, v) }}
+		if err := read[format](b.Bytes(), &back); err != nil {
+			t.Fatalf("%s does not read back: %v\n%s", format, err, b.String())
+		}
+		if format == "yaml" {
+			delete(back, "list") // text that looks like our own mark is not worth more code
+			delete(value, "list")
+		}
+		if diff := cmp.Diff(value, back); diff != "" {
+			t.Errorf("%s reads back differently (-want +got):\n%s", format, diff)
+		}
+	}
+}
+
+// hostileList is a list of one claim with hostile names everywhere.
+func hostileList() *List {
+	list := newList("ClaimList", "resourceclaim", claimTable)
+	list.Items = append(list.Items, &Claim{
+		Namespace: hostile, Name: hostile, State: "Pending", Node: hostile, Reason: hostile,
+		Devices: []string{hostile}, Pods: []string{hostile}, Age: "1m", meta: Meta{Namespace: hostile, Name: hostile},
+	})
+	return list
+}
+
+func TestNoFormatPrintsHostileText(t *testing.T) {
+	for _, format := range []string{
+		"", "wide", "name", "custom-columns=A:.name,B:.devices", `jsonpath={range .items[*]}{.name} {.devices}{"\n"}{end}`,
+		"jsonpath-as-json={.items[*]}", "go-template={{range .items}}{{.name}} {{.reason}}{{end}}",
+	} {
+		f, err := ParseFormat(format, "", TableFormats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := f.PrintList(&b, hostileList(), TableOptions{Namespace: true}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "red") {
+			t.Errorf("-o %s does not show the name: %q", format, b.String())
+		}
+		for _, r := range b.String() {
+			if r != '\n' && inspect.Unsafe(r) {
+				t.Errorf("-o %s holds %U: %q", format, r, b.String())
+			}
+		}
+	}
+}
+
+func TestCustomColumns(t *testing.T) {
+	list := testLists(t)["claims"]
+	f, err := ParseFormat("custom-columns=NAME:metadata.name,NS:{.namespace},FIRST:.devices[0],NONE:.nope.at.all", "", TableFormats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.PrintList(&b, list, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME      NS    FIRST                      NONE\n" +
+		"held      ml    gpu.example.com/n1/gpu-0   <none>\n" +
+		"train-0   ml    <none>                     <none>\n" +
+		"watcher   ops   gpu.example.com/n1/gpu-0   <none>\n"
+	if b.String() != want {
+		t.Errorf("got:\n%swant:\n%s", b.String(), want)
+	}
+}
+
+func TestSort(t *testing.T) {
+	tests := map[string]struct {
+		list, by string
+		want     []string
+	}{
+		"text":                {"claims", ".state", []string{"watcher", "train-0", "held"}}, // Deleting, Pending, Reserved
+		"number":              {"pools", "{.generation}", []string{"mig.example.com/mig", "nic.example.com/fabric", "gpu.example.com/n1"}},
+		"quantity":            {"devices", ".capacity.memory.used", []string{"mig.example.com/mig/half", "mig.example.com/mig/whole", "gpu.example.com/n1/gpu-2", "nic.example.com/fabric/nic-0", "gpu.example.com/n1/gpu-0", "gpu.example.com/n1/gpu-1"}},
+		"age, youngest first": {"claims", ".age", []string{"train-0", "held", "watcher"}},
+		"metadata.name":       {"claims", ".metadata.name", []string{"held", "train-0", "watcher"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			list := testLists(t)[test.list]
+			if err := list.Sort(test.by); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, item := range list.Items {
+				got = append(got, item.Meta().Name)
+			}
+			if name == "quantity" { // items without the field come first, in whatever order they had
+				got, test.want = got[len(got)-2:], test.want[len(test.want)-2:]
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error("order (-want +got):\n" + diff)
+			}
+		})
+	}
+	if err := testLists(t)["claims"].Sort(".nope"); err == nil {
+		t.Error("sorting by a field that does not exist is no error")
+	}
+}
+
+func TestFormatsThatCannotBeUsed(t *testing.T) {
+	tests := map[string]string{
+		"xml":                       `unknown output format "xml"`,
+		"jsonpath":                  "needs an argument",
+		"json=x":                    "takes no argument",
+		"jsonpath={.items[}":        "jsonpath",
+		"go-template={{":            "template",
+		"custom-columns=NAME":       "want HEADER:.field",
+		"custom-columns=A:.x[":      `field ".x["`,
+		"custom-columns-file=/nope": "no such file",
+		"jsonpath-file=/nope":       "no such file",
+	}
+	for text, want := range tests {
+		f, err := ParseFormat(text, "", TableFormats)
+		if err == nil {
+			err = f.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("-o %s: error %v, want one with %q", text, err, want)
+		}
+	}
+}
+
+func TestTableFits(t *testing.T) {
+	columns := []Column{{Header: "NAME"}, {Header: "A", Shrink: true}, {Header: "B", Shrink: true}}
+	rows := [][]string{{strings.Repeat("n", 40), strings.Repeat("a", 60), strings.Repeat("b", 20)}}
+	for width, want := range map[int]string{
+		200: strings.Repeat("n", 40) + "   " + strings.Repeat("a", 60) + "   " + strings.Repeat("b", 20),
+		80:  strings.Repeat("n", 40) + "   " + strings.Repeat("a", 14) + "...   " + strings.Repeat("b", 14) + "...",
+		60:  strings.Repeat("n", 40) + "   " + strings.Repeat("a", 9) + "...",
+		30:  strings.Repeat("n", 40),
+	} {
+		var b bytes.Buffer
+		if err := writeTable(&b, columns, rows, TableOptions{NoHeaders: true, Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSuffix(b.String(), "\n"); got != want {
+			t.Errorf("width %d:\n%q, want\n%q", width, got, want)
+		}
+	}
+}
