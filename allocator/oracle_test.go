@@ -152,9 +152,13 @@ func expressionCache(f structured.Features) *cel.Cache {
 
 // newScheduler makes the scheduler's allocator for a problem.
 func newScheduler(ctx context.Context, q *question) (structured.Allocator, error) {
+	return newSchedulerOver(ctx, q, schedulerSlices(q))
+}
+
+func newSchedulerOver(ctx context.Context, q *question, patched []*resourcev1.ResourceSlice) (structured.Allocator, error) {
 	f := schedulerFeatures(q.features.Enabled)
 	return structured.NewAllocator(ctx, f, schedulerState(q.objects.Claims, f.ConsumableCapacity),
-		classLister(q.objects.Classes), schedulerSlices(q), expressionCache(f))
+		classLister(q.objects.Classes), patched, expressionCache(f))
 }
 
 // budget is a context that expires when it has been asked a number of times. The scheduler's allocator

@@ -75,6 +75,16 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
+// otherAnswer is difference without the steps, which depend on the options of a cluster. What was not
+// decided is not compared.
+func otherAnswer(got, want answer) string {
+	if want.outcome == gotUndecided {
+		return ""
+	}
+	got.steps, want.steps = 0, 0
+	return difference(got, want)
+}
+
 // TestIgnoreIsLikeReleasing: a cluster that ignores claims answers like one in which these claims have
 // no allocation.
 func TestIgnoreIsLikeReleasing(t *testing.T) {
@@ -97,10 +107,10 @@ func TestIgnoreIsLikeReleasing(t *testing.T) {
 		want := newOurs(&released, stepBudget)
 		for _, node := range q.objects.Nodes {
 			a := answerOf(ctx, want, q, node, nil)
-			if d := difference(answerOf(ctx, ignoring, q, node, nil), a); d != "" {
+			if d := otherAnswer(answerOf(ctx, ignoring, q, node, nil), a); d != "" {
 				t.Fatalf("seed %d, node %s: %s", seed, node.Name, d)
 			}
-			if difference(answerOf(ctx, held, q, node, nil), a) != "" {
+			if otherAnswer(answerOf(ctx, held, q, node, nil), a) != "" {
 				changed++
 			}
 		}
@@ -124,7 +134,7 @@ func TestFeaturesCanBeChangedLater(t *testing.T) {
 			want := newOurs(&changed, 500)
 			got := NewCluster(newOurs(q, 500).Snapshot().WithFeatures(changed.features), Options{StepLimit: 500})
 			node := q.objects.Nodes[0]
-			if d := difference(answerOf(ctx, got, q, node, nil), answerOf(ctx, want, q, node, nil)); d != "" {
+			if d := otherAnswer(answerOf(ctx, got, q, node, nil), answerOf(ctx, want, q, node, nil)); d != "" {
 				t.Fatalf("seed %d, %s flipped: %s", seed, gate, d)
 			}
 		}
