@@ -9,12 +9,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
@@ -121,5 +125,36 @@ func TestCredentialsInTheAddressAreNotShown(t *testing.T) {
 	_, err := live.Read(t.Context(), &rest.Config{Host: "https://user:hunter2@127.0.0.1:1"}, live.Options{})
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("error %v shows the password or is missing", err)
+	}
+}
+
+// client-go logs an answer that breaks off, which for a command line tool is noise on standard error
+// beside the error that says the same.
+func TestBrokenAnswersAreNotLogged(t *testing.T) {
+	f := newFake()
+	f.override[podsPath] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte("{"))
+	}
+	var mu sync.Mutex
+	var log strings.Builder
+	logger := funcr.New(func(prefix, args string) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.WriteString(prefix + args + "\n")
+	}, funcr.Options{Verbosity: 8})
+	ctx := klog.NewContext(t.Context(), logger.WithName("test"))
+	cluster, err := live.Read(ctx, f.start(t), live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := cluster.Health[inspect.Pods]; h.State != inspect.Broken || !strings.Contains(h.Message, "unexpected EOF") {
+		t.Errorf("pods: %+v, want Broken", h)
+	}
+	if strings.Contains(log.String(), "Unexpected error") {
+		t.Errorf("the error was logged as well:\n%s", &log)
+	}
+	if !strings.Contains(log.String(), "Response Body") {
+		t.Errorf("the requests are not in the log:\n%s", &log)
 	}
 }

@@ -81,7 +81,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	var about serverVersion
 	var gates metricGates
 
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(withoutErrorLog(ctx))
 	group.Go(func() (err error) { about, err = r.version(groupCtx); return err })
 	group.Go(func() error { gates = r.gates(groupCtx); return nil })
 	for i, k := range kinds {
