@@ -245,6 +245,12 @@ func TestScenariosAreValid(t *testing.T) {
 		"hard-48-attribute-without-value",
 		"hard-67-effects-of-taints",
 		"hard-68-tolerations",
+		"more-bad-node-selector",
+		"more-negative-amount",
+		"more-negative-counters",
+		"more-slice-for-no-node",
+		"more-taint-rules",
+		"more-two-node-selector-terms",
 	}
 	paths, err := filepath.Glob(scenarioFiles)
 	if err != nil {
