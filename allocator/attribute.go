@@ -48,6 +48,9 @@ type scalar struct {
 	num  int64
 }
 
+// String makes a key of the value.
+func (s scalar) String() string { return string(s.kind) + s.text + "/" + itoa(int(s.num)) }
+
 func scalarOf(a *resourcev1.DeviceAttribute) (scalar, bool) {
 	switch {
 	case a.StringValue != nil:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -77,6 +78,16 @@ func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1
 		}
 	}
 	return c
+}
+
+// key is the same for equal amounts.
+func (c *consumption) key() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(c.amounts)) {
+		q := c.amounts[name].DeepCopy()
+		fmt.Fprintf(&b, "%q %s,", name, q.AsDec().String())
+	}
+	return b.String()
 }
 
 // exceeds returns the name of a capacity that does not suffice, or "".

@@ -20,6 +20,9 @@ const DefaultStepLimit = 2_000_000
 type Options struct {
 	// StepLimit bounds the search on one node; 0 means DefaultStepLimit.
 	StepLimit int64
+	// Plain walks step by step as the scheduler does, without pruning. The answer is the same; this is
+	// for tests and measurements.
+	Plain bool
 	// Ignore leaves the allocations of these claims out of account, as if they had been released.
 	Ignore map[inspect.ClaimRef]bool
 }
@@ -31,8 +34,12 @@ type Cluster struct {
 	features  Features
 	variant   Variant
 	stepLimit int64
-	selectors *selector.Cache
-	usage     map[inspect.DeviceID]*usage
+	plain     bool
+	// plainSteps and noBounds are changed by tests, to see each part of the pruning at work.
+	plainSteps int64
+	noBounds   bool
+	selectors  *selector.Cache
+	usage      map[inspect.DeviceID]*usage
 }
 
 // usage is what allocated claims hold of a device.
@@ -49,10 +56,12 @@ type usage struct {
 func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 	f := FeaturesOf(s.Features())
 	c := &Cluster{
-		snapshot:  s,
-		features:  f,
-		variant:   VariantOf(f),
-		stepLimit: opts.StepLimit,
+		snapshot:   s,
+		features:   f,
+		variant:    VariantOf(f),
+		stepLimit:  opts.StepLimit,
+		plain:      opts.Plain,
+		plainSteps: plainSteps,
 		selectors: selector.NewCache(selector.Features{
 			ConsumableCapacity: f.ConsumableCapacity,
 			ListTypeAttributes: f.ListTypeAttributes,

@@ -49,6 +49,17 @@ func (c *constraintState) applies(a *alternative) bool {
 	return len(c.requests) == 0 || slices.Contains(c.requests, a.request.name) || slices.Contains(c.requests, a.name)
 }
 
+// values returns what the constraint sees in an attribute: nothing when it cannot compare it.
+func (c *constraintState) values(attribute *resourcev1.DeviceAttribute) []scalar {
+	if c.lists {
+		return valuesOf(attribute)
+	}
+	if s, ok := scalarOf(attribute); ok {
+		return []scalar{s}
+	}
+	return nil
+}
+
 // add lets a device join, or returns why it may not. A constraint that does not apply is satisfied.
 func (c *constraintState) add(w *walk, a *alternative, candidate int) (Code, error) {
 	if !c.applies(a) {

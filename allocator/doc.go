@@ -30,6 +30,13 @@
 // aborts everything, but only when the search reaches that device for that request; so the laziness of
 // the search is part of the answer too. Every change of the search's state is paired with its undo.
 //
+// # Pruning
+//
+// A plain walk can take hours to find that there is nothing: 25 of 24 equal devices is 2^24 steps. A
+// walk that is not done after a few hundred steps starts again with pruning, which skips only branches
+// that provably hold neither a solution nor an error (see prune.go and bounds.go). The step limit stays;
+// a search that reaches it is Undecided, never guessed.
+//
 // # Variants and features
 //
 // The scheduler has three implementations and takes the first that supports all features that are on

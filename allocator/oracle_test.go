@@ -214,7 +214,7 @@ func newOurs(q *question, stepLimit int64) *Cluster {
 	objects.Claims, objects.Classes = slices.Clone(objects.Claims), slices.Clone(objects.Classes)
 	objects.Slices, objects.TaintRules = slices.Clone(objects.Slices), slices.Clone(objects.TaintRules)
 	objects.Nodes = slices.Clone(objects.Nodes)
-	return NewCluster(inspect.New(objects, inspect.Config{Features: q.features}), Options{StepLimit: stepLimit})
+	return NewCluster(inspect.New(objects, inspect.Config{Features: q.features}), Options{StepLimit: stepLimit, Plain: true})
 }
 
 // answerOf lets the code under test decide about a node.

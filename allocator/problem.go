@@ -37,6 +37,7 @@ type requestProblem struct {
 
 // alternative is a request or a subrequest.
 type alternative struct {
+	id      int // among all alternatives of the question; set when the table is made
 	claim   *claimProblem
 	request *requestProblem
 	sub     int

@@ -18,6 +18,8 @@ type verdict struct {
 	selector int16
 	// consumption is computed when first needed.
 	consumption *consumption
+	// share numbers the consumption, for the keys of states; 0: not yet numbered.
+	share int
 }
 
 // tri is a remembered boolean.

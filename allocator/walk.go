@@ -22,6 +22,8 @@ type walk struct {
 	constraints [][]*constraintState // per claim
 	picks       [][]pick             // per claim: what is chosen so far
 	steps       int64
+	limit       int64   // of steps
+	pruner      *pruner // nil: walk plainly
 }
 
 // candidateState is what this search has taken of a candidate.
@@ -43,6 +45,8 @@ type position struct {
 	claim, request, sub, slot int
 	// inside: the alternative is chosen; otherwise all alternatives of the request are tried.
 	inside bool
+	// visit is the memo of this visit to the request, while pruning.
+	visit *visit
 }
 
 // ending is how a subtree of the search ended.
@@ -60,7 +64,7 @@ var errStepLimit = errors.New("step limit reached")
 
 func newWalk(ctx context.Context, v *view, p *problem, observer Observer) *walk {
 	w := &walk{
-		ctx: ctx, view: v, problem: p, observer: observer,
+		ctx: ctx, view: v, problem: p, observer: observer, limit: v.cluster.stepLimit,
 		state:       make([]candidateState, len(v.candidates)),
 		constraints: make([][]*constraintState, len(p.claims)),
 		picks:       make([][]pick, len(p.claims)),
@@ -73,7 +77,7 @@ func newWalk(ctx context.Context, v *view, p *problem, observer Observer) *walk 
 
 // run searches and makes the result.
 func (w *walk) run() (*Result, error) {
-	end, err := w.place(position{}, 0)
+	end, err := w.search()
 	result := &Result{Node: nodeName(w.view.node), Steps: w.steps}
 	switch {
 	case errors.Is(err, errStepLimit):
@@ -94,11 +98,31 @@ func (w *walk) run() (*Result, error) {
 	return result, nil
 }
 
+// search walks plainly first, because that is enough for nearly every question, and prunes when it is
+// not.
+func (w *walk) search() (ending, error) {
+	if w.view.cluster.plain || w.limit <= w.view.cluster.plainSteps {
+		return w.place(position{}, 0)
+	}
+	limit := w.limit
+	w.limit = w.view.cluster.plainSteps
+	end, err := w.place(position{}, 0)
+	if !errors.Is(err, errStepLimit) {
+		return end, err
+	}
+	w.limit = limit
+	hopeless, err := w.prune()
+	if hopeless || err != nil {
+		return dead, err
+	}
+	return w.place(position{}, 0)
+}
+
 // place decides everything from a position on. start is the first candidate that may be taken for the
 // next device of a request that already has some.
 func (w *walk) place(p position, start int) (ending, error) {
 	w.steps++
-	if w.steps > w.view.cluster.stepLimit {
+	if w.steps > w.limit {
 		return dead, errStepLimit
 	}
 	if w.ctx.Err() != nil {
@@ -116,6 +140,14 @@ func (w *walk) place(p position, start int) (ending, error) {
 		return end, err
 	}
 	request := claim.requests[p.request]
+	if w.pruner != nil && p.slot == 0 && !p.inside {
+		return w.placeOnce(p, request)
+	}
+	return w.placeRequest(p, request, start)
+}
+
+// placeRequest decides a request, and everything after it, from a position in it on.
+func (w *walk) placeRequest(p position, request *requestProblem, start int) (ending, error) {
 	if request.prioritized && !p.inside {
 		return w.placeFirstAvailable(p, request)
 	}
@@ -129,8 +161,11 @@ func (w *walk) place(p position, start int) (ending, error) {
 	if a.count-p.slot > resourcev1.AllocationResultsMaxSize-len(w.picks[p.claim]) {
 		return overfull, nil
 	}
-	if a.all {
+	switch {
+	case a.all:
 		return w.placeAll(p, a)
+	case w.pruner != nil:
+		return w.placeDistinctly(p, a, start)
 	}
 	return w.placeExact(p, a, start)
 }
@@ -175,35 +210,48 @@ func (w *walk) placeAll(p position, a *alternative) (ending, error) {
 }
 
 // placeExact tries the candidates in order. Inside a request only increasing positions are tried:
-// the order of its devices does not matter.
+// the order of its devices does not matter. While pruning, one of a kind is enough.
 func (w *walk) placeExact(p position, a *alternative, start int) (ending, error) {
 	next := p
 	next.slot++
+	var failed kinds
 	for candidate := start; candidate < len(w.view.candidates); candidate++ {
-		ok, err := w.eligible(a, candidate)
-		if err != nil {
-			return dead, err
-		}
-		if !ok {
+		if p.visit != nil && failed.has(p.visit.kind[candidate]) {
 			continue
 		}
-		undo, err := w.take(a, candidate)
-		if err != nil {
-			return dead, err
-		}
-		if undo == nil {
-			continue
-		}
-		end, err := w.place(next, candidate+1)
-		if err == nil && end == found {
-			return found, nil
-		}
-		w.giveBack(a, candidate, undo)
-		if err != nil || end == overfull {
+		end, tried, err := w.try(next, a, candidate)
+		if err != nil || end != dead {
 			return end, err
+		}
+		if tried && p.visit != nil {
+			failed.add(p.visit.kind[candidate])
 		}
 	}
 	return dead, nil
+}
+
+// try takes one candidate, if it can be taken, and goes on from there.
+func (w *walk) try(next position, a *alternative, candidate int) (end ending, tried bool, err error) {
+	ok, err := w.eligible(a, candidate)
+	if err != nil || !ok {
+		return dead, false, err
+	}
+	undo, err := w.take(a, candidate)
+	if err != nil || undo == nil {
+		return dead, false, err
+	}
+	if next.visit != nil {
+		next.visit.pick(candidate)
+	}
+	end, err = w.place(next, candidate+1)
+	if err == nil && end == found {
+		return found, true, nil
+	}
+	if next.visit != nil {
+		next.visit.unpick(candidate)
+	}
+	w.giveBack(a, candidate, undo)
+	return end, true, err
 }
 
 // eligible makes the checks that come before a device is taken, in the scheduler's order.
