@@ -175,6 +175,9 @@ func Eventually(t testing.TB, timeout time.Duration, check func(context.Context)
 func (c *Cluster) PodScheduled(t testing.TB, namespace, name string) (decision corev1.PodCondition, node string) {
 	t.Helper()
 	Eventually(t, 60*time.Second, func(ctx context.Context) error {
+		if err := c.alive(); err != nil {
+			t.Fatal(err)
+		}
 		pod, err := c.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,6 +61,8 @@ type Cluster struct {
 	client    kubernetes.Interface
 	dynamic   dynamic.Interface
 	mapper    meta.RESTMapper
+
+	kubeconfigs sync.Mutex // held while one is written
 }
 
 // Start starts a cluster that is stopped when the test ends. Everything that fails here ends the test.
@@ -145,10 +148,8 @@ func (c *Cluster) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
-		for _, p := range c.processes {
-			if p.ended() {
-				return fmt.Errorf("%s ended: %v", p.name, p.cmd.ProcessState)
-			}
+		if err := c.alive(); err != nil {
+			return err
 		}
 		err := c.ready(ctx)
 		if err == nil {
@@ -170,6 +171,16 @@ func (c *Cluster) connect(ctx context.Context) error {
 	groups, err := restmapper.GetAPIGroupResources(c.client.Discovery())
 	c.mapper = restmapper.NewDiscoveryRESTMapper(groups)
 	return err
+}
+
+// alive returns an error when a part of the control plane has ended by itself.
+func (c *Cluster) alive() error {
+	for _, p := range c.processes {
+		if p.ended() {
+			return fmt.Errorf("%s ended: %v", p.name, p.cmd.ProcessState)
+		}
+	}
+	return nil
 }
 
 func (c *Cluster) ready(ctx context.Context) error {
@@ -206,9 +217,15 @@ func (c *Cluster) Config(user string) *rest.Config {
 		TLSClientConfig: rest.TLSClientConfig{CAFile: c.path("certs/apiserver.crt")}}
 }
 
-// Kubeconfig writes a kubeconfig file of a user and returns its path.
+// Kubeconfig returns the path of a kubeconfig file of a user. The file is written once: a component may
+// be about to read it.
 func (c *Cluster) Kubeconfig(user string) string {
+	c.kubeconfigs.Lock()
+	defer c.kubeconfigs.Unlock()
 	path := c.path(user + ".kubeconfig")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
 	config := clientcmdapi.NewConfig()
 	config.Clusters["e2e"] = &clientcmdapi.Cluster{Server: c.address, CertificateAuthority: c.path("certs/apiserver.crt")}
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: token(user)}
