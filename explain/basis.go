@@ -81,7 +81,11 @@ func (l *limits) assumedNodes(s *inspect.Snapshot) {
 	if h := s.Health(inspect.Nodes); h.State == inspect.Forbidden || h.State == inspect.Broken {
 		why = describe(inspect.Nodes, h)
 	}
-	l.remarks = append(l.remarks, why+": those that ResourceSlices name stand in for them, without labels or taints")
+	standIn := "those that ResourceSlices name stand in for them, without labels or taints"
+	if _, ok := s.Node(inspect.PseudoNode); ok {
+		standIn = "nor does anything name one; " + string(inspect.PseudoNode) + " stands for any node, without labels or taints"
+	}
+	l.remarks = append(l.remarks, why+": "+standIn)
 	for _, slice := range s.Slices() {
 		if slice.Spec.NodeSelector != nil {
 			l.remarks = append(l.remarks, fmt.Sprintf("ResourceSlice %s selects nodes by label: which nodes it reaches is not known", slice.Name))

@@ -44,6 +44,7 @@ func (p *page) groups() {
 			rest += len(g.Nodes)
 		case brief:
 			p.briefGroup(g)
+		case p.saidAlready(g):
 		default:
 			p.blank()
 			p.group(g)
@@ -56,6 +57,11 @@ func (p *page) groups() {
 		reasons := plural(len(groups)-limit, "other reason")
 		p.add("  ", "  ", Span{fmt.Sprintf("%s for %s (-v shows all)", nodes(rest), reasons), Dim})
 	}
+}
+
+// saidAlready reports that the headline says all that there is to say about all nodes.
+func (p *page) saidAlready(g *explain.Group) bool {
+	return len(p.e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && strings.Contains(p.e.Message, g.Reasons[0].Message)
 }
 
 func plural(n int, noun string) string {
@@ -135,11 +141,17 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 	if f.All {
 		need = "all matching devices needed"
 	}
+	if f.Steps[0].Most == 0 {
+		need += "; no device reaches the node"
+	}
 	name := f.Request
 	if p.manyClaims() {
 		name = f.Claim.Name + ": " + name
 	}
 	p.add("  ", "    ", Span{"request ", Plain}, span(Name, name), span(Plain, ", "+need))
+	if f.Steps[0].Most == 0 {
+		return
+	}
 	brief := !p.opts.Verbose && f.Steps[1].Most > 0 // devices of other drivers are of no interest then
 	last := f.Steps[0]
 	if !brief {

@@ -36,8 +36,8 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 	p.headline()
 	p.allocation()
 	p.groups()
-	p.notes("It waits for", "About it", e.Waits)
-	p.notes("The scheduler's own message", "The scheduler's own message", e.Scheduler)
+	p.notes(waitsHeading(e.Verdict), e.Waits)
+	p.notes("The scheduler's own message", e.Scheduler)
 	p.footer()
 	return p.lines
 }
@@ -120,13 +120,19 @@ func amounts(d explain.Device) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *page) notes(waiting, other string, notes []explain.Note) {
+func waitsHeading(v explain.Verdict) string {
+	switch v {
+	case explain.Allocated:
+		return "About it"
+	case explain.Allocatable:
+		return "It waits for"
+	}
+	return "Besides"
+}
+
+func (p *page) notes(heading string, notes []explain.Note) {
 	if len(notes) == 0 {
 		return
-	}
-	heading := other
-	if p.e.Verdict == explain.Allocatable {
-		heading = waiting
 	}
 	p.blank()
 	p.add("", "  ", Span{heading, Strong})
