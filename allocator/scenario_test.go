@@ -28,7 +28,6 @@ const scenarioFiles = "../testdata/scenarios/*.txtar"
 // TestScenarios puts the questions of every scenario to our allocator and to the scheduler's. Both must
 // give the wanted answer, and where a scenario leaves something open they must agree.
 func TestScenarios(t *testing.T) {
-	structured.EnableAllocators() // all: the features choose the variant
 	paths, err := filepath.Glob(scenarioFiles)
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +95,7 @@ func withoutShareIDs(in []resourcev1.AllocationResult) []resourcev1.AllocationRe
 // askScheduler puts a question to the scheduler's allocator, a fresh instance as for a new pod.
 func askScheduler(ctx context.Context, t *testing.T, s *scenario.Scenario, q *scenario.Question) *scenario.Answer {
 	t.Helper()
+	structured.EnableAllocators() // all of them, whatever a test before wanted: the features choose the variant
 	features := schedulerFeatures(s.Snapshot.Features())
 	one, err := structured.NewAllocator(ctx, features, schedulerState(s.Snapshot, features.ConsumableCapacity),
 		classesOf{s.Snapshot}, schedulerSlices(s.Snapshot), cel.NewCache(10, cel.Features{
