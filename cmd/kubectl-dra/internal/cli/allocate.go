@@ -108,7 +108,6 @@ type wish struct {
 	// claims are all that were asked for, in the order asked; pending are those without an allocation.
 	claims, pending []*resourcev1.ResourceClaim
 	pod             *corev1.Pod // nil when claims were named
-	answer          string      // what explain says about the pod
 }
 
 func (o *allocateOptions) run(ctx context.Context) error {
@@ -219,36 +218,13 @@ func (o *allocateOptions) allocate(ctx context.Context, s *inspect.Snapshot, w *
 		return err
 	}
 	if result == nil {
-		return o.refuse(ctx, cluster, w)
+		o.src.note("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.where())
+		return answered(exitNo)
 	}
 	if o.node == "" && len(s.Nodes()) > 1 {
 		o.src.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", result.Node)
 	}
 	return o.fill(s, w, result)
-}
-
-// firstFit returns the allocation on the first of the nodes on which there is one, or nil.
-func firstFit(ctx context.Context, cluster *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.Result, error) {
-	undecided := ""
-	for _, node := range nodes {
-		result, err := cluster.Allocate(ctx, node, claims, nil)
-		if abort := abortOf(err); abort != nil {
-			return nil, fmt.Errorf("the scheduler gives up with an error: %w", abort)
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch result.Outcome {
-		case allocator.Allocated:
-			return result, nil
-		case allocator.Undecided:
-			undecided = node.Name
-		}
-	}
-	if undecided != "" {
-		return nil, fmt.Errorf("on node %s the search was given up before it had an answer, and there is none on the other nodes", undecided)
-	}
-	return nil, nil
 }
 
 // fill puts the allocations into copies of the claims.

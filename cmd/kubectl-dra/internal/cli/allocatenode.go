@@ -19,27 +19,28 @@ import (
 )
 
 // candidates are the nodes to try, by name: those that the pod can use and where the claims that are
-// allocated already are available.
+// allocated already are available. It ends with an answer or an error when explain knows better.
 func (o *allocateOptions) candidates(ctx context.Context, cluster *allocator.Cluster, w *wish) ([]*corev1.Node, error) {
-	s := cluster.Snapshot()
+	opts := explain.Options{Node: o.node}
 	refused := map[string]bool{}
 	if w.pod != nil {
-		e, err := explain.PodObject(ctx, cluster, w.pod, explain.Options{Node: o.node})
+		e, err := explain.PodObject(ctx, cluster, w.pod, opts)
+		if err == nil {
+			err = o.accept(e, "pod")
+		}
 		if err != nil {
 			return nil, err
-		}
-		w.answer = e.Message
-		if e.Verdict == explain.Invalid {
-			return nil, errors.New(e.Message)
 		}
 		for _, group := range e.Groups {
 			for _, node := range group.Nodes {
 				refused[string(node)] = true
 			}
 		}
+	} else if err := o.acceptClaims(ctx, cluster, w, opts); err != nil {
+		return nil, err
 	}
 	var nodes []*corev1.Node
-	for _, node := range s.Nodes() {
+	for _, node := range cluster.Snapshot().Nodes() {
 		if o.node != "" && node.Name != string(o.node) || refused[node.Name] {
 			continue
 		}
@@ -52,6 +53,75 @@ func (o *allocateOptions) candidates(ctx context.Context, cluster *allocator.Clu
 		}
 	}
 	return nodes, nil
+}
+
+// acceptClaims asks about each claim by itself: what cannot be allocated alone cannot be with others.
+func (o *allocateOptions) acceptClaims(ctx context.Context, cluster *allocator.Cluster, w *wish, opts explain.Options) error {
+	for _, claim := range w.pending {
+		e, err := explain.ClaimObject(ctx, cluster, claim, opts)
+		if err == nil {
+			err = o.accept(e, "claim")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept ends the command when the verdict is a no, or that the scheduler gives up.
+func (o *allocateOptions) accept(e *explain.Explanation, kind string) error {
+	switch e.Verdict {
+	case explain.Unsatisfiable:
+		o.src.note("%s", e.Message)
+		o.src.note("\"kubectl dra explain %s %s -n %s\" says why", kind, e.Subject.Name, e.Subject.Namespace)
+		return answered(exitNo)
+	case explain.Invalid:
+		return errors.New(e.Message)
+	}
+	return nil
+}
+
+// where names the nodes that are asked about.
+func (o *allocateOptions) where() string {
+	if o.node != "" {
+		return "node " + string(o.node)
+	}
+	return "any node"
+}
+
+func claimNames(claims []*resourcev1.ResourceClaim) []string {
+	names := make([]string, len(claims))
+	for i, claim := range claims {
+		names[i] = claim.Namespace + "/" + claim.Name
+	}
+	return names
+}
+
+// firstFit returns the allocation on the first of the nodes on which there is one, or nil. All nodes are
+// asked, because an error on any of them makes the scheduler give up.
+func firstFit(ctx context.Context, cluster *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.Result, error) {
+	var found *allocator.Result
+	undecided := ""
+	for _, node := range nodes {
+		result, err := cluster.Allocate(ctx, node, claims, nil)
+		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
+			return nil, fmt.Errorf("the scheduler gives up with an error: %w", abort)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case result.Outcome == allocator.Allocated && found == nil:
+			found = result
+		case result.Outcome == allocator.Undecided:
+			undecided = node.Name
+		}
+	}
+	if found == nil && undecided != "" {
+		return nil, fmt.Errorf("on node %s the search was given up before it had an answer, and there is none on the other nodes", undecided)
+	}
+	return found, nil
 }
 
 // availableOn reports whether all claims that are allocated are available on the node.
@@ -69,41 +139,6 @@ func availableOn(node *corev1.Node, claims []*resourcev1.ResourceClaim) (bool, e
 		}
 	}
 	return true, nil
-}
-
-// refuse says that there is no allocation. Why is the business of explain.
-func (o *allocateOptions) refuse(ctx context.Context, cluster *allocator.Cluster, w *wish) error {
-	if w.pod != nil {
-		o.src.note("%s", w.answer)
-		return o.pointToExplain("pod", w.pod.Name)
-	}
-	if len(w.claims) > 1 {
-		where := "any node"
-		if o.node != "" {
-			where = "node " + string(o.node)
-		}
-		o.src.note("%s cannot be allocated together on %s", commaList(o.names), where)
-	}
-	culprit := ""
-	for _, claim := range w.pending {
-		e, err := explain.ClaimObject(ctx, cluster, claim, explain.Options{Node: o.node})
-		if err != nil {
-			return err
-		}
-		o.src.note("%s", e.Message)
-		if culprit == "" && e.Verdict != explain.Allocatable {
-			culprit = claim.Name
-		}
-	}
-	if culprit == "" {
-		return answered(exitNo) // each alone could be allocated
-	}
-	return o.pointToExplain("claim", culprit)
-}
-
-func (o *allocateOptions) pointToExplain(kind, name string) error {
-	o.src.note("\"kubectl dra explain %s %s -n %s\" says why", kind, name, o.namespace)
-	return answered(exitNo)
 }
 
 // addShareIDs gives every share of a device that allows several its identity. As in the scheduler it is

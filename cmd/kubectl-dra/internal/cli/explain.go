@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -172,7 +171,7 @@ func about[T any](object T, ask func(context.Context, *allocator.Cluster, T, exp
 // fromFiles asks about every claim, template and pod in the files. Whatever is in the files replaces or
 // joins what is in the snapshot.
 func (o *explainOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.Snapshot, []question, error) {
-	result, err := o.src.readManifests(ctx, o.files)
+	result, err := o.src.readManifests(ctx, o.files, o.namespace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,13 +234,4 @@ func verdictCode(v explain.Verdict) int {
 		return exitFailed
 	}
 	return exitAnswered
-}
-
-// abortOf returns the error with which the scheduler would give up, if err is one.
-func abortOf(err error) *allocator.AbortError {
-	var abort *allocator.AbortError
-	if errors.As(err, &abort) {
-		return abort
-	}
-	return nil
 }

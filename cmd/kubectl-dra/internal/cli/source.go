@@ -86,7 +86,7 @@ func (s *source) namespace() (string, error) {
 	}
 	namespace, _, err := s.config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+		return "", kubeconfigError(err)
 	}
 	return namespace, nil
 }
@@ -112,7 +112,7 @@ func (s *source) readDemo() (*inspect.Snapshot, error) {
 }
 
 func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
-	result, err := s.readManifests(ctx, s.from)
+	result, err := s.readManifests(ctx, s.from, "default") // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +121,9 @@ func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	}), nil
 }
 
-// readManifests reads files and says on stderr what is wrong with them.
-func (s *source) readManifests(ctx context.Context, paths []string) (*manifest.Result, error) {
-	namespace, err := s.namespace()
-	if err != nil {
-		return nil, err
-	}
+// readManifests reads files and says on stderr what is wrong with them. Objects without a namespace get
+// the given one.
+func (s *source) readManifests(ctx context.Context, paths []string, namespace string) (*manifest.Result, error) {
 	result, err := manifest.Read(ctx, paths, manifest.Options{Stdin: s.streams.In, Namespace: namespace})
 	if err != nil {
 		return nil, err
@@ -174,9 +171,13 @@ func (s *source) restConfig() (*rest.Config, error) {
 	}
 	config, err := s.config.ToRESTConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w; check KUBECONFIG, --kubeconfig and --context", err)
+		return nil, kubeconfigError(err)
 	}
 	return config, nil
+}
+
+func kubeconfigError(err error) error {
+	return fmt.Errorf("reading the kubeconfig: %w; check KUBECONFIG, --kubeconfig and --context", err)
 }
 
 // inCluster reports whether the program runs in a pod, where client-go finds the server by itself, or

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"kubectl-dra": main})
+}
+
+// TestScripts runs the real program. Each script of testdata/script is a few command lines with what
+// they print and how they end.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			server := httptest.NewServer(http.HandlerFunc(forbidAll))
+			env.Defer(server.Close)
+			env.Setenv("FORBIDDING_SERVER", server.URL)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
+	})
+}
+
+// forbidAll is an API server that tells its version and nothing else.
+func forbidAll(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.URL.Path == "/version" {
+		_, _ = w.Write([]byte(`{"major":"1","minor":"37","gitVersion":"v1.37.1"}`)) // the client says so if it fails
+		return
+	}
+	w.WriteHeader(http.StatusForbidden)
+	_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"user may not"}`)) // as above
+}
+
+// exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+// clean checks that a file, stdout or stderr holds no character that could steer a terminal.
+func clean(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: clean FILE...")
+	}
+	for _, name := range args {
+		if strings.ContainsFunc(ts.ReadFile(name), steers) {
+			ts.Fatalf("%s holds control characters: %q", name, ts.ReadFile(name))
+		}
+	}
+}
+
+func steers(r rune) bool {
+	return r != '\n' && (r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069)
+}
+
+// TestInterrupt is here and not in a script because a script cannot see the exit code of what it kills.
+func TestInterrupt(t *testing.T) {
+	cmd := exec.Command("kubectl-dra", "get", "claims", "--from", "-")
+	stdin, err := cmd.StdinPipe() // never closed before the end, so that the command waits for it
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// What is written here is read only once the command has begun to read, long after it listens to signals.
+	if _, err := stdin.Write(bytes.Repeat([]byte("# nothing\n"), 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 130 || stderr.String() != "error: interrupted\n" {
+		t.Errorf("ended with %v and %q, want exit code 130 and \"error: interrupted\"", err, stderr.String())
+	}
+}
