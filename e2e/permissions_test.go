@@ -33,6 +33,13 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("the missing permission is not named:\n%v", result)
 		}
 	})
+	t.Run("slices are forbidden to the user that the admin impersonates", func(t *testing.T) {
+		result := c.Plugin(t, cluster.Admin, "explain", "claim", "two", "-n", "other", "-o", "json", "--as", "noslices", "--request-timeout", "20s")
+		var answer explanation
+		if result.JSON(t, &answer); answer.Verdict != "Unknown" {
+			t.Errorf("verdict %s, want Unknown\n%v", answer.Verdict, result)
+		}
+	})
 	t.Run("the same question of the admin", func(t *testing.T) {
 		result := c.Plugin(t, cluster.Admin, "explain", "claim", "two", "-n", "other", "-o", "json")
 		var answer explanation
