@@ -2,6 +2,7 @@ package selector
 
 import (
 	"context"
+	"strconv"
 	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -48,7 +49,7 @@ func (c *Cache) program(key programKey) *Program {
 	c.mu.Lock()
 	p, ok := c.programs[key]
 	if !ok {
-		p = &Program{expression: key.expression, derived: key.derived, features: c.features, matches: map[*resourcev1.Device]match{}}
+		p = &Program{expression: key.expression, derived: key.derived, features: c.features, matches: map[*resourcev1.Device]match{}, projected: map[string]match{}}
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
@@ -64,8 +65,12 @@ type Program struct {
 	compile  sync.Once
 	compiled cel.CompilationResult
 
+	readsOnce sync.Once
+	reads     Reads
+
 	mu         sync.RWMutex
 	matches    map[*resourcev1.Device]match
+	projected  map[string]match // by driver and what the expression reads
 	attributes map[*resourcev1.Device]derived
 }
 
@@ -111,14 +116,38 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 	if err := p.CompileError(); err != nil {
 		return false, err
 	}
-	m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
-	m.err = cel.EnhanceRuntimeError(m.err)
-	if ctx.Err() == nil { // an interrupted evaluation says nothing about the device
-		p.mu.Lock()
-		p.matches[device] = m
-		p.mu.Unlock()
+	key := p.projection(driver, device)
+	if key != "" {
+		p.mu.RLock()
+		m, ok = p.projected[key]
+		p.mu.RUnlock()
 	}
+	if !ok {
+		m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
+		m.err = cel.EnhanceRuntimeError(m.err)
+		if ctx.Err() != nil {
+			return m.ok, m.err // an interrupted evaluation says nothing about the device
+		}
+	}
+	p.mu.Lock()
+	p.matches[device] = m
+	if key != "" {
+		p.projected[key] = m
+	}
+	p.mu.Unlock()
 	return m.ok, m.err
+}
+
+// projection identifies what the expression sees of a device. "" stands for a device that is unlike
+// any other: one that cannot be converted, which makes every expression fail in its own way.
+func (p *Program) projection(driver string, device *resourcev1.Device) string {
+	if !Convertible(device) {
+		return ""
+	}
+	buf := appendString(make([]byte, 0, 64), driver)
+	buf = strconv.AppendBool(buf, device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations)
+	reads := p.Reads()
+	return string(reads.Append(buf, driver, device))
 }
 
 // Attribute evaluates a derived attribute for a device of a driver. The result is remembered by the

@@ -1,0 +1,266 @@
+package selector
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Field is something of a device that an expression can read.
+type Field struct {
+	// Kind is "attributes" or "capacity".
+	Kind   string
+	Domain string
+	// Name is the attribute or capacity; "" stands for all of the domain.
+	Name string
+}
+
+// Reads says what of a device an expression reads: two devices of one driver that agree in all of it get
+// the same result.
+type Reads struct {
+	Fields []Field
+	// Everything: what is read cannot be told from the expression, so it may be anything.
+	Everything bool
+}
+
+// Reads returns what the expression reads. An expression that does not compile reads nothing.
+func (p *Program) Reads() Reads {
+	p.readsOnce.Do(func() {
+		if p.CompileError() != nil {
+			return
+		}
+		parsed, issues := p.result().Environment.Parse(p.expression)
+		if issues.Err() != nil {
+			p.reads.Everything = true
+			return
+		}
+		p.reads.collect(parsed.NativeRep().Expr())
+	})
+	return p.reads
+}
+
+// collect walks down to the longest constant paths into the device. A path that ends early, such as
+// device.attributes in a comprehension, reads all that is below it.
+func (r *Reads) collect(e ast.Expr) {
+	if r.Everything {
+		return
+	}
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.In {
+		args := e.AsCall().Args()
+		if key, ok := constantString(args[0]); ok {
+			if path := fieldPath(args[1]); len(path) == 2 {
+				r.add(append(slices.Clip(path), key))
+				return
+			}
+		}
+	}
+	if path := fieldPath(e); path != nil {
+		r.add(path)
+		return
+	}
+	for _, child := range children(e) {
+		r.collect(child)
+	}
+}
+
+func (r *Reads) add(path []string) {
+	if len(path) >= 1 && (path[0] == "driver" || path[0] == "allowMultipleAllocations") {
+		return // always compared
+	}
+	if len(path) < 2 || path[0] != "attributes" && path[0] != "capacity" {
+		r.Everything, r.Fields = true, nil
+		return
+	}
+	f := Field{Kind: path[0], Domain: path[1]}
+	if len(path) > 2 {
+		f.Name = path[2]
+	}
+	if !slices.Contains(r.Fields, f) {
+		r.Fields = append(r.Fields, f)
+	}
+}
+
+func constantString(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	s, ok := e.AsLiteral().Value().(string)
+	return s, ok
+}
+
+func children(e ast.Expr) []ast.Expr {
+	switch e.Kind() {
+	case ast.CallKind:
+		call := e.AsCall()
+		out := slices.Clone(call.Args())
+		if call.IsMemberFunction() {
+			out = append(out, call.Target())
+		}
+		return out
+	case ast.SelectKind:
+		return []ast.Expr{e.AsSelect().Operand()}
+	case ast.ListKind:
+		return e.AsList().Elements()
+	case ast.MapKind:
+		var out []ast.Expr
+		for _, entry := range e.AsMap().Entries() {
+			out = append(out, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+		}
+		return out
+	case ast.StructKind:
+		var out []ast.Expr
+		for _, field := range e.AsStruct().Fields() {
+			out = append(out, field.AsStructField().Value())
+		}
+		return out
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		return []ast.Expr{c.IterRange(), c.AccuInit(), c.LoopCondition(), c.LoopStep(), c.Result()}
+	}
+	return nil
+}
+
+// Append writes what the fields of a device are, so that equal bytes mean equal results. Devices of
+// different drivers must not be compared by it.
+func (r *Reads) Append(buf []byte, driver string, device *resourcev1.Device) []byte {
+	if r.Everything {
+		return appendAll(buf, device)
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		switch {
+		case f.Name == "":
+			buf = appendDomain(buf, f, driver, device)
+		case f.Kind == "attributes":
+			if a, ok := find(device.Attributes, f, driver); ok {
+				buf = AppendAttribute(buf, &a)
+			}
+		default:
+			if c, ok := find(device.Capacity, f, driver); ok {
+				buf = AppendQuantity(buf, &c.Value)
+			}
+		}
+		buf = append(buf, 0)
+	}
+	return buf
+}
+
+// find looks up a field; a qualified name hides a bare one.
+func find[V any](m map[resourcev1.QualifiedName]V, f *Field, driver string) (V, bool) {
+	if f.Domain == driver {
+		if len(m) == 0 {
+			var zero V
+			return zero, false
+		}
+		// Most drivers publish bare names, so that is looked up first; the qualified one would win.
+		bare, ok := m[resourcev1.QualifiedName(f.Name)]
+		if q, both := m[resourcev1.QualifiedName(driver+"/"+f.Name)]; both {
+			return q, true
+		}
+		return bare, ok
+	}
+	v, ok := m[resourcev1.QualifiedName(f.Domain+"/"+f.Name)]
+	return v, ok
+}
+
+// AppendAttribute writes an attribute so that equal bytes mean equal type and value.
+func AppendAttribute(buf []byte, a *resourcev1.DeviceAttribute) []byte {
+	switch {
+	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil || a.VersionValues != nil:
+		return append(append(buf, 'l'), FormatAttribute(a)...)
+	case a.IntValue != nil:
+		return strconv.AppendInt(append(buf, 'i'), *a.IntValue, 10)
+	case a.BoolValue != nil:
+		return strconv.AppendBool(append(buf, 'b'), *a.BoolValue)
+	case a.StringValue != nil:
+		return appendString(append(buf, 's'), *a.StringValue)
+	case a.VersionValue != nil:
+		return appendString(append(buf, 'v'), *a.VersionValue)
+	}
+	return append(buf, '?')
+}
+
+func appendString(buf []byte, s string) []byte {
+	buf = strconv.AppendInt(buf, int64(len(s)), 10)
+	buf = append(buf, ':')
+	return append(buf, s...)
+}
+
+// AppendQuantity writes a quantity so that equal bytes mean equal numbers.
+func AppendQuantity(buf []byte, q *resource.Quantity) []byte {
+	if v, ok := q.AsInt64(); ok {
+		return strconv.AppendInt(append(buf, 'q'), v, 10)
+	}
+	precise := q.DeepCopy()
+	return append(append(buf, 'Q'), precise.AsDec().String()...)
+}
+
+// appendDomain writes all fields of a domain, in the order of their names.
+func appendDomain(buf []byte, f *Field, driver string, device *resourcev1.Device) []byte {
+	in := func(name resourcev1.QualifiedName) bool {
+		domain, _, qualified := strings.Cut(string(name), "/")
+		return qualified && domain == f.Domain || !qualified && f.Domain == driver
+	}
+	if f.Kind == "attributes" {
+		return appendAttributes(buf, device, in)
+	}
+	return appendCapacities(buf, device, in)
+}
+
+// appendAll writes everything of a device that an expression can read.
+func appendAll(buf []byte, device *resourcev1.Device) []byte {
+	all := func(resourcev1.QualifiedName) bool { return true }
+	return appendCapacities(appendAttributes(buf, device, all), device, all)
+}
+
+func appendAttributes(buf []byte, device *resourcev1.Device, in func(resourcev1.QualifiedName) bool) []byte {
+	for _, name := range slices.Sorted(maps.Keys(device.Attributes)) {
+		if in(name) {
+			a := device.Attributes[name]
+			buf = AppendAttribute(appendString(buf, string(name)), &a)
+		}
+	}
+	return buf
+}
+
+func appendCapacities(buf []byte, device *resourcev1.Device, in func(resourcev1.QualifiedName) bool) []byte {
+	for _, name := range slices.Sorted(maps.Keys(device.Capacity)) {
+		if in(name) {
+			c := device.Capacity[name]
+			buf = AppendQuantity(appendString(buf, string(name)), &c.Value)
+		}
+	}
+	return buf
+}
+
+// Convertible reports whether all attributes of a device can be converted for CEL. If not, every
+// selector fails on it, whatever it reads.
+func Convertible(device *resourcev1.Device) bool {
+	for _, a := range device.Attributes {
+		switch {
+		case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil:
+		case a.VersionValues != nil:
+			for _, v := range a.VersionValues {
+				if !validVersion(v) {
+					return false
+				}
+			}
+		case a.IntValue != nil || a.BoolValue != nil || a.StringValue != nil:
+		case a.VersionValue == nil || !validVersion(*a.VersionValue):
+			return false
+		}
+	}
+	return true
+}
+
+func validVersion(v string) bool {
+	_, err := semver.Parse(v)
+	return err == nil
+}
