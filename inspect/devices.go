@@ -50,8 +50,9 @@ type DeviceStatus struct {
 
 // Devices returns every device that is published, each once, sorted by driver, pool and name. Of a
 // device that several slices publish, one that a node can use comes first, then the newest generation.
-func (s *Snapshot) Devices() []DeviceStatus {
-	r := s.reach()
+func (s *Snapshot) Devices() []DeviceStatus { return s.devices(s.reach()) }
+
+func (s *Snapshot) devices(r *reach) []DeviceStatus {
 	byID := map[DeviceID]DeviceStatus{}
 	usable := map[DeviceID]bool{}
 	for _, info := range s.slices {
@@ -181,11 +182,11 @@ type DeviceCount struct{ Total, Free int }
 
 // NodeStatuses returns the status of every node, sorted by name.
 func (s *Snapshot) NodeStatuses() []NodeStatus {
+	r := s.reach()
 	free := map[DeviceID]bool{}
-	for _, d := range s.Devices() {
+	for _, d := range s.devices(r) {
 		free[d.ID] = d.State == DeviceFree
 	}
-	r := s.reach()
 	out := make([]NodeStatus, 0, len(s.objects.Nodes))
 	for _, node := range s.objects.Nodes {
 		status := NodeStatus{Name: NodeName(node.Name), Drivers: map[string]DeviceCount{}}

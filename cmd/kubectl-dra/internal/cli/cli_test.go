@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+func TestDistance(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3},
+		{"trian-0", "train-0", 1}, // neighbours swapped
+		{"train", "trains", 1}, {"train", "tran", 1}, {"train", "brain", 1},
+		{"kitten", "sitting", 3}, {"ca", "abc", 3},
+	}
+	for _, test := range tests {
+		if got := distance(test.a, test.b); got != test.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
+		}
+		if got := distance(test.b, test.a); got != test.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", test.b, test.a, got, test.want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	tests := map[string]struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		"the nearest only":   {"trian-0", []string{"train-0", "train-1", "other"}, `; did you mean "train-0"?`},
+		"several as near":    {"train-9", []string{"train-1", "train-0", "train-0"}, `; did you mean "train-0" or "train-1"?`},
+		"at most three":      {"train-9", []string{"train-1", "train-0", "train-2", "train-3"}, `; did you mean "train-0" or "train-1" or "train-2"?`},
+		"nothing near":       {"zebra", []string{"train-0"}, ""},
+		"short words differ": {"a", []string{"b"}, `; did you mean "b"?`},
+		"nothing at all":     {"a", nil, ""},
+		"case does not count": {
+			"TRAIN-0", []string{"train-0"}, `; did you mean "train-0"?`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := didYouMean(test.word, test.candidates); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestReport(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		code int
+		text string
+	}{
+		"no error":           {nil, 0, ""},
+		"a no":               {answered(exitNo), 3, ""},
+		"wrapped":            {fmt.Errorf("x: %w", answered(exitFailed)), 1, ""},
+		"failure":            {errors.New("it broke"), 1, "error: it broke\n"},
+		"wrong usage":        {usagef("no such flag"), 2, "error: no such flag\n"},
+		"wrapped usage":      {fmt.Errorf("x: %w", usagef("y")), 2, "error: x: y\n"},
+		"several lines":      {errors.New("one\n  two\n\n"), 1, "error: one; two\n"},
+		"escape sequences":   {errors.New("bad \x1b[31mname\u202e"), 1, `error: bad \x1b[31mname\u202e` + "\n"},
+		"interrupted":        {errInterrupted, 130, "error: interrupted\n"},
+		"cancelled":          {fmt.Errorf("reading: %w", context.Canceled), 130, "error: reading: context canceled\n"},
+		"deadline is no 130": {fmt.Errorf("reading: %w", context.DeadlineExceeded), 1, "error: reading: context deadline exceeded\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if code := report(&b, test.err); code != test.code {
+				t.Errorf("code %d, want %d", code, test.code)
+			}
+			if b.String() != test.text {
+				t.Errorf("printed %q, want %q", b.String(), test.text)
+			}
+		})
+	}
+}
+
+func TestExecute(t *testing.T) {
+	failed := errors.New("failed")
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := map[string]struct {
+		ctx  context.Context
+		run  func(context.Context) error
+		want error
+	}{
+		"success":                        {t.Context(), func(context.Context) error { return nil }, nil},
+		"failure":                        {t.Context(), func(context.Context) error { return failed }, failed},
+		"interrupted, ends by itself":    {interrupted, func(ctx context.Context) error { return ctx.Err() }, errInterrupted},
+		"interrupted, done all the same": {interrupted, func(context.Context) error { return nil }, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := execute(test.ctx, test.run); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+	t.Run("interrupted, never ends", func(t *testing.T) {
+		forever := make(chan struct{})
+		defer close(forever)
+		begin := time.Now()
+		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }); !errors.Is(err, errInterrupted) {
+			t.Errorf("got %v, want %v", err, errInterrupted)
+		}
+		if took := time.Since(begin); took < patience || took > 10*patience {
+			t.Errorf("took %v, want about %v", took, patience)
+		}
+	})
+}
+
+func TestWorst(t *testing.T) {
+	tests := []struct{ a, b, want int }{
+		{exitAnswered, exitAnswered, exitAnswered}, {exitAnswered, exitNo, exitNo}, {exitNo, exitFailed, exitFailed},
+		{exitFailed, exitNo, exitFailed}, {exitFailed, exitAnswered, exitFailed},
+	}
+	for _, test := range tests {
+		if got := worst(test.a, test.b); got != test.want {
+			t.Errorf("worst(%d, %d) = %d, want %d", test.a, test.b, got, test.want)
+		}
+	}
+}
+
+func TestVerdictCode(t *testing.T) {
+	want := map[explain.Verdict]int{
+		explain.Allocated: 0, explain.Allocatable: 0, explain.Unsatisfiable: 3, explain.Invalid: 1, explain.Unknown: 1,
+	}
+	got := map[explain.Verdict]int{}
+	for v := range want {
+		got[v] = verdictCode(v)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("exit codes (-want +got):\n" + diff)
+	}
+}
+
+func TestRandomUUID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		id, err := randomUUID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.Split(string(id), "-")
+		if len(id) != 36 || len(parts) != 5 || parts[2][0] != '4' || !strings.ContainsRune("89ab", rune(parts[3][0])) {
+			t.Fatalf("%q is not a random UUID", id)
+		}
+		if seen[string(id)] {
+			t.Fatalf("%q was drawn twice", id)
+		}
+		seen[string(id)] = true
+	}
+}
