@@ -95,6 +95,21 @@ func TestDefaultsWhereMetricsCannotBeRead(t *testing.T) {
 	}
 }
 
+// A gate of 1.37 is on by default only where no replica of 1.36 has to be reckoned with. A server of 1.37
+// says that it is compatible with 1.36 unless it was told otherwise.
+func TestDefaultThatDependsOnCompatibility(t *testing.T) {
+	for compatible, want := range map[string]bool{"36": false, "37": true} {
+		f := newFake()
+		f.metrics = ""
+		f.version = `{"major":"1","minor":"37","emulationMajor":"1","emulationMinor":"37","minCompatibilityMajor":"1",
+			"minCompatibilityMinor":"` + compatible + `","gitVersion":"v1.37.1"}`
+		features := mustRead(t, f, live.Options{}).Features
+		if got := features.Enabled(inspect.GateFractionalCapacityRange); got != want {
+			t.Errorf("compatible with 1.%s: the gate is %v, want %v", compatible, got, want)
+		}
+	}
+}
+
 func TestHostileMetrics(t *testing.T) {
 	f := newFake()
 	f.metrics = strings.Repeat("x", 1<<20) + "\n" +

@@ -19,6 +19,9 @@ type serverVersion struct {
 	git   string // "" when it could not be read
 	minor int    // of 1.minor, as emulated; 0 when it could not be read
 	why   string // why it could not be read
+	// compatible is the oldest minor release that the control plane stays compatible with, one less
+	// than its own unless --min-compatibility-version says otherwise; 0 when the server does not say.
+	compatible int
 }
 
 // version reads /version. The error is that of a server that does not answer; that the version cannot
@@ -48,8 +51,16 @@ func parseVersion(data []byte) serverVersion {
 		return v
 	}
 	v.minor = minor
+	if compatible, err := strconv.Atoi(info.MinCompatibilityMinor); err == nil && info.MinCompatibilityMajor == "1" {
+		v.compatible = compatible
+	}
 	return v
 }
+
+// fractionalCompatible is the release that a control plane must not be older than for
+// DRAFractionalCapacityRange to be on by default: replicas of 1.36 would not know fractional ranges.
+// Of the gates that matter to devices it is the only one with such a condition (pkg/features of 1.37).
+const fractionalCompatible = 37
 
 // reason is an error in a few words, to stand in parentheses.
 func reason(err error) string {
@@ -80,6 +91,9 @@ func features(v serverVersion, m metricGates) inspect.Features {
 			f.Source += fmt.Sprintf(", taken for Kubernetes 1.%d (version not readable: %s)", minor, v.why)
 		}
 		return f
+	}
+	if v.minor != 0 && v.compatible != 0 {
+		f = f.With(map[inspect.Gate]bool{inspect.GateFractionalCapacityRange: v.compatible >= fractionalCompatible})
 	}
 	why := "metrics not readable: " + m.why
 	if v.minor == 0 {
