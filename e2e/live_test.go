@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,7 @@ import (
 // real RBAC and real metrics, which the fake servers of its own tests cannot show.
 func TestReadLiveCluster(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"nobody", "tenant", "reader"},
-		FeatureGates: "DRADerivedAttributes=true,DRAPrioritizedList=true,DRADeviceTaintRules=false"})
+		FeatureGates: "DRADerivedAttributes=true,DRAOptionalNodeOperations=true,DRADeviceTaintRules=false"})
 	for i := range 5 {
 		c.AddNode(t, fmt.Sprint("n", i), nil)
 		c.ApplyText(t, sliceYAML("gpu.example.com", fmt.Sprint("n", i), 2))
@@ -65,6 +67,8 @@ func TestReadLiveCluster(t *testing.T) {
 				t.Errorf("%s is %v, want %v", gate, !want, want)
 			}
 		}
+		changed := []inspect.Gate{inspect.GateDerivedAttributes, inspect.GateDeviceTaintRules, inspect.GateOptionalNodeOperations}
+		checkGates(t, c, got.Features, changed)
 		if !strings.HasPrefix(got.ServerVersion, "v1.37.") {
 			t.Errorf("server version %q", got.ServerVersion)
 		}
@@ -79,6 +83,9 @@ func TestReadLiveCluster(t *testing.T) {
 		}
 		if want := "defaults of Kubernetes 1.37 (metrics not readable: forbidden)"; got.Features.Source != want {
 			t.Errorf("source %q, want %q", got.Features.Source, want)
+		}
+		if got.Features.Enabled(inspect.GateFractionalCapacityRange) {
+			t.Error("DRAFractionalCapacityRange is taken to be on, but this server stays compatible with 1.36")
 		}
 	})
 
@@ -100,6 +107,35 @@ func TestReadLiveCluster(t *testing.T) {
 			t.Errorf("error %v, want refused credentials", err)
 		}
 	})
+}
+
+var gateLine = regexp.MustCompile(`(?m)^kubernetes_feature_enabled\{name="(\w+)",stage="\w*"\} ([01])$`)
+
+// checkGates holds the gates that were read against all of the metrics, and the defaults that inspect
+// knows of the release against the gates that the server was not told to change.
+func checkGates(t *testing.T, c *cluster.Cluster, got inspect.Features, changed []inspect.Gate) {
+	t.Helper()
+	metrics, err := c.Client().Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := map[inspect.Gate]bool{}
+	for _, match := range gateLine.FindAllSubmatch(metrics, -1) {
+		server[inspect.Gate(match[1])] = string(match[2]) == "1"
+	}
+	if len(server) < 100 {
+		t.Fatalf("the server lists %d gates, fewer than it has", len(server))
+	}
+	defaults := inspect.DefaultFeatures(got.Minor)
+	for _, gate := range inspect.Gates() {
+		want, listed := server[gate]
+		if listed && got.Enabled(gate) != want {
+			t.Errorf("%s was read as %v, the server says %v", gate, !want, want)
+		}
+		if !slices.Contains(changed, gate) && defaults.Enabled(gate) != want {
+			t.Errorf("%s is %v by default, the server says %v (listed: %v)", gate, !want, want, listed)
+		}
+	}
 }
 
 func read(t *testing.T, c *cluster.Cluster, user string, options live.Options) *live.Cluster {
