@@ -167,6 +167,20 @@ func (c *Cluster) Allocate(ctx context.Context, node *corev1.Node, claims []*res
 	return w.run()
 }
 
+// Candidates returns the devices that a node may take, in search order. Nodes of one Kind have like
+// devices at like positions.
+func (c *Cluster) Candidates(node *corev1.Node) ([]inspect.DeviceID, error) {
+	view, err := c.viewOf(node, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]inspect.DeviceID, len(view.candidates))
+	for i := range view.candidates {
+		out[i] = view.candidates[i].id
+	}
+	return out, nil
+}
+
 // viewOf builds what one node sees.
 func (c *Cluster) viewOf(node *corev1.Node, claims []*resourcev1.ResourceClaim) (*view, error) {
 	pools, err := c.snapshot.PoolsOn(node)

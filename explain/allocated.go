@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// allocationFrom turns the answer of a node into an Allocation.
-func allocationFrom(claims []*resourcev1.ResourceClaim, a *answer) *Allocation {
+// allocationFrom turns the answer of the first of some nodes into an Allocation.
+func (q *question) allocationFrom(a *answer) *Allocation {
 	out := &Allocation{}
 	for i := range a.result.Allocations {
 		r := &a.result.Allocations[i]
-		addDevices(out, claims[i], r)
+		addDevices(out, q.claims[i], r)
 		if boundTo(r.NodeSelector) != "" || out.NodeSelector == nil {
 			out.NodeSelector = r.NodeSelector
 		}
 	}
 	if len(out.Devices) == 0 || out.NodeSelector != nil {
-		out.Node = a.node
+		out.Node = inspect.NodeName(q.nodes[a.nodes[0]].Name)
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	if err != nil {
 		return err
 	}
-	e.Nodes.Total = len(answers)
+	e.Nodes.Total = len(q.nodes)
 	undecided := 0
 	var first *answer
 	var abort *answer
@@ -96,7 +96,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		case a.abort != nil && abort == nil:
 			abort = a
 		case a.allocatable():
-			e.Nodes.Allocatable++
+			e.Nodes.Allocatable += len(a.nodes)
 			if first == nil {
 				first = a
 			}
@@ -123,7 +123,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		e.Verdict = Unsatisfiable
 	}
 	if first != nil && e.Verdict != Invalid {
-		e.Allocation = allocationFrom(q.claims, first)
+		e.Allocation = q.allocationFrom(first)
 	}
 	e.Message = q.headline(e, abort)
 	return nil

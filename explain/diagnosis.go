@@ -80,7 +80,7 @@ func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (
 func abortReason(e *allocator.AbortError) Reason {
 	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: e.Error()}
 	if e.Device != (inspect.DeviceID{}) {
-		r.Devices = []inspect.DeviceID{e.Device}
+		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
 	}
 	return r
 }
@@ -158,7 +158,7 @@ func span(low, high int) string {
 func lossReason(f *Funnel, path string, loss *Loss) Reason {
 	return Reason{
 		Code: loss.Code, Request: f.Request, Claim: f.Claim, Path: path,
-		Devices: loss.Devices, Claims: loss.Claims, Message: loss.Message(),
+		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, Message: loss.Message(),
 	}
 }
 

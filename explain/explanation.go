@@ -101,8 +101,11 @@ type Reason struct {
 	Request string // "request" or "request/subrequest"; of which claim, in a pod, is in Claim
 	Claim   inspect.ClaimRef
 	// Path is the field at fault, as "spec.devices.requests[0].exactly.count"; may be empty.
-	Path    string
+	Path string
+	// Devices are those that the reason is about, on all nodes of the group; of a large group those of
+	// some of its nodes. Total is their number on all nodes.
 	Devices []inspect.DeviceID
+	Total   int
 	Claims  []Holder
 	Message string
 }
@@ -150,7 +153,9 @@ type Loss struct {
 	Values []Value
 	// OtherDriver: the devices belong to drivers that the class is not about.
 	OtherDriver bool
-	// Devices are those of all nodes of the group.
+	// Total is the number of devices on all nodes of the group. Devices are these devices; in a large
+	// group those of some of its nodes.
+	Total   int
 	Devices []inspect.DeviceID
 	// Claims are those that hold the devices or shares of them.
 	Claims []Holder
@@ -169,7 +174,7 @@ func (l *Loss) Message() string {
 		if v.Text == "" {
 			continue
 		}
-		if len(l.Values) > 1 && l.Count == len(l.Devices) {
+		if len(l.Values) > 1 && l.Count == l.Total {
 			values = append(values, fmt.Sprintf("%s (%d)", v.Text, v.Count))
 			continue
 		}

@@ -73,7 +73,7 @@ func (f *Funnel) left() int { return f.Steps[len(f.Steps)-1].Left }
 func (d *diagnosis) lose(ctx context.Context, lost []Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []Loss {
 	loss := d.describe(ctx, r, device, rejection)
 	loss.Code = rejection.Code
-	loss.Count, loss.Most = 1, 1
+	loss.Count, loss.Most, loss.Total = 1, 1, 1
 	loss.Devices = []inspect.DeviceID{device.ID}
 	at := slices.IndexFunc(lost, loss.same)
 	if at < 0 {
@@ -93,6 +93,7 @@ func (l *Loss) same(other Loss) bool {
 // absorb takes over the devices and values of a loss with the same reason.
 func (l *Loss) absorb(other *Loss) {
 	l.Devices = append(l.Devices, other.Devices...)
+	l.Total += other.Total
 	for _, v := range other.Values {
 		at := slices.IndexFunc(l.Values, func(have Value) bool { return have.Text == v.Text })
 		if at < 0 {

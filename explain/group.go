@@ -15,23 +15,22 @@ import (
 // maxExactGroups is the number of groups up to which nodes that differ in numbers stay apart.
 const maxExactGroups = 4
 
+// maxNamedNodes bounds, for nodes that look alike, of how many the devices and holders are named.
+const maxNamedNodes = 16
+
 // group diagnoses all nodes that said no and groups those with the same reasons, the largest group
 // first. Nodes whose numbers differ are put together only when there would be many groups otherwise.
 func (q *question) group(ctx context.Context, answers []answer) ([]Group, error) {
-	var refused []int
+	var refused []*answer
 	for i := range answers {
 		if !answers[i].allocatable() {
-			refused = append(refused, i)
+			refused = append(refused, &answers[i])
 		}
 	}
 	diagnoses := make([]*diagnosis, len(refused))
-	err := parallel(len(refused), func(i int) error {
-		d, err := q.diagnose(ctx, q.nodes[refused[i]], &answers[refused[i]])
-		var abort *allocator.AbortError
-		if errors.As(err, &abort) { // only reached by looking at devices that the search did not reach
-			d, err = &diagnosis{general: []Reason{abortReason(abort)}}, nil
-		}
-		diagnoses[i] = d
+	err := allocator.Parallel(len(refused), func(i int) error {
+		var err error
+		diagnoses[i], err = q.diagnoseAll(ctx, refused[i])
 		return err
 	})
 	if err != nil {
@@ -44,18 +43,78 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 	var groups []Group
 	for _, set := range sets {
 		d := diagnoses[set[0]]
-		g := Group{}
+		var nodes []int
 		for i, at := range set {
 			if i > 0 {
 				d.merge(diagnoses[at])
 			}
-			g.Nodes = append(g.Nodes, answers[refused[at]].node)
+			nodes = append(nodes, refused[at].nodes...)
+		}
+		slices.Sort(nodes)
+		g := Group{Nodes: make([]inspect.NodeName, len(nodes))}
+		for i, n := range nodes {
+			g.Nodes[i] = inspect.NodeName(q.nodes[n].Name)
 		}
 		d.finish(&g)
 		groups = append(groups, g)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return groups, nil
+}
+
+// diagnoseAll looks at the first of the nodes and takes the others to be like it.
+func (q *question) diagnoseAll(ctx context.Context, a *answer) (*diagnosis, error) {
+	d, err := q.diagnose(ctx, q.nodes[a.nodes[0]], a)
+	var abort *allocator.AbortError
+	if errors.As(err, &abort) { // only reached by looking at devices that the search did not reach
+		return &diagnosis{general: []Reason{abortReason(abort)}}, nil
+	}
+	if err != nil || len(a.nodes) == 1 || len(d.funnels) == 0 {
+		return d, err
+	}
+	first, err := q.cluster.Candidates(q.nodes[a.nodes[0]])
+	if err != nil {
+		return nil, err
+	}
+	position := make(map[inspect.DeviceID]int, len(first))
+	for i, id := range first {
+		position[id] = i
+	}
+	named := min(len(a.nodes), maxNamedNodes)
+	var others [][]inspect.DeviceID
+	for _, n := range a.nodes[1:named] {
+		ids, err := q.cluster.Candidates(q.nodes[n])
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, ids)
+	}
+	for i := range d.funnels {
+		d.funnels[i].multiply(len(a.nodes), position, others)
+	}
+	for i := range d.joint {
+		d.joint[i].nodes = len(a.nodes)
+	}
+	return d, nil
+}
+
+// multiply turns the funnel of one node into that of many like it, and adds the devices of some.
+func (f *Funnel) multiply(nodes int, position map[inspect.DeviceID]int, others [][]inspect.DeviceID) {
+	for i := range f.Steps {
+		for j := range f.Steps[i].Lost {
+			l := &f.Steps[i].Lost[j]
+			l.Total *= nodes
+			for v := range l.Values {
+				l.Values[v].Count *= nodes
+			}
+			mine := slices.Clone(l.Devices)
+			for _, ids := range others {
+				for _, id := range mine {
+					l.Devices = append(l.Devices, ids[position[id]])
+				}
+			}
+		}
+	}
 }
 
 // partition returns sets of indices of diagnoses that are alike, in the order of their first member.

@@ -3,8 +3,7 @@ package explain
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -31,9 +30,10 @@ type question struct {
 	unsuitable map[inspect.NodeName]Reason
 }
 
-// answer is what one node says.
+// answer is what nodes that look alike say.
 type answer struct {
-	node       inspect.NodeName
+	// nodes are indices into the nodes of the question, ascending.
+	nodes      []int
 	unsuitable *Reason
 	result     *allocator.Result
 	abort      *allocator.AbortError
@@ -43,61 +43,39 @@ func (a *answer) allocatable() bool {
 	return a.result != nil && a.result.Outcome == allocator.Allocated
 }
 
-// ask decides the question on every node, on all cores. The answers are in the order of the nodes.
+// ask decides the question on every node. The answers are in the order of their first node.
 func (q *question) ask(ctx context.Context) ([]answer, error) {
-	answers := make([]answer, len(q.nodes))
-	err := parallel(len(q.nodes), func(i int) error {
-		node := q.nodes[i]
-		answers[i].node = inspect.NodeName(node.Name)
-		if reason, ok := q.unsuitable[answers[i].node]; ok {
-			answers[i].unsuitable = &reason
-			return nil
+	var answers []answer
+	var suitable []*corev1.Node
+	var index []int // of the suitable nodes
+	unsuitable := map[string]int{}
+	for i, node := range q.nodes {
+		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
+		if !bad {
+			suitable, index = append(suitable, node), append(index, i)
+			continue
 		}
-		result, err := q.cluster.Allocate(ctx, node, q.claims, nil)
-		if errors.As(err, &answers[i].abort) {
-			return nil
+		at, known := unsuitable[reason.Message]
+		if !known {
+			at = len(answers)
+			unsuitable[reason.Message] = at
+			answers = append(answers, answer{unsuitable: &reason})
 		}
-		answers[i].result = result
-		return err
-	})
-	return answers, err
-}
-
-// parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns
-// when all calls have ended; after an error no new ones begin.
-func parallel(n int, f func(int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	errs := make([]error, n)
-	var mu sync.Mutex
-	next, failed := 0, false
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed || next >= n {
-			return -1
-		}
-		next++
-		return next - 1
+		answers[at].nodes = append(answers[at].nodes, i)
 	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := take(); i >= 0; i = take() {
-				if errs[i] = f(i); errs[i] != nil {
-					mu.Lock()
-					failed = true
-					mu.Unlock()
-				}
-			}
-		})
+	kinds, err := q.cluster.Sweep(ctx, suitable, q.claims)
+	if err != nil {
+		return nil, err
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	for _, kind := range kinds {
+		a := answer{result: kind.Result, abort: kind.Abort}
+		for _, n := range kind.Nodes {
+			a.nodes = append(a.nodes, index[n])
 		}
+		answers = append(answers, a)
 	}
-	return nil
+	slices.SortFunc(answers, func(a, b answer) int { return a.nodes[0] - b.nodes[0] })
+	return answers, nil
 }
 
 // nodesFor returns the nodes that the options ask about.

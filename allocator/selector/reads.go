@@ -170,21 +170,24 @@ func find[V any](m map[resourcev1.QualifiedName]V, f *Field, driver string) (V, 
 	return v, ok
 }
 
-// AppendAttribute writes an attribute so that equal bytes mean equal type and value.
+// AppendAttribute writes an attribute so that equal bytes mean equal type and value. What it writes is
+// never the beginning of something else that it writes.
 func AppendAttribute(buf []byte, a *resourcev1.DeviceAttribute) []byte {
 	switch {
 	case a.IntValues != nil || a.BoolValues != nil || a.StringValues != nil || a.VersionValues != nil:
-		return append(append(buf, 'l'), FormatAttribute(a)...)
+		buf = appendString(append(buf, 'l'), FormatAttribute(a))
 	case a.IntValue != nil:
-		return strconv.AppendInt(append(buf, 'i'), *a.IntValue, 10)
+		buf = strconv.AppendInt(append(buf, 'i'), *a.IntValue, 10)
 	case a.BoolValue != nil:
-		return strconv.AppendBool(append(buf, 'b'), *a.BoolValue)
+		buf = strconv.AppendBool(append(buf, 'b'), *a.BoolValue)
 	case a.StringValue != nil:
-		return appendString(append(buf, 's'), *a.StringValue)
+		buf = appendString(append(buf, 's'), *a.StringValue)
 	case a.VersionValue != nil:
-		return appendString(append(buf, 'v'), *a.VersionValue)
+		buf = appendString(append(buf, 'v'), *a.VersionValue)
+	default:
+		buf = append(buf, '?')
 	}
-	return append(buf, '?')
+	return append(buf, 0)
 }
 
 func appendString(buf []byte, s string) []byte {
@@ -193,13 +196,14 @@ func appendString(buf []byte, s string) []byte {
 	return append(buf, s...)
 }
 
-// AppendQuantity writes a quantity so that equal bytes mean equal numbers.
+// AppendQuantity writes a quantity so that equal bytes mean equal numbers. What it writes is never the
+// beginning of something else that it writes.
 func AppendQuantity(buf []byte, q *resource.Quantity) []byte {
 	if v, ok := q.AsInt64(); ok {
-		return strconv.AppendInt(append(buf, 'q'), v, 10)
+		return append(strconv.AppendInt(append(buf, 'q'), v, 10), 0)
 	}
 	precise := q.DeepCopy()
-	return append(append(buf, 'Q'), precise.AsDec().String()...)
+	return append(append(append(buf, 'Q'), precise.AsDec().String()...), 0)
 }
 
 // appendDomain writes all fields of a domain, in the order of their names.

@@ -1,0 +1,267 @@
+package allocator
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Nodes that look alike to a question get the same answer, so only one of them is asked.
+//
+// What a node looks like is written down as bytes: its pools in search order, of each pool whether it
+// is usable, its counters and its devices in order; of each device what the question can see of it
+// (what the selectors read, the attributes of constraints, taints, capacities, counters, flags) and
+// what claims hold of it. Names are left out: they are only in the answer. Example: 5,000 nodes with 8
+// GPUs each, of two models, half of them held: a selector on the model gives as many kinds of nodes as
+// there are patterns of held devices per model, not 5,000.
+
+// look writes down what nodes look like to one question.
+type look struct {
+	cluster *Cluster
+	reads   selector.Reads // of all selectors and derived attributes of the question
+	selects bool           // there is a selector or derived attribute at all
+	names   []resourcev1.FullyQualifiedName
+	buf     []byte
+}
+
+// newLook finds out what the claims can see of a device.
+func newLook(c *Cluster, claims []*resourcev1.ResourceClaim) *look {
+	l := &look{cluster: c}
+	for _, claim := range claims {
+		for i := range claim.Spec.Devices.Requests {
+			request := &claim.Spec.Devices.Requests[i]
+			if request.Exactly != nil {
+				l.addSpec(exactSpec(request.Exactly))
+			}
+			for j := range request.FirstAvailable {
+				l.addSpec(subSpec(&request.FirstAvailable[j]))
+			}
+		}
+		for i := range claim.Spec.Devices.Constraints {
+			constraint := &claim.Spec.Devices.Constraints[i]
+			for _, name := range []*resourcev1.FullyQualifiedName{constraint.MatchAttribute, constraint.DistinctAttribute} {
+				if name != nil && !slices.Contains(l.names, *name) {
+					l.names = append(l.names, *name)
+				}
+			}
+		}
+	}
+	return l
+}
+
+func (l *look) addSpec(s spec) {
+	if class, ok := l.cluster.snapshot.Class(s.class); ok {
+		l.addSelectors(class.Spec.Selectors)
+	}
+	l.addSelectors(s.selectors)
+	for i := range s.derived {
+		l.addProgram(l.cluster.selectors.Derived(s.derived[i].Expression))
+	}
+}
+
+func (l *look) addSelectors(selectors []resourcev1.DeviceSelector) {
+	for i := range selectors {
+		if selectors[i].CEL != nil {
+			l.addProgram(l.cluster.selectors.Selector(selectors[i].CEL.Expression))
+		}
+	}
+}
+
+func (l *look) addProgram(p *selector.Program) {
+	l.selects = true
+	r := p.Reads()
+	l.reads.Everything = l.reads.Everything || r.Everything
+	for _, f := range r.Fields {
+		if !slices.Contains(l.reads.Fields, f) {
+			l.reads.Fields = append(l.reads.Fields, f)
+		}
+	}
+}
+
+// clone returns a look for use by another goroutine.
+func (l *look) clone() *look {
+	out := *l
+	out.buf = nil
+	return &out
+}
+
+// of writes down what a node looks like. The bytes are valid until the next call.
+func (l *look) of(node *corev1.Node) ([]byte, error) {
+	pools, err := l.cluster.snapshot.PoolsOn(node)
+	if err != nil {
+		return nil, err
+	}
+	buf := l.buf[:0]
+	if slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations)) {
+		buf = append(buf, 'd')
+	}
+	for _, pool := range pools {
+		buf = l.appendPool(buf, node, pool)
+	}
+	l.buf = buf
+	return buf, nil
+}
+
+func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool) []byte {
+	switch {
+	case pool.Incomplete: // named in explanations, so two such pools are not alike
+		return appendText(append(buf, 'I'), pool.ID.String())
+	case pool.Invalid != "":
+		return appendText(append(buf, 'X'), pool.ID.String())
+	}
+	buf = append(buf, 'P')
+	if len(pool.CounterSets) > 0 {
+		buf = l.appendCounters(buf, pool)
+	}
+	for s := range pool.Slices {
+		slice := &pool.Slices[s]
+		if len(slice.Spec.SkipNodeOperations) > 0 {
+			buf = append(buf, 'k')
+		}
+		if selector := slice.Spec.NodeSelector; selector != nil && len(selector.NodeSelectorTerms) > 1 {
+			buf = append(buf, 'm') // no allocation can be made of it
+		}
+		for i := range slice.Spec.Devices {
+			buf = l.appendDevice(buf, node, pool, slice, i)
+		}
+	}
+	return buf
+}
+
+// appendCounters writes what is left of the pool's counters, and the groups on its counter sets.
+func (l *look) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
+	v := &view{cluster: l.cluster}
+	p := &poolView{NodePool: pool}
+	for i := range v.countersOf(p).counters {
+		counter := &p.counters.counters[i]
+		buf = appendText(appendText(buf, counter.set), counter.counter)
+		buf = selector.AppendQuantity(buf, &counter.available)
+	}
+	if l.cluster.features.CompatibilityGroups {
+		groups := v.groupsOf(p)
+		for _, set := range slices.Sorted(maps.Keys(groups)) {
+			g := groups[set]
+			buf = appendText(buf, set)
+			buf = strconv.AppendBool(buf, g.ungrouped)
+			for _, name := range g.groups {
+				buf = appendText(buf, name)
+			}
+		}
+	}
+	return buf
+}
+
+// appendDevice writes what the question can see of a device.
+func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePool, slice *inspect.PoolSlice, index int) []byte {
+	device := &slice.Spec.Devices[index]
+	buf = append(buf, 'D')
+	buf = appendText(buf, pool.ID.Driver)
+	if reaches, err := slice.DeviceReaches(node, index); err != nil || !reaches {
+		buf = append(buf, 'n')
+		if err != nil {
+			buf = appendText(buf, err.Error())
+		}
+	}
+	if selector := device.NodeSelector; selector != nil && len(selector.NodeSelectorTerms) > 1 {
+		buf = append(buf, 'm')
+	}
+	buf = l.appendFlags(buf, device)
+	if l.selects && !selector.Convertible(device) {
+		buf = append(buf, '!')
+	}
+	buf = l.reads.Append(buf, pool.ID.Driver, device)
+	for _, name := range l.names {
+		if a := LookupAttribute(device, pool.ID.Driver, name); a != nil {
+			buf = selector.AppendAttribute(buf, a)
+		}
+		buf = append(buf, 0)
+	}
+	for i := range device.Taints {
+		t := &device.Taints[i]
+		buf = appendText(appendText(appendText(append(buf, 't'), t.Key), t.Value), string(t.Effect))
+	}
+	if l.cluster.features.ConsumableCapacity && len(device.Capacity) > 0 {
+		buf = appendCapacity(buf, device)
+	}
+	for i := range device.ConsumesCounters {
+		buf = appendConsumption(buf, &device.ConsumesCounters[i])
+	}
+	return l.appendUsage(buf, slice, index)
+}
+
+func (l *look) appendFlags(buf []byte, device *resourcev1.Device) []byte {
+	flags := byte('A')
+	if isTrue(device.AllowMultipleAllocations) {
+		flags |= 1 << 1
+	}
+	if len(device.BindingConditions) > 0 {
+		flags |= 1 << 2
+	}
+	return append(buf, flags)
+}
+
+// appendCapacity writes everything that decides about amounts.
+func appendCapacity(buf []byte, device *resourcev1.Device) []byte {
+	if len(device.Capacity) == 1 {
+		for name, c := range device.Capacity {
+			return appendOneCapacity(buf, name, &c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(device.Capacity)) {
+		c := device.Capacity[name]
+		buf = appendOneCapacity(buf, name, &c)
+	}
+	return buf
+}
+
+func appendOneCapacity(buf []byte, name resourcev1.QualifiedName, c *resourcev1.DeviceCapacity) []byte {
+	buf = selector.AppendQuantity(appendText(append(buf, 'c'), string(name)), &c.Value)
+	if c.RequestPolicy != nil {
+		// Representations count as well as numbers here, see violates.
+		buf = appendText(buf, c.RequestPolicy.String())
+	}
+	return buf
+}
+
+func appendConsumption(buf []byte, c *resourcev1.DeviceCounterConsumption) []byte {
+	buf = appendText(append(buf, 'u'), c.CounterSet)
+	for _, name := range slices.Sorted(maps.Keys(c.Counters)) {
+		counter := c.Counters[name]
+		buf = selector.AppendQuantity(appendText(buf, name), &counter.Value)
+	}
+	for _, group := range c.CompatibilityGroups {
+		buf = appendText(append(buf, 'g'), group)
+	}
+	return buf
+}
+
+// appendUsage writes what claims hold of a device.
+func (l *look) appendUsage(buf []byte, slice *inspect.PoolSlice, index int) []byte {
+	u := l.cluster.usage[inspect.DeviceIDOf(slice.ResourceSlice, index)]
+	if u == nil {
+		return append(buf, '-')
+	}
+	if u.dedicated {
+		buf = append(buf, '*')
+	}
+	if u.shared {
+		buf = append(buf, '/')
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.consumed)) {
+		q := u.consumed[name]
+		buf = selector.AppendQuantity(appendText(buf, string(name)), &q)
+	}
+	return buf
+}
+
+func appendText(buf []byte, s string) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(s)))
+	return append(buf, s...)
+}
