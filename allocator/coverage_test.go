@@ -70,6 +70,7 @@ func (c *coverage) problem(q *question, got comparison, codes codesSeen) {
 	c.sawIf(true, kind)
 	c.counts["nodes/left out, search too long"] += got.left
 	c.counts["nodes/left out, the scheduler panics"] += got.panics
+	c.counts["nodes/pruned"] += got.pruned
 	for code := range codes {
 		c.counts["code/"+string(code)]++
 	}
@@ -237,7 +238,7 @@ var atLeast = []string{
 	"answer/consumption rounded up", "answer/consumption by valid values", "answer/consumption by range",
 	"answer/consumption without policy", "answer/consumption by default", "answer/consumption of the whole",
 	"answer/consumption of a fraction",
-	"outcome/devices", "outcome/nothing", "outcome/invalid pools", "outcome/abort", "variant/incubating", "variant/experimental",
+	"nodes/pruned", "outcome/devices", "outcome/nothing", "outcome/invalid pools", "outcome/abort", "variant/incubating", "variant/experimental",
 }
 
 // check prints the coverage and fails the test when something is missing or out of proportion.

@@ -24,6 +24,7 @@ type comparison struct {
 	ours    []answer // per node
 	left    int      // nodes that were left out because the search is too long
 	panics  int      // nodes on which the scheduler's allocator panics
+	pruned  int      // nodes on which pruning was compared as well
 	differs string   // the first difference, or ""
 }
 
@@ -33,13 +34,14 @@ func compare(q *question, observer Observer) comparison {
 	ctx := context.Background()
 	out := comparison{}
 	cluster := newOurs(q, stepBudget)
+	pruning := NewCluster(cluster.Snapshot(), Options{StepLimit: 2 * stepBudget})
 	for _, node := range q.objects.Nodes {
 		scheduler, err := newScheduler(ctx, q)
 		if err != nil {
 			out.differs = err.Error()
 			return out
 		}
-		theirs := ask(ctx, scheduler, q, node)
+		theirs := ask(ctx, scheduler, q, node, stepBudget)
 		switch theirs.outcome {
 		case gotUndecided:
 			out.left++
@@ -52,6 +54,14 @@ func compare(q *question, observer Observer) comparison {
 		out.ours = append(out.ours, ours)
 		if d := difference(ours, theirs); d != "" {
 			out.differs = fmt.Sprintf("node %s: %s", node.Name, d)
+			return out
+		}
+		if theirs.steps <= plainSteps {
+			continue // pruning begins later
+		}
+		out.pruned++
+		if d := otherAnswer(answerOf(ctx, pruning, q, node, observer), theirs); d != "" {
+			out.differs = fmt.Sprintf("node %s, with pruning: %s", node.Name, d)
 			return out
 		}
 	}
@@ -111,7 +121,7 @@ func (q *question) String() string {
 
 // The seeds are fixed, so a run always asks the same questions.
 const (
-	problems      = 60_000
+	problems      = 40_000
 	problemsShort = 2_000
 	shards        = 8
 )
@@ -156,6 +166,38 @@ func differentialShard(t *testing.T, shard, n int, seen *coverage) {
 	seen.merge(mine)
 }
 
+// TestDifferentialOfLongSearches compares where the scheduler needs so many steps that a search without
+// pruning is too slow to be compared often.
+func TestDifferentialOfLongSearches(t *testing.T) {
+	ctx := context.Background()
+	compared, want := 0, 10
+	if testing.Short() {
+		want = 3
+	}
+	for seed := uint64(8_000_000); compared < want; seed++ {
+		q := generate(seeded(seed))
+		plain := newOurs(q, stepBudget)
+		for _, node := range q.objects.Nodes {
+			if answerOf(ctx, plain, q, node, nil).outcome != gotUndecided {
+				continue
+			}
+			scheduler, err := newScheduler(ctx, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs := ask(ctx, scheduler, q, node, 20*stepBudget)
+			if theirs.outcome == gotUndecided || theirs.outcome == gotPanic {
+				continue
+			}
+			compared++
+			ours := answerOf(ctx, NewCluster(plain.Snapshot(), Options{}), q, node, nil)
+			if d := otherAnswer(ours, theirs); d != "" {
+				t.Fatalf("seed %d, node %s: %s\n%s", seed, node.Name, d, q)
+			}
+		}
+	}
+}
+
 // TestOneSchedulerInstanceForAllNodes compares with an instance that decides about all nodes, as the
 // scheduler uses it. Problems with counters are left out: an instance remembers the counters of a pool
 // as they look from the first node that asks, so there the answer depends on the order of the nodes.
@@ -174,7 +216,7 @@ func TestOneSchedulerInstanceForAllNodes(t *testing.T) {
 		}
 		steps := int64(0)
 		for _, node := range q.objects.Nodes {
-			theirs := ask(ctx, scheduler, q, node)
+			theirs := ask(ctx, scheduler, q, node, stepBudget)
 			theirs.steps, steps = theirs.steps-steps, theirs.steps
 			if theirs.outcome == gotUndecided || theirs.outcome == gotPanic {
 				continue

@@ -34,7 +34,7 @@ func disagreement(t *testing.T, ours func(*question) *Cluster) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := ask(ctx, scheduler, q, node)
+			b := ask(ctx, scheduler, q, node, stepBudget)
 			if b.outcome == gotUndecided || b.outcome == gotPanic {
 				continue
 			}

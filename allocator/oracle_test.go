@@ -176,10 +176,10 @@ func (b budget) Err() error {
 	return nil
 }
 
-// ask lets the scheduler's allocator decide about a node. The instance counts its steps over all
-// nodes, so they are only those of this question if the instance is new.
-func ask(ctx context.Context, scheduler structured.Allocator, q *question, node *corev1.Node) (a answer) {
-	left := stepBudget
+// ask lets the scheduler's allocator decide about a node within a number of steps. The instance counts
+// its steps over all nodes, so they are only those of this question if the instance is new.
+func ask(ctx context.Context, scheduler structured.Allocator, q *question, node *corev1.Node, steps int) (a answer) {
+	left := steps
 	ctx = budget{ctx, &left}
 	defer func() {
 		if r := recover(); r != nil {
@@ -207,7 +207,8 @@ func ask(ctx context.Context, scheduler structured.Allocator, q *question, node 
 	return a
 }
 
-// newOurs builds the code under test for a problem.
+// newOurs builds the code under test for a problem. It walks without pruning, step by step as the
+// scheduler does.
 func newOurs(q *question, stepLimit int64) *Cluster {
 	objects := q.objects
 	// New sorts in place; the problem is read by others.
@@ -239,9 +240,11 @@ func answerOf(ctx context.Context, c *Cluster, q *question, node *corev1.Node, o
 	return a
 }
 
-// allowFewerSteps: pruning may make our search shorter than the scheduler's, never longer. There is
-// none yet, so the searches are step by step the same.
-const allowFewerSteps = false
+// otherAnswer is difference without the steps, for searches with pruning.
+func otherAnswer(ours, scheduler answer) string {
+	ours.steps = scheduler.steps
+	return difference(ours, scheduler)
+}
 
 // difference says how our answer differs from the scheduler's, or "".
 func difference(ours, scheduler answer) string {
@@ -258,7 +261,7 @@ func difference(ours, scheduler answer) string {
 		}
 		return ""
 	}
-	if ours.steps > scheduler.steps || ours.steps < scheduler.steps && !allowFewerSteps {
+	if ours.steps != scheduler.steps {
 		return fmt.Sprintf("steps: ours %d, scheduler %d", ours.steps, scheduler.steps)
 	}
 	if len(ours.allocations) != len(scheduler.allocations) {
