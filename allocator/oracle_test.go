@@ -277,8 +277,8 @@ func difference(ours, scheduler answer) string {
 
 func allocationDifference(ours, scheduler *resourcev1.AllocationResult) string {
 	a, b := ours.Devices.Results, scheduler.Devices.Results
-	if len(a) != len(b) {
-		return fmt.Sprintf("devices: ours %d, scheduler %d", len(a), len(b))
+	if len(a) != len(b) || (a == nil) != (b == nil) {
+		return fmt.Sprintf("devices: ours %d (nil: %t), scheduler %d (nil: %t)", len(a), a == nil, len(b), b == nil)
 	}
 	for i := range a {
 		if d := consumedDifference(&a[i], &b[i]); d != "" {
