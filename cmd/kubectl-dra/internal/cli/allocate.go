@@ -51,6 +51,7 @@ written and writes nothing. It is the default with --from and --demo.`,
 
   # All claims of a pod, on one node
   kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --dry-run=client`,
+		ValidArgs: typeNames(allocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
 			if err != nil {

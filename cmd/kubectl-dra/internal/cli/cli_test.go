@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
@@ -164,5 +167,38 @@ func TestRandomUUID(t *testing.T) {
 			t.Fatalf("%q was drawn twice", id)
 		}
 		seen[string(id)] = true
+	}
+}
+
+func TestLogIsSilent(t *testing.T) {
+	stderr := os.Stderr
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stderr = w // the log goes there by itself
+	defer func() { os.Stderr = stderr }()
+	var shown bytes.Buffer
+	for _, verbosity := range []int{0, 5, 6} {
+		if err := configureLog(&shown, verbosity); err != nil {
+			t.Fatal(err)
+		}
+		klog.ErrorS(nil, "an error", "verbosity", verbosity)
+		klog.V(6).InfoS("a request", "verbosity", verbosity)
+		klog.Flush()
+	}
+	if err := configureLog(&shown, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	leaked, err := io.ReadAll(r)
+	if err != nil || len(leaked) > 0 {
+		t.Errorf("on stderr: %q, %v", leaked, err)
+	}
+	lines := strings.Split(strings.TrimSpace(shown.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"an error"`) || !strings.Contains(lines[1], `"a request"`) {
+		t.Errorf("with -v=6: %q, want an error and a request", lines)
 	}
 }

@@ -55,6 +55,7 @@ gives up with an error (or the question could not be answered).`,
 
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
+		ValidArgs: typeNames(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,5 +114,3 @@ func noArguments(cmd *cobra.Command, args []string) error {
 }
 
 func commaList(words []string) string { return strings.Join(words, ", ") }
-
-func itoa(n int) string { return strconv.Itoa(n) }

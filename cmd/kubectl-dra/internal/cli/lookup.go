@@ -87,12 +87,18 @@ func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
 	return fmt.Errorf("%s", text)
 }
 
+// typeNames are what the kinds are called in usage.
+func typeNames(kinds []kind) []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.names[0])
+	}
+	return names
+}
+
 // splitArguments takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
 func splitArguments(args []string, kinds []kind) (kind, []string, error) {
-	var known []string
-	for _, k := range kinds {
-		known = append(known, k.names[0])
-	}
+	known := typeNames(kinds)
 	if len(args) == 0 {
 		return kind{}, nil, usagef("say what: %s and a name", strings.Join(known, ", "))
 	}

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/klog/v2"
 )
 
 const rootLong = `kubectl dra explains Dynamic Resource Allocation (DRA): why a claim is, can be or
@@ -37,7 +34,9 @@ func newRoot(streams genericiooptions.IOStreams, clock Clock) *cobra.Command {
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			configureLog(streams.ErrOut, src.verbosity)
+			if err := configureLog(streams.ErrOut, src.verbosity); err != nil {
+				return err
+			}
 			return src.validate()
 		},
 	}
@@ -72,18 +71,4 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return usagef("unknown command %q%s", args[0], hint)
 	}
 	return usagef("unknown command %q; there are %s", args[0], commaList(names))
-}
-
-// configureLog keeps the libraries silent unless the user wants to see requests.
-func configureLog(w io.Writer, verbosity int) {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	if verbosity < 6 {
-		return
-	}
-	klog.SetOutput(w)
-	var level klog.Level
-	if err := level.Set(itoa(verbosity)); err != nil {
-		klog.ErrorS(err, "Setting the log level")
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"runtime"
 	"runtime/debug"
 
@@ -78,7 +79,11 @@ func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, e
 func askVersion(ctx context.Context, client rest.Interface, host string) (*apiversion.Info, error) {
 	data, err := client.Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
-		return nil, fmt.Errorf("reading the version of %s: %w; check that the server runs and that the kubeconfig context is the right one", host, err)
+		cause := err
+		if request := (*url.Error)(nil); errors.As(err, &request) {
+			cause = request.Err // without the address, which is said already
+		}
+		return nil, fmt.Errorf("reading the version of %s: %w; check the server and the kubeconfig context", host, cause)
 	}
 	info := &apiversion.Info{}
 	if err := json.Unmarshal(data, info); err != nil {
