@@ -110,6 +110,22 @@ func TestDefaultThatDependsOnCompatibility(t *testing.T) {
 	}
 }
 
+// Before 1.35 there is no gate for DeviceTaintRules: the one for taints turns them on.
+func TestTaintRulesOfOldServers(t *testing.T) {
+	for _, c := range []struct {
+		minor, taints string
+		want          bool
+	}{{"34", "1", true}, {"34", "0", false}, {"35", "1", false}} {
+		f := newFake()
+		f.version = `{"major":"1","minor":"` + c.minor + `","gitVersion":"v1.` + c.minor + `.0"}`
+		f.metrics = `kubernetes_feature_enabled{name="DRADeviceTaints",stage="ALPHA"} ` + c.taints + "\n"
+		features := mustRead(t, f, live.Options{}).Features
+		if got := features.Enabled(inspect.GateDeviceTaintRules); got != c.want {
+			t.Errorf("1.%s with DRADeviceTaints %s: taint rules %v, want %v", c.minor, c.taints, got, c.want)
+		}
+	}
+}
+
 func TestHostileMetrics(t *testing.T) {
 	f := newFake()
 	f.metrics = strings.Repeat("x", 1<<20) + "\n" +

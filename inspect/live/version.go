@@ -85,7 +85,7 @@ func features(v serverVersion, m metricGates) inspect.Features {
 	if len(m.gates) > 0 {
 		// A gate that the server does not list is either unknown to it or so old that it was removed:
 		// the defaults of its version are right in both cases.
-		f = f.With(m.gates)
+		f = withTaintRules(f.With(m.gates))
 		f.Source = "feature gates of the API server (kubernetes_feature_enabled)"
 		if v.minor == 0 {
 			f.Source += fmt.Sprintf(", taken for Kubernetes 1.%d (version not readable: %s)", minor, v.why)
@@ -100,5 +100,17 @@ func features(v serverVersion, m metricGates) inspect.Features {
 		why = "version not readable: " + v.why + "; " + why
 	}
 	f.Source += " (" + why + ")"
-	return f
+	return withTaintRules(f)
+}
+
+// taintRulesGateSince is the release from which on DeviceTaintRules have a gate of their own.
+const taintRulesGateSince = 35
+
+// withTaintRules returns the gates with DRADeviceTaintRules as the scheduler of an older release behaves:
+// there DRADeviceTaints alone turns the rules on.
+func withTaintRules(f inspect.Features) inspect.Features {
+	if f.Minor >= taintRulesGateSince {
+		return f
+	}
+	return f.With(map[inspect.Gate]bool{inspect.GateDeviceTaintRules: f.Enabled(inspect.GateDeviceTaints)})
 }
