@@ -39,7 +39,7 @@ type Cluster struct {
 	plainSteps int64
 	noBounds   bool
 	selectors  *selector.Cache
-	usage      map[inspect.DeviceID]*usage
+	ignore     map[inspect.ClaimRef]bool
 }
 
 // usage is what allocated claims hold of a device.
@@ -66,13 +66,10 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 			ConsumableCapacity: f.ConsumableCapacity,
 			ListTypeAttributes: f.ListTypeAttributes,
 		}),
-		usage: map[inspect.DeviceID]*usage{},
+		ignore: opts.Ignore,
 	}
 	if c.stepLimit == 0 {
 		c.stepLimit = DefaultStepLimit
-	}
-	for id, holders := range s.AllHolders {
-		c.addUsage(id, holders, opts.Ignore)
 	}
 	return c
 }
@@ -96,17 +93,17 @@ func (c *Cluster) Variant() Variant { return c.variant }
 // Selectors returns the compiled selectors of the cluster.
 func (c *Cluster) Selectors() *selector.Cache { return c.selectors }
 
-// addUsage counts allocation results the way the scheduler's plugin does: admin access takes nothing;
-// a result with a share ID takes a share while consumable capacity is on; any other takes the device.
-func (c *Cluster) addUsage(id inspect.DeviceID, holders []inspect.Holder, ignore map[inspect.ClaimRef]bool) {
-	for _, h := range holders {
-		if h.Admin() || ignore[h.Claim] {
+// usageOf returns what allocated claims hold of a device, nil when they hold nothing. It counts results
+// the way the scheduler's plugin does: admin access takes nothing; a result with a share ID takes a
+// share while consumable capacity is on; any other takes the device.
+func (c *Cluster) usageOf(pool *inspect.PoolHolders, device string) *usage {
+	var u *usage
+	for _, h := range pool.Of(device) {
+		if h.Admin() || c.ignore[h.Claim] {
 			continue
 		}
-		u := c.usage[id]
 		if u == nil {
 			u = &usage{}
-			c.usage[id] = u
 		}
 		if !c.features.ConsumableCapacity || !h.Shared() {
 			u.dedicated = true
@@ -122,6 +119,17 @@ func (c *Cluster) addUsage(id inspect.DeviceID, holders []inspect.Holder, ignore
 			u.consumed[name] = sum
 		}
 	}
+	return u
+}
+
+// held reports whether allocated claims hold anything of a device.
+func (c *Cluster) held(pool *inspect.PoolHolders, device string) bool {
+	for _, h := range pool.Of(device) {
+		if !h.Admin() && !c.ignore[h.Claim] {
+			return true
+		}
+	}
+	return false
 }
 
 // Outcome is how a question about a node ended.

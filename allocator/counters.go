@@ -50,20 +50,21 @@ func (v *view) countersOf(pool *poolView) *poolCounters {
 			pc.counters = append(pc.counters, counter{counterName: n, available: set.Counters[name].Value.DeepCopy()})
 		}
 	}
+	holders := v.cluster.snapshot.HoldersIn(pool.ID)
 	for _, slice := range pool.Slices {
-		v.charge(pc, slice.ResourceSlice)
+		v.charge(pc, holders, slice.ResourceSlice)
 	}
 	for _, slice := range pool.Elsewhere {
-		v.charge(pc, slice)
+		v.charge(pc, holders, slice)
 	}
 	pool.counters = pc
 	return pc
 }
 
 // charge takes what the allocated devices of a slice consume.
-func (v *view) charge(pc *poolCounters, slice *resourcev1.ResourceSlice) {
+func (v *view) charge(pc *poolCounters, holders *inspect.PoolHolders, slice *resourcev1.ResourceSlice) {
 	for i := range slice.Spec.Devices {
-		if v.cluster.usage[inspect.DeviceIDOf(slice, i)] == nil {
+		if !v.cluster.held(holders, slice.Spec.Devices[i].Name) {
 			continue
 		}
 		for _, need := range pc.needsOf(&slice.Spec.Devices[i]) {

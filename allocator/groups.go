@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Compatibility groups: devices that draw on one counter set must have a group in common.
@@ -55,9 +53,10 @@ func (v *view) groupsOf(pool *poolView) map[string]groupSet {
 		return pool.groups
 	}
 	pool.groups = map[string]groupSet{}
+	holders := v.cluster.snapshot.HoldersIn(pool.ID)
 	join := func(slice *resourcev1.ResourceSlice) {
 		for i := range slice.Spec.Devices {
-			if v.cluster.usage[inspect.DeviceIDOf(slice, i)] == nil {
+			if !v.cluster.held(holders, slice.Spec.Devices[i].Name) {
 				continue
 			}
 			for _, c := range slice.Spec.Devices[i].ConsumesCounters {

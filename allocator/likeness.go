@@ -120,6 +120,7 @@ func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool)
 	if len(pool.CounterSets) > 0 {
 		buf = l.appendCounters(buf, pool)
 	}
+	holders := l.cluster.snapshot.HoldersIn(pool.ID)
 	for s := range pool.Slices {
 		slice := &pool.Slices[s]
 		if len(slice.Spec.SkipNodeOperations) > 0 {
@@ -130,6 +131,7 @@ func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool)
 		}
 		for i := range slice.Spec.Devices {
 			buf = l.appendDevice(buf, node, pool, slice, i)
+			buf = l.appendUsage(buf, holders, slice.Spec.Devices[i].Name)
 		}
 	}
 	return buf
@@ -193,7 +195,7 @@ func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePoo
 	for i := range device.ConsumesCounters {
 		buf = appendConsumption(buf, &device.ConsumesCounters[i])
 	}
-	return l.appendUsage(buf, slice, index)
+	return buf
 }
 
 func (l *look) appendFlags(buf []byte, device *resourcev1.Device) []byte {
@@ -243,11 +245,11 @@ func appendConsumption(buf []byte, c *resourcev1.DeviceCounterConsumption) []byt
 }
 
 // appendUsage writes what claims hold of a device.
-func (l *look) appendUsage(buf []byte, slice *inspect.PoolSlice, index int) []byte {
-	u := l.cluster.usage[inspect.DeviceIDOf(slice.ResourceSlice, index)]
-	if u == nil {
+func (l *look) appendUsage(buf []byte, holders *inspect.PoolHolders, device string) []byte {
+	if !l.cluster.held(holders, device) {
 		return append(buf, '-')
 	}
+	u := l.cluster.usageOf(holders, device)
 	if u.dedicated {
 		buf = append(buf, '*')
 	}

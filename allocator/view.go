@@ -46,13 +46,14 @@ func (v *view) addPool(p *inspect.NodePool) {
 	if !p.Usable() {
 		return
 	}
+	holders := v.cluster.snapshot.HoldersIn(p.ID)
 	for _, slice := range p.Slices {
 		for i := range slice.Spec.Devices {
 			device := &slice.Spec.Devices[i]
 			id := inspect.DeviceIDOf(slice.ResourceSlice, i)
 			v.candidates = append(v.candidates, candidate{
 				id: id, device: device, slice: slice, index: i, pool: pool,
-				usage:     v.cluster.usage[id],
+				usage:     v.cluster.usageOf(holders, device.Name),
 				shareable: v.cluster.features.ConsumableCapacity && isTrue(device.AllowMultipleAllocations),
 			})
 		}

@@ -83,7 +83,7 @@ func supersedes(slice *resourcev1.ResourceSlice, usable bool, have *resourcev1.R
 func (s *Snapshot) deviceStatus(r *reach, info *sliceInfo, i int) DeviceStatus {
 	device := &info.slice.Spec.Devices[i]
 	d := DeviceStatus{ID: DeviceIDOf(info.slice, i), Slice: info.slice, Device: device, Node: deviceNode(info, i), State: DeviceFree}
-	d.Holders = s.holders[d.ID]
+	d.Holders = s.Holders(d.ID)
 	whole, shares := d.addHolders(s.config.Features.Enabled(GateConsumableCapacity))
 	switch short := s.shortCounter(r, d.ID, device); {
 	case whole || d.exhausted():

@@ -55,15 +55,20 @@ func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
 //
 // The rules are those of Kubernetes 1.36 and 1.37 (k8s.io/dynamic-resource-allocation/structured).
 func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
-	groups, err := s.reachableSlices(node)
+	reachable, err := s.reachableSlices(node)
 	if err != nil {
 		return nil, err
 	}
 	var pools []*NodePool
-	for id, infos := range groups {
-		if pool := s.buildNodePool(id, infos); pool != nil {
+	for len(reachable) > 0 {
+		n := 1
+		for n < len(reachable) && reachable[n].pool == reachable[0].pool {
+			n++
+		}
+		if pool := s.buildNodePool(reachable[0].pool, newest(reachable[:n:n])); pool != nil {
 			pools = append(pools, pool)
 		}
+		reachable = reachable[n:]
 	}
 	slices.SortFunc(pools, func(a, b *NodePool) int {
 		if a.BindingConditions != b.BindingConditions {
@@ -77,10 +82,9 @@ func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
 	return pools, nil
 }
 
-// reachableSlices groups the slices that reach the node by pool and keeps, of each pool, those of the
-// highest generation among them.
-func (s *Snapshot) reachableSlices(node *corev1.Node) (map[PoolID][]*sliceInfo, error) {
-	groups := map[PoolID][]*sliceInfo{}
+// reachableSlices returns the slices that reach the node, those of a pool next to each other.
+func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
+	var out []*sliceInfo
 	for _, infos := range [][]*sliceInfo{s.onNode[NodeName(node.Name)], s.unbound} {
 		for _, info := range infos {
 			if s.ignored(info) {
@@ -91,11 +95,30 @@ func (s *Snapshot) reachableSlices(node *corev1.Node) (map[PoolID][]*sliceInfo, 
 				return nil, err
 			}
 			if known && match {
-				addNewest(groups, info)
+				out = append(out, info)
 			}
 		}
 	}
-	return groups, nil
+	order := func(a, b *sliceInfo) int { return a.pool.Compare(b.pool) }
+	if !slices.IsSortedFunc(out, order) {
+		slices.SortStableFunc(out, order)
+	}
+	return out, nil
+}
+
+// newest keeps the slices of the highest generation, in their order.
+func newest(infos []*sliceInfo) []*sliceInfo {
+	highest := infos[0].slice.Spec.Pool.Generation
+	mixed := false
+	for _, info := range infos[1:] {
+		g := info.slice.Spec.Pool.Generation
+		mixed = mixed || g != highest
+		highest = max(highest, g)
+	}
+	if !mixed {
+		return infos
+	}
+	return slices.DeleteFunc(slices.Clone(infos), func(i *sliceInfo) bool { return i.slice.Spec.Pool.Generation != highest })
 }
 
 // ignored reports whether the scheduler passes the slice over because a feature is off.
@@ -111,18 +134,6 @@ func (s *Snapshot) ignored(info *sliceInfo) bool {
 // the whole slice, which leaves its pool incomplete.
 func (s *Snapshot) ignoresGroups(info *sliceInfo) bool {
 	return info.usesGroups && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
-}
-
-func addNewest(groups map[PoolID][]*sliceInfo, info *sliceInfo) {
-	pool := info.slice.Spec.Pool
-	id := PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name}
-	have := groups[id]
-	switch {
-	case len(have) == 0 || pool.Generation > have[0].slice.Spec.Pool.Generation:
-		groups[id] = []*sliceInfo{info}
-	case pool.Generation == have[0].slice.Spec.Pool.Generation:
-		groups[id] = append(have, info)
-	}
 }
 
 // buildNodePool returns nil for an obsolete pool.
@@ -142,7 +153,9 @@ func (s *Snapshot) buildNodePool(id PoolID, reachable []*sliceInfo) *NodePool {
 		}
 		others = without(all, reachable)
 	}
-	slices.SortFunc(reachable, func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+	if len(reachable) > 1 {
+		slices.SortFunc(reachable, func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+	}
 	s.fillNodePool(pool, reachable, others)
 	return pool
 }
@@ -195,17 +208,21 @@ func (s *Snapshot) fillNodePool(pool *NodePool, reachable, others []*sliceInfo) 
 		return
 	}
 	for _, slice := range pool.Slices {
-		for i := range slice.Spec.Devices {
-			// An empty list that is not nil counts: the scheduler compares with nil.
-			pool.BindingConditions = pool.BindingConditions || slice.Spec.Devices[i].BindingConditions != nil
-		}
+		pool.BindingConditions = pool.BindingConditions || slice.info.binding
 	}
 }
 
 // check looks for contradictions and returns the first as text. As a side effect it fills CounterSets.
 func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable bool) string {
-	if msg := p.duplicateDevice(); msg != "" || !partitionable {
-		return msg
+	if name := p.duplicateDevice(); name != "" {
+		return fmt.Sprintf("device %s is published twice", name)
+	}
+	consumes := len(p.Elsewhere) > 0
+	for _, slice := range p.Slices {
+		consumes = consumes || slice.info.consumes
+	}
+	if !partitionable || !consumes && len(counters) == 0 {
+		return ""
 	}
 	sets := map[string]*resourcev1.CounterSet{}
 	for _, slice := range counters {
@@ -232,18 +249,21 @@ func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable boo
 	return ""
 }
 
+// duplicateDevice returns the name of a device that the slices for the node publish twice, or "".
 func (p *NodePool) duplicateDevice() string {
-	seen := map[string]bool{}
 	for _, slice := range p.Slices {
-		for i := range slice.Spec.Devices {
-			name := slice.Spec.Devices[i].Name
-			if seen[name] {
-				return fmt.Sprintf("device %s is published twice", name)
-			}
-			seen[name] = true
+		if slice.info.duplicate != "" {
+			return slice.info.duplicate
 		}
 	}
-	return ""
+	if len(p.Slices) < 2 {
+		return ""
+	}
+	published := make([]*resourcev1.ResourceSlice, len(p.Slices))
+	for i, slice := range p.Slices {
+		published[i] = slice.ResourceSlice
+	}
+	return duplicateDevice(published...)
 }
 
 func unknownCounter(slice *resourcev1.ResourceSlice, sets map[string]*resourcev1.CounterSet) string {

@@ -70,7 +70,7 @@ type poolUse struct {
 
 func (s *Snapshot) allocatedDevices() map[PoolID]poolUse {
 	out := map[PoolID]poolUse{}
-	for id, holders := range s.holders {
+	for id, holders := range s.AllHolders {
 		for _, h := range holders {
 			if h.Admin() {
 				continue

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -38,7 +40,34 @@ func (s *Snapshot) reach() *reach {
 			r.addPool(s, node, pool)
 		}
 	}
+	if s.assumed {
+		r.addSelecting(s)
+	}
 	return r
+}
+
+// addSelecting adds the pools that select nodes by label while no nodes are known: stand-ins have no
+// labels, so that such a pool seems to reach none of them says nothing.
+func (r *reach) addSelecting(s *Snapshot) {
+	for id := range s.byPool {
+		newest := s.newestGeneration(id)
+		if int64(len(newest)) != newest[0].slice.Spec.Pool.ResourceSliceCount || slices.ContainsFunc(newest, s.ignored) {
+			continue
+		}
+		pool := &NodePool{ID: id}
+		s.fillNodePool(pool, newest, nil)
+		if !pool.Usable() {
+			continue
+		}
+		if len(pool.CounterSets) > 0 && r.levels[id] == nil {
+			r.levels[id] = s.levelsOf(pool)
+		}
+		for _, slice := range pool.Slices {
+			if slice.Spec.NodeSelector != nil || slice.info.perDevice != nil {
+				r.whole[slice.ResourceSlice] = true
+			}
+		}
+	}
 }
 
 func (r *reach) addPool(s *Snapshot, node *corev1.Node, pool *NodePool) {
@@ -100,7 +129,7 @@ func (s *Snapshot) chargeHeld(left counterLevels, slice *resourcev1.ResourceSlic
 
 // held reports whether a claim holds a device other than by admin access.
 func (s *Snapshot) held(id DeviceID) bool {
-	for _, h := range s.holders[id] {
+	for _, h := range s.Holders(id) {
 		if !h.Admin() {
 			return true
 		}

@@ -11,9 +11,13 @@ import (
 // sliceInfo is a ResourceSlice with effective taints and what is computed of it once.
 type sliceInfo struct {
 	slice      *resourcev1.ResourceSlice
+	pool       PoolID
 	selector   *nodeSelector   // of the slice
 	perDevice  []*nodeSelector // of each device; nil unless the slice selects nodes per device
 	usesGroups bool            // a device declares compatibility groups
+	consumes   bool            // a device consumes counters
+	binding    bool            // a device has binding conditions, if only an empty list
+	duplicate  string          // a device name that occurs twice, or ""
 }
 
 // nodeSelector is a parsed node selector. The scheduler reports a selector that does not parse only
@@ -52,7 +56,10 @@ func nodeMatches(node *corev1.Node, name *string, all *bool, selector *nodeSelec
 }
 
 func newSliceInfo(slice *resourcev1.ResourceSlice) *sliceInfo {
-	info := &sliceInfo{slice: slice, selector: parseNodeSelector(slice.Spec.NodeSelector)}
+	info := &sliceInfo{
+		slice: slice, pool: PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name},
+		selector: parseNodeSelector(slice.Spec.NodeSelector),
+	}
 	if isTrue(slice.Spec.PerDeviceNodeSelection) {
 		info.perDevice = make([]*nodeSelector, len(slice.Spec.Devices))
 	}
@@ -61,11 +68,41 @@ func newSliceInfo(slice *resourcev1.ResourceSlice) *sliceInfo {
 		if info.perDevice != nil {
 			info.perDevice[i] = parseNodeSelector(device.NodeSelector)
 		}
+		info.consumes = info.consumes || len(device.ConsumesCounters) > 0
+		// An empty list that is not nil counts: the scheduler compares with nil.
+		info.binding = info.binding || device.BindingConditions != nil
 		for j := range device.ConsumesCounters {
 			info.usesGroups = info.usesGroups || len(device.ConsumesCounters[j].CompatibilityGroups) > 0
 		}
 	}
+	info.duplicate = duplicateDevice(slice)
 	return info
+}
+
+// duplicateDevice returns a device name that occurs twice in the slices, or "".
+func duplicateDevice(slices ...*resourcev1.ResourceSlice) string {
+	if len(slices) == 1 && len(slices[0].Spec.Devices) <= 16 {
+		devices := slices[0].Spec.Devices
+		for i := range devices {
+			for j := range i {
+				if devices[i].Name == devices[j].Name {
+					return devices[i].Name
+				}
+			}
+		}
+		return ""
+	}
+	seen := map[string]bool{}
+	for _, slice := range slices {
+		for i := range slice.Spec.Devices {
+			name := slice.Spec.Devices[i].Name
+			if seen[name] {
+				return name
+			}
+			seen[name] = true
+		}
+	}
+	return ""
 }
 
 // reaches reports whether the slice offers something to the node. known is false for a slice with no
@@ -112,8 +149,7 @@ func (s *Snapshot) indexSlices() {
 		}
 		info := newSliceInfo(applyTaintRules(slice, rules))
 		s.slices = append(s.slices, info)
-		id := PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
-		s.byPool[id] = append(s.byPool[id], info)
+		s.byPool[info.pool] = append(s.byPool[info.pool], info)
 		if n := slice.Spec.NodeName; n != nil && *n != "" {
 			s.onNode[NodeName(*n)] = append(s.onNode[NodeName(*n)], info)
 		} else {

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,13 +35,15 @@ type Snapshot struct {
 	config  Config
 	objects Objects
 
-	claims     map[ClaimRef]*resourcev1.ResourceClaim
+	// Indexes that only some questions need are built when they are first used.
+	claims func() map[ClaimRef]*resourcev1.ResourceClaim
+	pods   func() map[PodRef]*corev1.Pod
+	podsOf func() map[ClaimRef][]PodRef
+
 	templates  map[types.NamespacedName]*resourcev1.ResourceClaimTemplate
 	classes    map[string]*resourcev1.DeviceClass
 	nodes      map[NodeName]*corev1.Node
-	pods       map[PodRef]*corev1.Pod
-	podsOf     map[ClaimRef][]PodRef
-	holders    map[DeviceID][]Holder
+	holders    map[PoolID]*PoolHolders
 	slices     []*sliceInfo // effective taints applied, sorted by name
 	onNode     map[NodeName][]*sliceInfo
 	unbound    []*sliceInfo // without a node name: all nodes, node selector, per device
@@ -54,15 +57,19 @@ type Snapshot struct {
 func New(objects Objects, config Config) *Snapshot {
 	sortObjects(&objects)
 	s := &Snapshot{config: config, objects: objects}
-	s.claims = index(objects.Claims, func(o *resourcev1.ResourceClaim) ClaimRef { return ClaimRef{o.Namespace, o.Name} })
+	s.claims = sync.OnceValue(func() map[ClaimRef]*resourcev1.ResourceClaim {
+		return index(objects.Claims, func(o *resourcev1.ResourceClaim) ClaimRef { return ClaimRef{o.Namespace, o.Name} })
+	})
+	s.pods = sync.OnceValue(func() map[PodRef]*corev1.Pod {
+		return index(objects.Pods, func(o *corev1.Pod) PodRef { return PodRef{o.Namespace, o.Name} })
+	})
+	s.podsOf = sync.OnceValue(func() map[ClaimRef][]PodRef { return podsOfClaims(objects.Pods) })
 	s.templates = index(objects.Templates, func(o *resourcev1.ResourceClaimTemplate) types.NamespacedName {
 		return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 	})
 	s.classes = index(objects.Classes, func(o *resourcev1.DeviceClass) string { return o.Name })
-	s.pods = index(objects.Pods, func(o *corev1.Pod) PodRef { return PodRef{o.Namespace, o.Name} })
 	s.indexSlices()
 	s.indexNodes()
-	s.podsOf = podsOfClaims(objects.Pods)
 	s.holders = holdersOfDevices(objects.Claims)
 	return s
 }
@@ -97,12 +104,15 @@ func sortObjects(o *Objects) {
 }
 
 func sortByName[T metav1.Object](objects []T) {
-	slices.SortStableFunc(objects, func(a, b T) int {
+	order := func(a, b T) int {
 		if c := cmp.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.GetName(), b.GetName())
-	})
+	}
+	if !slices.IsSortedFunc(objects, order) { // as servers and informers give them
+		slices.SortStableFunc(objects, order)
+	}
 }
 
 // With returns a Snapshot of a cluster that is like this one except for a change. The function gets a
@@ -155,7 +165,7 @@ func (s *Snapshot) Health(r Resource) Health { return s.config.Health[r] }
 
 // Claim returns a claim by name.
 func (s *Snapshot) Claim(ref ClaimRef) (*resourcev1.ResourceClaim, bool) {
-	c, ok := s.claims[ref]
+	c, ok := s.claims()[ref]
 	return c, ok
 }
 
@@ -179,7 +189,7 @@ func (s *Snapshot) Node(name NodeName) (*corev1.Node, bool) {
 
 // Pod returns a pod by name.
 func (s *Snapshot) Pod(ref PodRef) (*corev1.Pod, bool) {
-	p, ok := s.pods[ref]
+	p, ok := s.pods()[ref]
 	return p, ok
 }
 
