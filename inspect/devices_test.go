@@ -351,3 +351,49 @@ spec:
 		})
 	}
 }
+
+func TestDevicesWithoutNodes(t *testing.T) {
+	const selecting = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: d
+  nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}
+  pool: {name: p, generation: 1, resourceSliceCount: 1}
+  devices: [{name: x}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: t}
+spec:
+  driver: d
+  nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}
+  pool: {name: q, generation: 1, resourceSliceCount: 2}
+  devices: [{name: x}]
+`
+	const node = `
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+`
+	tests := map[string]struct {
+		text string
+		want []inspect.DeviceState
+	}{
+		"nobody knows which nodes there are": {selecting, []inspect.DeviceState{inspect.DeviceFree, inspect.DeviceUnreachable}},
+		"no node has the label":              {selecting + node, []inspect.DeviceState{inspect.DeviceUnreachable, inspect.DeviceUnreachable}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []inspect.DeviceState
+			for _, d := range snapshotOf(t, test.text, nil).Devices() {
+				got = append(got, d.State)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error("states (-want +got):\n" + diff)
+			}
+		})
+	}
+}

@@ -185,6 +185,9 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 	}
 	o.src.noteHealth(snapshot, slices.Concat(o.view.needs, o.view.uses))
+	if snapshot.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
+		o.src.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+	}
 	list := o.view.list(snapshot, o.namespace)
 	missing := o.pick(list)
 	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })

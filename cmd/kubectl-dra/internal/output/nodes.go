@@ -35,10 +35,13 @@ type DeviceCount struct {
 // Meta implements Item.
 func (n *Node) Meta() Meta { return n.meta }
 
-// Nodes lists the nodes of a snapshot.
+// Nodes lists the nodes of a snapshot. The stand-in for "any node" is not among them.
 func Nodes(s *inspect.Snapshot) *List {
 	list := newList("NodeList", "node", nodeTable)
 	for _, status := range s.NodeStatuses() {
+		if s.NodesAssumed() && status.Name == inspect.PseudoNode {
+			continue
+		}
 		n := &Node{Name: string(status.Name), Devices: status.Devices, Free: status.Free, Drivers: map[string]DeviceCount{}, meta: Meta{Name: string(status.Name)}}
 		for driver, count := range status.Drivers {
 			n.Drivers[driver] = DeviceCount(count)
