@@ -67,7 +67,12 @@ func TestReadLiveCluster(t *testing.T) {
 				t.Errorf("%s is %v, want %v", gate, !want, want)
 			}
 		}
-		changed := []inspect.Gate{inspect.GateDerivedAttributes, inspect.GateDeviceTaintRules, inspect.GateOptionalNodeOperations}
+		changed := []inspect.Gate{
+			inspect.GateDerivedAttributes, inspect.GateDeviceTaintRules, inspect.GateOptionalNodeOperations,
+			// On by default only where the whole control plane is at least 1.37, which this server was
+			// not told; inspect's defaults are those of such a control plane.
+			inspect.GateFractionalCapacityRange,
+		}
 		checkGates(t, c, got.Features, changed)
 		if !strings.HasPrefix(got.ServerVersion, "v1.37.") {
 			t.Errorf("server version %q", got.ServerVersion)
