@@ -25,13 +25,46 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			server := httptest.NewServer(http.HandlerFunc(forbidAll))
-			env.Defer(server.Close)
-			env.Setenv("FORBIDDING_SERVER", server.URL)
+			for name, handler := range map[string]http.HandlerFunc{"FORBIDDING_SERVER": forbidAll, "SERVER": serve, "OLD_SERVER": serveOld} {
+				server := httptest.NewServer(handler)
+				env.Defer(server.Close)
+				env.Setenv(name, server.URL)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
 	})
+}
+
+// served is what the API server of the scripts has: by path, the JSON of the answer.
+var served = map[string]string{
+	"/version":                               `{"major":"1","minor":"36","gitVersion":"v1.36.2"}`,
+	"/apis/resource.k8s.io/v1":               `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"resource.k8s.io/v1","resources":[{"name":"resourceclaims","namespaced":true,"kind":"ResourceClaim","verbs":["list"]},{"name":"resourceslices","kind":"ResourceSlice","verbs":["list"]},{"name":"deviceclasses","kind":"DeviceClass","verbs":["list"]},{"name":"resourceclaimtemplates","namespaced":true,"kind":"ResourceClaimTemplate","verbs":["list"]}]}`,
+	"/api/v1/nodes":                          `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`,
+	"/api/v1/pods":                           `{"kind":"PodList","apiVersion":"v1","items":[]}`,
+	"/apis/resource.k8s.io/v1/deviceclasses": `{"kind":"DeviceClassList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"gpu"},"spec":{}}]}`,
+	"/apis/resource.k8s.io/v1/resourceclaimtemplates": `{"kind":"ResourceClaimTemplateList","apiVersion":"resource.k8s.io/v1","items":[]}`,
+	"/apis/resource.k8s.io/v1/resourceslices":         `{"kind":"ResourceSliceList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"s"},"spec":{"driver":"d","nodeName":"n1","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}]}`,
+	"/apis/resource.k8s.io/v1/resourceclaims":         `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"train-0","namespace":"ml"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}]}}}]}`,
+}
+
+// serve is an API server of Kubernetes 1.36 with one claim and one device.
+func serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	answer, ok := served[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		answer = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+	}
+	_, _ = w.Write([]byte(answer)) // the client says so if it fails
+}
+
+// serveOld is an API server that knows nothing of DRA.
+func serveOld(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/apis/resource.k8s.io") {
+		r.URL.Path = "/nothing"
+	}
+	serve(w, r)
 }
 
 // forbidAll is an API server that tells its version and nothing else.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -42,7 +43,7 @@ func waitsFor(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == "PodScheduled" && condition.Status == "False" && condition.Message != "" {
-			return condition.Message
+			return strings.Join(strings.Fields(condition.Message), " ")
 		}
 	}
 	return ""
