@@ -218,9 +218,14 @@ func (g *generator) fillDevices(slice *resourcev1.ResourceSlice, before []*resou
 	for i := range pickOne(g.dice, 2, 3, 3, 4, 4, 5, 1, 0) {
 		// The order in the slice counts, not that of the names.
 		device := resourcev1.Device{Name: fmt.Sprintf("d%d", 9-taken-i)}
-		g.fillDevice(&device, slice.Spec.Driver)
-		if g.counters && len(sets) > 0 {
-			g.fillConsumption(&device, sets)
+		if g.alike && i > 0 && g.chance(70) { // real devices come in few kinds
+			slice.Spec.Devices[g.n(i)].DeepCopyInto(&device)
+			device.Name = fmt.Sprintf("d%d", 9-taken-i)
+		} else {
+			g.fillDevice(&device, slice.Spec.Driver)
+			if g.counters && len(sets) > 0 {
+				g.fillConsumption(&device, sets)
+			}
 		}
 		if slice.Spec.PerDeviceNodeSelection != nil {
 			g.selectNodes(&device)
