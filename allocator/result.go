@@ -7,14 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 func nodeName(node *corev1.Node) inspect.NodeName { return inspect.NodeName(node.Name) }
 
-// allocations makes the allocation results of a finished search. Share IDs are left unset: the
-// scheduler draws them at random when it allocates.
+// allocations makes the allocation results of a finished search. The scheduler draws share IDs at random;
+// here a share has an empty one, which whoever writes the allocation replaces.
 func (w *walk) allocations() ([]resourcev1.AllocationResult, error) {
 	out := make([]resourcev1.AllocationResult, len(w.problem.claims))
 	for i, claim := range w.problem.claims {
@@ -42,6 +43,9 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 	if p.alternative.admin {
 		admin := true
 		r.AdminAccess = &admin
+	}
+	if c.shareable {
+		r.ShareID = new(types.UID)
 	}
 	if len(p.consumed) > 0 {
 		r.ConsumedCapacity = make(map[resourcev1.QualifiedName]resource.Quantity, len(p.consumed))

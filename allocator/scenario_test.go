@@ -14,6 +14,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured"
@@ -79,13 +80,15 @@ func askBoth(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
 	}
 }
 
-// withoutShareIDs copies results without the share IDs, which are random.
+// withoutShareIDs copies results with empty share IDs in place of random ones.
 func withoutShareIDs(in []resourcev1.AllocationResult) []resourcev1.AllocationResult {
 	out := []resourcev1.AllocationResult{}
 	for i := range in {
 		a := in[i].DeepCopy()
 		for j := range a.Devices.Results {
-			a.Devices.Results[j].ShareID = nil
+			if a.Devices.Results[j].ShareID != nil {
+				a.Devices.Results[j].ShareID = new(types.UID)
+			}
 		}
 		out = append(out, *a)
 	}
