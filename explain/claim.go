@@ -126,7 +126,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		e.Allocation = q.allocationFrom(first)
 	}
 	e.Message = q.headline(e, abort)
-	return nil
+	return q.remedy(ctx, e)
 }
 
 // refuse gives the same reason on every node.

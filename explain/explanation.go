@@ -48,6 +48,13 @@ type Explanation struct {
 	// Groups are the nodes on which it cannot be allocated, grouped by identical reasons, largest
 	// group first.
 	Groups []Group
+	// Conflict is why, in a nutshell: a smallest set of requirements that cannot hold together on the
+	// node that comes nearest. Only for Unsatisfiable, and nil when none could be proved.
+	Conflict *Conflict
+	// Fixes are changes that make it allocatable, the cheapest first. Each was tried.
+	Fixes []Fix
+	// NoHelp are changes that would be tempting but do not help. Each was tried.
+	NoHelp []string
 	// Waits says, for a claim that could be allocated, what it waits for; for a claim that is
 	// allocated, what is worth knowing about its state.
 	Waits []Note
@@ -184,6 +191,73 @@ func (l *Loss) Message() string {
 		return l.Text
 	}
 	return l.Text + ": " + shorten(values, 3)
+}
+
+// Conflict is a set of requirements that cannot hold together on a node. What exactly that means is at the
+// top of conflict.go.
+type Conflict struct {
+	Node         inspect.NodeName
+	Requirements []Requirement
+	// Sole: dropping any one of the requirements, and nothing else, is enough on this node. Otherwise
+	// that is so only for those that are marked Alone.
+	Sole bool
+	// Unproven: a search was given up on the way, so that the set may not be a smallest one.
+	Unproven bool
+}
+
+// Requirement is something that has to hold as things are.
+type Requirement struct {
+	Kind    RequirementKind
+	Claim   inspect.ClaimRef // of the question
+	Request string           // "request" or "request/subrequest"; may be empty
+	// Path is the field that makes the requirement; for what is not in the subject, the object.
+	Path    string
+	Message string
+	// Holder is the claim of HeldRequired.
+	Holder *Holder
+	// Alone: dropping this requirement, and nothing else, is enough.
+	Alone bool
+}
+
+// FixKind says what a fix changes.
+type FixKind string
+
+// The kinds of fixes.
+const (
+	ReleaseClaim   FixKind = "ReleaseClaim"   // release claims that hold devices
+	TolerateTaint  FixKind = "TolerateTaint"  // add a toleration
+	RelaxSelector  FixKind = "RelaxSelector"  // change or drop a term of a selector
+	DropConstraint FixKind = "DropConstraint" // drop a constraint, or take requests out of it
+	ReduceCount    FixKind = "ReduceCount"    // ask for fewer devices
+	ReduceCapacity FixKind = "ReduceCapacity" // ask for less of a capacity
+	AddDevices     FixKind = "AddDevices"     // provide more devices
+	UseNode        FixKind = "UseNode"        // let it be another node
+	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
+	UseClass       FixKind = "UseClass"       // name a device class that exists
+	CreateClass    FixKind = "CreateClass"    // create the device class
+)
+
+// Fix is a change that makes the claims allocatable.
+type Fix struct {
+	Kind FixKind
+	// Also are the kinds of further changes that are needed together with it.
+	Also []FixKind
+	// Node is one on which the claims can then be allocated; Nodes is their number, as far as Checked
+	// nodes were asked, in the order of how near they come.
+	Node           inspect.NodeName
+	Nodes, Checked int
+	// Patch is the change as RFC 6902 operations on the subject; empty when the change is elsewhere.
+	Patch []PatchOperation
+	// Claims are those to be released.
+	Claims  []Holder
+	Message string
+}
+
+// PatchOperation is an operation of a JSON patch.
+type PatchOperation struct {
+	Op, Path string
+	// Value is nil for "remove".
+	Value any
 }
 
 // Note is a remark about an object.

@@ -28,6 +28,10 @@ type question struct {
 	nodes   []*corev1.Node
 	// unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	unsuitable map[inspect.NodeName]Reason
+	// subject decides how paths and patches are spelled.
+	subject Subject
+	// locals are the surroundings of nodes about which what-if questions were asked.
+	locals map[inspect.NodeName]*local
 }
 
 // answer is what nodes that look alike say.

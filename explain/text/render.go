@@ -35,7 +35,13 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 	p := &page{opts: opts, e: e}
 	p.headline()
 	p.allocation()
-	p.groups()
+	p.conflict()
+	p.fixes()
+	if (p.e.Conflict != nil || len(p.e.Fixes) > 0) && !opts.Verbose {
+		p.summary()
+	} else {
+		p.groups()
+	}
 	p.notes(waitsHeading(e.Verdict), e.Waits)
 	p.notes("The scheduler's own message", e.Scheduler)
 	p.footer()

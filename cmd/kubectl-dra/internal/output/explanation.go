@@ -18,6 +18,10 @@ type Explanation struct {
 	Nodes      NodeCount   `json:"nodes"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	Groups     []NodeGroup `json:"groups"`
+	// Conflict, Fixes and NoHelp are there only when the answer is no.
+	Conflict *Conflict `json:"conflict,omitempty"`
+	Fixes    []Fix     `json:"fixes,omitempty"`
+	NoHelp   []string  `json:"noHelp,omitempty"`
 	// Waits says what an allocatable claim waits for.
 	Waits []Note `json:"waits,omitempty"`
 	// Scheduler is what the scheduler last said about the pods.
@@ -162,7 +166,8 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),
-		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
+		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, fix), NoHelp: e.NoHelp,
+		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
 		Basis: Basis{
 			Version: e.Basis.Version, Variant: string(e.Basis.Variant), Features: e.Basis.Source,

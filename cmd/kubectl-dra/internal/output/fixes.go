@@ -1,0 +1,79 @@
+package output
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// Conflict is a smallest set of requirements that cannot hold together on a node.
+type Conflict struct {
+	Node         string        `json:"node"`
+	Requirements []Requirement `json:"requirements"`
+	// Sole: dropping any one of the requirements is enough on the node.
+	Sole bool `json:"sole"`
+	// Unproven: the set may not be a smallest one.
+	Unproven bool `json:"unproven,omitempty"`
+}
+
+// Requirement is one part of a conflict.
+type Requirement struct {
+	Kind    string `json:"kind"`
+	Claim   string `json:"claim,omitempty"`
+	Request string `json:"request,omitempty"`
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	// Alone: dropping this requirement is enough.
+	Alone  bool    `json:"alone"`
+	Holder *Holder `json:"holder,omitempty"`
+}
+
+// Fix is a change that was found to help.
+type Fix struct {
+	Kind string `json:"kind"`
+	// Also are the kinds of further changes that belong to it.
+	Also []string `json:"also,omitempty"`
+	Node string   `json:"node,omitempty"`
+	// Nodes is the number of nodes, of those that were checked, on which it then can be allocated.
+	Nodes   int              `json:"nodes"`
+	Checked int              `json:"checked"`
+	Patch   []PatchOperation `json:"patch,omitempty"`
+	Claims  []string         `json:"claims,omitempty"`
+	Holders []Holder         `json:"holders,omitempty"`
+	Message string           `json:"message"`
+}
+
+// PatchOperation is an operation of RFC 6902.
+type PatchOperation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
+	if conflict == nil {
+		return nil
+	}
+	return &Conflict{
+		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
+		Requirements: each(conflict.Requirements, func(r explain.Requirement) Requirement {
+			out := Requirement{
+				Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Message, Alone: r.Alone,
+			}
+			if r.Holder != nil {
+				h := holder(*r.Holder)
+				out.Holder = &h
+			}
+			return out
+		}),
+	}
+}
+
+func fix(f explain.Fix) Fix {
+	return Fix{
+		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
+		Node: string(f.Node), Nodes: f.Nodes, Checked: f.Checked,
+		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
+		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
+		Holders: optional(f.Claims, holder),
+		Message: f.Message,
+	}
+}

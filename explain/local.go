@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// local is one node with all that can decide about it and nothing else: the pools that reach it, whole,
+// and the claims that hold devices of these. What-if questions are asked of it, so that their cost does
+// not depend on the size of the cluster.
+type local struct {
+	q        *question
+	node     *corev1.Node
+	snapshot *inspect.Snapshot
+	// holders are the claims that hold devices of the pools other than by admin access, sorted.
+	holders  []inspect.ClaimRef
+	devices  map[inspect.ClaimRef][]inspect.DeviceID
+	clusters map[string]*allocator.Cluster
+
+	atoms []atom // once they are known
+}
+
+// localOf returns the surroundings of a node, made when first asked for. nil: there are none.
+func (q *question) localOf(name inspect.NodeName) *local {
+	l, ok := q.locals[name]
+	if !ok {
+		if node, found := q.cluster.Snapshot().Node(name); found {
+			l = q.newLocal(node)
+		}
+		if q.locals == nil {
+			q.locals = map[inspect.NodeName]*local{}
+		}
+		q.locals[name] = l
+	}
+	return l
+}
+
+// newLocal cuts the surroundings of a node out of the snapshot. nil when its pools cannot be told,
+// which makes the scheduler give up.
+func (q *question) newLocal(node *corev1.Node) *local {
+	s := q.cluster.Snapshot()
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		return nil
+	}
+	l := &local{q: q, node: node, clusters: map[string]*allocator.Cluster{}, devices: map[inspect.ClaimRef][]inspect.DeviceID{}}
+	ids := map[inspect.PoolID]bool{}
+	for _, p := range pools {
+		ids[p.ID] = true
+	}
+	objects := inspect.Objects{
+		Nodes:   []*corev1.Node{node},
+		Classes: append(slices.Clone(s.Objects().Classes), &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: anyClass}}),
+	}
+	for _, slice := range s.Slices() {
+		if ids[inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}] {
+			objects.Slices = append(objects.Slices, slice)
+			l.findHolders(s, slice)
+		}
+	}
+	for ref := range l.devices {
+		l.holders = append(l.holders, ref)
+		if claim, ok := s.Claim(ref); ok {
+			objects.Claims = append(objects.Claims, claim)
+		}
+	}
+	slices.SortFunc(l.holders, compareRefs)
+	// The slices carry the taints of DeviceTaintRules already, so the rules stay out.
+	l.snapshot = inspect.New(objects, inspect.Config{
+		Revision: s.Revision(), Time: s.Time(), Features: s.Features(), ServerVersion: s.ServerVersion(),
+	})
+	return l
+}
+
+func (l *local) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSlice) {
+	for i := range slice.Spec.Devices {
+		id := inspect.DeviceIDOf(slice, i)
+		for _, h := range s.Holders(id) {
+			if !h.Admin() && !slices.Contains(l.devices[h.Claim], id) {
+				l.devices[h.Claim] = append(l.devices[h.Claim], id)
+			}
+		}
+	}
+}
+
+// outcome is how a what-if question ended.
+type outcome int
+
+const (
+	refused   outcome = iota // proved impossible
+	fits                     // the scheduler would find devices
+	aborted                  // the scheduler would give up with an error
+	undecided                // not known: never counted as a proof
+)
+
+// try asks for the claims on the node with the edits made.
+func (l *local) try(ctx context.Context, edits []edit) (outcome, error) {
+	return outcomeOf(ctx, l.world(edits), l.node, l.q.apply(ctx, edits))
+}
+
+func outcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (outcome, error) {
+	result, err := c.Allocate(ctx, node, claims, nil)
+	var abort *allocator.AbortError
+	switch {
+	case errors.As(err, &abort):
+		return aborted, nil
+	case err != nil:
+		return undecided, err
+	case result.Outcome == allocator.Allocated:
+		return fits, nil
+	case result.Outcome == allocator.Unsatisfiable:
+		return refused, nil
+	}
+	return undecided, nil
+}
+
+// world returns the cluster that the edits make of the surroundings of the node.
+func (l *local) world(edits []edit) *allocator.Cluster {
+	key := worldKey(edits)
+	if c, ok := l.clusters[key]; ok {
+		return c
+	}
+	c := clusterWith(l.snapshot, edits)
+	l.clusters[key] = c
+	return c
+}
+
+// clusterWith builds the cluster of a snapshot with the edits made that are about the world.
+func clusterWith(s *inspect.Snapshot, edits []edit) *allocator.Cluster {
+	released, gates, pools := worldOf(edits)
+	if len(pools) > 0 {
+		s = s.With(func(o *inspect.Objects) { completePools(o, pools) })
+	}
+	if len(gates) > 0 {
+		s = s.WithFeatures(s.Features().With(gates))
+	}
+	return allocator.NewCluster(s, allocator.Options{Ignore: released, StepLimit: probeSteps})
+}
+
+// completePools makes pools complete with the slices of their newest generation that are published.
+func completePools(o *inspect.Objects, pools map[inspect.PoolID]bool) {
+	newest, count := map[inspect.PoolID]int64{}, map[inspect.PoolID]int64{}
+	for _, slice := range o.Slices {
+		id, generation := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}, slice.Spec.Pool.Generation
+		if count[id] == 0 || generation > newest[id] {
+			newest[id], count[id] = generation, 0
+		}
+		if generation == newest[id] {
+			count[id]++
+		}
+	}
+	for i, slice := range o.Slices {
+		id := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		if pools[id] && slice.Spec.Pool.Generation == newest[id] {
+			out := slice.DeepCopy()
+			out.Spec.Pool.ResourceSliceCount = count[id]
+			o.Slices[i] = out
+		}
+	}
+}

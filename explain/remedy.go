@@ -1,0 +1,91 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// remedy adds to a "no" its conflict, and what would help.
+func (q *question) remedy(ctx context.Context, e *Explanation) error {
+	if e.Verdict != Unsatisfiable {
+		return nil
+	}
+	q.subject = e.Subject
+	nodes := q.nearest(e.Groups)
+	conflict, err := q.findConflict(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	e.Conflict = conflict
+	return nil
+}
+
+const (
+	// maxOccupancy is the number of nodes of a group whose occupancy is compared.
+	maxOccupancy = 512
+	// perGroup is the number of nodes that a group has among the first.
+	perGroup = 3
+)
+
+// nearNode is a node that refuses, with the Near of its group.
+type nearNode struct {
+	name inspect.NodeName
+	near int
+}
+
+// nearest lists the nodes that refuse for want of devices, those first that come nearest: groups by how
+// near they are, and in a group the nodes with the fewest claims. A few nodes of each group come before
+// the rest, so that looking at the first ones only is looking at every kind.
+func (q *question) nearest(groups []Group) []nearNode {
+	groups = slices.Clone(groups)
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Near, a.Near) })
+	var first, rest []nearNode
+	for _, g := range groups {
+		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
+			continue
+		}
+		nodes := slices.Clone(g.Nodes[:min(len(g.Nodes), maxOccupancy)])
+		claims := map[inspect.NodeName]int{}
+		for _, n := range nodes {
+			claims[n] = q.claimsOn(n)
+		}
+		slices.SortStableFunc(nodes, func(a, b inspect.NodeName) int { return cmp.Compare(claims[a], claims[b]) })
+		nodes = append(nodes, g.Nodes[len(nodes):]...)
+		for i, n := range nodes {
+			if i < perGroup {
+				first = append(first, nearNode{n, g.Near})
+			} else {
+				rest = append(rest, nearNode{n, g.Near})
+			}
+		}
+	}
+	return append(first, rest...)
+}
+
+// claimsOn counts the claims that hold devices which reach the node.
+func (q *question) claimsOn(name inspect.NodeName) int {
+	s := q.cluster.Snapshot()
+	node, ok := s.Node(name)
+	if !ok {
+		return 0
+	}
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		return 0
+	}
+	claims := map[inspect.ClaimRef]bool{}
+	for _, p := range pools {
+		for _, slice := range p.Slices {
+			for i := range slice.Spec.Devices {
+				for _, h := range s.Holders(inspect.DeviceIDOf(slice.ResourceSlice, i)) {
+					claims[h.Claim] = true
+				}
+			}
+		}
+	}
+	return len(claims)
+}

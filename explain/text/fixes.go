@@ -1,0 +1,199 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	maxFixes = 5 // shown without Verbose
+	maxHeld  = 3
+)
+
+// conflict shows what cannot hold together.
+func (p *page) conflict() {
+	c := p.e.Conflict
+	if c == nil {
+		return
+	}
+	p.blank()
+	p.add("", "  ", Span{"Why", Strong}, span(Plain, "  "+p.conflictHeading(c)))
+	held := 0
+	for i := range c.Requirements {
+		r := &c.Requirements[i]
+		if r.Holder == nil {
+			p.requirement(r)
+			continue
+		}
+		held++
+		if held <= maxHeld || p.opts.Verbose {
+			p.heldBy(r)
+		}
+	}
+	if held > maxHeld && !p.opts.Verbose {
+		p.add("    ", "      ", span(Plain, fmt.Sprintf("and %s more that hold devices (-v shows all)", plural(held-maxHeld, "claim"))))
+	}
+}
+
+func (p *page) conflictHeading(c *explain.Conflict) string {
+	where := "on " + string(c.Node)
+	if p.e.Nodes.Total > 1 {
+		where += ", which comes nearest"
+	}
+	switch n := len(c.Requirements); n {
+	case 1:
+		return fmt.Sprintf("this is what is in the way %s:", where)
+	case 2:
+		return fmt.Sprintf("these two cannot hold together %s:", where)
+	default:
+		return fmt.Sprintf("these %d cannot hold together %s:", n, where)
+	}
+}
+
+// requirement shows what is required, and where that is said.
+func (p *page) requirement(r *explain.Requirement) {
+	message := span(Plain, r.Message)
+	path := span(Dim, r.Path)
+	if p.manyClaims() && r.Claim.Name != "" {
+		path = span(Dim, r.Claim.Name+" "+r.Path)
+	}
+	const indent = "    "
+	if n := utf8.RuneCountInString(path.Text) + utf8.RuneCountInString(message.Text); len(indent)+n+2 <= p.opts.Width {
+		width := max(48-len(indent), utf8.RuneCountInString(path.Text)+2)
+		if width+utf8.RuneCountInString(message.Text)+len(indent) > p.opts.Width {
+			width = utf8.RuneCountInString(path.Text) + 2
+		}
+		gap := strings.Repeat(" ", width-utf8.RuneCountInString(path.Text))
+		p.lines = append(p.lines, Line{Span{indent, Plain}, path, Span{gap, Plain}, message})
+		return
+	}
+	p.lines = append(p.lines, Line{Span{indent, Plain}, path})
+	p.add(indent+"  ", indent+"    ", message)
+}
+
+func (p *page) heldBy(r *explain.Requirement) {
+	about := strings.Join(about(*r.Holder), ", ")
+	p.add("    ", "      ", span(Name, r.Holder.Claim.String()), span(Plain, " "+r.Message+" ("+about+")"))
+}
+
+// fixes lists what was found to help, and what was found not to.
+func (p *page) fixes() {
+	if len(p.e.Fixes) == 0 && len(p.e.NoHelp) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "  ", Span{"Fixes", Strong})
+	limit := maxFixes
+	if p.opts.Verbose {
+		limit = len(p.e.Fixes)
+	}
+	for i := range p.e.Fixes[:min(limit, len(p.e.Fixes))] {
+		f := &p.e.Fixes[i]
+		spans := []Span{span(Plain, f.Message)}
+		if where := fixWhere(f); where != "" {
+			spans = append(spans, span(Good, " → "+where))
+		}
+		p.add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
+	}
+	if n := len(p.e.Fixes) - limit; n > 0 {
+		p.add("     ", "     ", Span{plural(n, "more fix") + " (-v shows all)", Dim})
+	}
+	for _, text := range p.e.NoHelp {
+		p.add("     ", "     ", span(Dim, text+"."))
+	}
+}
+
+// fixWhere says on how many nodes it would fit.
+func fixWhere(f *explain.Fix) string {
+	switch {
+	case f.Nodes == 0:
+		return ""
+	case f.Nodes == 1:
+		return string(f.Node)
+	}
+	return nodes(f.Nodes)
+}
+
+// summary is one line for each group of nodes: how many, and what becomes of their devices.
+func (p *page) summary() {
+	groups := slices.Clone(p.e.Groups)
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
+	p.blank()
+	p.add("", "  ", Span{"Nodes", Strong})
+	for i := range groups {
+		g := &groups[i]
+		if i == maxSummary && len(groups) > maxSummary+1 {
+			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(groups)-i), Dim})
+			return
+		}
+		first := fmt.Sprintf("  %3d  ", len(g.Nodes))
+		p.add(first, strings.Repeat(" ", len(first)+2), span(Dim, p.fewNames(g.Nodes)+": "), span(Plain, p.shortFunnel(g)))
+	}
+}
+
+const maxSummary = 5
+
+func (p *page) fewNames(names []inspect.NodeName) string {
+	if len(names) > 2 {
+		return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+	}
+	return p.nodeNames(names)
+}
+
+// shortFunnel is the funnel of the request that is starved, in one line; else the first reason.
+func (p *page) shortFunnel(g *explain.Group) string {
+	for i := range g.Funnels {
+		f := &g.Funnels[i]
+		if len(reasonsOf(g, f)) == 0 || f.Steps[0].Most == 0 {
+			continue
+		}
+		return f.Request + " " + funnelLine(f)
+	}
+	if len(g.Reasons) == 0 {
+		return ""
+	}
+	r := g.Reasons[0]
+	if r.Request != "" && !strings.Contains(r.Message, r.Request) {
+		return r.Request + ": " + r.Message
+	}
+	return r.Message
+}
+
+func funnelLine(f *explain.Funnel) string {
+	class := f.Steps[1]
+	if class.Most == 0 {
+		return "has no device of its class here"
+	}
+	parts := []string{numbers(class.Left, class.Most) + " in class"}
+	for _, step := range f.Steps[2:] {
+		if step.Name == "together" {
+			parts = append(parts, numbers(step.Left, step.Most)+" at most together")
+			continue
+		}
+		low, high := 0, 0
+		for _, l := range step.Lost {
+			low, high = low+l.Count, high+l.Most
+		}
+		if high > 0 {
+			parts = append(parts, numbers(low, high)+" "+stepTitles[step.Name])
+		}
+	}
+	last := f.Steps[len(f.Steps)-1]
+	if last.Name != "together" {
+		parts = append(parts, numbers(last.Left, last.Most)+" left")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func numbers(low, high int) string {
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d-%d", low, high)
+}
