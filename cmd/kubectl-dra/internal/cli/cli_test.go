@@ -74,7 +74,7 @@ func TestReport(t *testing.T) {
 		"failure":            {errors.New("it broke"), 1, "error: it broke\n"},
 		"wrong usage":        {usagef("no such flag"), 2, "error: no such flag\n"},
 		"wrapped usage":      {fmt.Errorf("x: %w", usagef("y")), 2, "error: x: y\n"},
-		"several lines":      {errors.New("one\n  two\n\n"), 1, "error: one; two\n"},
+		"several lines":      {errors.Join(errors.New("one"), errors.New("  two"), errors.New("")), 1, "error: one; two\n"},
 		"escape sequences":   {errors.New("bad \x1b[31mname\u202e"), 1, `error: bad \x1b[31mname\u202e` + "\n"},
 		"interrupted":        {errInterrupted, 130, "error: interrupted\n"},
 		"cancelled":          {fmt.Errorf("reading: %w", context.Canceled), 130, "error: reading: context canceled\n"},

@@ -127,11 +127,15 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	if len(args) == 0 {
 		return nil, usagef("say what to get: %s", viewNames())
 	}
-	v, err := viewCalled(args[0])
+	word, names, err := splitTyped(args)
 	if err != nil {
 		return nil, err
 	}
-	o := &getOptions{src: src, view: v, names: args[1:], sortBy: f.sortBy, noHeaders: f.noHeaders}
+	v, err := viewCalled(word)
+	if err != nil {
+		return nil, err
+	}
+	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders}
 	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ func viewNames() string {
 func viewCalled(name string) (view, error) {
 	var known []string
 	for _, v := range views {
-		if slices.Contains(v.names, strings.ToLower(name)) {
+		if slices.Contains(v.names, plainType(name)) {
 			return v, nil
 		}
 		known = append(known, v.names...)

@@ -26,7 +26,29 @@ var (
 	kindNode     = kind{"node", inspect.Nodes, []string{"node", "nodes", "no"}}
 )
 
-func (k kind) called(name string) bool { return slices.Contains(k.names, strings.ToLower(name)) }
+func (k kind) called(name string) bool { return slices.Contains(k.names, plainType(name)) }
+
+// plainType returns a type without its group, as -o name prints it, in lower case.
+func plainType(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	return name
+}
+
+// splitTyped takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
+func splitTyped(args []string) (word string, names []string, err error) {
+	word, _, typed := strings.Cut(args[0], "/")
+	if !typed {
+		return word, args[1:], nil
+	}
+	for _, arg := range args {
+		t, name, ok := strings.Cut(arg, "/")
+		if !ok || t != word {
+			return "", nil, usagef("%q: give either one type and names, or %s/NAME each time", arg, word)
+		}
+		names = append(names, name)
+	}
+	return word, names, nil
+}
 
 // objectNames lists namespace and name of the objects of a kind.
 func objectNames(s *inspect.Snapshot, k kind) []metav1.ObjectMeta {
@@ -96,22 +118,15 @@ func typeNames(kinds []kind) []string {
 	return names
 }
 
-// splitArguments takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
+// splitArguments reads TYPE NAME… or TYPE/NAME…, where at least one name must be given.
 func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	known := typeNames(kinds)
 	if len(args) == 0 {
 		return kind{}, nil, usagef("say what: %s and a name", strings.Join(known, ", "))
 	}
-	word, names := args[0], args[1:]
-	if typ, _, ok := strings.Cut(args[0], "/"); ok {
-		word, names = typ, nil
-		for _, arg := range args {
-			t, name, ok := strings.Cut(arg, "/")
-			if !ok || t != typ {
-				return kind{}, nil, usagef("%q: give either one type and names, or %s/NAME each time", arg, typ)
-			}
-			names = append(names, name)
-		}
+	word, names, err := splitTyped(args)
+	if err != nil {
+		return kind{}, nil, err
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.called(word) })
 	if i < 0 {
