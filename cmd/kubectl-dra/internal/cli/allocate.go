@@ -234,7 +234,7 @@ func (o *allocateOptions) fill(s *inspect.Snapshot, w *wish, result *allocator.R
 	for i, claim := range w.pending {
 		written := claim.DeepCopy()
 		allocation := result.Allocations[i].DeepCopy()
-		if err := o.addShareIDs(s, allocation); err != nil {
+		if err := addShareIDs(allocation); err != nil {
 			return err
 		}
 		written.Status.Allocation = allocation

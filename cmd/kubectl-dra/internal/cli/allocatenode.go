@@ -142,22 +142,11 @@ func availableOn(node *corev1.Node, claims []*resourcev1.ResourceClaim) (bool, e
 }
 
 // addShareIDs gives every share of a device that allows several its identity. As in the scheduler it is
-// a random UUID.
-func (o *allocateOptions) addShareIDs(s *inspect.Snapshot, allocation *resourcev1.AllocationResult) error {
-	if !s.Features().Enabled(inspect.GateConsumableCapacity) {
-		return nil
-	}
-	shareable := map[inspect.DeviceID]bool{}
-	for _, slice := range s.Slices() {
-		for i := range slice.Spec.Devices {
-			if allow := slice.Spec.Devices[i].AllowMultipleAllocations; allow != nil && *allow {
-				shareable[inspect.DeviceIDOf(slice, i)] = true
-			}
-		}
-	}
+// a random UUID; the allocator only marks the shares.
+func addShareIDs(allocation *resourcev1.AllocationResult) error {
 	for i := range allocation.Devices.Results {
 		r := &allocation.Devices.Results[i]
-		if !shareable[inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}] {
+		if r.ShareID == nil {
 			continue
 		}
 		id, err := randomUUID()
