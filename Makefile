@@ -32,6 +32,12 @@ test: ## run every test that needs no cluster
 bench: ## run the benchmarks, and no tests
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
+.PHONY: performance
+performance: ## measure beside the scheduler's allocator and write docs/performance.md
+	@{ cat internal/benchtable/intro.md && \
+	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Explain' -benchtime 3x ./allocator ./explain | $(GO) run ./internal/benchtable; } > docs/performance.tmp
+	mv docs/performance.tmp docs/performance.md
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## run golangci-lint, pinned and built from its Go module
 	$(GOLANGCI_LINT) run ./...

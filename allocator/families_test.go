@@ -20,8 +20,6 @@ type family struct {
 	devices []resourcev1.Device
 	sets    []resourcev1.CounterSet
 	claims  []*resourcev1.ResourceClaim
-	// most is the number of steps within which it must be decided.
-	most int64
 }
 
 const familyDriver = "gpu.example.com"
@@ -143,21 +141,28 @@ func familyH(devicesN, m int) family {
 			exactCount("dead", 1, `device.driver == "nobody"`))...)}}
 }
 
-func (f family) cluster(opts Options) (*Cluster, *corev1.Node) {
+// objects puts the devices on one node.
+func (f family) objects() inspect.Objects {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	pool := resourcev1.ResourcePool{Name: "n1", Generation: 1, ResourceSliceCount: 1}
+	if f.sets != nil {
+		pool.ResourceSliceCount = 2
+	}
 	slices := []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "s-devices"},
 		Spec: resourcev1.ResourceSliceSpec{Driver: familyDriver, Pool: pool, NodeName: &node.Name, Devices: f.devices}}}
 	if f.sets != nil {
-		slices[0].Spec.Pool.ResourceSliceCount = 2
 		slices = append(slices, &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "s-counters"},
-			Spec: resourcev1.ResourceSliceSpec{Driver: familyDriver, Pool: slices[0].Spec.Pool, NodeName: &node.Name, SharedCounters: f.sets}})
+			Spec: resourcev1.ResourceSliceSpec{Driver: familyDriver, Pool: pool, NodeName: &node.Name, SharedCounters: f.sets}})
 	}
-	s := inspect.New(inspect.Objects{
+	return inspect.Objects{
 		Nodes: []*corev1.Node{node}, Slices: slices,
 		Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "any"}}},
-	}, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-	return NewCluster(s, opts), node
+	}
+}
+
+func (f family) cluster(opts Options) (*Cluster, *corev1.Node) {
+	s := inspect.New(f.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+	return NewCluster(s, opts), s.Nodes()[0]
 }
 
 // TestFamilies shows that the families on which a plain search explodes are decided in few steps: by
