@@ -35,7 +35,7 @@ func (w *walk) hopeless(t *table) bool {
 			}
 		}
 	}
-	return w.countersHopeless(t, demand)
+	return w.countersHopeless(demand)
 }
 
 // starves looks for a request without enough candidates, reached before any error.
@@ -199,7 +199,7 @@ func (w *walk) someValueFits(t *table, slots []slot, having map[int][]int) bool 
 
 // countersHopeless bounds, for each plain request, how many of its candidates the counters allow at a
 // time. A candidate counts towards the first counter set that it consumes from.
-func (w *walk) countersHopeless(t *table, demand []slot) bool {
+func (w *walk) countersHopeless(demand []slot) bool {
 	if !w.view.cluster.features.PartitionableDevices {
 		return false
 	}

@@ -65,7 +65,7 @@ func (w *walk) prune() (hopeless bool, err error) {
 	}
 	// When claims can become overfull, parts of the search are cut short depending on the order of the
 	// candidates, and that decides which errors are reached.
-	if t.orderly && !(p.countMatters && t.poisoned) {
+	if t.orderly && (!p.countMatters || !t.poisoned) {
 		w.pruner = p
 	}
 	return false, nil

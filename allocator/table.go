@@ -63,7 +63,7 @@ func newTable(w *walk) (*table, error) {
 			row[i] = f
 			t.poisoned = t.poisoned || f == poison
 			// "All" is walked in order: whether a picked device or an error comes first decides.
-			t.orderly = t.orderly && !(a.all && f == poison)
+			t.orderly = t.orderly && (!a.all || f != poison)
 		}
 		t.fitness = append(t.fitness, row)
 	}
@@ -208,8 +208,10 @@ func (t *table) writeAttributes(b *strings.Builder, w *walk, a *alternative, can
 			continue
 		}
 		values := c.values(attribute)
-		// Without list support a list is accepted as the first device only: order matters.
-		t.orderly = t.orderly && len(values) > 0
+		// Without list support a list is accepted as the first device only: order matters. It also
+		// matters for an attribute with several values, which the API server refuses: a string that
+		// the first device has beside an integer is not looked at when the second has an integer only.
+		t.orderly = t.orderly && len(values) > 0 && (c.lists || scalarKinds(attribute) == 1)
 		fmt.Fprintf(b, "%d%q", c.index, values)
 	}
 }
