@@ -65,6 +65,18 @@ func scalarOf(a *resourcev1.DeviceAttribute) (scalar, bool) {
 	return scalar{}, false
 }
 
+// scalarKinds counts the types of which an attribute has a single value. More than one is refused by
+// the API server, but not by the scheduler.
+func scalarKinds(a *resourcev1.DeviceAttribute) int {
+	n := 0
+	for _, set := range []bool{a.StringValue != nil, a.IntValue != nil, a.BoolValue != nil, a.VersionValue != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
 func number(b bool) int64 {
 	if b {
 		return 1

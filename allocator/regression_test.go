@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -99,6 +100,62 @@ func TestRegressions(t *testing.T) {
 				t.Errorf("got %v, want %s", got.ours, c.want)
 			}
 		})
+	}
+}
+
+// TestPruningMindsWhatOthersHold: two devices that are equal but for what others hold of them are not
+// interchangeable. With 4 and 5 left, only the second device can take 1 and 4.
+func TestPruningMindsWhatOthersHold(t *testing.T) {
+	asking := func(name, amount string) resourcev1.DeviceRequest {
+		r := exactly(name, 1)
+		r.Exactly.Capacity = &resourcev1.CapacityRequirements{
+			Requests: map[resourcev1.QualifiedName]resource.Quantity{"mem": *quantity(amount)},
+		}
+		return r
+	}
+	q := plainQuestion(2, asking("first", "1"), asking("second", "4"), asking("third", "4"))
+	yes, share := true, types.UID("1")
+	for i, taken := range []string{"6", "5"} {
+		device := &devicesOf(q)[i]
+		device.AllowMultipleAllocations = &yes
+		device.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"mem": {Value: *quantity("10")}}
+		q.objects.Claims = append(q.objects.Claims, held(device.Name, func(r *resourcev1.DeviceRequestAllocationResult) {
+			r.ShareID, r.ConsumedCapacity = &share, map[resourcev1.QualifiedName]resource.Quantity{"mem": *quantity(taken)}
+		}))
+	}
+	if got := compare(q, nil); got.differs != "" || got.ours[0].outcome != gotDevices {
+		t.Fatalf("%v, want devices", got)
+	}
+	for _, bounds := range []bool{true, false} {
+		if _, _, d := pruningDifference(q, bounds); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// TestPruningMindsAttributesWithTwoValues: without list support the type of the second device says what
+// is compared, so {int 0, string y} then {int 0} match, and the other way round they do not.
+func TestPruningMindsAttributesWithTwoValues(t *testing.T) {
+	zero, text := int64(0), "y"
+	rack := resourcev1.FullyQualifiedName("std.example.com/rack")
+	values := []resourcev1.DeviceAttribute{
+		{IntValue: &zero, StringValue: &text}, {StringValue: &text}, {IntValue: &zero}, {IntValue: &zero, StringValue: &text},
+	}
+	// All orders of the values, each with every count that may fit.
+	for seed := range 4 * 3 * 4 * 4 {
+		q := plainQuestion(4, exactly("r", int64(2+seed%3)), exactly("s", int64(seed/3%2)))
+		for i := range devicesOf(q) {
+			devicesOf(q)[i].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"std.example.com/rack": values[(seed/6+i*(1+seed/24))%4]}
+		}
+		q.pending[0].Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &rack}}
+		if got := compare(q, nil); got.differs != "" {
+			t.Fatal(got.differs)
+		}
+		for _, bounds := range []bool{true, false} {
+			if _, _, d := pruningDifference(q, bounds); d != "" {
+				t.Fatalf("%s\n%s", d, q)
+			}
+		}
 	}
 }
 
