@@ -2,6 +2,8 @@ package allocator
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,7 +34,7 @@ const (
 func (g *generator) makePool() {
 	id := inspect.PoolID{Driver: pickOne(g.dice, drivers...), Pool: pickOne(g.dice, "p-1", "p-10", "p-2")}
 	for _, slice := range g.q.objects.Slices {
-		if slice.Spec.Driver == id.Driver && slice.Spec.Pool.Name == id.Pool {
+		if slice.Spec.Driver == id.Driver && (slice.Spec.Pool.Name == id.Pool || strings.HasPrefix(slice.Spec.Pool.Name, id.Pool+"-")) {
 			return // exists already
 		}
 	}
@@ -43,13 +45,18 @@ func (g *generator) makePool() {
 	if g.perDevice && g.chance(60) {
 		kind = byDevice
 	}
-	var slices []*resourcev1.ResourceSlice
+	fleet := g.fleet && g.chance(70)
+	if fleet {
+		kind = everyNode
+	}
+	before := len(g.devices)
+	var made []*resourcev1.ResourceSlice
 	if g.counters {
-		slices = append(slices, g.newSlice(id, g.reachOfCounters(kind)))
-		g.fillCounters(slices[0])
+		made = append(made, g.newSlice(id, g.reachOfCounters(kind)))
+		g.fillCounters(made[0])
 	}
 	if g.limits && g.chance(50) {
-		slices = append(slices, g.bigSlice(id, kind))
+		made = append(made, g.bigSlice(id, kind))
 	}
 	for range 1 + g.n(2) {
 		slice := g.newSlice(id, kind)
@@ -57,20 +64,45 @@ func (g *generator) makePool() {
 			yes := true
 			slice.Spec.PerDeviceNodeSelection = &yes
 		}
-		g.fillDevices(slice, slices)
-		slices = append(slices, slice)
+		g.fillDevices(slice, made)
+		made = append(made, slice)
 	}
-	for _, slice := range slices {
+	for _, slice := range made {
 		slice.Spec.Pool.Generation = 1
-		slice.Spec.Pool.ResourceSliceCount = int64(len(slices))
+		slice.Spec.Pool.ResourceSliceCount = int64(len(made))
 	}
 	if g.brokenPools && g.chance(50) {
-		slices = g.breakPool(slices)
+		made = g.breakPool(made)
 	}
 	if g.oddSlices {
-		g.twist(slices[g.n(len(slices))])
+		g.twist(made[g.n(len(made))])
 	}
-	g.q.objects.Slices = append(g.q.objects.Slices, slices...)
+	if fleet {
+		made = g.onEachNode(made, before)
+	}
+	g.q.objects.Slices = append(g.q.objects.Slices, made...)
+}
+
+// onEachNode turns a pool into one for each node, as a driver publishes the devices of equal machines.
+// before is the number of devices that were published before the pool.
+func (g *generator) onEachNode(pool []*resourcev1.ResourceSlice, before int) []*resourcev1.ResourceSlice {
+	var out []*resourcev1.ResourceSlice
+	devices := slices.Clone(g.devices[before:])
+	g.devices = g.devices[:before]
+	for _, node := range g.nodes {
+		for _, slice := range pool {
+			slice = slice.DeepCopy()
+			slice.Name += "-" + node
+			slice.Spec.Pool.Name += "-" + node
+			slice.Spec.NodeName, slice.Spec.AllNodes, slice.Spec.NodeSelector = &node, nil, nil
+			out = append(out, slice)
+		}
+		for _, id := range devices {
+			id.Pool += "-" + node
+			g.devices = append(g.devices, id)
+		}
+	}
+	return out
 }
 
 // reachOfCounters: counters are usually published like the devices, or else for another node.

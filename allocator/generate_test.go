@@ -65,7 +65,7 @@ type question struct {
 type themes struct {
 	taints, capacity, counters, groups, constraints, lists, derived, binding, perDevice bool
 	brokenPools, badSelectors, malformed, limits, admin, prioritized, all, nodeOps      bool
-	held, configs, selectors, shadowed, absurd, oddSelectors, oddSlices, alike          bool
+	held, configs, selectors, shadowed, absurd, oddSelectors, oddSlices, alike, fleet   bool
 }
 
 func rollThemes(d *dice) themes {
@@ -75,7 +75,7 @@ func rollThemes(d *dice) themes {
 		counters: d.chance(25), binding: d.chance(12), perDevice: d.chance(25), admin: d.chance(15),
 		nodeOps: d.chance(12), lists: d.chance(25), derived: d.chance(12), brokenPools: d.chance(20),
 		badSelectors: d.chance(14), malformed: d.chance(6), limits: d.chance(8), shadowed: d.chance(4),
-		oddSelectors: d.chance(3), oddSlices: d.chance(6), alike: d.chance(45),
+		oddSelectors: d.chance(3), oddSlices: d.chance(6), alike: d.chance(45), fleet: d.chance(20),
 	}
 	t.groups = t.counters && d.chance(35)
 	t.absurd = (t.counters || t.capacity) && d.chance(6)
