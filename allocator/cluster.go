@@ -23,6 +23,9 @@ type Options struct {
 	// Plain walks step by step as the scheduler does, without pruning. The answer is the same; this is
 	// for tests and measurements.
 	Plain bool
+	// Selectors, if not nil, are those of another cluster with the same features, so that no expression
+	// is compiled again.
+	Selectors *selector.Cache
 	// Ignore leaves the allocations of these claims out of account, as if they had been released.
 	Ignore map[inspect.ClaimRef]bool
 }
@@ -67,6 +70,9 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 			ListTypeAttributes: f.ListTypeAttributes,
 		}),
 		ignore: opts.Ignore,
+	}
+	if opts.Selectors != nil {
+		c.selectors = opts.Selectors
 	}
 	if c.stepLimit == 0 {
 		c.stepLimit = DefaultStepLimit

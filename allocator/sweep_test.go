@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // TestSweepAnswersLikeAllocate doubles the nodes of random problems, so that many look alike, and
@@ -20,8 +25,9 @@ func TestSweepAnswersLikeAllocate(t *testing.T) {
 	ctx := context.Background()
 	shared, nodes := 0, 0
 	for i := range n {
-		q := generate(seeded(uint64(2_000_000 + i)))
-		double(q)
+		d := seeded(uint64(2_000_000 + i))
+		q := generate(d)
+		double(q, d)
 		c := newOurs(q, stepBudget)
 		kinds, err := c.Sweep(ctx, q.objects.Nodes, q.pending)
 		if err != nil {
@@ -50,13 +56,14 @@ func TestSweepAnswersLikeAllocate(t *testing.T) {
 	}
 }
 
-// double adds a twin of every node, with twins of its slices in pools of other names and no claims on
-// their devices.
-func double(q *question) {
-	for _, node := range slices.Clone(q.objects.Nodes) {
+// double adds a twin of every node, with twins of its slices in pools of other names. Of every other
+// twin something is changed, so that it looks like its node only if nothing that matters is forgotten.
+func double(q *question, d *dice) {
+	for i, node := range slices.Clone(q.objects.Nodes) {
 		twin := node.DeepCopy()
 		twin.Name += "-twin"
 		q.objects.Nodes = append(q.objects.Nodes, twin)
+		var made []*resourcev1.ResourceSlice
 		for _, slice := range slices.Clone(q.objects.Slices) {
 			if slice.Spec.NodeName == nil || *slice.Spec.NodeName != node.Name {
 				continue
@@ -65,7 +72,94 @@ func double(q *question) {
 			s.Name += "-twin"
 			s.Spec.NodeName = &twin.Name
 			s.Spec.Pool.Name += "-twin"
-			q.objects.Slices = append(q.objects.Slices, s)
+			made = append(made, s)
+		}
+		q.objects.Slices = append(q.objects.Slices, made...)
+		if i%2 == 0 && len(made) > 0 {
+			change(d, made[d.n(len(made))], twin)
+		}
+		holdLike(q, d, node.Name, made)
+	}
+}
+
+// change changes one thing about a slice or the node.
+func change(d *dice, slice *resourcev1.ResourceSlice, node *corev1.Node) {
+	for i := range slice.Spec.SharedCounters {
+		for name, c := range slice.Spec.SharedCounters[i].Counters {
+			if d.chance(50) {
+				c.Value.Add(*quantity("1"))
+				slice.Spec.SharedCounters[i].Counters[name] = c
+			}
+		}
+	}
+	if len(slice.Spec.Devices) == 0 {
+		return
+	}
+	device := &slice.Spec.Devices[d.n(len(slice.Spec.Devices))]
+	switch d.n(9) {
+	case 0:
+		for name, a := range device.Attributes {
+			if a.IntValue != nil {
+				device.Attributes[name] = resourcev1.DeviceAttribute{IntValue: ptr.To(*a.IntValue + 1)}
+			}
+		}
+	case 1:
+		for name, a := range device.Attributes {
+			if a.StringValue != nil {
+				device.Attributes[name] = resourcev1.DeviceAttribute{StringValue: ptr.To(*a.StringValue + "x")}
+			}
+		}
+	case 2:
+		device.Taints = append(device.Taints, resourcev1.DeviceTaint{Key: "twin", Effect: resourcev1.DeviceTaintEffectNoSchedule})
+	case 3:
+		device.AllowMultipleAllocations = ptr.To(device.AllowMultipleAllocations == nil || !*device.AllowMultipleAllocations)
+	case 4:
+		for name, c := range device.Capacity {
+			c.Value = *quantity("1")
+			device.Capacity[name] = c
+		}
+	case 5:
+		for name, c := range device.Capacity {
+			c.RequestPolicy = &resourcev1.CapacityRequestPolicy{Default: quantity("1"), ValidValues: []resource.Quantity{*quantity("1")}}
+			device.Capacity[name] = c
+		}
+	case 6:
+		for i := range device.ConsumesCounters {
+			for name, c := range device.ConsumesCounters[i].Counters {
+				c.Value.Add(*quantity("1"))
+				device.ConsumesCounters[i].Counters[name] = c
+			}
+			device.ConsumesCounters[i].CompatibilityGroups = append(device.ConsumesCounters[i].CompatibilityGroups, "twin")
+		}
+	case 7:
+		device.Attributes = nil
+	case 8:
+		node.Status.DeclaredFeatures = append(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations))
+	}
+}
+
+// holdLike gives the devices of most twins holders like those of the originals.
+func holdLike(q *question, d *dice, node string, made []*resourcev1.ResourceSlice) {
+	twins := map[inspect.PoolID]bool{}
+	for _, s := range made {
+		twins[inspect.PoolID{Driver: s.Spec.Driver, Pool: strings.TrimSuffix(s.Spec.Pool.Name, "-twin")}] = true
+	}
+	for _, claim := range slices.Clone(q.objects.Claims) {
+		if claim.Status.Allocation == nil || d.chance(25) {
+			continue
+		}
+		c := claim.DeepCopy()
+		c.Name += "-twin-" + node
+		c.Status.Allocation.Devices.Results = nil
+		for _, r := range claim.Status.Allocation.Devices.Results {
+			if twins[inspect.PoolID{Driver: r.Driver, Pool: r.Pool}] {
+				r := *r.DeepCopy()
+				r.Pool += "-twin"
+				c.Status.Allocation.Devices.Results = append(c.Status.Allocation.Devices.Results, r)
+			}
+		}
+		if len(c.Status.Allocation.Devices.Results) > 0 {
+			q.objects.Claims = append(q.objects.Claims, c)
 		}
 	}
 }
