@@ -30,7 +30,7 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 	diagnoses := make([]*diagnosis, len(refused))
 	err := allocator.Parallel(len(refused), func(i int) error {
 		var err error
-		diagnoses[i], err = q.diagnoseAll(ctx, refused[i])
+		diagnoses[i], err = refused[i].q.diagnoseAll(ctx, refused[i])
 		return err
 	})
 	if err != nil {

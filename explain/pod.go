@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/go-logr/logr"
@@ -43,7 +42,7 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 	e.Waits = append(e.Waits, claims.notes...)
 	e.Waits = append(e.Waits, podWaits(s, pod, inspect.ClaimRef{})...)
 	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}})
-	e.NotModelled = notModelled(s, pod)
+	e.NotModelled = notModelled(pod)
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
 		return nil, err
@@ -54,11 +53,19 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 		e.Verdict, e.Message = Unsatisfiable, name+" cannot be scheduled: "+claims.missing
 		return e, nil
 	}
-	if len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
+	var special *extended
+	if pod.Spec.NodeName == "" {
+		special = extendedOf(s, pod)
+	}
+	if special == nil && len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
 		explainPodAllocated(e, s, pod, claims)
 		return e, nil
 	}
-	q := &question{cluster: c, claims: claims.pending, nodes: nodes, unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated)}
+	q := &question{
+		cluster: c, claims: claims.pending, nodes: nodes, subject: e.Subject, extended: special,
+		unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated),
+	}
+	q.settle()
 	return e, q.decide(ctx, e)
 }
 
@@ -93,6 +100,11 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		}
 		if found && full(claim, pod) {
 			out.missing = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
+		}
+	}
+	if status := pod.Status.ExtendedResourceClaimStatus; status != nil && pod.Spec.NodeName != "" {
+		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}); found && claim.Status.Allocation != nil {
+			out.allocated = append(out.allocated, claim)
 		}
 	}
 	return out
@@ -201,27 +213,9 @@ func blocking(t *corev1.Taint) bool {
 }
 
 // notModelled names what else decides about the pod.
-func notModelled(s *inspect.Snapshot, pod *corev1.Pod) []string {
+func notModelled(pod *corev1.Pod) []string {
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
-	out := []string{"CPU, memory and other node resources, volumes, pod affinity, topology spread and preemption"}
-	mapped := map[string]string{}
-	for _, class := range s.Objects().Classes {
-		mapped["deviceclass.resource.kubernetes.io/"+class.Name] = class.Name
-		if class.Spec.ExtendedResourceName != nil {
-			mapped[*class.Spec.ExtendedResourceName] = class.Name
-		}
-	}
-	used := map[string]bool{}
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			for name := range containers[i].Resources.Requests {
-				if class, ok := mapped[string(name)]; ok {
-					used[fmt.Sprintf("the extended resource %s, which device class %s provides", name, class)] = true
-				}
-			}
-		}
-	}
-	return append(out, slices.Sorted(maps.Keys(used))...)
+	return []string{"CPU, memory and resources of device plugins, volumes, pod affinity, topology spread and preemption"}
 }

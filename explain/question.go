@@ -28,6 +28,8 @@ type question struct {
 	nodes   []*corev1.Node
 	// unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	unsuitable map[inspect.NodeName]Reason
+	// extended, if not nil, adds a claim for extended resources that depends on the node.
+	extended *extended
 	// subject decides how paths and patches are spelled.
 	subject Subject
 	// locals are the surroundings of nodes about which what-if questions were asked.
@@ -36,6 +38,8 @@ type question struct {
 
 // answer is what nodes that look alike say.
 type answer struct {
+	// q is the question as it was put to these nodes.
+	q *question
 	// nodes are indices into the nodes of the question, ascending.
 	nodes      []int
 	unsuitable *Reason
@@ -49,37 +53,110 @@ func (a *answer) allocatable() bool {
 
 // ask decides the question on every node. The answers are in the order of their first node.
 func (q *question) ask(ctx context.Context) ([]answer, error) {
+	unsuitable, suitable := q.sortNodes()
 	var answers []answer
-	var suitable []*corev1.Node
-	var index []int // of the suitable nodes
-	unsuitable := map[string]int{}
-	for i, node := range q.nodes {
-		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
-		if !bad {
-			suitable, index = append(suitable, node), append(index, i)
-			continue
-		}
-		at, known := unsuitable[reason.Message]
-		if !known {
-			at = len(answers)
-			unsuitable[reason.Message] = at
-			answers = append(answers, answer{unsuitable: &reason})
-		}
-		answers[at].nodes = append(answers[at].nodes, i)
+	for message, nodes := range unsuitable {
+		reason := Reason{Code: allocator.NodeUnsuitable, Message: message}
+		answers = append(answers, answer{q: q, nodes: nodes, unsuitable: &reason})
 	}
-	kinds, err := q.cluster.Sweep(ctx, suitable, q.claims)
-	if err != nil {
-		return nil, err
-	}
-	for _, kind := range kinds {
-		a := answer{result: kind.Result, abort: kind.Abort}
-		for _, n := range kind.Nodes {
-			a.nodes = append(a.nodes, index[n])
+	for _, variant := range q.variants(suitable) {
+		nodes := make([]*corev1.Node, len(variant.nodes))
+		for i, n := range variant.nodes {
+			nodes[i] = q.nodes[n]
 		}
-		answers = append(answers, a)
+		kinds, err := q.cluster.Sweep(ctx, nodes, variant.q.claims)
+		if err != nil {
+			return nil, err
+		}
+		for _, kind := range kinds {
+			a := answer{q: variant.q, result: kind.Result, abort: kind.Abort}
+			for _, n := range kind.Nodes {
+				a.nodes = append(a.nodes, variant.nodes[n])
+			}
+			answers = append(answers, a)
+		}
 	}
 	slices.SortFunc(answers, func(a, b answer) int { return a.nodes[0] - b.nodes[0] })
 	return answers, nil
+}
+
+// sortNodes separates the nodes that the pod cannot use, by why not, from the others.
+func (q *question) sortNodes() (unsuitable map[string][]int, suitable []int) {
+	unsuitable = map[string][]int{}
+	for i, node := range q.nodes {
+		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
+		misfit := ""
+		if !bad && q.extended != nil {
+			_, misfit = q.extended.on(node)
+		}
+		switch {
+		case bad:
+			unsuitable[reason.Message] = append(unsuitable[reason.Message], i)
+		case misfit != "":
+			unsuitable[misfit] = append(unsuitable[misfit], i)
+		default:
+			suitable = append(suitable, i)
+		}
+	}
+	return unsuitable, suitable
+}
+
+// settle makes a question with extended resources a plain one if it is the same for all suitable nodes.
+func (q *question) settle() {
+	if q.extended == nil {
+		return
+	}
+	_, suitable := q.sortNodes()
+	variants := q.variants(suitable)
+	if len(variants) != 1 {
+		return
+	}
+	for _, node := range q.nodes {
+		name := inspect.NodeName(node.Name)
+		if _, bad := q.unsuitable[name]; bad {
+			continue
+		}
+		if _, misfit := q.extended.on(node); misfit != "" {
+			q.unsuitable[name] = Reason{Code: allocator.NodeUnsuitable, Message: misfit}
+		}
+	}
+	q.claims, q.extended = variants[0].q.claims, nil
+}
+
+// variant is a question as it is put to some nodes.
+type variant struct {
+	q     *question
+	nodes []int
+}
+
+// variants adds the claim for extended resources, which depends on what the device plugins of a node
+// provide.
+func (q *question) variants(nodes []int) []variant {
+	if q.extended == nil {
+		return []variant{{q, nodes}}
+	}
+	var out []variant
+	index := map[string]int{}
+	for _, n := range nodes {
+		claim, _ := q.extended.on(q.nodes[n])
+		key := ""
+		if claim != nil {
+			key = claim.Spec.String()
+		}
+		at, ok := index[key]
+		if !ok {
+			at = len(out)
+			index[key] = at
+			vq := *q
+			vq.extended = nil
+			if claim != nil {
+				vq.claims = append(slices.Clone(q.claims), claim)
+			}
+			out = append(out, variant{q: &vq})
+		}
+		out[at].nodes = append(out[at].nodes, n)
+	}
+	return out
 }
 
 // nodesFor returns the nodes that the options ask about.
