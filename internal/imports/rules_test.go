@@ -28,6 +28,7 @@ var layers = []layer{
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},
+	{"internal/codedoc", nil},
 	{"internal/imports", nil},
 	{"internal/release", nil},
 }
