@@ -20,3 +20,13 @@ func (s *source) width() int {
 	}
 	return min(max(width, 40), 160)
 }
+
+// tableWidth is the number of columns for tables: that of the terminal, but not less than 80, and 0,
+// which is any, when stdout is no terminal: scripts copy what is in tables.
+func (s *source) tableWidth() int {
+	width, ok := terminalWidth(s.streams.Out)
+	if !ok {
+		return 0
+	}
+	return max(80, width)
+}

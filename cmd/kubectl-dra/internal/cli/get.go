@@ -22,6 +22,8 @@ type view struct {
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
 	list        func(s *inspect.Snapshot, namespace string) *output.List
+	// complete fills in what takes work, for the items that are shown; nil when there is nothing to do.
+	complete func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
 }
 
 func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
@@ -33,10 +35,9 @@ var deviceUses = []inspect.Resource{inspect.Claims, inspect.TaintRules, inspect.
 var views = []view{
 	{
 		names: []string{"claims", "claim", "resourceclaims", "resourceclaim", "rc"}, singular: "resourceclaim", namespaced: true,
-		needs: []inspect.Resource{inspect.Claims}, uses: []inspect.Resource{inspect.Pods},
-		list: func(s *inspect.Snapshot, namespace string) *output.List {
-			return output.Claims(s, namespace, pendingReason(s))
-		},
+		needs: []inspect.Resource{inspect.Claims},
+		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes},
+		list:  output.Claims, complete: explainPending,
 	},
 	{
 		names: []string{"devices", "device", "dev"}, singular: "device",
@@ -197,6 +198,11 @@ func (o *getOptions) run(ctx context.Context) error {
 	list := o.view.list(snapshot, o.namespace)
 	missing := o.pick(list)
 	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
+	if o.view.complete != nil && o.format.Name != "name" {
+		if err := o.view.complete(ctx, snapshot, list); err != nil {
+			return err
+		}
+	}
 	if o.sortBy != "" {
 		if err := list.Sort(o.sortBy); err != nil {
 			return &usageError{err}
@@ -252,7 +258,7 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 		return nil
 	}
 	return o.format.PrintList(o.src.streams.Out, list, output.TableOptions{
-		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: max(80, o.src.width()),
+		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.src.tableWidth(),
 	})
 }
 

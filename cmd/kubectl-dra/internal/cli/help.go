@@ -114,3 +114,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 }
 
 func commaList(words []string) string { return strings.Join(words, ", ") }
+
+// orList joins words as "a, b or c".
+func orList(words []string) string {
+	if n := len(words); n > 1 {
+		return commaList(words[:n-1]) + " or " + words[n-1]
+	}
+	return commaList(words)
+}

@@ -15,15 +15,16 @@ type kind struct {
 	// singular is as in messages of the API server.
 	singular string
 	resource inspect.Resource
+	kind     string // the kind as in a manifest
 	// names are what a user may call it.
 	names []string
 }
 
 var (
-	kindClaim    = kind{"resourceclaim", inspect.Claims, []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
-	kindPod      = kind{"pod", inspect.Pods, []string{"pod", "pods", "po"}}
-	kindTemplate = kind{"resourceclaimtemplate", inspect.Templates, []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
-	kindNode     = kind{"node", inspect.Nodes, []string{"node", "nodes", "no"}}
+	kindClaim    = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
+	kindPod      = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}}
+	kindTemplate = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
+	kindNode     = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}}
 )
 
 func (k kind) called(name string) bool { return slices.Contains(k.names, plainType(name)) }

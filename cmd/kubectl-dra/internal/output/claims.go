@@ -22,7 +22,8 @@ type Claim struct {
 	Devices []string `json:"devices"`
 	// Pods are namespace/name of the pods that use the claim.
 	Pods []string `json:"pods"`
-	// Reason says in one line what the claim waits for; empty when it waits for nothing.
+	// Reason says in one line why the claim cannot be allocated or what it waits for; empty when it waits
+	// for nothing.
 	Reason string `json:"reason"`
 	Age    string `json:"age"`
 	// Created is RFC 3339, or empty.
@@ -34,19 +35,19 @@ type Claim struct {
 // Meta implements Item.
 func (c *Claim) Meta() Meta { return c.meta }
 
-// Claims lists the claims of a namespace, or all for "", sorted by namespace and name. reason says what
-// a claim waits for; it may be nil.
-func Claims(s *inspect.Snapshot, namespace string, reason func(*resourcev1.ResourceClaim) string) *List {
+// Claims lists the claims of a namespace, or all for "", sorted by namespace and name. Their reasons are
+// left to the caller.
+func Claims(s *inspect.Snapshot, namespace string) *List {
 	list := newList("ClaimList", "resourceclaim.resource.k8s.io", claimTable)
 	for _, claim := range s.Objects().Claims {
 		if namespace == "" || claim.Namespace == namespace {
-			list.Items = append(list.Items, wireClaim(s, claim, reason))
+			list.Items = append(list.Items, wireClaim(s, claim))
 		}
 	}
 	return list
 }
 
-func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, reason func(*resourcev1.ResourceClaim) string) *Claim {
+func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 	c := &Claim{
 		Namespace: claim.Namespace, Name: claim.Name, State: string(inspect.StateOf(claim)),
 		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: timestamp(claim.CreationTimestamp),
@@ -62,17 +63,14 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, reason func
 	for _, pod := range s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
 		c.Pods = append(c.Pods, pod.String())
 	}
-	if reason != nil {
-		c.Reason = reason(claim)
-	}
 	return c
 }
 
 var claimTable = Table{
 	Namespaced: true,
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "STATE"}, {Header: "NODE"}, {Header: "DEVICES", Shrink: true}, {Header: "PODS", Shrink: true},
-		{Header: "AGE"}, {Header: "REASON", Wide: true}, {Header: "DEVICE-NAMES", Wide: true},
+		{Header: "NAME"}, {Header: "STATE"}, {Header: "NODE"}, {Header: "DEVICES", Cut: CutText, Rank: 1}, {Header: "PODS", Cut: CutList, Rank: 3},
+		{Header: "AGE"}, {Header: "REASON", Cut: CutText, Least: 24, Rank: 2}, {Header: "DEVICE-NAMES", Wide: true},
 	},
 	Row: func(item Item) []string {
 		c := item.(*Claim)

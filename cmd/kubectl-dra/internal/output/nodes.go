@@ -59,7 +59,7 @@ func Nodes(s *inspect.Snapshot) *List {
 
 var nodeTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "FREE"}, {Header: "DRIVERS (FREE/TOTAL)", Shrink: true}, {Header: "AGE"},
+		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "FREE"}, {Header: "DRIVERS (FREE/TOTAL)", Cut: CutText, Rank: 1}, {Header: "AGE"},
 	},
 	Row: func(item Item) []string {
 		n := item.(*Node)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,14 +61,14 @@ func testSnapshot(t *testing.T) *inspect.Snapshot {
 
 func testLists(t *testing.T) map[string]*List {
 	s := testSnapshot(t)
-	reason := func(claim *resourcev1.ResourceClaim) string {
-		if claim.Status.Allocation == nil {
-			return "waits for " + claim.Name
+	claims := Claims(s, "")
+	for _, item := range claims.Items {
+		if c := item.(*Claim); c.State == "Pending" {
+			c.Reason = "waits for " + c.Name
 		}
-		return ""
 	}
 	return map[string]*List{
-		"claims": Claims(s, "", reason), "devices": Devices(s), "pools": Pools(s), "nodes": Nodes(s), "classes": Classes(s),
+		"claims": claims, "devices": Devices(s), "pools": Pools(s), "nodes": Nodes(s), "classes": Classes(s),
 	}
 }
 
@@ -276,20 +277,86 @@ func TestFormatsThatCannotBeUsed(t *testing.T) {
 }
 
 func TestTableFits(t *testing.T) {
-	columns := []Column{{Header: "NAME"}, {Header: "A", Shrink: true}, {Header: "B", Shrink: true}}
-	rows := [][]string{{strings.Repeat("n", 40), strings.Repeat("a", 60), strings.Repeat("b", 20)}}
+	columns := []Column{{Header: "NAME"}, {Header: "A", Cut: CutText, Rank: 1}, {Header: "B", Cut: CutList, Rank: 2}}
+	name, text, list := strings.Repeat("n", 40), strings.Repeat("a", 60), "first-name,second-name,third-name"
 	for width, want := range map[int]string{
-		200: strings.Repeat("n", 40) + "   " + strings.Repeat("a", 60) + "   " + strings.Repeat("b", 20),
-		80:  strings.Repeat("n", 40) + "   " + strings.Repeat("a", 14) + "...   " + strings.Repeat("b", 14) + "...",
-		60:  strings.Repeat("n", 40) + "   " + strings.Repeat("a", 9) + "...",
-		30:  strings.Repeat("n", 40),
+		0:   name + "   " + text + "   " + list,
+		200: name + "   " + text + "   " + list,
+		100: name + "   " + strings.Repeat("a", 26) + "...   " + "first-name,second-name,+1",
+		80:  name + "   " + strings.Repeat("a", 18) + "...   " + "first-name,+2",
+		60:  name + "   " + strings.Repeat("a", 14) + "...",
+		50:  name, // neither column fits: not even what a list is cut to
+		30:  name, // never cut
 	} {
 		var b bytes.Buffer
-		if err := writeTable(&b, columns, rows, TableOptions{NoHeaders: true, Width: width}); err != nil {
+		if err := writeTable(&b, columns, [][]string{{name, text, list}}, TableOptions{NoHeaders: true, Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSuffix(b.String(), "\n"); got != want {
 			t.Errorf("width %d:\n%q, want\n%q", width, got, want)
 		}
 	}
+}
+
+func TestNamesAreNeverCut(t *testing.T) {
+	long := strings.Repeat("a-long-name-", 10)
+	for what, list := range map[string]*List{
+		"claim":  {Table: claimTable, Items: []Item{&Claim{Name: long, Pods: []string{"ns/" + long, "ns/b"}, Reason: "r", State: "Pending"}}},
+		"device": {Table: deviceTable, Items: []Item{&Device{Device: long, Pool: long, Driver: long, Claims: []string{long, long}}}},
+		"pool":   {Table: poolTable, Items: []Item{&Pool{Pool: long, Driver: long}}},
+		"node":   {Table: nodeTable, Items: []Item{&Node{Name: long}}},
+		"class":  {Table: classTable, Items: []Item{&Class{Name: long}}},
+	} {
+		for _, width := range []int{80, 200, 0} {
+			var b bytes.Buffer
+			if err := PrintTable(&b, list, TableOptions{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), long) || strings.Contains(b.String(), "...") {
+				t.Errorf("%s in %d columns:\n%s", what, width, b.String())
+			}
+		}
+	}
+}
+
+func testFit(nodes int) *explain.Fit {
+	f := &explain.Fit{
+		Subject: explain.Subject{Kind: "ResourceClaimTemplate", Namespace: "ml", Name: "trainer"},
+		Partial: []string{"pods could not be read"}, Basis: explain.Basis{Version: "1.37", Variant: allocator.Incubating, Source: "defaults"},
+	}
+	for i := range nodes {
+		n := explain.NodeFit{
+			Node: inspect.NodeName(fmt.Sprintf("n%02d", i)), Copies: 4 - i/4,
+			Limit: explain.Reason{Code: allocator.DeviceInUse, Request: "gpus", Message: "held by other claims"},
+		}
+		if i == 0 {
+			n.AtLeast, n.Copies = true, 1024
+		}
+		if n.Copies <= 0 {
+			n.Copies = 0
+			n.Limit = explain.Reason{Code: allocator.NoDevices, Message: fmt.Sprintf("no devices on n%02d\x1b[2J", i)}
+		}
+		f.Nodes = append(f.Nodes, n)
+		f.Total += n.Copies
+		f.AtLeast = f.AtLeast || n.AtLeast
+	}
+	return f
+}
+
+func TestFit(t *testing.T) {
+	var b bytes.Buffer
+	if err := (Format{Name: "json"}).PrintValue(&b, Fits([]*explain.Fit{testFit(2)})); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "fit.json", b.Bytes())
+	b.Reset()
+	shared := testFit(3)
+	shared.Total, shared.AtLeast, shared.Partial = 1, false, nil
+	for _, f := range []*explain.Fit{testFit(12), testFit(20), shared} {
+		if err := PrintFit(&b, f, FitOptions{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("---\n")
+	}
+	golden(t, "fit.txt", b.Bytes())
 }

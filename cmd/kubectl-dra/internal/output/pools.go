@@ -95,7 +95,7 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 
 var poolTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "TOTAL"}, {Header: "ALLOC"}, {Header: "AVAIL"}, {Header: "UNAVAIL"}, {Header: "ERROR", Shrink: true},
+		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "TOTAL"}, {Header: "ALLOC"}, {Header: "AVAIL"}, {Header: "UNAVAIL"}, {Header: "ERROR", Cut: CutText, Rank: 1},
 		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true},
 	},
 	Row: func(item Item) []string {

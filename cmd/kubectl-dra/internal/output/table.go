@@ -1,7 +1,10 @@
 package output
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,16 +25,32 @@ type Column struct {
 	Header string
 	// Wide columns are shown with -o wide only.
 	Wide bool
-	// Shrink: the column may be cut to make the table fit.
-	Shrink bool
+	// Cut says how a cell may be shortened to make the table fit.
+	Cut Cut
+	// Least is the width below which cut text says too little to be shown; 0 stands for minText.
+	Least int
+	// Rank is 0 for a column that is always shown. Of the others those with the lowest rank come first
+	// when not all fit.
+	Rank int
 }
+
+// Cut is how a cell may be shortened. Names of objects are never cut: people copy them.
+type Cut int
+
+// The ways to shorten a cell.
+const (
+	CutNone Cut = iota
+	CutText     // text for reading, which may end in "..."
+	CutList     // names separated by commas, of which the last may be replaced by their number
+)
 
 // TableOptions say how a table is printed.
 type TableOptions struct {
 	Wide, NoHeaders bool
 	// Namespace shows the namespace first.
 	Namespace bool
-	// Width is the number of columns that the table should fit; 0 is any.
+	// Width is the number of columns of a terminal that the table should fit; 0 is any. Where names alone
+	// are wider the table is wider too.
 	Width int
 }
 
@@ -81,7 +100,7 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 		}
 	}
 	if opts.Width > 0 && !opts.Wide {
-		fit(columns, widths, opts.Width)
+		fit(columns, rows, widths, opts.Width)
 	}
 	var b strings.Builder
 	for _, row := range rows {
@@ -90,7 +109,7 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 			if widths[i] == 0 {
 				continue
 			}
-			cell = cut(cell, widths[i])
+			cell = columns[i].Cut.shorten(cell, widths[i])
 			line += cell + strings.Repeat(" ", widths[i]-displayWidth(cell)+gap)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -99,29 +118,79 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 	return err
 }
 
-// minWidth is the width below which a cut column says too little to be shown.
-const minWidth = 12
+// minText is the Least of columns that have none.
+const minText = 12
 
-// fit makes a table narrower until it fits: it cuts the columns that allow it, the widest first, and
-// when that does not suffice leaves them out, the last first. Width 0 means left out; -o wide has them.
-func fit(columns []Column, widths []int, limit int) {
-	for total := tableWidth(widths); total > limit; total-- {
+// fit makes a table narrower: it leaves out the columns that do not fit even when they are cut, by
+// rank, and cuts the others, the widest first. Width 0 means left out; -o wide has them.
+func fit(columns []Column, rows [][]string, widths []int, limit int) {
+	least := make([]int, len(columns))
+	var optional []int
+	total := -gap
+	for i, c := range columns {
+		least[i] = c.least(rows, i, widths[i])
+		if c.Rank > 0 {
+			optional = append(optional, i)
+			continue
+		}
+		total += least[i] + gap
+	}
+	slices.SortStableFunc(optional, func(a, b int) int { return cmp.Compare(columns[a].Rank, columns[b].Rank) })
+	for _, i := range optional {
+		if total+least[i]+gap <= limit {
+			total += least[i] + gap
+		} else {
+			widths[i], least[i] = 0, 0
+		}
+	}
+	full := slices.Clone(widths)
+	for excess := tableWidth(widths) - limit; excess > 0; excess-- {
 		widest := -1
-		for i, c := range columns {
-			if c.Shrink && widths[i] > minWidth && (widest < 0 || widths[i] > widths[widest]) {
+		for i := range columns {
+			if widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
 		if widest < 0 {
-			break
+			return
 		}
 		widths[widest]--
 	}
-	for i := len(columns) - 1; i >= 0 && tableWidth(widths) > limit; i-- {
-		if columns[i].Shrink {
-			widths[i] = 0
+	giveBack(columns, rows, widths, full, limit)
+}
+
+// giveBack gives to text what lists leave over, which are cut by whole names.
+func giveBack(columns []Column, rows [][]string, widths, full []int, limit int) {
+	for i, c := range columns {
+		if c.Cut != CutList || widths[i] == 0 {
+			continue
+		}
+		used := 0
+		for _, row := range rows {
+			used = max(used, displayWidth(c.Cut.shorten(row[i], widths[i])))
+		}
+		widths[i] = used
+	}
+	for i, c := range columns {
+		if c.Cut == CutText && widths[i] > 0 {
+			widths[i] += min(full[i]-widths[i], max(0, limit-tableWidth(widths)))
 		}
 	}
+}
+
+// least returns the width to which column i can be cut from its full width.
+func (c Column) least(rows [][]string, i, width int) int {
+	switch c.Cut {
+	case CutText:
+		return min(width, max(cmp.Or(c.Least, minText), displayWidth(c.Header)))
+	case CutList:
+		least := 0
+		for _, row := range rows {
+			least = max(least, displayWidth(shortList(row[i], 1)))
+		}
+		return least
+	}
+	return width
 }
 
 func tableWidth(widths []int) int {
@@ -134,11 +203,39 @@ func tableWidth(widths []int) int {
 	return total
 }
 
-// cut shortens text to a number of characters and marks the place.
-func cut(s string, limit int) string {
-	if displayWidth(s) <= limit {
-		return s
+// shorten makes a cell fit if the column allows it.
+func (c Cut) shorten(cell string, limit int) string {
+	if displayWidth(cell) <= limit {
+		return cell
 	}
+	switch c {
+	case CutText:
+		return cutText(cell, limit)
+	case CutList:
+		for n := strings.Count(cell, ","); n > 0; n-- {
+			if short := shortList(cell, n); displayWidth(short) <= limit {
+				return short
+			}
+		}
+	}
+	return cell
+}
+
+// shortList keeps the first n names of a list and the number of the others.
+func shortList(cell string, n int) string {
+	names := strings.Split(cell, ",")
+	if len(names) <= n {
+		return cell
+	}
+	short := fmt.Sprintf("%s,+%d", strings.Join(names[:n], ","), len(names)-n)
+	if displayWidth(short) >= displayWidth(cell) {
+		return cell
+	}
+	return short
+}
+
+// cutText shortens text to a number of characters and marks the place.
+func cutText(s string, limit int) string {
 	const mark = "..."
 	if limit <= len(mark) {
 		return mark[:limit]

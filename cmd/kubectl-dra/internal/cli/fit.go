@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var fitKinds = []kind{kindClaim, kindTemplate}
+
+func newFit(src *source) *cobra.Command {
+	flags := &questionFlags{}
+	cmd := &cobra.Command{
+		Use:   "fit (claim|template NAME... | -f FILE)",
+		Short: "Count how many more copies of a claim fit, and what runs out first",
+		Long: `Count how many more copies of a claim, or of a claim made from a template, fit into
+the cluster as it is: in all, on each node, and what keeps one more off a node.
+
+A node's number is the most copies that go onto it together, as for one pod.
+Copies that come one by one can strand devices, so fewer may fit in practice.
+An allocated claim keeps its devices: its copies are counted besides it.
+
+Exit codes: 0 at least one fits, 3 none fits, 1 the scheduler itself gives up
+with an error (or the question could not be answered).`,
+		Example: `  # How many more of these can start?
+  kubectl dra fit template trainer -n ml
+
+  # The same for a claim that is not in the cluster, on one node
+  kubectl dra fit -f claim.yaml --node gpu-a-01
+
+  # For a script
+  kubectl dra fit claim train-0 -n ml -o jsonpath='{.total}'`,
+		ValidArgs: typeNames(fitKinds),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(src, args, fitKinds)
+			if err != nil {
+				return err
+			}
+			return fitAll(cmd.Context(), options)
+		},
+	}
+	flags.addTo(cmd, "ask about the claims and templates in this file, directory or - (stdin)")
+	return cmd
+}
+
+func fitAll(ctx context.Context, o *questionOptions) error {
+	snapshot, subjects, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	if len(snapshot.Nodes()) == 0 {
+		return errors.New("there are no nodes to ask about")
+	}
+	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	var answers []*explain.Fit
+	for _, subject := range subjects {
+		fit, err := explain.FitClaim(ctx, cluster, claimOf(subject), explain.Options{Node: o.node})
+		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
+			return fmt.Errorf("%s/%s makes the scheduler give up with an error: %w", subject.GetNamespace(), subject.GetName(), abort)
+		}
+		if err != nil {
+			return fmt.Errorf("counting copies of %s/%s: %w", subject.GetNamespace(), subject.GetName(), err)
+		}
+		fit.Subject.Kind = kindName(subject)
+		answers = append(answers, fit)
+	}
+	return printFits(o, snapshot, answers)
+}
+
+// printFits prints the answers and turns the worst of them into the exit code.
+func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) error {
+	code := exitAnswered
+	for i, fit := range answers {
+		code = worst(code, fitCode(s, fit))
+		if o.format.Name != "" {
+			continue
+		}
+		if i > 0 {
+			if _, err := fmt.Fprintln(o.src.streams.Out); err != nil {
+				return err
+			}
+		}
+		opts := output.FitOptions{Width: o.src.tableWidth(), All: o.src.verbosity > 0}
+		if err := output.PrintFit(o.src.streams.Out, fit, opts); err != nil {
+			return err
+		}
+	}
+	if o.format.Name != "" {
+		if err := o.format.PrintValue(o.src.streams.Out, output.Fits(answers)); err != nil {
+			return err
+		}
+	}
+	if code != exitAnswered {
+		return answered(code)
+	}
+	return nil
+}
+
+// fitCode is the exit code of an answer. That nothing fits is no answer when the count was given up, or
+// when devices or classes may exist that could not be read.
+func fitCode(s *inspect.Snapshot, fit *explain.Fit) int {
+	if fit.Total > 0 {
+		return exitAnswered
+	}
+	if fit.AtLeast {
+		return exitFailed
+	}
+	for _, resource := range []inspect.Resource{inspect.Slices, inspect.Classes} {
+		switch s.Health(resource).State {
+		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
+			return exitFailed
+		}
+	}
+	return exitNo
+}

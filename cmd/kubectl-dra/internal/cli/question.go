@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// questionFlags are the flags of a command that asks about objects, by name or from files.
+type questionFlags struct {
+	files    []string
+	node     string
+	output   string
+	template string
+}
+
+// questionOptions are a checked question.
+type questionOptions struct {
+	src       *source
+	kinds     []kind // that can be asked about
+	kind      kind
+	names     []string
+	files     []string
+	node      inspect.NodeName
+	format    output.Format
+	namespace string
+}
+
+// addTo adds the flags to a command; files describes -f.
+func (f *questionFlags) addTo(cmd *cobra.Command, files string) {
+	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
+	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
+	addOutputFlags(cmd, &f.output, &f.template, output.ObjectFormats)
+}
+
+func (f *questionFlags) toOptions(src *source, args []string, kinds []kind) (*questionOptions, error) {
+	o := &questionOptions{src: src, kinds: kinds, files: f.files, node: inspect.NodeName(f.node)}
+	var err error
+	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+		return nil, err
+	}
+	if len(f.files) > 0 && len(args) > 0 {
+		return nil, usagef("-f and names exclude each other")
+	}
+	if len(f.files) == 0 {
+		if o.kind, o.names, err = splitArguments(args, kinds); err != nil {
+			return nil, err
+		}
+	}
+	o.namespace, err = src.namespace()
+	return o, err
+}
+
+// read returns the snapshot and the objects that are asked about, in the order of the names, or of the
+// kinds for files.
+func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
+	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	var subjects []metav1.Object
+	if len(o.files) > 0 {
+		snapshot, subjects, err = o.fromFiles(ctx, snapshot)
+	} else {
+		subjects, err = o.fromNames(snapshot)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
+		return nil, nil, notFound(snapshot, kindNode, "", string(o.node))
+	}
+	return snapshot, subjects, nil
+}
+
+func (o *questionOptions) fromNames(s *inspect.Snapshot) ([]metav1.Object, error) {
+	var subjects []metav1.Object
+	for _, name := range o.names {
+		object, ok := o.find(s, name)
+		if !ok {
+			return nil, notFound(s, o.kind, o.namespace, name)
+		}
+		subjects = append(subjects, object)
+	}
+	return subjects, nil
+}
+
+func (o *questionOptions) find(s *inspect.Snapshot, name string) (metav1.Object, bool) {
+	switch o.kind.resource {
+	case inspect.Pods:
+		return s.Pod(inspect.PodRef{Namespace: o.namespace, Name: name})
+	case inspect.Templates:
+		return s.Template(o.namespace, name)
+	}
+	return s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
+}
+
+// fromFiles asks about every object in the files that is of a kind that can be asked about. Whatever is
+// in the files replaces or joins what is in the snapshot.
+func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.Snapshot, []metav1.Object, error) {
+	result, err := o.src.readManifests(ctx, o.files, o.namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	given := result.Objects
+	var subjects []metav1.Object
+	var types []string
+	for _, k := range []kind{kindClaim, kindTemplate, kindPod} {
+		if !slices.ContainsFunc(o.kinds, func(known kind) bool { return known.kind == k.kind }) {
+			continue
+		}
+		types = append(types, k.kind)
+		switch k.resource {
+		case inspect.Claims:
+			subjects = appendObjects(subjects, given.Claims)
+		case inspect.Templates:
+			subjects = appendObjects(subjects, given.Templates)
+		case inspect.Pods:
+			subjects = appendObjects(subjects, given.Pods)
+		}
+	}
+	if len(subjects) == 0 {
+		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about", commaList(o.files), orList(types))
+	}
+	s = s.With(func(objects *inspect.Objects) { overlay(objects, &given) })
+	if o.src.offline() {
+		s = s.WithFeatures(o.src.override(withUsed(s.Features(), given)))
+	}
+	return s, subjects, nil
+}
+
+func appendObjects[T metav1.Object](list []metav1.Object, objects []T) []metav1.Object {
+	for _, o := range objects {
+		list = append(list, o)
+	}
+	return list
+}
+
+// claimOf returns the claim that a claim or a template stands for.
+func claimOf(object metav1.Object) *resourcev1.ResourceClaim {
+	template, ok := object.(*resourcev1.ResourceClaimTemplate)
+	if !ok {
+		return object.(*resourcev1.ResourceClaim)
+	}
+	return &resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: template.Namespace, Name: template.Name, Labels: template.Spec.Labels, Annotations: template.Spec.Annotations,
+		},
+		Spec: template.Spec.Spec,
+	}
+}
+
+// kindName is the kind of an object that can be asked about.
+func kindName(object metav1.Object) string {
+	switch object.(type) {
+	case *corev1.Pod:
+		return kindPod.kind
+	case *resourcev1.ResourceClaimTemplate:
+		return kindTemplate.kind
+	}
+	return kindClaim.kind
+}
