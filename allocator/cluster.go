@@ -23,9 +23,9 @@ type Options struct {
 	// Plain walks step by step as the scheduler does, without pruning. The answer is the same; this is
 	// for tests and measurements.
 	Plain bool
-	// Selectors, if not nil, are those of another cluster with the same features, so that no expression
-	// is compiled again.
-	Selectors *selector.Cache
+	// Like, if not nil, is a cluster with the same features, from the same snapshot or from one made of
+	// it with a change. What is known of expressions and devices is shared with it.
+	Like *Cluster
 	// Ignore leaves the allocations of these claims out of account, as if they had been released.
 	Ignore map[inspect.ClaimRef]bool
 }
@@ -42,6 +42,7 @@ type Cluster struct {
 	plainSteps int64
 	noBounds   bool
 	selectors  *selector.Cache
+	shapes     *shapes
 	ignore     map[inspect.ClaimRef]bool
 }
 
@@ -69,10 +70,11 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 			ConsumableCapacity: f.ConsumableCapacity,
 			ListTypeAttributes: f.ListTypeAttributes,
 		}),
+		shapes: newShapes(),
 		ignore: opts.Ignore,
 	}
-	if opts.Selectors != nil {
-		c.selectors = opts.Selectors
+	if opts.Like != nil && opts.Like.features == f {
+		c.selectors, c.shapes = opts.Like.selectors, opts.Like.shapes
 	}
 	if c.stepLimit == 0 {
 		c.stepLimit = DefaultStepLimit

@@ -26,7 +26,6 @@ import (
 type look struct {
 	cluster *Cluster
 	reads   selector.Reads // of all selectors and derived attributes of the question
-	selects bool           // there is a selector or derived attribute at all
 	names   []resourcev1.FullyQualifiedName
 	buf     []byte
 }
@@ -75,7 +74,6 @@ func (l *look) addSelectors(selectors []resourcev1.DeviceSelector) {
 }
 
 func (l *look) addProgram(p *selector.Program) {
-	l.selects = true
 	r := p.Reads()
 	l.reads.Everything = l.reads.Everything || r.Everything
 	for _, f := range r.Fields {
@@ -129,7 +127,9 @@ func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool)
 		if selector := slice.Spec.NodeSelector; selector != nil && len(selector.NodeSelectorTerms) > 1 {
 			buf = append(buf, 'm') // no allocation can be made of it
 		}
+		numbers := l.cluster.shapes.of(slice.ResourceSlice, l.cluster.features.ConsumableCapacity)
 		for i := range slice.Spec.Devices {
+			buf = binary.AppendUvarint(append(buf, 'D'), uint64(numbers[i]))
 			buf = l.appendDevice(buf, node, pool, slice, i)
 			buf = l.appendUsage(buf, holders, slice.Spec.Devices[i].Name)
 		}
@@ -160,23 +160,14 @@ func (l *look) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
 	return buf
 }
 
-// appendDevice writes what the question can see of a device.
+// appendDevice writes what the question can see of a device besides its shape.
 func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePool, slice *inspect.PoolSlice, index int) []byte {
 	device := &slice.Spec.Devices[index]
-	buf = append(buf, 'D')
-	buf = appendText(buf, pool.ID.Driver)
 	if reaches, err := slice.DeviceReaches(node, index); err != nil || !reaches {
 		buf = append(buf, 'n')
 		if err != nil {
 			buf = appendText(buf, err.Error())
 		}
-	}
-	if selector := device.NodeSelector; selector != nil && len(selector.NodeSelectorTerms) > 1 {
-		buf = append(buf, 'm')
-	}
-	buf = l.appendFlags(buf, device)
-	if l.selects && !selector.Convertible(device) {
-		buf = append(buf, '!')
 	}
 	buf = l.reads.Append(buf, pool.ID.Driver, device)
 	for _, name := range l.names {
@@ -185,28 +176,7 @@ func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePoo
 		}
 		buf = append(buf, 0)
 	}
-	for i := range device.Taints {
-		t := &device.Taints[i]
-		buf = appendText(appendText(appendText(append(buf, 't'), t.Key), t.Value), string(t.Effect))
-	}
-	if l.cluster.features.ConsumableCapacity && len(device.Capacity) > 0 {
-		buf = appendCapacity(buf, device)
-	}
-	for i := range device.ConsumesCounters {
-		buf = appendConsumption(buf, &device.ConsumesCounters[i])
-	}
 	return buf
-}
-
-func (l *look) appendFlags(buf []byte, device *resourcev1.Device) []byte {
-	flags := byte('A')
-	if isTrue(device.AllowMultipleAllocations) {
-		flags |= 1 << 1
-	}
-	if len(device.BindingConditions) > 0 {
-		flags |= 1 << 2
-	}
-	return append(buf, flags)
 }
 
 // appendCapacity writes everything that decides about amounts.

@@ -163,7 +163,7 @@ func (q *question) limit(ctx context.Context, node *corev1.Node, held []resource
 	s := q.cluster.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = append(o.Claims, holding(held)...)
 	})
-	more := &question{cluster: allocator.NewCluster(s, allocator.Options{}), claims: q.claims, nodes: []*corev1.Node{node}}
+	more := &question{cluster: allocator.NewCluster(s, allocator.Options{Like: q.cluster}), claims: q.claims, nodes: []*corev1.Node{node}}
 	answers, err := more.ask(ctx)
 	if err != nil {
 		return Reason{}, err
@@ -207,7 +207,7 @@ func (q *question) usesCommon(held []resourcev1.AllocationResult) bool {
 func (q *question) shared(ctx context.Context) (int, error) {
 	s := q.cluster.Snapshot()
 	for n := range maxSharedCopies {
-		c := allocator.NewCluster(s, allocator.Options{})
+		c := allocator.NewCluster(s, allocator.Options{Like: q.cluster})
 		next, err := firstFit(ctx, c, q.nodes, q.claims)
 		if err != nil || next == nil {
 			return n, err

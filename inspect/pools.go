@@ -54,7 +54,20 @@ func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
 // The error (a node selector that does not parse) makes the scheduler abort the pod.
 //
 // The rules are those of Kubernetes 1.36 and 1.37 (k8s.io/dynamic-resource-allocation/structured).
+//
+// The result is remembered and shared: it must not be written.
 func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
+	if known, ok := s.poolsOn.Load(node); ok {
+		return known.([]*NodePool), nil
+	}
+	pools, err := s.findPoolsOn(node)
+	if err == nil {
+		s.poolsOn.Store(node, pools)
+	}
+	return pools, err
+}
+
+func (s *Snapshot) findPoolsOn(node *corev1.Node) ([]*NodePool, error) {
 	reachable, err := s.reachableSlices(node)
 	if err != nil {
 		return nil, err

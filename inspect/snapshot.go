@@ -48,15 +48,16 @@ type Snapshot struct {
 	onNode     map[NodeName][]*sliceInfo
 	unbound    []*sliceInfo // without a node name: all nodes, node selector, per device
 	byPool     map[PoolID][]*sliceInfo
-	assumed    bool // the nodes were derived from other objects
-	pseudoNode bool // there was not even a node name: one stand-in node
+	poolsOn    *sync.Map // *corev1.Node -> []*NodePool
+	assumed    bool      // the nodes were derived from other objects
+	pseudoNode bool      // there was not even a node name: one stand-in node
 }
 
 // New builds a Snapshot. It takes over the objects, which must not be written afterwards; the slices
 // of the Objects are sorted in place. Of several objects with one name the first is kept.
 func New(objects Objects, config Config) *Snapshot {
 	sortObjects(&objects)
-	s := &Snapshot{config: config, objects: objects}
+	s := &Snapshot{config: config, objects: objects, poolsOn: &sync.Map{}}
 	s.claims = sync.OnceValue(func() map[ClaimRef]*resourcev1.ResourceClaim {
 		return index(objects.Claims, func(o *resourcev1.ResourceClaim) ClaimRef { return ClaimRef{o.Namespace, o.Name} })
 	})
@@ -139,6 +140,7 @@ func (s *Snapshot) With(change func(*Objects)) *Snapshot {
 func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	out := *s
 	out.config.Features = f
+	out.poolsOn = &sync.Map{}
 	if f.Enabled(GateDeviceTaintRules) != s.config.Features.Enabled(GateDeviceTaintRules) {
 		out.indexSlices() // effective taints differ
 	}

@@ -1,0 +1,70 @@
+package allocator
+
+import (
+	"sync"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+)
+
+// shapes numbers what devices are, apart from their names and attributes: equal numbers mean equal
+// drivers, flags, taints, capacities and counter needs. It is computed once per slice and shared by all
+// questions.
+type shapes struct {
+	slices sync.Map // *resourcev1.ResourceSlice -> []uint32, by device
+
+	mu      sync.Mutex
+	numbers map[string]uint32
+}
+
+func newShapes() *shapes { return &shapes{numbers: map[string]uint32{}} }
+
+// of returns the shapes of the devices of a slice.
+func (s *shapes) of(slice *resourcev1.ResourceSlice, capacities bool) []uint32 {
+	if known, ok := s.slices.Load(slice); ok {
+		return known.([]uint32)
+	}
+	out := make([]uint32, len(slice.Spec.Devices))
+	var buf []byte
+	for i := range slice.Spec.Devices {
+		buf = appendShape(buf[:0], slice.Spec.Driver, &slice.Spec.Devices[i], capacities)
+		s.mu.Lock()
+		number, ok := s.numbers[string(buf)]
+		if !ok {
+			number = uint32(len(s.numbers))
+			s.numbers[string(buf)] = number
+		}
+		s.mu.Unlock()
+		out[i] = number
+	}
+	s.slices.Store(slice, out)
+	return out
+}
+
+// appendShape writes what a device is. Capacities only count while they can be consumed; selectors that
+// read them are another matter.
+func appendShape(buf []byte, driver string, device *resourcev1.Device, capacities bool) []byte {
+	buf = appendText(buf, driver)
+	flags := byte(0)
+	for i, set := range []bool{
+		isTrue(device.AllowMultipleAllocations), len(device.BindingConditions) > 0, selector.Convertible(device),
+		device.NodeSelector != nil && len(device.NodeSelector.NodeSelectorTerms) > 1,
+	} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+	buf = append(buf, flags)
+	for i := range device.Taints {
+		t := &device.Taints[i]
+		buf = appendText(appendText(appendText(append(buf, 't'), t.Key), t.Value), string(t.Effect))
+	}
+	if capacities && len(device.Capacity) > 0 {
+		buf = appendCapacity(buf, device)
+	}
+	for i := range device.ConsumesCounters {
+		buf = appendConsumption(buf, &device.ConsumesCounters[i])
+	}
+	return buf
+}
