@@ -80,7 +80,7 @@ func claimFrom(template *resourcev1.ResourceClaimTemplate, name string) *resourc
 func (q *question) decide(ctx context.Context, e *Explanation) error {
 	if reason := q.prefilter(); reason != nil {
 		q.refuse(e, reason)
-		return nil
+		return q.remedyRefusal(ctx, e, reason)
 	}
 	answers, err := q.ask(ctx)
 	if err != nil {

@@ -35,11 +35,12 @@ import (
 // conflict. (If K did not have it, K would be in force unchanged after it is dropped, and still refuse.)
 // Hence, when each requirement of some conflict helps alone, that conflict is the only one; it is then
 // found in any case, and marked Sole. Otherwise the requirements that help alone are marked, and the
-// others say what else has to go.
+// others say what else has to go. (This presumes that to relax more never makes matters worse; see below.)
 //
 // K is found by relaxing one requirement after the other, in chunks that are halved when they are too
 // much. What is tried early ends up in R if it can; so what a user can do least about goes first. Of a few
-// orders the smallest result is taken.
+// orders the smallest result is taken. It is nearly always the smallest that there is; to make sure could
+// take time exponential in the number of requirements.
 //
 // Two things make reality less tidy. Without some requirements the scheduler gives up with an error: a
 // selector reads an attribute that devices outside the class lack. Such a requirement counts as given: it
@@ -117,29 +118,70 @@ func with(relaxed []bool, more ...int) []bool {
 	return out
 }
 
-// smallest minimizes in a few orders and returns the smallest conflict, the first of several. nil: the
-// node does not refuse after all.
+// maxRetried is the size of a conflict up to which smaller ones are looked for.
+const maxRetried = 8
+
+// smallest minimizes in a few orders and returns the smallest conflict, the first of several. As long as
+// that helps, it then tries to do without one of the requirements found. nil: the node does not refuse
+// after all. That there is no smaller one is likely but not certain: certainty may take time exponential
+// in the number of requirements.
 func (m *minimizer) smallest(ctx context.Context) (*division, error) {
-	if o, err := m.try(ctx, make([]bool, len(m.atoms))); err != nil || o != refused {
+	none := make([]bool, len(m.atoms))
+	if o, err := m.try(ctx, none); err != nil || o != refused {
 		return nil, err
 	}
 	var best *division
 	for _, order := range m.orders() {
-		d := &division{relaxed: make([]bool, len(m.atoms))}
-		if err := m.relax(ctx, d, order); err != nil {
-			return nil, err
-		}
-		if err := m.check(ctx, d); err != nil {
+		d, err := m.minimize(ctx, order)
+		if err != nil {
 			return nil, err
 		}
 		if best == nil || len(d.kept) < len(best.kept) {
 			best = d
 		}
 		if len(best.kept) <= 1 {
-			break
+			return best, nil
+		}
+	}
+	for smaller := best; smaller != nil && len(smaller.kept) <= maxRetried; {
+		best = smaller
+		var err error
+		if smaller, err = m.smaller(ctx, best); err != nil {
+			return nil, err
 		}
 	}
 	return best, nil
+}
+
+func (m *minimizer) minimize(ctx context.Context, order []int) (*division, error) {
+	d := &division{relaxed: make([]bool, len(m.atoms))}
+	if err := m.relax(ctx, d, order); err != nil {
+		return nil, err
+	}
+	return d, m.check(ctx, d)
+}
+
+// smaller looks for a smaller conflict by relaxing one of the requirements of another first. nil: none found.
+func (m *minimizer) smaller(ctx context.Context, than *division) (*division, error) {
+	none := make([]bool, len(m.atoms))
+	for _, k := range than.kept {
+		if o, err := m.try(ctx, with(none, k)); err != nil {
+			return nil, err
+		} else if o == fits {
+			continue // it is in every conflict
+		}
+		for _, order := range m.orders() {
+			order = slices.Insert(slices.DeleteFunc(order, func(i int) bool { return i == k }), 0, k)
+			d, err := m.minimize(ctx, order)
+			if err != nil {
+				return nil, err
+			}
+			if len(d.kept) > 0 && len(d.kept) < len(than.kept) {
+				return d, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // orders are those in which requirements are relaxed: what a user can do least about first; what others
@@ -250,6 +292,10 @@ func (m *minimizer) conflict(ctx context.Context, d *division) (*Conflict, error
 		r.Alone = o == fits
 		c.Sole = c.Sole && r.Alone
 		c.Requirements = append(c.Requirements, r)
+	}
+	slices.Sort(d.given)
+	for _, i := range d.given {
+		c.Given = append(c.Given, m.atoms[i].Requirement)
 	}
 	return c, nil
 }

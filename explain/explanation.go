@@ -198,6 +198,9 @@ func (l *Loss) Message() string {
 type Conflict struct {
 	Node         inspect.NodeName
 	Requirements []Requirement
+	// Given are requirements without which the scheduler gives up with an error, so that they are taken as
+	// they are.
+	Given []Requirement
 	// Sole: dropping any one of the requirements, and nothing else, is enough on this node. Otherwise
 	// that is so only for those that are marked Alone.
 	Sole bool
@@ -213,6 +216,10 @@ type Requirement struct {
 	// Path is the field that makes the requirement; for what is not in the subject, the object.
 	Path    string
 	Message string
+	// Term is the expression of TermRequired and ClassTermRequired, which may be one of several in a selector.
+	Term string
+	// Taint is the key and the effect of TaintRequired, as key:effect.
+	Taint string
 	// Holder is the claim of HeldRequired.
 	Holder *Holder
 	// Alone: dropping this requirement, and nothing else, is enough.
@@ -242,10 +249,11 @@ type Fix struct {
 	Kind FixKind
 	// Also are the kinds of further changes that are needed together with it.
 	Also []FixKind
-	// Node is one on which the claims can then be allocated; Nodes is their number, as far as Checked
-	// nodes were asked, in the order of how near they come.
-	Node           inspect.NodeName
-	Nodes, Checked int
+	// Node is one on which the claims can then be allocated, and Nodes the number of such nodes. In a
+	// large cluster, after a change that is not one of the claims, only the nodes that come nearest are
+	// counted.
+	Node  inspect.NodeName
+	Nodes int
 	// Patch is the change as RFC 6902 operations on the subject; empty when the change is elsewhere.
 	Patch []PatchOperation
 	// Claims are those to be released.

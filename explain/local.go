@@ -128,13 +128,14 @@ func (l *local) world(edits []edit) *allocator.Cluster {
 	if c, ok := l.clusters[key]; ok {
 		return c
 	}
-	c := clusterWith(l.snapshot, edits)
+	c := clusterWith(l.snapshot, edits, l.q.cluster)
 	l.clusters[key] = c
 	return c
 }
 
-// clusterWith builds the cluster of a snapshot with the edits made that are about the world.
-func clusterWith(s *inspect.Snapshot, edits []edit) *allocator.Cluster {
+// clusterWith builds the cluster of a snapshot with the edits made that are about the world. What
+// is known already of expressions and devices is shared with a like cluster.
+func clusterWith(s *inspect.Snapshot, edits []edit, like *allocator.Cluster) *allocator.Cluster {
 	released, gates, pools := worldOf(edits)
 	if len(pools) > 0 {
 		s = s.With(func(o *inspect.Objects) { completePools(o, pools) })
@@ -142,7 +143,7 @@ func clusterWith(s *inspect.Snapshot, edits []edit) *allocator.Cluster {
 	if len(gates) > 0 {
 		s = s.WithFeatures(s.Features().With(gates))
 	}
-	return allocator.NewCluster(s, allocator.Options{Ignore: released, StepLimit: probeSteps})
+	return allocator.NewCluster(s, allocator.Options{Ignore: released, StepLimit: probeSteps, Like: like})
 }
 
 // completePools makes pools complete with the slices of their newest generation that are published.

@@ -11,8 +11,8 @@ import (
 
 // remedy adds to a "no" its conflict, and what would help.
 func (q *question) remedy(ctx context.Context, e *Explanation) error {
-	if e.Verdict != Unsatisfiable {
-		return nil
+	if e.Verdict != Unsatisfiable || q.extended != nil {
+		return nil // what is asked for differs between nodes, so there is no one thing to change
 	}
 	q.subject = e.Subject
 	nodes := q.nearest(e.Groups)
@@ -21,7 +21,26 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 		return err
 	}
 	e.Conflict = conflict
-	return nil
+	s, err := q.newSearch(ctx, nodes, conflict)
+	if err != nil {
+		return err
+	}
+	if e.Fixes, err = s.run(ctx); err != nil {
+		return err
+	}
+	e.NoHelp, err = s.noHelp(ctx)
+	return err
+}
+
+// remedyRefusal adds to a refusal before any node was looked at what would help.
+func (q *question) remedyRefusal(ctx context.Context, e *Explanation, reason *Reason) error {
+	if e.Verdict != Unsatisfiable {
+		return nil
+	}
+	q.subject = e.Subject
+	var err error
+	e.Fixes, err = q.refusedFixes(ctx, reason)
+	return err
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -32,7 +33,8 @@ const (
 	TaintRequired RequirementKind = "Taint"
 	// HeldRequired is that a claim keeps its devices: it is released.
 	HeldRequired RequirementKind = "HeldBy"
-	// CapacityRequired is a requested capacity: it is not asked for any more.
+	// CapacityRequired is a requested capacity: the least amount is asked for, or none at all on a node
+	// where no device has the capacity. (Not to ask for any may be to ask for the whole.)
 	CapacityRequired RequirementKind = "Capacity"
 	// TermRequired is a term of a selector of the request: the term is dropped.
 	TermRequired RequirementKind = "Term"
@@ -134,13 +136,15 @@ func (l *local) requestAtoms(ctx context.Context, r *allocator.ExaminedRequest) 
 	f, path := fieldsOf(l.q.claims, at), l.q.path(at)
 	out := l.termAtoms(ctx, r, at, *f.selectors)
 	switch {
-	case r.All && r.Needed > 1:
+	case r.All:
+		what := "all devices that match"
+		if r.Needed > 1 {
+			what = fmt.Sprintf("all %d devices that match", r.Needed)
+		}
 		out = append(out, atom{
-			l.requirement(r, CountRequired, path+".allocationMode", "%s wants all %d devices that match", r.Name, r.Needed),
+			l.requirement(r, CountRequired, path+".allocationMode", "%s wants %s", r.Name, what),
 			edit{kind: editCount, at: at, count: 1},
 		})
-	case r.All:
-		// "All" of nothing is refused; one device cannot be had either then.
 	case r.Needed > 1:
 		out = append(out, atom{
 			l.requirement(r, CountRequired, path+".count", "%s needs %d devices", r.Name, r.Needed),
@@ -152,12 +156,23 @@ func (l *local) requestAtoms(ctx context.Context, r *allocator.ExaminedRequest) 
 			amount := (*f.capacity).Requests[name]
 			out = append(out, atom{
 				l.requirement(r, CapacityRequired, fmt.Sprintf("%s.capacity.requests[%q]", path, name), "%s needs %s of %s on each device", r.Name, amount.String(), name),
-				edit{kind: editCapacity, at: at, capacity: name},
+				edit{kind: editCapacity, at: at, capacity: name, amount: leastAmount(r, name)},
 			})
 		}
 	}
 	out = append(out, l.taintAtoms(r, at, *f.tolerations)...)
 	return append(out, l.featureAtoms(r)...)
+}
+
+// leastAmount is what stands for a capacity that is not required; nil where no device has it. The policy of a
+// device raises it to the least that it gives.
+func leastAmount(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) *resource.Quantity {
+	for i := range r.Devices {
+		if _, ok := r.Devices[i].Device.Capacity[name]; ok {
+			return resource.NewQuantity(1, resource.DecimalSI)
+		}
+	}
+	return nil
 }
 
 // termAtoms lists the terms of the selectors of the class and of the request.
@@ -172,16 +187,37 @@ func (l *local) termAtoms(ctx context.Context, r *allocator.ExaminedRequest, at 
 				if kind == ClassTermRequired && strings.HasPrefix(term, "device.driver == ") {
 					continue // it says what is asked for
 				}
-				out = append(out, atom{
-					l.requirement(r, kind, fmt.Sprintf("%s.selectors[%d].cel.expression", path, i), "%s wants %s", what, term),
-					edit{kind: ek, at: at, selector: i, term: t},
-				})
+				requirement := l.requirement(r, kind, fmt.Sprintf("%s.selectors[%d].cel.expression", path, i), "%s wants %s", what, l.inWords(ctx, r, term))
+				requirement.Term = term
+				out = append(out, atom{requirement, edit{kind: ek, at: at, selector: i, term: t}})
 			}
 		}
 	}
 	add(r.Class.Spec.Selectors, ClassTermRequired, editClassTerm, "class "+r.Class.Name, "deviceclass/"+r.Class.Name+" spec")
 	add(own, TermRequired, editTerm, r.Name, l.q.path(at))
 	return out
+}
+
+// inWords says a term in short, with what the devices of the class have instead.
+func (l *local) inWords(ctx context.Context, r *allocator.ExaminedRequest, term string) string {
+	c := l.q.comparison(ctx, term)
+	words := c.words()
+	if words == "" {
+		return term
+	}
+	counts := map[string]int{}
+	for i := range r.Devices {
+		if d := &r.Devices[i]; d.Fails(allocator.ClassSelectorRejected) == nil {
+			if text, ok := c.valueOf(d.ID.Driver, d.Device); ok {
+				counts[text]++
+			}
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return c.compare(b, a) })
+	if len(values) == 0 {
+		return words
+	}
+	return words + "; devices here have " + shorten(values, 4)
 }
 
 // taintAtoms lists the taints, by key and effect, that keep devices from the request. Devices that are
@@ -214,9 +250,11 @@ func (l *local) taintAtoms(r *allocator.ExaminedRequest, at alternative, tolerat
 	}
 	var out []atom
 	for _, k := range order {
+		requirement := l.requirement(r, TaintRequired, l.q.path(at)+".tolerations", "%s does not tolerate the taint %s of %s",
+			r.Name, strings.Join(values[k], " or "), count(devices[k], "device"))
+		requirement.Taint = k.key + ":" + string(k.effect)
 		out = append(out, atom{
-			l.requirement(r, TaintRequired, l.q.path(at)+".tolerations", "%s does not tolerate the taint %s of %s",
-				r.Name, strings.Join(values[k], " or "), count(devices[k], "device")),
+			requirement,
 			edit{kind: editToleration, at: at, toleration: resourcev1.DeviceToleration{
 				Key: k.key, Operator: resourcev1.DeviceTolerationOpExists, Effect: k.effect,
 			}},

@@ -44,7 +44,7 @@ func (p *page) conflict() {
 func (p *page) conflictHeading(c *explain.Conflict) string {
 	where := "on " + string(c.Node)
 	if p.e.Nodes.Total > 1 {
-		where += ", which comes nearest"
+		where += ", one of the nearest"
 	}
 	switch n := len(c.Requirements); n {
 	case 1:
@@ -112,7 +112,7 @@ func (p *page) fixes() {
 // fixWhere says on how many nodes it would fit.
 func fixWhere(f *explain.Fix) string {
 	switch {
-	case f.Nodes == 0:
+	case f.Nodes == 0, f.Nodes == 1 && strings.Contains(f.Message, string(f.Node)):
 		return ""
 	case f.Nodes == 1:
 		return string(f.Node)
@@ -120,20 +120,35 @@ func fixWhere(f *explain.Fix) string {
 	return nodes(f.Nodes)
 }
 
-// summary is one line for each group of nodes: how many, and what becomes of their devices.
+// summary is one line for each group of nodes: how many, and what becomes of their devices. Groups that
+// differ only in what is of no interest here are put together.
 func (p *page) summary() {
 	groups := slices.Clone(p.e.Groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
+	if len(groups) == 0 || p.saidAlready(&groups[0]) {
+		return
+	}
+	var names [][]inspect.NodeName
+	var texts []string
+	for i := range groups {
+		text := p.shortFunnel(&groups[i])
+		at := slices.Index(texts, text)
+		if at < 0 {
+			at = len(texts)
+			texts, names = append(texts, text), append(names, nil)
+		}
+		names[at] = append(names[at], groups[i].Nodes...)
+	}
 	p.blank()
 	p.add("", "  ", Span{"Nodes", Strong})
-	for i := range groups {
-		g := &groups[i]
-		if i == maxSummary && len(groups) > maxSummary+1 {
-			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(groups)-i), Dim})
+	for i, text := range texts {
+		if i == maxSummary && len(texts) > maxSummary+1 {
+			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Dim})
 			return
 		}
-		first := fmt.Sprintf("  %3d  ", len(g.Nodes))
-		p.add(first, strings.Repeat(" ", len(first)+2), span(Dim, p.fewNames(g.Nodes)+": "), span(Plain, p.shortFunnel(g)))
+		slices.Sort(names[i])
+		first := fmt.Sprintf("  %3d  ", len(names[i]))
+		p.add(first, strings.Repeat(" ", len(first)+2), span(Dim, p.fewNames(names[i])+": "), span(Plain, text))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 type Conflict struct {
 	Node         string        `json:"node"`
 	Requirements []Requirement `json:"requirements"`
+	// Given are requirements without which the scheduler gives up with an error.
+	Given []Requirement `json:"given,omitempty"`
 	// Sole: dropping any one of the requirements is enough on the node.
 	Sole bool `json:"sole"`
 	// Unproven: the set may not be a smallest one.
@@ -21,6 +23,10 @@ type Requirement struct {
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path"`
 	Message string `json:"message"`
+	// Term is a part of a selector, where the requirement is one.
+	Term string `json:"term,omitempty"`
+	// Taint is key:effect of a taint that is not tolerated.
+	Taint string `json:"taint,omitempty"`
 	// Alone: dropping this requirement is enough.
 	Alone  bool    `json:"alone"`
 	Holder *Holder `json:"holder,omitempty"`
@@ -32,9 +38,8 @@ type Fix struct {
 	// Also are the kinds of further changes that belong to it.
 	Also []string `json:"also,omitempty"`
 	Node string   `json:"node,omitempty"`
-	// Nodes is the number of nodes, of those that were checked, on which it then can be allocated.
+	// Nodes is the number of nodes on which it then can be allocated.
 	Nodes   int              `json:"nodes"`
-	Checked int              `json:"checked"`
 	Patch   []PatchOperation `json:"patch,omitempty"`
 	Claims  []string         `json:"claims,omitempty"`
 	Holders []Holder         `json:"holders,omitempty"`
@@ -54,23 +59,26 @@ func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
 	}
 	return &Conflict{
 		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
-		Requirements: each(conflict.Requirements, func(r explain.Requirement) Requirement {
-			out := Requirement{
-				Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Message, Alone: r.Alone,
-			}
-			if r.Holder != nil {
-				h := holder(*r.Holder)
-				out.Holder = &h
-			}
-			return out
-		}),
+		Requirements: each(conflict.Requirements, c.requirement), Given: optional(conflict.Given, c.requirement),
 	}
+}
+
+func (c claimName) requirement(r explain.Requirement) Requirement {
+	out := Requirement{
+		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Message,
+		Term: r.Term, Taint: r.Taint, Alone: r.Alone,
+	}
+	if r.Holder != nil {
+		h := holder(*r.Holder)
+		out.Holder = &h
+	}
+	return out
 }
 
 func fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
-		Node: string(f.Node), Nodes: f.Nodes, Checked: f.Checked,
+		Node: string(f.Node), Nodes: f.Nodes,
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder),

@@ -1,0 +1,385 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Finding fixes.
+//
+// A fix is found in three steps. First each requirement of the nodes that come nearest is dropped by
+// itself; if that does not help on any node, nothing less does. Then the change is made as small as it
+// can be: the highest count, the value nearest to the one asked for, the claims whose release hurts
+// least. Last the change is made to the whole snapshot and all nodes are asked again; only what helps
+// then is a fix. When no single change helps, a set of changes is looked for on the node of the
+// conflict: everything is dropped and put back one by one, the dearest first, as long as it still fits.
+
+// What fixes cost, roughly: the user's own claim is changed before others are disturbed, and what is
+// wanted is given up in small steps before large ones.
+const (
+	costNode           = 5
+	costClass          = 8
+	costIdle           = 10 // and one for each claim
+	costValue          = 20
+	costCount          = 25
+	costNarrow         = 28 // a constraint that is about fewer requests
+	costDrop           = 30
+	costTolerate       = 40
+	costRelease        = 50 // and ten for each claim, one for each of its pods and devices
+	costFeature        = 500
+	costDevices        = 510
+	costClassTerm      = 520
+	costCreate         = 530
+	costSeveral        = 1000 // more than one change
+	maxFound           = 8    // fixes that are verified and returned
+	maxNear            = 32   // nodes on which changes are looked for one by one
+	maxSwept           = 512  // nodes that are asked about a change in the world
+	maxReleases        = 3
+	maxReleaseHolders  = 24 // claims of which every one, and if need be every pair, is tried
+	maxValuesTried     = 8
+	maxCapacitiesTried = 16
+)
+
+// change is a fix that is not verified yet.
+type change struct {
+	kind  FixKind
+	also  []FixKind
+	edits []edit
+	// world changes the whole snapshot in ways that no edit does.
+	world   func(*inspect.Objects)
+	cost    int
+	message string
+	claims  []inspect.ClaimRef
+	// node is one that is known to fit with the change.
+	node inspect.NodeName
+}
+
+// search looks for changes that help.
+type search struct {
+	q        *question
+	near     []nearNode // the nodes that are looked at one by one, the nearest first
+	nodes    []*corev1.Node
+	conflict *Conflict
+	atoms    []atom // of all near nodes, each once
+	changes  []change
+}
+
+func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Conflict) (*search, error) {
+	s := &search{q: q, conflict: conflict}
+	if conflict != nil { // what helps there is of most interest
+		at := slices.IndexFunc(near, func(n nearNode) bool { return n.name == conflict.Node })
+		near = append([]nearNode{near[at]}, slices.Delete(slices.Clone(near), at, at+1)...)
+	}
+	s.near = near[:min(len(near), maxNear)]
+	for _, node := range q.nodes {
+		if _, bad := q.unsuitable[inspect.NodeName(node.Name)]; !bad {
+			s.nodes = append(s.nodes, node)
+		}
+	}
+	seen := map[string]bool{}
+	for _, n := range s.near {
+		l := q.localOf(n.name)
+		if l == nil {
+			continue
+		}
+		atoms, err := l.requirements(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range atoms {
+			if key := a.edit.key(); !seen[key] {
+				seen[key] = true
+				s.atoms = append(s.atoms, a)
+			}
+		}
+	}
+	return s, nil
+}
+
+// key identifies an edit that drops a requirement.
+func (e *edit) key() string {
+	return fmt.Sprint(e.kind, e.at, e.selector, e.term, e.constraint, e.capacity, e.amount == nil, e.toleration.Key, e.toleration.Effect, e.claim, e.gates, e.pool)
+}
+
+// run finds the fixes.
+func (s *search) run(ctx context.Context) ([]Fix, error) {
+	for i := range s.atoms {
+		if err := s.relax(ctx, &s.atoms[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, step := range []func(context.Context) error{s.release, s.otherNodes, s.moreDevices} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(s.changes, func(c change) bool { return c.cost < costFeature }) {
+		if err := s.several(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(s.changes, func(c change) bool { return c.cost < costFeature }) {
+		// A class belongs to everybody. It is not to be changed when something else helps.
+		s.changes = slices.DeleteFunc(s.changes, func(c change) bool { return c.cost == costClassTerm })
+	}
+	return s.verify(ctx)
+}
+
+// relax tries to drop a requirement, and if that helps, less than that.
+func (s *search) relax(ctx context.Context, a *atom) error {
+	if a.Kind == HeldRequired {
+		return nil // see release
+	}
+	node, err := s.firstFit(ctx, []edit{a.edit})
+	if err != nil || node == "" {
+		return err
+	}
+	switch a.Kind {
+	case CountRequired:
+		return s.lowerCount(ctx, a, node)
+	case TermRequired:
+		return s.relaxTerm(ctx, a, node)
+	case ConstraintRequired:
+		return s.relaxConstraint(ctx, a, node)
+	case CapacityRequired:
+		return s.lowerCapacity(ctx, a, node)
+	case TaintRequired:
+		return s.tolerate(ctx, a, node)
+	}
+	c := change{kind: FixKind(""), edits: []edit{a.edit}, node: node}
+	switch a.Kind {
+	case ClassTermRequired:
+		c.kind, c.cost = RelaxSelector, costClassTerm
+		c.message = "drop from the device class: " + a.Term
+	case FeatureRequired:
+		c.kind, c.cost = EnableFeature, costFeature
+		c.message = "turn on the feature gate " + gateNames(a.edit.gates)
+	case PoolRequired:
+		c.kind, c.cost = AddDevices, costDevices
+		c.message = "have the driver publish the missing slices of pool " + a.edit.pool.String()
+	}
+	s.changes = append(s.changes, c)
+	return nil
+}
+
+func gateNames(gates []inspect.Gate) string {
+	var names []string
+	for _, g := range gates {
+		names = append(names, string(g))
+	}
+	return strings.Join(names, " and ")
+}
+
+// firstFit returns a node on which the edits help, the nearest first; "" when there is none.
+func (s *search) firstFit(ctx context.Context, edits []edit) (inspect.NodeName, error) {
+	if !onlyClaims(edits) {
+		for _, n := range s.near {
+			l := s.q.localOf(n.name)
+			if l == nil {
+				continue
+			}
+			if o, err := l.try(ctx, edits); err != nil || o == fits {
+				return n.name, err
+			}
+		}
+		return "", nil
+	}
+	claims := s.q.apply(ctx, edits)
+	cluster := s.q.cluster.WithStepLimit(probeSteps)
+	for _, n := range s.near {
+		node, ok := s.q.cluster.Snapshot().Node(n.name)
+		if !ok {
+			continue
+		}
+		if o, err := outcomeOf(ctx, cluster, node, claims); err != nil || o == fits {
+			return n.name, err
+		}
+	}
+	if len(s.nodes) <= len(s.near) {
+		return "", nil
+	}
+	names, err := fitting(ctx, cluster, s.nodes, claims)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// onlyClaims reports whether the edits can be tried on the snapshot as it is.
+func onlyClaims(edits []edit) bool {
+	return !slices.ContainsFunc(edits, func(e edit) bool { return !e.aboutClaim() || e.kind == editClassTerm })
+}
+
+// fitting returns the nodes on which the claims can be allocated, in the order given.
+func fitting(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]inspect.NodeName, error) {
+	kinds, err := c.Sweep(ctx, nodes, claims)
+	if err != nil {
+		return nil, err
+	}
+	var at []int
+	for i := range kinds {
+		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
+			at = append(at, kinds[i].Nodes...)
+		}
+	}
+	slices.Sort(at)
+	var out []inspect.NodeName
+	for _, i := range at {
+		out = append(out, inspect.NodeName(nodes[i].Name))
+	}
+	return out, nil
+}
+
+// verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
+func (s *search) verify(ctx context.Context) ([]Fix, error) {
+	slices.SortStableFunc(s.changes, func(a, b change) int { return cmp.Compare(a.cost, b.cost) })
+	var out []Fix
+	for i := range s.changes {
+		if len(out) == maxFound {
+			break
+		}
+		f, err := s.confirm(ctx, &s.changes[i])
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			out = append(out, *f)
+		}
+	}
+	return out, nil
+}
+
+// confirm asks all nodes with the change made. nil: it does not help.
+func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
+	q := s.q
+	cluster, nodes := q.cluster, s.nodes
+	if c.kind == UseNode {
+		return s.fix(ctx, c, []inspect.NodeName{c.node}), nil
+	}
+	if c.world != nil || !onlyClaims(c.edits) {
+		snapshot := q.cluster.Snapshot()
+		if change := s.worldChange(ctx, c); change != nil {
+			snapshot = snapshot.With(change)
+		}
+		cluster = clusterWith(snapshot, c.edits, q.cluster)
+		if c.world == nil && len(nodes) > maxSwept {
+			nodes = s.nearNodes()
+		}
+		if node, ok := snapshot.Node(c.node); ok && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == node.Name }) {
+			nodes = append(slices.Clip(nodes), node)
+		}
+	}
+	names, err := fitting(ctx, cluster, nodes, q.apply(ctx, withoutClassTerms(c.edits)))
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	return s.fix(ctx, c, names), nil
+}
+
+func (s *search) fix(ctx context.Context, c *change, names []inspect.NodeName) *Fix {
+	f := &Fix{
+		Kind: c.kind, Also: c.also, Node: names[0], Nodes: len(names),
+		Patch: s.q.patch(ctx, withoutClassTerms(c.edits)), Message: s.q.where(c.edits) + c.message,
+	}
+	if slices.Contains(names, c.node) {
+		f.Node = c.node
+	}
+	for _, ref := range c.claims {
+		f.Claims = append(f.Claims, s.q.holder(ref, s.heldNear(ref, f.Node)))
+	}
+	return f
+}
+
+// heldNear are the devices of a claim that matter to the node.
+func (s *search) heldNear(ref inspect.ClaimRef, node inspect.NodeName) []inspect.DeviceID {
+	if l := s.q.localOf(node); l != nil {
+		return l.devices[ref]
+	}
+	return nil
+}
+
+// where names the claim that is to be changed, for a pod: it is not the subject then.
+func (q *question) where(edits []edit) string {
+	if q.subject.Kind != "Pod" {
+		return ""
+	}
+	var names []string
+	for i := range edits {
+		if !edits[i].aboutClaim() || edits[i].kind == editClassTerm {
+			continue
+		}
+		claim := q.claims[edits[i].at.claim]
+		name := "in claim " + claim.Name
+		if _, ok := q.cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}); !ok {
+			name = "in the template of claim " + claim.Name
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, " and ") + ": "
+}
+
+func (s *search) nearNodes() []*corev1.Node {
+	var out []*corev1.Node
+	for _, n := range s.near {
+		if node, ok := s.q.cluster.Snapshot().Node(n.name); ok {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+func withoutClassTerms(edits []edit) []edit {
+	return slices.DeleteFunc(slices.Clone(edits), func(e edit) bool { return e.kind == editClassTerm })
+}
+
+// worldChange is what has to be changed in the snapshot besides what clusterWith does. nil: nothing.
+func (s *search) worldChange(ctx context.Context, c *change) func(*inspect.Objects) {
+	terms := map[string]map[int]map[int]string{} // class, selector, term
+	for i := range c.edits {
+		e := &c.edits[i]
+		if e.kind != editClassTerm {
+			continue
+		}
+		class := *fieldsOf(s.q.claims, e.at).class
+		if terms[class] == nil {
+			terms[class] = map[int]map[int]string{}
+		}
+		if terms[class][e.selector] == nil {
+			terms[class][e.selector] = map[int]string{}
+		}
+		terms[class][e.selector][e.term] = ""
+	}
+	if len(terms) == 0 {
+		return c.world
+	}
+	return func(o *inspect.Objects) {
+		for i, class := range o.Classes {
+			if terms[class.Name] == nil {
+				continue
+			}
+			o.Classes[i] = class.DeepCopy()
+			selectors := o.Classes[i].Spec.Selectors
+			for j, replaced := range terms[class.Name] {
+				selectors[j].CEL = s.q.rewrite(ctx, selectors[j].CEL, replaced)
+			}
+			o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
+		}
+		if c.world != nil {
+			c.world(o)
+		}
+	}
+}

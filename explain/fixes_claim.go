@@ -1,0 +1,423 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Smaller changes than dropping a requirement.
+
+// forRequest names the request of a message, where there are several.
+func (s *search) forRequest(a *atom) string {
+	requests := 0
+	for _, claim := range s.q.claims {
+		requests += len(claim.Spec.Devices.Requests)
+	}
+	if requests < 2 {
+		return ""
+	}
+	return " for " + a.Request
+}
+
+// lowerCount finds the highest count that fits on any node. Asking for fewer devices never fits worse:
+// the devices of a solution without one of them are a solution for one less.
+func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName) error {
+	f := fieldsOf(s.q.claims, a.edit.at)
+	wanted, most := "all", int64(resourcev1.AllocationResultsMaxSize)
+	if *f.mode == resourcev1.DeviceAllocationModeExactCount {
+		wanted, most = fmt.Sprint(*f.count), *f.count-1
+	}
+	best := a.edit // a count of 1 fits
+	for best.count < most {
+		next := best
+		next.count++
+		at, err := s.firstFit(ctx, []edit{next})
+		if err != nil {
+			return err
+		}
+		if at == "" {
+			break
+		}
+		best, node = next, at
+	}
+	s.changes = append(s.changes, change{
+		kind: ReduceCount, edits: []edit{best}, node: node, cost: costCount,
+		message: fmt.Sprintf("ask for %s instead of %s%s", count(int(best.count), "device"), wanted, s.forRequest(a)),
+	})
+	return nil
+}
+
+// relaxTerm finds the nearest value with which the term helps; otherwise the term is dropped.
+func (s *search) relaxTerm(ctx context.Context, a *atom, node inspect.NodeName) error {
+	f := fieldsOf(s.q.claims, a.edit.at)
+	term := s.q.terms(ctx, (*f.selectors)[a.edit.selector].CEL.Expression)[a.edit.term]
+	c := s.q.comparison(ctx, term)
+	if c != nil {
+		for _, v := range s.q.nearestValues(c) {
+			e := a.edit
+			e.expression = c.with(v)
+			at, err := s.firstFit(ctx, []edit{e})
+			if err != nil {
+				return err
+			}
+			if at != "" {
+				s.changes = append(s.changes, change{
+					kind: RelaxSelector, edits: []edit{e}, node: at, cost: costValue,
+					message: fmt.Sprintf("accept %s %s instead of %s%s%s", c.field, v.text, c.text, s.forRequest(a), c.remark(v)),
+				})
+				break
+			}
+		}
+	}
+	if words := c.words(); words != "" {
+		term = words
+	}
+	s.changes = append(s.changes, change{
+		kind: RelaxSelector, edits: []edit{a.edit}, node: node, cost: costDrop + 2,
+		message: fmt.Sprintf("drop from the selector%s: %s", s.forRequest(a), term),
+	})
+	return nil
+}
+
+// relaxConstraint tries to take single requests out of the constraint; otherwise it is dropped.
+func (s *search) relaxConstraint(ctx context.Context, a *atom, node inspect.NodeName) error {
+	claim := s.q.claims[a.edit.at.claim]
+	names := claim.Spec.Devices.Constraints[a.edit.constraint].Requests
+	if len(names) == 0 {
+		for i := range claim.Spec.Devices.Requests {
+			names = append(slices.Clip(names), claim.Spec.Devices.Requests[i].Name)
+		}
+	}
+	for i := range names {
+		if len(names) < 3 {
+			break // of two, one left alone is no constraint
+		}
+		e := a.edit
+		e.requests = slices.Delete(slices.Clone(names), i, i+1)
+		at, err := s.firstFit(ctx, []edit{e})
+		if err != nil {
+			return err
+		}
+		if at != "" {
+			s.changes = append(s.changes, change{
+				kind: DropConstraint, edits: []edit{e}, node: at, cost: costNarrow,
+				message: fmt.Sprintf("leave %s out of the constraint: %s", names[i], a.Message),
+			})
+		}
+	}
+	s.changes = append(s.changes, change{
+		kind: DropConstraint, edits: []edit{a.edit}, node: node, cost: costDrop,
+		message: "drop the constraint: " + a.Message,
+	})
+	return nil
+}
+
+// tolerate narrows the toleration to the value of the taint, where that is enough.
+func (s *search) tolerate(ctx context.Context, a *atom, node inspect.NodeName) error {
+	e := a.edit
+	text := e.toleration.Key + ":" + string(e.toleration.Effect)
+	for _, value := range s.taintValues(node, &e) {
+		narrow := e
+		narrow.toleration.Operator, narrow.toleration.Value = resourcev1.DeviceTolerationOpEqual, value
+		at, err := s.firstFit(ctx, []edit{narrow})
+		if err != nil {
+			return err
+		}
+		if at != "" {
+			e, node = narrow, at
+			text = e.toleration.Key + "=" + value + ":" + string(e.toleration.Effect)
+			break
+		}
+	}
+	s.changes = append(s.changes, change{
+		kind: TolerateTaint, edits: []edit{e}, node: node, cost: costTolerate,
+		message: fmt.Sprintf("tolerate the taint %s%s", text, s.forRequest(a)),
+	})
+	return nil
+}
+
+// taintValues lists the values that the taint has on the devices of a node.
+func (s *search) taintValues(node inspect.NodeName, e *edit) []string {
+	var out []string
+	l := s.q.localOf(node)
+	if l == nil {
+		return nil
+	}
+	for _, slice := range l.snapshot.Slices() {
+		for i := range slice.Spec.Devices {
+			for _, t := range slice.Spec.Devices[i].Taints {
+				if t.Key == e.toleration.Key && t.Effect == e.toleration.Effect && t.Value != "" && !slices.Contains(out, t.Value) {
+					out = append(out, t.Value)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lowerCapacity finds the largest amount that is to be had: first among those that devices have left, then
+// any. To ask for less never fits worse.
+func (s *search) lowerCapacity(ctx context.Context, a *atom, node inspect.NodeName) error {
+	wanted := (*fieldsOf(s.q.claims, a.edit.at).capacity).Requests[a.edit.capacity]
+	if a.edit.amount == nil {
+		s.changes = append(s.changes, change{
+			kind: ReduceCapacity, edits: []edit{a.edit}, node: node, cost: costDrop,
+			message: fmt.Sprintf("ask for no particular amount of %s%s", a.edit.capacity, s.forRequest(a)),
+		})
+		return nil
+	}
+	best := a.edit
+	amounts := s.amounts(a.edit.capacity, wanted)
+	for i := range amounts[:min(len(amounts), maxCapacitiesTried)] {
+		e := a.edit
+		e.amount = &amounts[i]
+		at, err := s.firstFit(ctx, []edit{e})
+		if err != nil {
+			return err
+		}
+		if at != "" {
+			best, node = e, at
+			break
+		}
+	}
+	if best.amount == a.edit.amount {
+		var err error
+		if best, node, err = s.largestAmount(ctx, best, wanted, node); err != nil {
+			return err
+		}
+	}
+	s.changes = append(s.changes, change{
+		kind: ReduceCapacity, edits: []edit{best}, node: node, cost: costValue,
+		message: fmt.Sprintf("ask for %s of %s instead of %s%s", best.amount.String(), a.edit.capacity, wanted.String(), s.forRequest(a)),
+	})
+	return nil
+}
+
+// largestAmount searches by halves between an amount that fits and the wanted one, which does not.
+func (s *search) largestAmount(ctx context.Context, best edit, wanted resource.Quantity, node inspect.NodeName) (edit, inspect.NodeName, error) {
+	low, high := best.amount.Value(), wanted.Value()
+	for high-low > 1 {
+		e := best
+		e.amount = resource.NewQuantity(low+(high-low)/2, wanted.Format)
+		at, err := s.firstFit(ctx, []edit{e})
+		if err != nil {
+			return best, node, err
+		}
+		if at == "" {
+			high = e.amount.Value()
+			continue
+		}
+		low, best, node = e.amount.Value(), e, at
+	}
+	return best, node, nil
+}
+
+// amounts lists those below the wanted one that a device may have to give: what is left of it, shared by
+// a few, and what its policy allows; the largest first.
+func (s *search) amounts(name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
+	var out []resource.Quantity
+	add := func(q resource.Quantity) {
+		if q.Sign() > 0 && q.Cmp(wanted) < 0 && !slices.ContainsFunc(out, func(have resource.Quantity) bool { return have.Cmp(q) == 0 }) {
+			out = append(out, q)
+		}
+	}
+	for _, n := range s.near {
+		l := s.q.localOf(n.name)
+		if l == nil {
+			continue
+		}
+		for _, slice := range l.snapshot.Slices() {
+			for i := range slice.Spec.Devices {
+				capacity, ok := slice.Spec.Devices[i].Capacity[name]
+				if !ok {
+					continue
+				}
+				left := capacity.Value.DeepCopy()
+				for _, h := range l.snapshot.Holders(inspect.DeviceIDOf(slice, i)) {
+					if used, ok := h.Result.ConsumedCapacity[name]; ok && !h.Admin() {
+						left.Sub(used)
+					}
+				}
+				for part := int64(1); part <= 4; part++ {
+					add(floor(&capacity, divide(left, part)))
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b resource.Quantity) int { return b.Cmp(a) })
+	return out
+}
+
+// divide returns a whole part of an amount.
+func divide(q resource.Quantity, by int64) resource.Quantity {
+	if by == 1 {
+		return q
+	}
+	out := resource.NewQuantity(q.Value()/by, q.Format)
+	return *out
+}
+
+// floor returns the largest amount up to q that the policy of the capacity leaves as it is.
+func floor(c *resourcev1.DeviceCapacity, q resource.Quantity) resource.Quantity {
+	p := c.RequestPolicy
+	switch {
+	case p == nil:
+	case len(p.ValidValues) > 0:
+		best := resource.Quantity{}
+		for _, v := range p.ValidValues {
+			if v.Cmp(q) <= 0 && v.Cmp(best) > 0 {
+				best = v
+			}
+		}
+		return best
+	case p.ValidRange != nil:
+		r := p.ValidRange
+		if r.Max != nil && q.Cmp(*r.Max) > 0 {
+			q = *r.Max
+		}
+		if r.Min != nil && q.Cmp(*r.Min) < 0 {
+			return *r.Min
+		}
+		if r.Min != nil && r.Step != nil && r.Step.Value() > 0 {
+			steps := (q.Value() - r.Min.Value()) / r.Step.Value()
+			return *resource.NewQuantity(r.Min.Value()+steps*r.Step.Value(), q.Format)
+		}
+	}
+	return q
+}
+
+// several puts together changes that help only together, on the node of the conflict.
+func (s *search) several(ctx context.Context) error {
+	if s.conflict == nil {
+		return nil
+	}
+	l := s.q.localOf(s.conflict.Node)
+	atoms, err := l.requirements(ctx)
+	if err != nil {
+		return err
+	}
+	var edits []edit
+	for i := range atoms {
+		edits = append(edits, atoms[i].edit)
+	}
+	if o, err := l.try(ctx, edits); err != nil || o != fits {
+		return err
+	}
+	// The dearest are put back first. They are in the order of how little a user can do about them.
+	kept := slices.Clone(atoms)
+	slices.SortStableFunc(kept, func(a, b atom) int { return s.price(&b) - s.price(&a) })
+	for i := 0; i < len(kept); {
+		fewer := slices.Delete(slices.Clone(kept), i, i+1)
+		edits = edits[:0]
+		for j := range fewer {
+			edits = append(edits, fewer[j].edit)
+		}
+		o, err := l.try(ctx, edits)
+		if err != nil {
+			return err
+		}
+		if o == fits {
+			kept = fewer
+			continue
+		}
+		i++
+	}
+	return s.join(ctx, l, kept)
+}
+
+// price says what it costs to drop a requirement.
+func (s *search) price(a *atom) int {
+	switch a.Kind {
+	case HeldRequired:
+		return s.releaseCost([]inspect.ClaimRef{a.edit.claim})
+	case ClassTermRequired:
+		return costClassTerm
+	case FeatureRequired:
+		return costFeature
+	case PoolRequired:
+		return costDevices
+	case TaintRequired:
+		return costTolerate
+	case CountRequired:
+		return costCount
+	}
+	return costDrop
+}
+
+// join makes one change of several, with counts as high as they can be.
+func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
+	slices.SortStableFunc(atoms, func(a, b atom) int { return s.price(&a) - s.price(&b) })
+	c := change{node: inspect.NodeName(l.node.Name), cost: costSeveral}
+	for i := range atoms {
+		c.edits = append(c.edits, atoms[i].edit)
+	}
+	for i := range c.edits {
+		if c.edits[i].kind != editCount {
+			continue
+		}
+		for {
+			next := slices.Clone(c.edits)
+			next[i].count++
+			if o, err := l.try(ctx, next); err != nil || o != fits {
+				if err != nil {
+					return err
+				}
+				break
+			}
+			c.edits = next
+		}
+	}
+	var parts []string
+	for i := range atoms {
+		a := &atoms[i]
+		kind, text := s.words(a, &c.edits[i])
+		switch {
+		case c.kind == "":
+			c.kind = kind
+		case kind != c.kind && !slices.Contains(c.also, kind):
+			c.also = append(c.also, kind)
+		}
+		if a.Kind == HeldRequired {
+			c.claims = append(c.claims, a.edit.claim)
+		}
+		parts = append(parts, text)
+		c.cost += s.price(a)
+	}
+	c.message = strings.Join(parts, ", and ")
+	s.changes = append(s.changes, c)
+	return nil
+}
+
+// words say what dropping a requirement is as a fix.
+func (s *search) words(a *atom, e *edit) (FixKind, string) {
+	switch a.Kind {
+	case CountRequired:
+		return ReduceCount, fmt.Sprintf("ask for %s%s", count(int(e.count), "device"), s.forRequest(a))
+	case TermRequired:
+		return RelaxSelector, "drop from the selector" + s.forRequest(a) + ": " + a.Term
+	case ClassTermRequired:
+		return RelaxSelector, "drop from the device class: " + a.Term
+	case ConstraintRequired:
+		return DropConstraint, "drop the constraint: " + a.Message
+	case CapacityRequired:
+		if e.amount != nil {
+			return ReduceCapacity, fmt.Sprintf("ask for the least of %s%s", e.capacity, s.forRequest(a))
+		}
+		return ReduceCapacity, fmt.Sprintf("ask for no particular amount of %s%s", e.capacity, s.forRequest(a))
+	case TaintRequired:
+		return TolerateTaint, fmt.Sprintf("tolerate the taint %s:%s%s", e.toleration.Key, e.toleration.Effect, s.forRequest(a))
+	case HeldRequired:
+		return ReleaseClaim, "release " + e.claim.String()
+	case FeatureRequired:
+		return EnableFeature, "turn on the feature gate " + gateNames(e.gates)
+	}
+	return AddDevices, "have the driver publish the missing slices of pool " + e.pool.String()
+}

@@ -1,0 +1,423 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Changes outside of the claims: other claims released, other nodes, more devices, classes.
+
+// releaseEdits releases claims.
+func releaseEdits(refs []inspect.ClaimRef) []edit {
+	var out []edit
+	for _, ref := range refs {
+		out = append(out, edit{kind: editRelease, claim: ref})
+	}
+	return out
+}
+
+// releaseCost says how much it disturbs to release the claims: nobody, or so many claims, pods and devices.
+func (s *search) releaseCost(refs []inspect.ClaimRef) int {
+	idle, used := 0, 0
+	for _, ref := range refs {
+		if s.q.idle(ref) {
+			idle++
+			continue
+		}
+		used += 10 + len(s.q.cluster.Snapshot().PodsOf(ref))
+		if claim, ok := s.q.cluster.Snapshot().Claim(ref); ok && claim.Status.Allocation != nil {
+			used += len(claim.Status.Allocation.Devices.Results)
+		}
+	}
+	if used > 0 {
+		return costRelease + used + idle
+	}
+	return costIdle + idle
+}
+
+// release finds, for each near node, the claims to release that disturb least.
+func (s *search) release(ctx context.Context) error {
+	var found []change
+	for _, n := range s.near {
+		l := s.q.localOf(n.name)
+		if l == nil || len(l.holders) == 0 {
+			continue
+		}
+		if o, err := l.try(ctx, releaseEdits(l.holders)); err != nil {
+			return err
+		} else if o != fits {
+			continue
+		}
+		sets, err := s.releaseOn(ctx, l)
+		if err != nil {
+			return err
+		}
+		for _, refs := range sets {
+			if !slices.ContainsFunc(found, func(c change) bool { return slices.Equal(c.claims, refs) }) {
+				found = append(found, s.releaseChange(refs, n.name))
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b change) int { return a.cost - b.cost })
+	s.changes = append(s.changes, found[:min(len(found), maxReleases)]...)
+	return nil
+}
+
+func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) change {
+	var parts []string
+	for _, ref := range refs {
+		parts = append(parts, ref.String())
+	}
+	text := "release " + shorten(parts, 3)
+	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.q.idle(ref) }); {
+	case idle && len(refs) == 1:
+		text += ", which no running pod uses"
+	case idle:
+		text += ", which no running pods use"
+	default:
+		if pods := s.podsOf(refs); len(pods) > 0 {
+			text += " (used by " + shorten(pods, 3) + ")"
+		}
+	}
+	return change{
+		kind: ReleaseClaim, edits: releaseEdits(refs), node: node, claims: refs,
+		cost: s.releaseCost(refs), message: text,
+	}
+}
+
+func (s *search) podsOf(refs []inspect.ClaimRef) []string {
+	var out []string
+	for _, ref := range refs {
+		for _, pod := range s.q.cluster.Snapshot().PodsOf(ref) {
+			out = append(out, "pod "+pod.Name)
+		}
+	}
+	return out
+}
+
+// releaseOn returns sets of claims of a node whose release helps: the cheapest of one claim, or else of two;
+// and, where there are many, a set from which none can be left out.
+func (s *search) releaseOn(ctx context.Context, l *local) ([][]inspect.ClaimRef, error) {
+	holders := slices.Clone(l.holders)
+	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
+		return s.releaseCost([]inspect.ClaimRef{a}) - s.releaseCost([]inspect.ClaimRef{b})
+	})
+	helps := func(refs ...inspect.ClaimRef) (bool, error) {
+		o, err := l.try(ctx, releaseEdits(refs))
+		return o == fits, err
+	}
+	var out [][]inspect.ClaimRef
+	if len(holders) <= maxReleaseHolders {
+		for _, ref := range holders {
+			ok, err := helps(ref)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, []inspect.ClaimRef{ref})
+			}
+		}
+	}
+	if len(out) > 0 && s.q.idle(out[0][0]) {
+		return out, nil
+	}
+	// Without the dearest first: what is left is what disturbs least, or nearly so.
+	set := slices.Clone(holders)
+	for i := len(set) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(set), i, i+1)
+		ok, err := helps(fewer...)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			set = fewer
+		}
+	}
+	if len(out) == 0 && len(set) > 2 && len(holders) <= maxReleaseHolders {
+		for i := range holders {
+			for j := range i {
+				ok, err := helps(holders[j], holders[i])
+				if err != nil {
+					return nil, err
+				}
+				if ok {
+					return [][]inspect.ClaimRef{{holders[j], holders[i]}, set}, nil
+				}
+			}
+		}
+	}
+	if len(set) > 0 && (len(out) == 0 || s.releaseCost(set) < s.releaseCost(out[0])) {
+		slices.SortFunc(set, compareRefs)
+		out = append(out, set)
+	}
+	return out, nil
+}
+
+// otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
+func (s *search) otherNodes(ctx context.Context) error {
+	q := s.q
+	var other []*corev1.Node
+	for _, node := range q.cluster.Snapshot().Nodes() {
+		if !slices.Contains(s.nodes, node) {
+			other = append(other, node)
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	names, err := fitting(ctx, q.cluster.WithStepLimit(probeSteps), other, q.claims)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	message := fmt.Sprintf("use node %s", names[0])
+	if len(names) > 1 {
+		message = fmt.Sprintf("use one of %d other nodes, such as %s", len(names), names[0])
+	}
+	if reason, ok := q.unsuitable[names[0]]; ok {
+		message += ", whose devices would do; but " + reason.Message
+	}
+	s.changes = append(s.changes, change{kind: UseNode, node: names[0], cost: costNode, message: message})
+	return nil
+}
+
+// moreDevices tries copies of devices that the node of the conflict has, as if they were added there.
+func (s *search) moreDevices(ctx context.Context) error {
+	if s.conflict == nil {
+		return nil
+	}
+	l := s.q.localOf(s.conflict.Node)
+	exam, err := l.world(nil).Examine(ctx, l.node, s.q.claims)
+	if err != nil {
+		return ignoreAbort(err)
+	}
+	for _, shape := range shapesOf(exam) {
+		fit := 0
+		for n := 1; n <= shape.needed && fit == 0; n++ {
+			snapshot := l.snapshot.With(l.addDevices(shape.device, n))
+			o, err := outcomeOf(ctx, clusterWith(snapshot, nil, s.q.cluster), l.node, s.q.claims)
+			if err != nil {
+				return err
+			}
+			if o == fits {
+				fit = n
+			}
+		}
+		if fit > 0 {
+			s.changes = append(s.changes, change{
+				kind: AddDevices, world: l.addDevices(shape.device, fit), node: s.conflict.Node, cost: costDevices + fit,
+				message: fmt.Sprintf("add %s like %s to %s", count(fit, "device"), shape.device.ID.Device, s.conflict.Node),
+			})
+			return nil
+		}
+	}
+	return nil
+}
+
+func ignoreAbort(err error) error {
+	var abort *allocator.AbortError
+	if errors.As(err, &abort) {
+		return nil
+	}
+	return err
+}
+
+// shape is a device that a request would take if it could be had, and how many the claims need.
+type shape struct {
+	device *allocator.ExaminedDevice
+	needed int
+}
+
+// maxShapes bounds how many different devices are tried.
+const maxShapes = 4
+
+// shapesOf lists different devices that the selectors of a request accept.
+func shapesOf(exam *allocator.Examination) []shape {
+	needed := 0
+	for i := range exam.Requests {
+		if !exam.Requests[i].All {
+			needed += exam.Requests[i].Needed
+		}
+	}
+	var out []shape
+	seen := map[string]bool{}
+	for i := range exam.Requests {
+		for j := range exam.Requests[i].Devices {
+			d := &exam.Requests[i].Devices[j]
+			if exam.Requests[i].All || len(out) == maxShapes || d.Fails(allocator.ClassSelectorRejected, allocator.SelectorRejected,
+				allocator.SelectorError, allocator.NodeUnsuitable, allocator.FeatureDisabled) != nil {
+				continue
+			}
+			key := fmt.Sprint(d.ID.Driver, allocatorShape(d.Device))
+			if !seen[key] {
+				seen[key] = true
+				out = append(out, shape{d, min(needed, resourcev1.AllocationResultsMaxSize)})
+			}
+		}
+	}
+	return out
+}
+
+// allocatorShape prints what makes devices different to a claim.
+func allocatorShape(d *resourcev1.Device) string {
+	return (&resourcev1.Device{Attributes: d.Attributes, Capacity: d.Capacity, ConsumesCounters: d.ConsumesCounters}).String()
+}
+
+// addDevices returns a change that publishes copies of a device on the node, untainted and free, each in
+// a pool of its own with counters of its own.
+func (l *local) addDevices(like *allocator.ExaminedDevice, n int) func(*inspect.Objects) {
+	return func(o *inspect.Objects) {
+		var counters []resourcev1.CounterSet
+		for _, slice := range o.Slices {
+			if slice.Spec.Driver == like.ID.Driver && slice.Spec.Pool.Name == like.ID.Pool {
+				counters = append(counters, slice.Spec.SharedCounters...)
+			}
+		}
+		for i := range n {
+			name := fmt.Sprintf("added-%d.kubectl-dra.dev", i)
+			device := like.Device.DeepCopy()
+			device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
+			slice := &resourcev1.ResourceSlice{
+				ObjectMeta: metav1.ObjectMeta{Name: name},
+				Spec: resourcev1.ResourceSliceSpec{
+					Driver: like.ID.Driver, NodeName: ptr.To(l.node.Name), Devices: []resourcev1.Device{*device},
+					Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1},
+				},
+			}
+			if len(device.ConsumesCounters) > 0 {
+				slice.Spec.Pool.ResourceSliceCount = 2
+				o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
+					ObjectMeta: metav1.ObjectMeta{Name: name + "-counters"},
+					Spec: resourcev1.ResourceSliceSpec{
+						Driver: like.ID.Driver, NodeName: slice.Spec.NodeName, Pool: slice.Spec.Pool, SharedCounters: counters,
+					},
+				})
+			}
+			o.Slices = append(o.Slices, slice)
+		}
+	}
+}
+
+// noHelp tries what is tempting and says what of it does not help.
+func (s *search) noHelp(ctx context.Context) ([]string, error) {
+	held := false
+	for _, n := range s.near {
+		l := s.q.localOf(n.name)
+		if l == nil {
+			return nil, nil
+		}
+		held = held || len(l.holders) > 0
+		o, err := l.try(ctx, releaseEdits(l.holders))
+		if err != nil || o == fits || o == undecided {
+			return nil, err // it would help, or that is not known
+		}
+	}
+	if len(s.near) == 0 {
+		return nil, nil
+	}
+	kinds := "nodes of these kinds"
+	if len(s.near) < len(s.nodes) {
+		kinds = fmt.Sprintf("nodes like the %d that come nearest", len(s.near))
+	}
+	if !held {
+		return []string{"Adding " + kinds + " does not help"}, nil
+	}
+	return []string{"Releasing claims or adding " + kinds + " does not help"}, nil
+}
+
+// refusedFixes finds what helps against a refusal before any node is looked at.
+func (q *question) refusedFixes(ctx context.Context, reason *Reason) ([]Fix, error) {
+	s, err := q.newSearch(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch reason.Code {
+	case allocator.ClassNotFound:
+		s.classes()
+	case allocator.FeatureDisabled:
+		gates := []inspect.Gate{inspect.GatePrioritizedList}
+		s.changes = []change{{
+			kind: EnableFeature, cost: costFeature, edits: []edit{{kind: editGates, gates: gates}},
+			message: "turn on the feature gate " + gateNames(gates),
+		}}
+	}
+	return s.verify(ctx)
+}
+
+// alike is how different names may be for one to be meant for the other.
+const alike = 0.7
+
+// likeName says how different two names are, from 0 to 1: by their first labels when the rest is the same.
+func likeName(a, b string) float64 {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	firstA, restA, _ := strings.Cut(a, ".")
+	firstB, restB, _ := strings.Cut(b, ".")
+	if restA == restB {
+		a, b = firstA, firstB
+	}
+	return float64(editDistance(a, b)) / float64(max(len(a), len(b), 1))
+}
+
+// maxClasses is the number of other classes that are tried.
+const maxClasses = 8
+
+// classes proposes classes with similar names, and to create the one that is missing.
+func (s *search) classes() {
+	snapshot := s.q.cluster.Snapshot()
+	type missing struct {
+		at   alternative
+		name string
+	}
+	var all []missing
+	for _, at := range s.q.alternatives() {
+		name := *fieldsOf(s.q.claims, at).class
+		if _, ok := snapshot.Class(name); !ok && name != "" {
+			all = append(all, missing{at, name})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	name := all[0].name
+	var names []string
+	for _, class := range snapshot.Objects().Classes {
+		if likeName(class.Name, name) <= alike {
+			names = append(names, class.Name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likeName(a, name), likeName(b, name)) })
+	for i, other := range names[:min(len(names), maxClasses)] {
+		var edits []edit
+		for _, m := range all {
+			if m.name == name {
+				edits = append(edits, edit{kind: editClass, at: m.at, class: other})
+			}
+		}
+		s.changes = append(s.changes, change{
+			kind: UseClass, edits: edits, cost: costClass + i,
+			message: fmt.Sprintf("ask for the device class %s instead of %s", other, name),
+		})
+	}
+	s.changes = append(s.changes, change{
+		kind: CreateClass, cost: costCreate,
+		message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", name),
+		world: func(o *inspect.Objects) {
+			for _, m := range all {
+				if !slices.ContainsFunc(o.Classes, func(c *resourcev1.DeviceClass) bool { return c.Name == m.name }) {
+					o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: m.name}})
+				}
+			}
+		},
+	})
+}

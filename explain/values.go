@@ -1,0 +1,282 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+)
+
+// What a term compares with, and what there is instead.
+//
+// A term of the form "one field of the device, one literal" can be relaxed by another literal. Which
+// values make sense is taken from the devices that exist; whether a value helps is left to the
+// allocator. Example:
+//
+//	device.capacity["gpu.example.com"].memory.compareTo(quantity("96Gi")) >= 0
+//	devices have 40Gi and 80Gi; 80Gi is nearer to 96Gi, and helps
+
+// comparison is a term with one field and one literal.
+type comparison struct {
+	before, after string // of the term, around the literal
+	form          literalForm
+	text          string // of the literal, without its form
+	// kind, domain and name are the field's: device.kind["domain"].name.
+	kind, domain, name string
+	field              string // as messages name it
+	relation           string // "", ">=", ">", "<=", "<" or "=="; "" when it is another
+}
+
+// words says the comparison in short, as "memory >= 96Gi"; "" when it is not a plain one.
+func (c *comparison) words() string {
+	if c == nil || c.relation == "" {
+		return ""
+	}
+	return c.field + " " + c.relation + " " + c.text
+}
+
+type literalForm string
+
+const (
+	quantityLiteral literalForm = "quantity"
+	versionLiteral  literalForm = "semver"
+	stringLiteral   literalForm = "string"
+	intLiteral      literalForm = "int"
+)
+
+var (
+	fieldText   = regexp.MustCompile(`^device\.(attributes|capacity)\["([^"]+)"\]\.(\w+)$`)
+	literalText = regexp.MustCompile(`quantity\("([^"]*)"\)|semver\("([^"]*)"\)|"([^"\\]*)"|(?:^|[^\w."])(-?[0-9]+)(?:$|[^\w."])`)
+	// A relation of the field and a literal, or of compareTo and 0.
+	relationText = regexp.MustCompile(`(?:\.compareTo\((?:quantity|semver)\("[^"]*"\)\)|^device\.[^ ]+) (>=|<=|==|>|<) [^ ]+$`)
+	greaterThan  = regexp.MustCompile(`\.isGreaterThan\((quantity|semver)\("([^"]*)"\)\)$`)
+	lessThan     = regexp.MustCompile(`\.isLessThan\((quantity|semver)\("([^"]*)"\)\)$`)
+)
+
+// comparison takes a term apart. nil: it is of another form.
+func (q *question) comparison(ctx context.Context, term string) *comparison {
+	split := q.cluster.Selectors().Terms(ctx, term, "", &resourcev1.Device{})
+	if len(split) != 1 || len(split[0].Reads) != 1 {
+		return nil
+	}
+	read := split[0].Reads[0].Expression
+	field := fieldText.FindStringSubmatch(read)
+	if field == nil || strings.Count(term, read) != 1 || strings.Contains(term, "!") {
+		return nil
+	}
+	relation := relationOf(term)
+	// A strict comparison with a value that exists leaves out just that; "or equal" does not.
+	term = greaterThan.ReplaceAllString(term, `.compareTo($1("$2")) >= 0`)
+	term = lessThan.ReplaceAllString(term, `.compareTo($1("$2")) <= 0`)
+	masked := strings.Replace(term, read, strings.Repeat("_", len(read)), 1)
+	masked = strings.TrimSuffix(strings.TrimSuffix(masked, " >= 0"), " <= 0")
+	found := literalText.FindAllStringSubmatchIndex(masked, -1)
+	if strings.Contains(masked, ".compareTo(") {
+		found = slices.DeleteFunc(found, func(m []int) bool { return m[8] >= 0 }) // the number that it is compared with
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	c := &comparison{kind: field[1], domain: field[2], name: field[3], field: field[3], relation: relation}
+	m := found[0]
+	for i, form := range []literalForm{quantityLiteral, versionLiteral, stringLiteral, intLiteral} {
+		at := 2 + 2*i
+		if m[at] < 0 {
+			continue
+		}
+		c.form, c.text = form, term[m[at]:m[at+1]]
+		c.before, c.after = term[:m[at]], term[m[at+1]:]
+	}
+	c.before = strings.TrimSuffix(c.before, " > ") + strings.Repeat(" >= ", btoi(strings.HasSuffix(c.before, " > ")))
+	c.before = strings.TrimSuffix(c.before, " < ") + strings.Repeat(" <= ", btoi(strings.HasSuffix(c.before, " < ")))
+	return c
+}
+
+// relationOf reads the relation of a comparison; a call that gives a boolean by itself has none, except
+// isGreaterThan and isLessThan.
+func relationOf(term string) string {
+	switch {
+	case greaterThan.MatchString(term):
+		return ">"
+	case lessThan.MatchString(term):
+		return "<"
+	}
+	m := relationText.FindStringSubmatch(term)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// with returns the term with another value.
+func (c *comparison) with(v fieldValue) string {
+	text := v.text
+	if c.form != intLiteral {
+		text = strings.Trim(strconv.Quote(text), `"`)
+	}
+	return c.before + text + c.after
+}
+
+// fieldValue is a value that devices have.
+type fieldValue struct {
+	text     string
+	distance float64
+	// top and bottom: no device has a higher or lower one.
+	top, bottom bool
+	devices     int
+}
+
+// remark says so when the value is the best there is.
+func (c *comparison) remark(v fieldValue) string {
+	switch {
+	case v.top && v.bottom && c.form != stringLiteral:
+		return ": no device has another"
+	case v.top && strings.Contains(c.before+c.after, ">="):
+		return ": no device has more"
+	case v.bottom && strings.Contains(c.before+c.after, "<="):
+		return ": no device has less"
+	}
+	return ""
+}
+
+// nearestValues lists the values of the field that devices have, other than the one asked for, the nearest
+// first.
+func (q *question) nearestValues(c *comparison) []fieldValue {
+	counts := map[string]int{}
+	for _, slice := range q.cluster.Snapshot().Slices() {
+		for i := range slice.Spec.Devices {
+			if text, ok := c.valueOf(slice.Spec.Driver, &slice.Spec.Devices[i]); ok {
+				counts[text]++
+			}
+		}
+	}
+	var values []fieldValue
+	for text, n := range counts {
+		values = append(values, fieldValue{text: text, devices: n})
+	}
+	slices.SortFunc(values, func(a, b fieldValue) int { return c.compare(a.text, b.text) })
+	for i := range values {
+		values[i].bottom, values[i].top = i == 0, i == len(values)-1
+		values[i].distance = c.distance(values, i)
+	}
+	values = slices.DeleteFunc(values, func(v fieldValue) bool {
+		return c.compare(v.text, c.text) == 0 && c.form != versionLiteral && v.text == c.text
+	})
+	slices.SortStableFunc(values, func(a, b fieldValue) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(b.devices, a.devices), cmp.Compare(a.text, b.text))
+	})
+	return values[:min(len(values), maxValuesTried)]
+}
+
+// valueOf reads the field of a device, if it has it in the form of the literal.
+func (c *comparison) valueOf(driver string, d *resourcev1.Device) (string, bool) {
+	if c.kind == "capacity" {
+		v, ok := d.Capacity[resourcev1.QualifiedName(c.domain+"/"+c.name)]
+		if !ok && c.domain == driver {
+			v, ok = d.Capacity[resourcev1.QualifiedName(c.name)]
+		}
+		return v.Value.String(), ok && c.form == quantityLiteral
+	}
+	a := allocator.LookupAttribute(d, driver, resourcev1.FullyQualifiedName(c.domain+"/"+c.name))
+	switch {
+	case a == nil:
+	case a.StringValue != nil && c.form == stringLiteral:
+		return *a.StringValue, true
+	case a.VersionValue != nil && c.form == versionLiteral:
+		return *a.VersionValue, true
+	case a.IntValue != nil && c.form == intLiteral:
+		return strconv.FormatInt(*a.IntValue, 10), true
+	}
+	return "", false
+}
+
+// compare orders two values of the form.
+func (c *comparison) compare(a, b string) int {
+	switch c.form {
+	case quantityLiteral:
+		qa, errA := resource.ParseQuantity(a)
+		qb, errB := resource.ParseQuantity(b)
+		if errA == nil && errB == nil {
+			return qa.Cmp(qb)
+		}
+	case versionLiteral:
+		va, errA := semver.Parse(a)
+		vb, errB := semver.Parse(b)
+		if errA == nil && errB == nil {
+			return va.Compare(vb)
+		}
+	case intLiteral:
+		ia, errA := strconv.ParseInt(a, 10, 64)
+		ib, errB := strconv.ParseInt(b, 10, 64)
+		if errA == nil && errB == nil {
+			return cmp.Compare(ia, ib)
+		}
+	}
+	return cmp.Compare(a, b)
+}
+
+// distance says how far a value is from the one asked for; for versions by how many others lie between.
+func (c *comparison) distance(values []fieldValue, i int) float64 {
+	switch c.form {
+	case quantityLiteral:
+		if want, err := resource.ParseQuantity(c.text); err == nil {
+			if have, err := resource.ParseQuantity(values[i].text); err == nil {
+				return math.Abs(have.AsApproximateFloat64() - want.AsApproximateFloat64())
+			}
+		}
+	case intLiteral:
+		want, _ := strconv.ParseFloat(c.text, 64)
+		have, _ := strconv.ParseFloat(values[i].text, 64)
+		return math.Abs(have - want)
+	case stringLiteral:
+		return textDistance(strings.ToLower(c.text), strings.ToLower(values[i].text))
+	}
+	at, _ := slices.BinarySearchFunc(values, c.text, func(v fieldValue, text string) int { return c.compare(v.text, text) })
+	return math.Abs(float64(i) - (float64(at) - 0.5))
+}
+
+var numbersIn = regexp.MustCompile(`[0-9]+`)
+
+// textDistance says how much two strings differ. Those that differ only in numbers, as "3g.40gb" and
+// "2g.20gb", are nearest, by the ratio of the numbers; others are by the letters.
+func textDistance(a, b string) float64 {
+	if numbersIn.ReplaceAllString(a, "0") != numbersIn.ReplaceAllString(b, "0") {
+		return 1 + float64(editDistance(a, b))
+	}
+	sum := 0.0
+	x, y := numbersIn.FindAllString(a, -1), numbersIn.FindAllString(b, -1)
+	for i := range x {
+		m, _ := strconv.ParseFloat(x[i], 64)
+		n, _ := strconv.ParseFloat(y[i], 64)
+		sum += math.Abs(math.Log((m + 1) / (n + 1)))
+	}
+	return sum / (1 + sum)
+}
+
+// editDistance counts the letters to insert, delete or replace.
+func editDistance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			above := row[j]
+			row[j] = min(row[j]+1, row[j-1]+1, diagonal+btoi(x[i-1] != y[j-1]))
+			diagonal = above
+		}
+	}
+	return row[len(y)]
+}
