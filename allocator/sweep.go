@@ -22,14 +22,16 @@ type Kind struct {
 
 // Sweep decides whether the claims can be allocated together, for every one of the nodes. Nodes that
 // look alike are decided once, and all cores are used. The kinds are in the order of their first node.
+// Of many different nodes, each gets a smaller share of steps than Allocate has for one.
 // The error is that of the context.
 func (c *Cluster) Sweep(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]Kind, error) {
 	kinds, err := c.kinds(ctx, nodes, claims)
 	if err != nil {
 		return nil, err
 	}
+	limited := c.WithStepLimit(min(c.stepLimit, max(leastSweepSteps, sweepSteps/max(1, int64(len(kinds))))))
 	err = Parallel(len(kinds), func(i int) error {
-		result, err := c.Allocate(ctx, nodes[kinds[i].Nodes[0]], claims, nil)
+		result, err := limited.Allocate(ctx, nodes[kinds[i].Nodes[0]], claims, nil)
 		if errors.As(err, &kinds[i].Abort) {
 			return nil
 		}
@@ -38,6 +40,14 @@ func (c *Cluster) Sweep(ctx context.Context, nodes []*corev1.Node, claims []*res
 	})
 	return kinds, err
 }
+
+// A sweep makes about sweepSteps steps in all at most, so that hard questions about thousands of nodes
+// end. It is divided evenly, not spent first come first served, so that the answers do not depend on
+// timing; each kind of nodes gets at least leastSweepSteps.
+const (
+	sweepSteps      = 40_000_000
+	leastSweepSteps = 50_000
+)
 
 // chunk is the number of nodes that a worker looks at before it asks for more.
 const chunk = 64
