@@ -123,7 +123,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		e.Verdict = Unsatisfiable
 	}
 	if first != nil && e.Verdict != Invalid {
-		e.Allocation = q.allocationFrom(first)
+		e.Allocation = first.q.allocationFrom(first)
 	}
 	e.Message = q.headline(e, abort)
 	return q.remedy(ctx, e)
