@@ -40,7 +40,9 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 	name := pod.Namespace + "/" + pod.Name
 	claims := claimsFor(s, pod)
 	e.Waits = append(e.Waits, claims.notes...)
-	e.Waits = append(e.Waits, podWaits(s, pod, inspect.ClaimRef{})...)
+	if len(claims.pending) > 0 {
+		e.Waits = append(e.Waits, podState(pod)...)
+	}
 	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}})
 	e.NotModelled = notModelled(pod)
 	nodes, err := nodesFor(s, opts)

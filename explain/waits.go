@@ -36,41 +36,56 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
 	return notes
 }
 
+// podWaits says what keeps a pod that uses a claim from being scheduled, besides that claim.
 func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []Note {
-	note := func(format string, args ...any) []Note {
-		return []Note{{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)}}
+	if notes := podState(pod); notes != nil {
+		return notes
 	}
+	return otherClaims(s, pod, ref)
+}
+
+func podNote(pod *corev1.Pod, format string, args ...any) []Note {
+	return []Note{{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)}}
+}
+
+// podState says why the scheduler does not consider the pod, or no longer does.
+func podState(pod *corev1.Pod) []Note {
 	switch {
 	case pod.DeletionTimestamp != nil:
-		return note("the pod is being deleted")
+		return podNote(pod, "the pod is being deleted")
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		return note("the pod has finished (%s)", pod.Status.Phase)
+		return podNote(pod, "the pod has finished (%s)", pod.Status.Phase)
 	case len(pod.Spec.SchedulingGates) > 0:
 		var gates []string
 		for _, g := range pod.Spec.SchedulingGates {
 			gates = append(gates, g.Name)
 		}
-		return note("the pod is not considered for scheduling until its scheduling gates are removed: %s", shorten(gates, 5))
+		return podNote(pod, "the pod is not considered for scheduling until its scheduling gates are removed: %s", shorten(gates, 5))
 	case pod.Spec.NodeName != "":
-		return note("the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
+		return podNote(pod, "the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
 	case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
-		return note("the pod is scheduled by %q, not by %s", pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+		return podNote(pod, "the pod is scheduled by %q, not by %s", pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 	}
+	return nil
+}
+
+// otherClaims says which other claim the pod still lacks.
+func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []Note {
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name, ok := inspect.ClaimNameFor(pod, entry)
 		switch {
 		case !ok:
-			return note("the claim for its entry %s has not been created yet", entry.Name)
+			return podNote(pod, "the claim for its entry %s has not been created yet", entry.Name)
 		case name == "" || name == ref.Name:
 			continue
 		}
 		other, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
 		case !found:
-			return note("the pod also needs the claim %s, which does not exist", name)
+			return podNote(pod, "the pod also needs the claim %s, which does not exist", name)
 		case other.Status.Allocation == nil:
-			return note("the pod also needs the claim %s, which is not allocated either: all claims of a pod must fit on one node (explain pod %s)", name, pod.Name)
+			return podNote(pod, "the pod also needs the claim %s, which is not allocated either: all claims of a pod must fit on one node (explain pod %s)", name, pod.Name)
 		}
 	}
 	return nil

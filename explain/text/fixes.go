@@ -122,7 +122,7 @@ func fixWhere(f *explain.Fix) string {
 
 // summary is one line for each group of nodes: how many, and what becomes of their devices. Groups that
 // differ only in what is of no interest here are put together.
-func (p *page) summary() {
+func (p *page) summary(heading string) {
 	groups := slices.Clone(p.e.Groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
 	if len(groups) == 0 || p.saidAlready(&groups[0]) {
@@ -140,7 +140,7 @@ func (p *page) summary() {
 		names[at] = append(names[at], groups[i].Nodes...)
 	}
 	p.blank()
-	p.add("", "  ", Span{"Nodes", Strong})
+	p.add("", "  ", Span{heading, Strong})
 	for i, text := range texts {
 		if i == maxSummary && len(texts) > maxSummary+1 {
 			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Dim})
@@ -165,8 +165,12 @@ func (p *page) fewNames(names []inspect.NodeName) string {
 func (p *page) shortFunnel(g *explain.Group) string {
 	for i := range g.Funnels {
 		f := &g.Funnels[i]
-		if len(reasonsOf(g, f)) == 0 || f.Steps[0].Most == 0 {
+		reasons := reasonsOf(g, f)
+		if len(reasons) == 0 || f.Steps[0].Most == 0 {
 			continue
+		}
+		if last := f.Steps[len(f.Steps)-1]; last.Name != "together" && last.Left >= f.Needed && f.Needed > 0 {
+			return f.Request + " " + reasons[0].Message // enough devices, but not together with others
 		}
 		return f.Request + " " + funnelLine(f)
 	}

@@ -19,19 +19,13 @@ const (
 	maxHolders = 4
 )
 
-// groups shows why the nodes refuse: in full when the answer is no, a line each when it is yes. The
-// nodes that come nearest are shown first.
+// groups shows in full why the nodes refuse. The nodes that come nearest are shown first.
 func (p *page) groups() {
 	if len(p.e.Groups) == 0 {
 		return
 	}
 	groups := slices.Clone(p.e.Groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
-	brief := p.e.Verdict == explain.Allocatable && !p.opts.Verbose
-	if brief {
-		p.blank()
-		p.add("", "  ", Span{"Not on", Strong})
-	}
 	limit := maxGroups
 	if p.e.Verdict == explain.Invalid {
 		limit = 1 // the error is what matters
@@ -42,8 +36,6 @@ func (p *page) groups() {
 		switch {
 		case i >= limit && !p.opts.Verbose:
 			rest += len(g.Nodes)
-		case brief:
-			p.briefGroup(g)
 		case p.saidAlready(g):
 		default:
 			p.blank()
@@ -51,9 +43,7 @@ func (p *page) groups() {
 		}
 	}
 	if rest > 0 {
-		if !brief {
-			p.blank()
-		}
+		p.blank()
 		reasons := plural(len(groups)-limit, "other reason")
 		p.add("  ", "  ", Span{fmt.Sprintf("%s for %s (-v shows all)", nodes(rest), reasons), Dim})
 	}
@@ -72,17 +62,6 @@ func plural(n int, noun string) string {
 }
 
 func nodes(n int) string { return plural(n, "node") }
-
-// briefGroup is one line: how many nodes, and the first reason.
-func (p *page) briefGroup(g *explain.Group) {
-	r := g.Reasons[0]
-	text := r.Message
-	if r.Request != "" {
-		text = r.Request + ": " + text
-	}
-	first := fmt.Sprintf("  %-9s ", nodes(len(g.Nodes)))
-	p.add(first, strings.Repeat(" ", len(first)), span(Plain, text))
-}
 
 func (p *page) group(g *explain.Group) {
 	p.add("", "    ", Span{"On " + nodes(len(g.Nodes)), Strong}, span(Dim, ": "+p.nodeNames(g.Nodes)))

@@ -37,9 +37,14 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 	p.allocation()
 	p.conflict()
 	p.fixes()
-	if (p.e.Conflict != nil || len(p.e.Fixes) > 0) && !opts.Verbose {
-		p.summary()
-	} else {
+	switch {
+	case opts.Verbose:
+		p.groups()
+	case e.Conflict != nil || len(e.Fixes) > 0:
+		p.summary("Nodes")
+	case e.Verdict == explain.Allocatable:
+		p.summary("Not on")
+	default:
 		p.groups()
 	}
 	p.notes(waitsHeading(e.Verdict), e.Waits)

@@ -1,0 +1,141 @@
+package text_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+)
+
+var update = flag.Bool("update", false, "write the golden files again; read every one of them before you keep it")
+
+func demoCluster(t *testing.T) *allocator.Cluster {
+	t.Helper()
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return allocator.NewCluster(inspect.New(objects, inspect.Config{
+		Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
+	}), allocator.Options{})
+}
+
+// TestGolden compares explanations of the demo cluster, as text of 80 columns, with golden files that
+// people read.
+func TestGolden(t *testing.T) {
+	tests := []struct {
+		kind, namespace, name string
+		verbose               bool
+	}{
+		{"claim", "ml", "train-0", false}, {"claim", "ml", "train-0", true}, {"claim", "ml", "train-1", false},
+		{"claim", "ml", "allreduce-0", false}, {"claim", "ml", "eval-nightly", false}, {"claim", "ml", "sweep-2", false},
+		{"claim", "ml", "sweep-3", false}, {"claim", "ml", "llama-405b-eval", false}, {"claim", "ml", "pretrain-2", false},
+		{"claim", "ml", "pretrain-2", true}, {"claim", "ml", "driver-canary", false}, {"claim", "ml", "pretrain-1", false},
+		{"claim", "infer", "whisper-large", false}, {"claim", "infer", "whisper-large", true}, {"claim", "infer", "rerank-0", false},
+		{"claim", "net", "cdn-egress-2", false}, {"claim", "dev", "transcode-8k", false}, {"claim", "dev", "video-transcode-1", false},
+		{"claim", "dev", "scratch-gpu", false}, {"claim", "dev", "notebook-ana", false}, {"claim", "dev", "notebook-li", false},
+		{"claim", "dev", "notebook-omar", false}, {"pod", "ml", "train-0", false}, {"pod", "infer", "rerank-0", false},
+	}
+	cluster := demoCluster(t)
+	for _, tt := range tests {
+		file := strings.Join([]string{tt.kind, tt.namespace, tt.name}, "-")
+		if tt.verbose {
+			file += "-v"
+		}
+		t.Run(file, func(t *testing.T) {
+			e, err := ask(cluster, tt.kind, tt.namespace, tt.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := text.Render(&got, e, text.Options{Width: 80, Verbose: tt.verbose}); err != nil {
+				t.Fatal(err)
+			}
+			checkWidth(t, got.String(), 80)
+			path := filepath.Join("testdata", file+".txt")
+			if *update {
+				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil || got.String() != string(want) {
+				t.Errorf("%v; got:\n%s", err, got.String())
+			}
+		})
+	}
+}
+
+func ask(c *allocator.Cluster, kind, namespace, name string) (*explain.Explanation, error) {
+	if kind == "pod" {
+		return explain.Pod(context.Background(), c, inspect.PodRef{Namespace: namespace, Name: name}, explain.Options{})
+	}
+	return explain.Claim(context.Background(), c, inspect.ClaimRef{Namespace: namespace, Name: name}, explain.Options{})
+}
+
+// checkWidth allows a line to be longer than the width only for a word that cannot be broken.
+func checkWidth(t *testing.T, output string, width int) {
+	t.Helper()
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		if utf8.RuneCountInString(line) > width && strings.Contains(strings.TrimSpace(line), " ") {
+			t.Errorf("line of %d columns: %q", utf8.RuneCountInString(line), line)
+		}
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("trailing space: %q", line)
+		}
+	}
+}
+
+// TestHostileNames: nothing that came from a cluster steers the terminal.
+func TestHostileNames(t *testing.T) {
+	e := &explain.Explanation{
+		Subject: explain.Subject{Kind: "ResourceClaim", Namespace: "a", Name: "b\x1b[31m"}, Verdict: explain.Unsatisfiable,
+		Message: "b\x1b[31m cannot\u202e", Scheduler: []explain.Note{{Kind: "Pod", Name: "p\x07", Message: "x\ny\x9b2J"}},
+		Groups:  []explain.Group{{Nodes: []inspect.NodeName{"n\x1b]0;x\x07"}, Reasons: []explain.Reason{{Message: "r\r"}}}},
+		Partial: []string{"p\x00"}, NotModelled: []string{"q\x7f"},
+	}
+	for _, verbose := range []bool{false, true} {
+		var got bytes.Buffer
+		if err := text.Render(&got, e, text.Options{Verbose: verbose}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range strings.ReplaceAll(got.String(), "\n", "") {
+			if inspect.Unsafe(r) {
+				t.Errorf("unsafe character %q in %q", r, got.String())
+			}
+		}
+	}
+}
+
+// TestColorsAddNothing: without its colours the coloured output is the plain one.
+func TestColorsAddNothing(t *testing.T) {
+	e, err := ask(demoCluster(t), "claim", "ml", "train-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain, colored bytes.Buffer
+	if err := text.Render(&plain, e, text.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := text.Render(&colored, e, text.Options{Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	stripped := colored.String()
+	for _, code := range []string{"1", "2", "31", "32", "33", "36", "0"} {
+		stripped = strings.ReplaceAll(stripped, "\x1b["+code+"m", "")
+	}
+	if stripped != plain.String() || colored.String() == plain.String() {
+		t.Errorf("stripped:\n%s\nplain:\n%s", stripped, plain.String())
+	}
+}
