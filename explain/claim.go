@@ -86,6 +86,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	if err != nil {
 		return err
 	}
+	q.answers = answers
 	e.Nodes.Total = len(q.nodes)
 	undecided := 0
 	var first *answer

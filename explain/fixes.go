@@ -44,6 +44,7 @@ const (
 	maxNear            = 32   // nodes on which changes are looked for one by one
 	maxSwept           = 512  // nodes that are asked about a change in the world
 	maxReleases        = 3
+	maxIdleNodes       = 16 // further nodes that are looked at because of claims that nobody uses
 	maxReleaseHolders  = 24 // claims of which every one, and if need be every pair, is tried
 	maxValuesTried     = 8
 	maxCapacitiesTried = 16
@@ -181,6 +182,19 @@ func gateNames(gates []inspect.Gate) string {
 
 // firstFit returns a node on which the edits help, the nearest first; "" when there is none.
 func (s *search) firstFit(ctx context.Context, edits []edit) (inspect.NodeName, error) {
+	node, err := s.fitsNear(ctx, edits)
+	if err != nil || node != "" || !onlyClaims(edits) {
+		return node, err
+	}
+	names, err := s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), edits)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// fitsNear is firstFit for the near nodes only.
+func (s *search) fitsNear(ctx context.Context, edits []edit) (inspect.NodeName, error) {
 	if !onlyClaims(edits) {
 		for _, n := range s.near {
 			l := s.q.localOf(n.name)
@@ -204,14 +218,7 @@ func (s *search) firstFit(ctx context.Context, edits []edit) (inspect.NodeName, 
 			return n.name, err
 		}
 	}
-	if len(s.nodes) <= len(s.near) {
-		return "", nil
-	}
-	names, err := fitting(ctx, cluster, s.nodes, claims)
-	if err != nil || len(names) == 0 {
-		return "", err
-	}
-	return names[0], nil
+	return "", nil
 }
 
 // onlyClaims reports whether the edits can be tried on the snapshot as it is.
@@ -219,8 +226,38 @@ func onlyClaims(edits []edit) bool {
 	return !slices.ContainsFunc(edits, func(e edit) bool { return !e.aboutClaim() || e.kind == editClassTerm })
 }
 
-// fitting returns the nodes on which the claims can be allocated, in the order given.
-func fitting(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]inspect.NodeName, error) {
+// fitting returns the nodes on which the claims can be allocated with the edits made to them, in the order
+// of the nodes. Nodes that look alike to the question look alike also when it is put differently, as long as
+// it is about the same fields of devices; so one of them is asked. Only another class may have other fields.
+func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit) ([]inspect.NodeName, error) {
+	claims := s.q.apply(ctx, edits)
+	if s.q.answers == nil || slices.ContainsFunc(edits, func(e edit) bool { return e.kind == editClass }) {
+		return sweep(ctx, c, s.nodes, claims)
+	}
+	outcomes := make([]outcome, len(s.q.answers))
+	err := allocator.Parallel(len(outcomes), func(i int) error {
+		a := &s.q.answers[i]
+		if a.unsuitable != nil {
+			return nil // refused
+		}
+		var err error
+		outcomes[i], err = outcomeOf(ctx, c, s.q.nodes[a.nodes[0]], claims)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var at []int
+	for i, o := range outcomes {
+		if o == fits {
+			at = append(at, s.q.answers[i].nodes...)
+		}
+	}
+	return namesOf(s.q.nodes, at), nil
+}
+
+// sweep returns the nodes on which the claims can be allocated, in the order given.
+func sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]inspect.NodeName, error) {
 	kinds, err := c.Sweep(ctx, nodes, claims)
 	if err != nil {
 		return nil, err
@@ -231,12 +268,16 @@ func fitting(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, cl
 			at = append(at, kinds[i].Nodes...)
 		}
 	}
+	return namesOf(nodes, at), nil
+}
+
+func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
 	slices.Sort(at)
 	var out []inspect.NodeName
 	for _, i := range at {
 		out = append(out, inspect.NodeName(nodes[i].Name))
 	}
-	return out, nil
+	return out
 }
 
 // verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
@@ -260,29 +301,41 @@ func (s *search) verify(ctx context.Context) ([]Fix, error) {
 
 // confirm asks all nodes with the change made. nil: it does not help.
 func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
-	q := s.q
-	cluster, nodes := q.cluster, s.nodes
-	if c.kind == UseNode {
-		return s.fix(ctx, c, []inspect.NodeName{c.node}), nil
+	var names []inspect.NodeName
+	var err error
+	switch {
+	case c.kind == UseNode:
+		names = []inspect.NodeName{c.node}
+	case c.world == nil && onlyClaims(c.edits):
+		names, err = s.fitting(ctx, s.q.cluster, c.edits)
+	default:
+		names, err = s.fittingIn(ctx, c)
 	}
-	if c.world != nil || !onlyClaims(c.edits) {
-		snapshot := q.cluster.Snapshot()
-		if change := s.worldChange(ctx, c); change != nil {
-			snapshot = snapshot.With(change)
-		}
-		cluster = clusterWith(snapshot, c.edits, q.cluster)
-		if c.world == nil && len(nodes) > maxSwept {
-			nodes = s.nearNodes()
-		}
-		if node, ok := snapshot.Node(c.node); ok && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == node.Name }) {
-			nodes = append(slices.Clip(nodes), node)
-		}
-	}
-	names, err := fitting(ctx, cluster, nodes, q.apply(ctx, withoutClassTerms(c.edits)))
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
 	return s.fix(ctx, c, names), nil
+}
+
+// fittingIn asks the nodes of a world that is changed. In a large cluster these are the near ones, for a
+// class that does not exist yet all.
+func (s *search) fittingIn(ctx context.Context, c *change) ([]inspect.NodeName, error) {
+	snapshot, nodes := s.q.cluster.Snapshot(), s.nodes
+	if len(nodes) > maxSwept && c.kind != CreateClass {
+		nodes = s.nearNodes()
+		if node, ok := snapshot.Node(c.node); ok && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	if l := s.q.localOf(c.node); c.kind == AddDevices && c.world != nil && len(s.nodes) > maxSwept && l != nil {
+		// All that reaches the node is in its surroundings, and the new devices reach no other node.
+		snapshot, nodes = l.snapshot, []*corev1.Node{l.node}
+	}
+	if change := s.worldChange(ctx, c); change != nil {
+		snapshot = snapshot.With(change)
+	}
+	cluster := clusterWith(snapshot, c.edits, s.q.cluster)
+	return sweep(ctx, cluster, nodes, s.q.apply(ctx, withoutClassTerms(c.edits)))
 }
 
 func (s *search) fix(ctx context.Context, c *change, names []inspect.NodeName) *Fix {

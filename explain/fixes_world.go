@@ -50,8 +50,8 @@ func (s *search) releaseCost(refs []inspect.ClaimRef) int {
 // release finds, for each near node, the claims to release that disturb least.
 func (s *search) release(ctx context.Context) error {
 	var found []change
-	for _, n := range s.near {
-		l := s.q.localOf(n.name)
+	for _, name := range s.releaseNodes() {
+		l := s.q.localOf(name)
 		if l == nil || len(l.holders) == 0 {
 			continue
 		}
@@ -66,13 +66,36 @@ func (s *search) release(ctx context.Context) error {
 		}
 		for _, refs := range sets {
 			if !slices.ContainsFunc(found, func(c change) bool { return slices.Equal(c.claims, refs) }) {
-				found = append(found, s.releaseChange(refs, n.name))
+				found = append(found, s.releaseChange(refs, name))
 			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b change) int { return a.cost - b.cost })
 	s.changes = append(s.changes, found[:min(len(found), maxReleases)]...)
 	return nil
+}
+
+// releaseNodes are the near nodes, and some on which a claim is held that nobody uses: that is nothing that a
+// node looks like to the question.
+func (s *search) releaseNodes() []inspect.NodeName {
+	var out []inspect.NodeName
+	for _, n := range s.near {
+		out = append(out, n.name)
+	}
+	limit := len(out) + maxIdleNodes
+	for _, claim := range s.q.cluster.Snapshot().Objects().Claims {
+		if claim.Status.Allocation == nil || len(out) == limit {
+			continue
+		}
+		name := inspect.AllocationNode(claim.Status.Allocation)
+		if name == "" || slices.Contains(out, name) || !s.q.idle(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+			continue
+		}
+		if slices.ContainsFunc(s.nodes, func(n *corev1.Node) bool { return n.Name == string(name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) change {
@@ -168,16 +191,20 @@ func (s *search) releaseOn(ctx context.Context, l *local) ([][]inspect.ClaimRef,
 // otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
 func (s *search) otherNodes(ctx context.Context) error {
 	q := s.q
+	asked := map[string]bool{}
+	for _, node := range s.nodes {
+		asked[node.Name] = true
+	}
 	var other []*corev1.Node
 	for _, node := range q.cluster.Snapshot().Nodes() {
-		if !slices.Contains(s.nodes, node) {
+		if !asked[node.Name] {
 			other = append(other, node)
 		}
 	}
 	if len(other) == 0 {
 		return nil
 	}
-	names, err := fitting(ctx, q.cluster.WithStepLimit(probeSteps), other, q.claims)
+	names, err := sweep(ctx, q.cluster.WithStepLimit(probeSteps), other, q.claims)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -327,7 +354,11 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	kinds := "nodes of these kinds"
-	if len(s.near) < len(s.nodes) {
+	looks := 0 // of nodes; those that look alike do not count twice
+	for i := range s.q.answers {
+		looks += btoi(s.q.answers[i].unsuitable == nil)
+	}
+	if len(s.near) < looks {
 		kinds = fmt.Sprintf("nodes like the %d that come nearest", len(s.near))
 	}
 	if !held {

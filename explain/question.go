@@ -32,6 +32,8 @@ type question struct {
 	extended *extended
 	// subject decides how paths and patches are spelled.
 	subject Subject
+	// answers are what the nodes said, once they were asked.
+	answers []answer
 	// locals are the surroundings of nodes about which what-if questions were asked.
 	locals map[inspect.NodeName]*local
 }

@@ -58,15 +58,18 @@ type nearNode struct {
 
 // nearest lists the nodes that refuse for want of devices, those first that come nearest: groups by how
 // near they are, and in a group the nodes with the fewest claims. A few nodes of each group come before
-// the rest, so that looking at the first ones only is looking at every kind.
+// the rest, so that looking at the first ones only is looking at every group. Of nodes that look alike to the
+// question only the first is listed.
 func (q *question) nearest(groups []Group) []nearNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Near, a.Near) })
 	var first, rest []nearNode
+	alike := q.firstAlike()
 	for _, g := range groups {
 		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
 			continue
 		}
+		g.Nodes = slices.DeleteFunc(slices.Clone(g.Nodes), func(n inspect.NodeName) bool { return alike[n] != "" })
 		nodes := slices.Clone(g.Nodes[:min(len(g.Nodes), maxOccupancy)])
 		claims := map[inspect.NodeName]int{}
 		for _, n := range nodes {
@@ -83,6 +86,18 @@ func (q *question) nearest(groups []Group) []nearNode {
 		}
 	}
 	return append(first, rest...)
+}
+
+// firstAlike maps nodes to the first node that looks like them, which is itself not in the map.
+func (q *question) firstAlike() map[inspect.NodeName]inspect.NodeName {
+	out := map[inspect.NodeName]inspect.NodeName{}
+	for i := range q.answers {
+		nodes := q.answers[i].nodes
+		for _, n := range nodes[1:] {
+			out[inspect.NodeName(q.nodes[n].Name)] = inspect.NodeName(q.nodes[nodes[0]].Name)
+		}
+	}
+	return out
 }
 
 // claimsOn counts the claims that hold devices which reach the node.

@@ -367,9 +367,29 @@ func (p *smallProblem) checkMissed(t *testing.T, seed uint64, e *explain.Explana
 			}
 		}
 	}
+	p.checkIdle(t, seed, e)
 	for i := range p.requests {
 		if r := &p.requests[i]; !r.all && len(r.subs) == 0 {
 			p.checkHighest(t, seed, e, i)
+		}
+	}
+}
+
+// checkIdle makes sure that no claim in use is to be released first where one that nobody uses would do.
+func (p *smallProblem) checkIdle(t *testing.T, seed uint64, e *explain.Explanation) {
+	t.Helper()
+	first := slices.IndexFunc(e.Fixes, func(f explain.Fix) bool { return f.Kind == explain.ReleaseClaim })
+	for node := range p.nodes {
+		for _, h := range p.holders {
+			d := demand{relax: func(p *smallProblem) {
+				p.holders = slices.DeleteFunc(p.holders, func(o smallHolder) bool { return o.name == h.name })
+			}}
+			if !h.idle || h.node != node || !p.relaxed([]demand{d}, func(string) bool { return true }).fits(t, node) {
+				continue
+			}
+			if first < 0 || len(e.Fixes[first].Claims) != 1 || e.Fixes[first].Claims[0].State != inspect.ClaimAllocated {
+				t.Errorf("seed %d: nobody uses %s, which could be released first: %+v", seed, h.name, e.Fixes)
+			}
 		}
 	}
 }

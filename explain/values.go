@@ -132,7 +132,7 @@ type fieldValue struct {
 	distance float64
 	// top and bottom: no device has a higher or lower one.
 	top, bottom bool
-	devices     int
+	devices     int // that have it, on nodes that look different
 }
 
 // remark says so when the value is the best there is.
@@ -152,10 +152,24 @@ func (c *comparison) remark(v fieldValue) string {
 // first.
 func (q *question) nearestValues(c *comparison) []fieldValue {
 	counts := map[string]int{}
-	for _, slice := range q.cluster.Snapshot().Slices() {
-		for i := range slice.Spec.Devices {
-			if text, ok := c.valueOf(slice.Spec.Driver, &slice.Spec.Devices[i]); ok {
-				counts[text]++
+	seen := map[*resourcev1.ResourceSlice]bool{}
+	for i := range q.answers {
+		// Nodes that look alike have devices with the same values.
+		pools, err := q.cluster.Snapshot().PoolsOn(q.nodes[q.answers[i].nodes[0]])
+		if err != nil || q.answers[i].unsuitable != nil {
+			continue
+		}
+		for _, pool := range pools {
+			for _, slice := range pool.Slices {
+				if seen[slice.ResourceSlice] || !pool.Usable() {
+					continue
+				}
+				seen[slice.ResourceSlice] = true
+				for d := range slice.Spec.Devices {
+					if text, ok := c.valueOf(slice.Spec.Driver, &slice.Spec.Devices[d]); ok {
+						counts[text]++
+					}
+				}
 			}
 		}
 	}
