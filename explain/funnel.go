@@ -66,9 +66,6 @@ func elsewhere(d *allocator.ExaminedDevice) bool {
 	return r != nil && r.Feature == ""
 }
 
-// left is the number of devices that pass every step.
-func (f *Funnel) left() int { return f.Steps[len(f.Steps)-1].Left }
-
 // lose adds a device to the losses of a step.
 func (d *diagnosis) lose(ctx context.Context, lost []Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []Loss {
 	loss := d.describe(ctx, r, device, rejection)

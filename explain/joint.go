@@ -83,13 +83,13 @@ func (d *diagnosis) jointReasons(ctx context.Context, exam *allocator.Examinatio
 		Request: d.q.claims[claim].Spec.Devices.Requests[request].Name, Claim: d.refs[claim],
 		Path: d.path(r), Code: allocator.NotEnoughDevices,
 	}}
-	switch {
-	case alone == allocator.Allocated:
+	switch alone {
+	case allocator.Allocated:
 		base.Message = "fits by itself, but not together with what comes before it"
 		if claim == 0 {
 			base.Message = "fits by itself, but not together with the requests before it"
 		}
-	case alone == allocator.Undecided:
+	case allocator.Undecided:
 		base.Message = "does not fit; the search for the reason was given up"
 		codes = aloneCodes
 	default:

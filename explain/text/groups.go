@@ -222,10 +222,10 @@ func (p *page) holders(holders []explain.Holder) {
 // about describes a holder: its state, its pods, its age.
 func about(h explain.Holder) []string {
 	var parts []string
-	switch {
-	case h.State == inspect.ClaimDeleting:
+	switch h.State {
+	case inspect.ClaimDeleting:
 		parts = append(parts, "being deleted")
-	case h.State == inspect.ClaimAllocated:
+	case inspect.ClaimAllocated:
 		parts = append(parts, "unused")
 	}
 	for i, pod := range h.Pods {
