@@ -1,0 +1,99 @@
+package flowcontrol
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const forbidden = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"forbidden: User \"x\" cannot get path \"/metrics\"","reason":"Forbidden","details":{},"code":403}`
+
+// server answers the two paths with a status code and a body each.
+func server(t *testing.T, answers map[string]func(http.ResponseWriter)) *Reader {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if answer := answers[r.URL.Path]; answer != nil {
+			answer(w)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(s.Close)
+	reader, err := NewReader(&rest.Config{Host: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+func answer(code int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		if strings.HasPrefix(body, "{") {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		w.WriteHeader(code)
+		_, _ = fmt.Fprint(w, body) // a client that hung up is no failure here
+	}
+}
+
+func TestReader(t *testing.T) {
+	const metrics = "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"p\"} 4\n"
+	const dump = "PriorityLevelName, WaitingRequests\np, 3\n"
+	for _, test := range []struct {
+		name          string
+		metrics, dump func(http.ResponseWriter)
+		// the states, and what the messages contain
+		metricsState, dumpState inspect.HealthState
+		metricsText, dumpText   string
+	}{
+		{"both", answer(200, metrics), answer(200, dump), inspect.Synced, inspect.Synced, "", ""},
+		{"both are forbidden", answer(403, forbidden), answer(403, forbidden), inspect.Forbidden, inspect.Forbidden,
+			"cannot get /metrics", "cannot get /debug/api_priority_and_fairness/dump_priority_levels"},
+		{"the dump is forbidden", answer(200, metrics), answer(403, "no"), inspect.Synced, inspect.Forbidden, "", "cannot get /debug"},
+		{"flow control is off", answer(200, "apiserver_request_total 3\n"), nil, inspect.NotServed, inspect.NotServed,
+			"API Priority and Fairness is off", "getting /debug"},
+		{"the server fails, with an escape sequence", answer(500, "\x1b[31m"+strings.Repeat("broken ", 500)), answer(200, "<html>\x1b[31m"), inspect.Broken, inspect.Broken,
+			"getting /metrics: ", `it begins with "<html>`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := server(t, map[string]func(http.ResponseWriter){metricsPath: test.metrics, dumpPath: test.dump}).Read(t.Context())
+			if r.MetricsHealth.State != test.metricsState || !strings.Contains(r.MetricsHealth.Message, test.metricsText) {
+				t.Errorf("metrics: %+v", r.MetricsHealth)
+			}
+			if r.DumpHealth.State != test.dumpState || !strings.Contains(r.DumpHealth.Message, test.dumpText) {
+				t.Errorf("dump: %+v", r.DumpHealth)
+			}
+			if (r.Metrics != nil) != (test.metricsState == inspect.Synced) || (r.Dump != nil) != (test.dumpState == inspect.Synced) {
+				t.Errorf("metrics %v, dump %v", r.Metrics, r.Dump)
+			}
+			for _, message := range []string{r.MetricsHealth.Message, r.DumpHealth.Message} {
+				if strings.ContainsAny(message, "\x1b\n") || len(message) > 500 {
+					t.Errorf("unsafe or endless message %q", message)
+				}
+			}
+		})
+	}
+}
+
+// TestReaderWithoutServer: a server that is gone, and a caller that does not want to wait.
+func TestReaderWithoutServer(t *testing.T) {
+	reader, err := NewReader(&rest.Config{Host: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := reader.Read(t.Context()); r.MetricsHealth.State != inspect.Broken || r.DumpHealth.State != inspect.Broken {
+		t.Errorf("%+v", r)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := reader.Read(ctx); r.MetricsHealth.State != inspect.Broken || r.Metrics != nil {
+		t.Errorf("%+v", r)
+	}
+}
