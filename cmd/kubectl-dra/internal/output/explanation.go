@@ -265,9 +265,13 @@ func (c claimName) funnel(f explain.Funnel) Funnel {
 }
 
 func loss(l explain.Loss) Loss {
+	devices := deviceNames(l.Devices)
+	if l.OtherDriver {
+		devices = nil // all devices of the node that the request is not about
+	}
 	return Loss{
 		Code: string(l.Code), Count: l.Count, Most: unlessEqual(l.Most, l.Count), Message: l.Message(),
-		Devices: deviceNames(l.Devices), Claims: optional(l.Claims, func(h explain.Holder) string { return h.Claim.String() }),
+		Devices: devices, Claims: optional(l.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 	}
 }
 
