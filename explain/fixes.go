@@ -214,7 +214,7 @@ func (s *search) fitsNear(ctx context.Context, edits []edit) (inspect.NodeName, 
 		if !ok {
 			continue
 		}
-		if o, err := outcomeOf(ctx, cluster, node, claims); err != nil || o == fits {
+		if o, err := s.q.whatIf(ctx, cluster, node, claims); err != nil || o == fits {
 			return n.name, err
 		}
 	}
@@ -234,16 +234,22 @@ func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit
 	if s.q.answers == nil || slices.ContainsFunc(edits, func(e edit) bool { return e.kind == editClass }) {
 		return sweep(ctx, c, s.nodes, claims)
 	}
-	outcomes := make([]outcome, len(s.q.answers))
+	if s.q.spent > remedySteps {
+		return nil, nil
+	}
+	outcomes, steps := make([]outcome, len(s.q.answers)), make([]int64, len(s.q.answers))
 	err := allocator.Parallel(len(outcomes), func(i int) error {
 		a := &s.q.answers[i]
 		if a.unsuitable != nil {
 			return nil // refused
 		}
 		var err error
-		outcomes[i], err = outcomeOf(ctx, c, s.q.nodes[a.nodes[0]], claims)
+		outcomes[i], steps[i], err = outcomeOf(ctx, c, s.q.nodes[a.nodes[0]], claims)
 		return err
 	})
+	for _, n := range steps {
+		s.q.spent += n
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -240,12 +240,7 @@ func (s *search) amounts(name resourcev1.QualifiedName, wanted resource.Quantity
 				if !ok {
 					continue
 				}
-				left := capacity.Value.DeepCopy()
-				for _, h := range l.snapshot.Holders(inspect.DeviceIDOf(slice, i)) {
-					if used, ok := h.Result.ConsumedCapacity[name]; ok && !h.Admin() {
-						left.Sub(used)
-					}
-				}
+				left := l.left(inspect.DeviceIDOf(slice, i), name, capacity.Value)
 				for part := int64(1); part <= 4; part++ {
 					add(floor(&capacity, divide(left, part)))
 				}

@@ -233,7 +233,7 @@ func (s *search) moreDevices(ctx context.Context) error {
 		fit := 0
 		for n := 1; n <= shape.needed && fit == 0; n++ {
 			snapshot := l.snapshot.With(l.addDevices(shape.device, n))
-			o, err := outcomeOf(ctx, clusterWith(snapshot, nil, s.q.cluster), l.node, s.q.claims)
+			o, err := s.q.whatIf(ctx, clusterWith(snapshot, nil, s.q.cluster), l.node, s.q.claims)
 			if err != nil {
 				return err
 			}

@@ -103,23 +103,38 @@ const (
 
 // try asks for the claims on the node with the edits made.
 func (l *local) try(ctx context.Context, edits []edit) (outcome, error) {
-	return outcomeOf(ctx, l.world(edits), l.node, l.q.apply(ctx, edits))
+	return l.q.whatIf(ctx, l.world(edits), l.node, l.q.apply(ctx, edits))
 }
 
-func outcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (outcome, error) {
+// remedySteps bounds the search steps that a question may spend on its conflict and fixes in all. What is not
+// answered by then is not known.
+const remedySteps = 5_000_000
+
+// whatIf asks another question about a node, as long as there are steps to spend.
+func (q *question) whatIf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (outcome, error) {
+	if q.spent > remedySteps {
+		return undecided, nil
+	}
+	o, steps, err := outcomeOf(ctx, c, node, claims)
+	q.spent += steps
+	return o, err
+}
+
+// outcomeOf asks whether the claims can be allocated on the node, and tells the steps that took.
+func outcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (outcome, int64, error) {
 	result, err := c.Allocate(ctx, node, claims, nil)
 	var abort *allocator.AbortError
 	switch {
 	case errors.As(err, &abort):
-		return aborted, nil
+		return aborted, 0, nil
 	case err != nil:
-		return undecided, err
+		return undecided, 0, err
 	case result.Outcome == allocator.Allocated:
-		return fits, nil
+		return fits, result.Steps, nil
 	case result.Outcome == allocator.Unsatisfiable:
-		return refused, nil
+		return refused, result.Steps, nil
 	}
-	return undecided, nil
+	return undecided, result.Steps, nil
 }
 
 // world returns the cluster that the edits make of the surroundings of the node.

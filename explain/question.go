@@ -34,6 +34,8 @@ type question struct {
 	subject Subject
 	// answers are what the nodes said, once they were asked.
 	answers []answer
+	// spent is the number of search steps of what-if questions.
+	spent int64
 	// locals are the surroundings of nodes about which what-if questions were asked.
 	locals map[inspect.NodeName]*local
 }

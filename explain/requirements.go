@@ -155,13 +155,48 @@ func (l *local) requestAtoms(ctx context.Context, r *allocator.ExaminedRequest) 
 		for _, name := range slices.Sorted(maps.Keys((*f.capacity).Requests)) {
 			amount := (*f.capacity).Requests[name]
 			out = append(out, atom{
-				l.requirement(r, CapacityRequired, fmt.Sprintf("%s.capacity.requests[%q]", path, name), "%s needs %s of %s on each device", r.Name, amount.String(), name),
+				l.requirement(r, CapacityRequired, fmt.Sprintf("%s.capacity.requests[%q]", path, name), "%s needs %s of %s on each device%s", r.Name, amount.String(), name, l.mostLeft(r, name)),
 				edit{kind: editCapacity, at: at, capacity: name, amount: leastAmount(r, name)},
 			})
 		}
 	}
 	out = append(out, l.taintAtoms(r, at, *f.tolerations)...)
 	return append(out, l.featureAtoms(r)...)
+}
+
+// mostLeft says how much the device of the class that has most left of a capacity still has.
+func (l *local) mostLeft(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) string {
+	var most *resource.Quantity
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		capacity, ok := d.Device.Capacity[name]
+		if !ok || d.Fails(allocator.ClassSelectorRejected) != nil {
+			continue
+		}
+		left := l.left(d.ID, name, capacity.Value)
+		if most == nil || left.Cmp(*most) > 0 {
+			most = &left
+		}
+	}
+	if most == nil {
+		return "; no device here has it"
+	}
+	return fmt.Sprintf("; at most %s left here", most)
+}
+
+// left is what claims leave of a capacity of a device.
+func (l *local) left(id inspect.DeviceID, name resourcev1.QualifiedName, total resource.Quantity) resource.Quantity {
+	left := total.DeepCopy()
+	for _, h := range l.snapshot.Holders(id) {
+		switch used, ok := h.Result.ConsumedCapacity[name]; {
+		case h.Admin():
+		case !h.Shared():
+			return resource.Quantity{Format: total.Format} // the claim has the whole device
+		case ok:
+			left.Sub(used)
+		}
+	}
+	return left
 }
 
 // leastAmount is what stands for a capacity that is not required; nil where no device has it. The policy of a
