@@ -135,6 +135,12 @@ func (c *collector) addItems(ctx context.Context, t *text, at extent, list head,
 // addObject decodes one object and keeps it, or counts it as skipped.
 func (c *collector) addObject(t *text, at extent, h head) error {
 	k, known := kindOf(h.apiVersion, h.kind)
+	if h.kind == "Snapshot" && strings.HasPrefix(h.apiVersion, "kubectl-dra.dev/") {
+		return &Error{
+			Code: NotObject, Source: t.source, Line: t.line(at.from), Object: h.kind,
+			Detail: "a snapshot cannot be read from within a directory or pipe", Advice: "name the file itself",
+		}
+	}
 	if !known {
 		c.skip(t, at, h)
 		return nil

@@ -14,6 +14,7 @@ var layers = []layer{
 	{"inspect", nil},
 	{"inspect/manifest/...", []string{"inspect"}},
 	{"inspect/demo/...", []string{"inspect", "inspect/manifest"}},
+	{"inspect/archive/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/live/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/flowcontrol/...", []string{"inspect"}},
 	{"inspect/storage/...", []string{"inspect"}},

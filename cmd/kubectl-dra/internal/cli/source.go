@@ -46,7 +46,7 @@ func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
 
 // addFlags adds the flags that say what to read; those of the connection are added by config.
 func (s *source) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&s.from, "from", nil, "read objects from this file, directory or - (stdin) instead of a cluster; may be repeated")
+	flags.StringArrayVar(&s.from, "from", nil, "read objects from this file, directory, snapshot or - (stdin) instead of a cluster; may be repeated")
 	flags.BoolVar(&s.demo, "demo", false, "use the embedded demo cluster")
 	flags.StringVar(&s.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
 	flags.CountVarP(&s.verbosity, "verbose", "v", "say more; -v=6 and above show requests to the server")
@@ -112,6 +112,13 @@ func (s *source) readDemo() (*inspect.Snapshot, error) {
 }
 
 func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
+	archives, manifests, err := s.splitArchives()
+	if err != nil {
+		return nil, err
+	}
+	if len(archives) > 0 {
+		return s.readArchive(ctx, archives[0], manifests)
+	}
 	result, err := s.readManifests(ctx, s.from, "default") // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err

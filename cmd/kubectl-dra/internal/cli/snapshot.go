@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+)
+
+// snapshotOptions are the flags of kubectl dra snapshot.
+type snapshotOptions struct {
+	src              *source
+	output           string
+	anonymize, force bool
+}
+
+func newSnapshot(src *source) *cobra.Command {
+	o := &snapshotOptions{src: src}
+	cmd := &cobra.Command{
+		Use:   "snapshot",
+		Short: "Save everything a question needs into one file, for --from elsewhere",
+		Long: `Save everything a question needs into one file: claims, devices, classes, nodes,
+pods and the like, with the time, the features and what could not be read. Every
+command takes the file with --from and gives the answers that it gives here.
+
+Left out are Secrets (which are never read), the environment, commands and
+images of pods, annotations, and parameters of storage classes. Parameters for
+drivers in claims and classes are kept, unless --anonymize is given.
+
+--anonymize renames namespaces, claims, templates, pods, nodes, pools and
+slices, the same name to the same name everywhere, and drops labels and
+messages. Drivers, classes, devices with their attributes, labels of nodes and
+requests stay as they are: look at the file before you give it away.
+
+The file is gzip over JSON, one object on each line.`,
+		Example: `  # Save the current cluster, then ask it elsewhere
+  kubectl dra snapshot -o cluster.json.gz
+  kubectl dra explain claim train-0 -n ml --from cluster.json.gz
+
+  # For a bug report
+  kubectl dra snapshot --anonymize -o report.json.gz`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout; without it to stdout, or on a terminal to a file named after the cluster and the time")
+	f.BoolVar(&o.anonymize, "anonymize", false, "rename namespaces, objects, nodes and pools")
+	f.BoolVar(&o.force, "force", false, "overwrite the file")
+	return cmd
+}
+
+func (o *snapshotOptions) run(ctx context.Context) error {
+	if o.output != "" && o.output != "-" {
+		if err := o.mayWrite(o.output); err != nil {
+			return err // before the cluster is read
+		}
+	}
+	snapshot, err := o.src.read(ctx, "", inspect.Resources())
+	if err != nil {
+		return err
+	}
+	o.src.noteHealth(snapshot, inspect.Resources())
+	path := o.output
+	if _, terminal := terminalWidth(o.src.streams.Out); path == "" && terminal {
+		path = o.defaultPath(snapshot)
+	}
+	var header archive.Header
+	if path == "" || path == "-" {
+		path = "stdout"
+		header, err = archive.Write(o.src.streams.Out, snapshot, archive.Options{Anonymize: o.anonymize})
+	} else {
+		header, err = o.writeFile(path, snapshot)
+	}
+	if err != nil {
+		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
+	}
+	o.src.note("saved %s to %s", contents(&header), path)
+	return nil
+}
+
+// mayWrite refuses to overwrite a file.
+func (o *snapshotOptions) mayWrite(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("saving the snapshot: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("saving the snapshot: %s is a directory; name a file in it", path)
+	case !o.force:
+		return fmt.Errorf("saving the snapshot: %s exists; --force overwrites it", path)
+	}
+	return nil
+}
+
+// writeFile writes to a file beside the path and moves it there at the end, so that nobody finds half a
+// snapshot. The file is for the user alone: it says much about the cluster.
+func (o *snapshotOptions) writeFile(path string, s *inspect.Snapshot) (archive.Header, error) {
+	if err := o.mayWrite(path); err != nil {
+		return archive.Header{}, err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return o.writeDevice(path, s)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".dra-snapshot-*")
+	if err != nil {
+		return archive.Header{}, err
+	}
+	header, err := writeBuffered(file, s, archive.Options{Anonymize: o.anonymize})
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return header, errors.Join(err, os.Remove(file.Name()))
+	}
+	return header, nil
+}
+
+// writeDevice writes to a pipe or device, which cannot be replaced by a file.
+func (o *snapshotOptions) writeDevice(path string, s *inspect.Snapshot) (archive.Header, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // writing to the path that the user named is the purpose
+	if err != nil {
+		return archive.Header{}, err
+	}
+	header, err := writeBuffered(file, s, archive.Options{Anonymize: o.anonymize})
+	return header, errors.Join(err, file.Close())
+}
+
+func writeBuffered(w io.Writer, s *inspect.Snapshot, opts archive.Options) (archive.Header, error) {
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	header, err := archive.Write(buffered, s, opts)
+	return header, errors.Join(err, buffered.Flush())
+}
+
+var unfitForFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// defaultPath is dra-snapshot-<what>-<time>.json.gz, where what is the context of the kubeconfig, or the
+// file that is read. An anonymized snapshot does not tell.
+func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
+	what := "cluster"
+	switch {
+	case o.anonymize:
+		what = "anonymized"
+	case o.src.demo:
+		what = "demo"
+	case len(o.src.from) > 0 && o.src.from[0] != "-":
+		what, _, _ = strings.Cut(filepath.Base(o.src.from[0]), ".")
+	case *o.src.config.Context != "":
+		what = *o.src.config.Context
+	default:
+		if raw, err := o.src.config.ToRawKubeConfigLoader().RawConfig(); err == nil && raw.CurrentContext != "" {
+			what = raw.CurrentContext
+		}
+	}
+	what = strings.Trim(unfitForFiles.ReplaceAllString(what, "-"), "-.")
+	return fmt.Sprintf("dra-snapshot-%s-%s.json.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"))
+}
+
+// contents sums up what was saved.
+func contents(h *archive.Header) string {
+	var parts []string
+	for _, resource := range inspect.Resources() {
+		if n := h.Objects[resource]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, resource))
+		}
+	}
+	if len(parts) == 0 {
+		return "no objects"
+	}
+	return commaList(parts)
+}

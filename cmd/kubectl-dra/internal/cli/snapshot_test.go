@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+)
+
+// readArchived saves a snapshot to a file and reads it as --from does, a year later.
+func readArchived(t *testing.T, s *inspect.Snapshot, opts archive.Options) *inspect.Snapshot {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.json.gz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Write(file, s, opts); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard},
+		func() time.Time { return s.Time().AddDate(1, 0, 0) })
+	src.from = []string{path}
+	back, err := src.read(context.Background(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// subjectsOf are all claims, templates and pods; one of each name, as by name no other can be asked about.
+func subjectsOf(s *inspect.Snapshot) []metav1.Object {
+	subjects := appendObjects(nil, s.Objects().Claims)
+	subjects = appendObjects(subjects, s.Objects().Templates)
+	subjects = appendObjects(subjects, s.Objects().Pods)
+	return slices.CompactFunc(subjects, func(a, b metav1.Object) bool {
+		return kindName(a) == kindName(b) && a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
+	})
+}
+
+// answers explains every claim, template and pod, as text and as JSON.
+func answersOf(t *testing.T, s *inspect.Snapshot) []string {
+	t.Helper()
+	cluster := allocator.NewCluster(s, allocator.Options{})
+	subjects := subjectsOf(s)
+	out := make([]string, len(subjects))
+	err := allocator.Parallel(len(subjects), func(i int) error {
+		e, err := explainObject(context.Background(), cluster, subjects[i], explain.Options{})
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := text.Render(&b, e, text.Options{Width: 80, Verbose: true}); err != nil {
+			return err
+		}
+		err = output.Format{Name: "json"}.PrintValue(&b, output.Explanations([]*explain.Explanation{e}))
+		out[i] = b.String()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSnapshotAnswersAsItsSource: the demo cluster and its archive give the same answers, byte for byte.
+func TestSnapshotAnswersAsItsSource(t *testing.T) {
+	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
+	src.demo = true
+	s, err := src.read(context.Background(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := readArchived(t, s, archive.Options{})
+	if diff := cmp.Diff(answersOf(t, s), answersOf(t, back)); diff != "" {
+		t.Errorf("explanations differ:\n%s", diff)
+	}
+	if n := len(subjectsOf(s)); n < 80 {
+		t.Errorf("only %d questions", n)
+	}
+	for _, v := range views {
+		var got [2]bytes.Buffer
+		for i, snapshot := range []*inspect.Snapshot{s, back} {
+			list := v.list(snapshot, "")
+			if v.complete != nil {
+				if err := v.complete(context.Background(), snapshot, list); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := (output.Format{Name: "json"}).PrintList(&got[i], list, output.TableOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(got[0].String(), got[1].String()); diff != "" {
+			t.Errorf("get %s differs:\n%s", v.names[0], diff)
+		}
+	}
+}
+
+// TestSnapshotOfScenarios: the same for the clusters of all scenarios, which have every feature.
+func TestSnapshotOfScenarios(t *testing.T) {
+	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
+	if err != nil || len(paths) < 90 {
+		t.Fatalf("%d scenarios: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		loaded, err := scenario.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if emptyListMatters[loaded.Name] {
+			continue
+		}
+		s := asRead(loaded.Snapshot)
+		if diff := cmp.Diff(answersOf(t, s), answersOf(t, readArchived(t, s, archive.Options{}))); diff != "" {
+			t.Errorf("%s: explanations differ:\n%s", loaded.Name, diff)
+		}
+	}
+}
+
+// emptyListMatters are scenarios about lists that are written out but empty. An archive does not tell them
+// from lists that are left out, nor does an API server.
+var emptyListMatters = map[string]bool{"hard-04-empty-binding-conditions": true}
+
+// asRead gives a snapshot of a scenario the time and revision that a source gives.
+func asRead(s *inspect.Snapshot) *inspect.Snapshot {
+	objects := *s.Objects()
+	if s.NodesAssumed() {
+		objects.Nodes = nil
+	}
+	health := map[inspect.Resource]inspect.Health{}
+	for _, resource := range inspect.Resources() {
+		health[resource] = s.Health(resource)
+	}
+	return inspect.New(objects, inspect.Config{
+		Revision: 1, Time: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Features: s.Features(), Health: health, ServerVersion: s.ServerVersion(),
+	})
+}
+
+// TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts and reasons.
+func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
+	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
+	src.demo = true
+	s, err := src.read(context.Background(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(shapesOf(t, s), shapesOf(t, readArchived(t, s, archive.Options{Anonymize: true}))); diff != "" {
+		t.Errorf("answers differ:\n%s", diff)
+	}
+}
+
+// shapesOf is what remains of the answers without names, by the UID of the subject.
+func shapesOf(t *testing.T, s *inspect.Snapshot) map[string][]string {
+	t.Helper()
+	cluster := allocator.NewCluster(s, allocator.Options{})
+	shapes := map[string][]string{}
+	for _, subject := range subjectsOf(s) {
+		e, err := explainObject(context.Background(), cluster, subject, explain.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shape := []string{fmt.Sprintf("%s %d of %d nodes, %d fixes", e.Verdict, e.Nodes.Allocatable, e.Nodes.Total, len(e.Fixes))}
+		if e.Allocation != nil {
+			for _, d := range e.Allocation.Devices {
+				shape = append(shape, fmt.Sprintf("%s %s %s", d.Request, d.ID.Driver, d.ID.Device))
+			}
+		}
+		for _, g := range e.Groups {
+			for _, r := range g.Reasons {
+				shape = append(shape, fmt.Sprintf("%d nodes %s %s %d devices %d claims", len(g.Nodes), r.Code, r.Request, r.Total, len(r.Claims)))
+			}
+		}
+		key := fmt.Sprintf("%s %s", kindName(subject), subject.GetUID())
+		if _, twice := shapes[key]; twice || subject.GetUID() == "" {
+			t.Errorf("%s/%s has no UID of its own", subject.GetNamespace(), subject.GetName())
+		}
+		shapes[key] = shape
+	}
+	return shapes
+}

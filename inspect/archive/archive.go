@@ -1,0 +1,287 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// APIVersion and Kind of the header.
+const (
+	APIVersion = "kubectl-dra.dev/v1alpha1"
+	Kind       = "Snapshot"
+)
+
+// Header is the first value of an archive.
+type Header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Time is when the objects were read; ages are measured from it.
+	Time          time.Time `json:"time"`
+	ServerVersion string    `json:"serverVersion,omitempty"`
+	Anonymized    bool      `json:"anonymized,omitempty"`
+	Features      Features  `json:"features"`
+	// Health says how far each resource could be read.
+	Health map[inspect.Resource]Health `json:"health"`
+	// Objects is the number of objects of each resource in the archive.
+	Objects map[inspect.Resource]int `json:"objects"`
+}
+
+// Features is the form of inspect.Features in an archive. Gates that are not listed are off.
+type Features struct {
+	Minor   int            `json:"minor"`
+	Source  string         `json:"source"`
+	Enabled []inspect.Gate `json:"enabled"`
+}
+
+// Health is the form of inspect.Health in an archive.
+type Health struct {
+	State      inspect.HealthState `json:"state"`
+	Version    string              `json:"version,omitempty"`
+	Namespaces []string            `json:"namespaces,omitempty"`
+	Message    string              `json:"message,omitempty"`
+	Since      *time.Time          `json:"since,omitempty"`
+}
+
+// Options say how to save.
+type Options struct {
+	// Anonymize renames namespaces, objects, nodes and pools.
+	Anonymize bool
+}
+
+// maxBytes limits an archive when it is unpacked.
+const maxBytes = manifest.DefaultMaxBytes
+
+// Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w.
+func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
+	objects := reduce(s)
+	header := headerOf(s, objects)
+	if opts.Anonymize {
+		anonymize(objects, &header)
+	}
+	zw := gzip.NewWriter(w)
+	encoder := json.NewEncoder(zw)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(header); err != nil {
+		return header, fmt.Errorf("writing the header: %w", err)
+	}
+	for _, of := range objects {
+		for _, object := range of.objects {
+			if err := encoder.Encode(object); err != nil {
+				return header, fmt.Errorf("writing %s %s: %w", of.kind, object.GetName(), err)
+			}
+		}
+	}
+	if err := zw.Close(); err != nil {
+		return header, fmt.Errorf("writing the end: %w", err)
+	}
+	return header, nil
+}
+
+func headerOf(s *inspect.Snapshot, objects []listing) Header {
+	f := s.Features()
+	h := Header{
+		APIVersion: APIVersion, Kind: Kind, Time: s.Time().UTC(), ServerVersion: s.ServerVersion(),
+		Features: Features{Minor: f.Minor, Source: f.Source, Enabled: f.List()},
+		Health:   map[inspect.Resource]Health{}, Objects: map[inspect.Resource]int{},
+	}
+	for _, resource := range inspect.Resources() {
+		health := s.Health(resource)
+		if health.State == inspect.NotRead {
+			continue
+		}
+		saved := Health{State: health.State, Version: health.Version, Namespaces: health.Namespaces, Message: health.Message}
+		if !health.Since.IsZero() {
+			since := health.Since.UTC()
+			saved.Since = &since
+		}
+		h.Health[resource] = saved
+	}
+	for _, of := range objects {
+		if len(of.objects) > 0 {
+			h.Objects[of.resource] = len(of.objects)
+		}
+	}
+	return h
+}
+
+// Config returns what a Snapshot needs to know besides the objects.
+func (h *Header) Config() inspect.Config {
+	on := map[inspect.Gate]bool{}
+	for _, gate := range h.Features.Enabled {
+		on[gate] = true
+	}
+	config := inspect.Config{
+		Revision: 1, Time: h.Time, ServerVersion: h.ServerVersion,
+		Features: inspect.Features{Minor: h.Features.Minor, Source: h.Features.Source}.With(on),
+		Health:   map[inspect.Resource]inspect.Health{},
+	}
+	for resource, saved := range h.Health {
+		health := inspect.Health{State: saved.State, Version: saved.Version, Namespaces: saved.Namespaces, Message: saved.Message}
+		if saved.Since != nil {
+			health.Since = *saved.Since
+		}
+		config.Health[resource] = health
+	}
+	return config
+}
+
+// sniffed is how much of a file is looked at to tell what it is.
+const sniffed = 4096
+
+var (
+	ourVersion = regexp.MustCompile(`"apiVersion"\s*:\s*"kubectl-dra\.dev/`)
+	ourKind    = regexp.MustCompile(`"kind"\s*:\s*"` + Kind + `"`)
+)
+
+// Is reports whether r holds an archive, of whatever version, packed or not. Nothing is consumed.
+func Is(r *bufio.Reader) bool {
+	start, _ := r.Peek(sniffed) // what is there is looked at; reading it will say what is wrong
+	if isGzip(start) {
+		zr, err := gzip.NewReader(bytes.NewReader(start))
+		if err != nil {
+			return false
+		}
+		unpacked := make([]byte, sniffed)
+		n, _ := io.ReadFull(zr, unpacked) // it may well be cut off, by us
+		start = unpacked[:n]
+	}
+	start = bytes.TrimLeft(start, " \t\r\n")
+	return bytes.HasPrefix(start, []byte("{")) && ourVersion.Match(start) && ourKind.Match(start)
+}
+
+func isGzip(data []byte) bool { return len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b }
+
+// Read reads an archive, packed or not; name is what it is called in errors.
+func Read(r io.Reader, name string) (*Header, *manifest.Result, error) {
+	data, err := unpack(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
+	}
+	header, rest, err := readHeader(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
+	}
+	result, err := manifest.ReadBytes(name, rest, manifest.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the snapshot is broken: %w", err)
+	}
+	if err := header.check(&result.Objects); err != nil {
+		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
+	}
+	return header, result, nil
+}
+
+var errIncomplete = errors.New("the file is incomplete: save or copy it again")
+
+func unpack(r io.Reader) ([]byte, error) {
+	buffered := bufio.NewReader(r)
+	start, _ := buffered.Peek(3) // the next read says what is wrong
+	in := io.Reader(buffered)
+	if isGzip(start) {
+		zr, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("broken gzip: %w", err)
+		}
+		in = zr
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errIncomplete
+	case errors.Is(err, gzip.ErrChecksum):
+		return nil, fmt.Errorf("the file is damaged: %w", err)
+	case err != nil:
+		return nil, err
+	case int64(len(data)) > maxBytes:
+		return nil, fmt.Errorf("it holds more than %d MiB", maxBytes>>20)
+	}
+	return data, nil
+}
+
+func readHeader(data []byte) (*Header, []byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	var raw json.RawMessage
+	if err := decoder.Decode(&raw); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, errIncomplete
+		}
+		return nil, nil, fmt.Errorf("broken header: %w", err)
+	}
+	var version struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(raw, &version); err != nil {
+		return nil, nil, fmt.Errorf("broken header: %w", err)
+	}
+	if version.APIVersion != APIVersion || version.Kind != Kind {
+		return nil, nil, fmt.Errorf("it is of %q, kind %q, and this program reads %s: use the version of kubectl-dra that saved it",
+			version.APIVersion, version.Kind, APIVersion)
+	}
+	header := &Header{}
+	if err := json.Unmarshal(raw, header); err != nil {
+		return nil, nil, fmt.Errorf("broken header: %w", err)
+	}
+	if header.Time.IsZero() {
+		return nil, nil, errors.New("broken header: it has no time")
+	}
+	return header, data[decoder.InputOffset():], nil
+}
+
+// check tells whether all objects are there that the header speaks of.
+func (h *Header) check(objects *inspect.Objects) error {
+	for _, of := range listings(objects) {
+		if want, got := h.Objects[of.resource], len(of.objects); got < want {
+			return fmt.Errorf("it has %d of %d %s: %w", got, want, of.resource, errIncomplete)
+		}
+	}
+	return nil
+}
+
+// listing is the objects of one resource.
+type listing struct {
+	resource         inspect.Resource
+	apiVersion, kind string
+	objects          []metav1.Object
+}
+
+// listings lists the objects by resource, in a fixed order.
+func listings(o *inspect.Objects) []listing {
+	const dra, core, flow, storage = "resource.k8s.io/v1", "v1", "flowcontrol.apiserver.k8s.io/v1", "storage.k8s.io/v1"
+	return []listing{
+		{inspect.Nodes, core, "Node", plain(o.Nodes)},
+		{inspect.Classes, dra, "DeviceClass", plain(o.Classes)},
+		{inspect.Slices, dra, "ResourceSlice", plain(o.Slices)},
+		{inspect.TaintRules, dra, "DeviceTaintRule", plain(o.TaintRules)},
+		{inspect.Templates, dra, "ResourceClaimTemplate", plain(o.Templates)},
+		{inspect.Claims, dra, "ResourceClaim", plain(o.Claims)},
+		{inspect.Pods, core, "Pod", plain(o.Pods)},
+		{inspect.PriorityLevels, flow, "PriorityLevelConfiguration", plain(o.PriorityLevels)},
+		{inspect.FlowSchemas, flow, "FlowSchema", plain(o.FlowSchemas)},
+		{inspect.StorageCapacities, storage, "CSIStorageCapacity", plain(o.StorageCapacities)},
+		{inspect.StorageClasses, storage, "StorageClass", plain(o.StorageClasses)},
+		{inspect.CSIDrivers, storage, "CSIDriver", plain(o.CSIDrivers)},
+		{inspect.VolumeClaims, core, "PersistentVolumeClaim", plain(o.VolumeClaims)},
+		{inspect.Volumes, core, "PersistentVolume", plain(o.Volumes)},
+	}
+}
+
+func plain[T metav1.Object](objects []T) []metav1.Object {
+	return slices.Collect(func(yield func(metav1.Object) bool) {
+		for _, o := range objects {
+			if !yield(o) {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package archive
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What is saved of an object:
+//
+//   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
+//     time; no annotations and no managed fields, in templates neither
+//   - pods: as inspect/live keeps them: no environment, commands, images or volumes
+//   - nodes: all but addresses, images, volumes, configuration and what identifies the machine
+//   - claims: all but the data that a driver publishes about an allocated device (network addresses)
+//   - volumes: capacity, access, class, claim, node affinity and the CSI driver; no other source
+//   - storage classes: no parameters and no mount options, which may name secrets
+//   - all else in full; that includes the parameters for drivers in claims and classes
+//
+// reduce returns deep copies, which the caller may change.
+func reduce(s *inspect.Snapshot) []listing {
+	objects := *s.Objects()
+	if s.NodesAssumed() {
+		objects.Nodes = nil // stand-ins, derived again when the archive is read
+	}
+	all := listings(&objects)
+	for i := range all {
+		of := &all[i]
+		// Of several objects with one name a snapshot knows the first.
+		of.objects = slices.CompactFunc(of.objects, func(a, b metav1.Object) bool {
+			return a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
+		})
+		for j, object := range of.objects {
+			copied := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every API object is one
+			copied.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(of.apiVersion, of.kind))
+			of.objects[j] = copied.(metav1.Object) //nolint:forcetypeassert // as above
+			reduceObject(of.objects[j])
+		}
+	}
+	return all
+}
+
+func reduceObject(object metav1.Object) {
+	object.SetAnnotations(nil)
+	object.SetManagedFields(nil)
+	object.SetSelfLink("")
+	object.SetGenerateName("")
+	switch o := object.(type) {
+	case *corev1.Pod:
+		reducePod(o)
+	case *corev1.Node:
+		reduceNode(o)
+	case *resourcev1.ResourceClaimTemplate:
+		o.Spec.ObjectMeta = metav1.ObjectMeta{Labels: o.Spec.Labels}
+	case *resourcev1.ResourceClaim:
+		for i := range o.Status.Devices {
+			o.Status.Devices[i].Data, o.Status.Devices[i].NetworkData = nil, nil
+		}
+	case *corev1.PersistentVolume:
+		reduceVolume(o)
+	case *storagev1.StorageClass:
+		o.Parameters, o.MountOptions = nil, nil
+	}
+}
+
+func reduceNode(n *corev1.Node) {
+	n.Spec = corev1.NodeSpec{Taints: n.Spec.Taints, Unschedulable: n.Spec.Unschedulable}
+	s := &n.Status
+	s.NodeInfo = corev1.NodeSystemInfo{
+		KubeletVersion: s.NodeInfo.KubeletVersion, OperatingSystem: s.NodeInfo.OperatingSystem, Architecture: s.NodeInfo.Architecture,
+	}
+	s.Addresses, s.Images, s.VolumesInUse, s.VolumesAttached, s.Config = nil, nil, nil, nil, nil
+	s.DaemonEndpoints = corev1.NodeDaemonEndpoints{}
+}
+
+func reducePod(p *corev1.Pod) {
+	spec, status := p.Spec, p.Status
+	p.Spec = corev1.PodSpec{
+		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName,
+		Priority: spec.Priority, PriorityClassName: spec.PriorityClassName,
+		SchedulingGates: spec.SchedulingGates, SchedulingGroup: spec.SchedulingGroup,
+		ResourceClaims: spec.ResourceClaims, Resources: spec.Resources, Overhead: spec.Overhead,
+		NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
+		InitContainers: reduceContainers(spec.InitContainers), Containers: reduceContainers(spec.Containers),
+	}
+	p.Status = corev1.PodStatus{
+		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: status.Conditions,
+		NominatedNodeName:                    status.NominatedNodeName,
+		ResourceClaimStatuses:                status.ResourceClaimStatuses,
+		ExtendedResourceClaimStatus:          status.ExtendedResourceClaimStatus,
+		NodeAllocatableResourceClaimStatuses: status.NodeAllocatableResourceClaimStatuses,
+	}
+}
+
+func reduceContainers(in []corev1.Container) []corev1.Container {
+	var out []corev1.Container
+	for i := range in {
+		out = append(out, corev1.Container{Name: in[i].Name, Resources: in[i].Resources, RestartPolicy: in[i].RestartPolicy})
+	}
+	return out
+}
+
+func reduceVolume(v *corev1.PersistentVolume) {
+	spec := v.Spec
+	v.Spec = corev1.PersistentVolumeSpec{
+		Capacity: spec.Capacity, AccessModes: spec.AccessModes, ClaimRef: spec.ClaimRef,
+		PersistentVolumeReclaimPolicy: spec.PersistentVolumeReclaimPolicy, StorageClassName: spec.StorageClassName,
+		VolumeMode: spec.VolumeMode, NodeAffinity: spec.NodeAffinity, VolumeAttributesClassName: spec.VolumeAttributesClassName,
+	}
+	if spec.CSI != nil {
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: spec.CSI.Driver}
+	}
+}
