@@ -313,7 +313,7 @@ func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
 	case c.kind == UseNode:
 		names = []inspect.NodeName{c.node}
 	case c.world == nil && onlyClaims(c.edits):
-		names, err = s.fitting(ctx, s.q.cluster, c.edits)
+		names, err = s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), c.edits)
 	default:
 		names, err = s.fittingIn(ctx, c)
 	}

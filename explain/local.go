@@ -106,9 +106,9 @@ func (l *local) try(ctx context.Context, edits []edit) (outcome, error) {
 	return l.q.whatIf(ctx, l.world(edits), l.node, l.q.apply(ctx, edits))
 }
 
-// remedySteps bounds the search steps that a question may spend on its conflict and fixes in all. What is not
-// answered by then is not known.
-const remedySteps = 5_000_000
+// remedySteps bounds the search steps that a question may spend on its conflict and fixes in all, a few
+// seconds. What is not answered by then is not known.
+const remedySteps = 1_000_000
 
 // whatIf asks another question about a node, as long as there are steps to spend.
 func (q *question) whatIf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (outcome, error) {

@@ -28,8 +28,13 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 	if e.Fixes, err = s.run(ctx); err != nil {
 		return err
 	}
-	e.NoHelp, err = s.noHelp(ctx)
-	return err
+	if e.NoHelp, err = s.noHelp(ctx); err != nil {
+		return err
+	}
+	if q.spent > remedySteps {
+		e.Basis.Remarks = append(e.Basis.Remarks, "the search for fixes was ended before it was done; there may be others")
+	}
+	return nil
 }
 
 // remedyRefusal adds to a refusal before any node was looked at what would help.
