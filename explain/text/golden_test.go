@@ -139,3 +139,19 @@ func TestColorsAddNothing(t *testing.T) {
 		t.Errorf("stripped:\n%s\nplain:\n%s", stripped, plain.String())
 	}
 }
+
+// TestReadmeShowsWhatIsPrinted: the example in README.md is the beginning of a golden file.
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile(filepath.Join("testdata", "claim-ml-train-0.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, _, ok := strings.Cut(string(golden), "\nThe scheduler's own message")
+	if !ok || !strings.Contains(string(readme), example) {
+		t.Errorf("README.md does not show this:\n%s", example)
+	}
+}
