@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sync"
@@ -67,12 +68,13 @@ func (p *progress) draw() {
 	}
 }
 
-// terminalWidth returns the width of the terminal that w is, if it is one.
+// terminalWidth returns the width of the terminal that w is, if it is one; 80 when the terminal does not
+// know.
 func terminalWidth(w io.Writer) (int, bool) {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {
 		return 0, false
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
-	return width, err == nil && width > 0
+	return cmp.Or(width, 80), err == nil
 }

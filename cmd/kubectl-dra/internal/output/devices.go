@@ -123,7 +123,7 @@ func attributeValue(a *resourcev1.DeviceAttribute) any {
 
 var deviceTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "POOL"}, {Header: "DRIVER"}, {Header: "STATE"}, {Header: "CLAIMS", Cut: CutList, Rank: 1},
+		{Header: "NAME"}, {Header: "POOL"}, {Header: "DRIVER", Rank: 2}, {Header: "STATE"}, {Header: "CLAIMS", Cut: CutList, Rank: 1},
 		{Header: "NODE", Wide: true}, {Header: "TAINTS", Wide: true}, {Header: "CAPACITY", Wide: true}, {Header: "REASON", Wide: true},
 	},
 	Row: func(item Item) []string {

@@ -283,9 +283,9 @@ func TestTableFits(t *testing.T) {
 		0:   name + "   " + text + "   " + list,
 		200: name + "   " + text + "   " + list,
 		100: name + "   " + strings.Repeat("a", 26) + "...   " + "first-name,second-name,+1",
-		80:  name + "   " + strings.Repeat("a", 18) + "...   " + "first-name,+2",
+		80:  name + "   " + strings.Repeat("a", 34) + "...",
 		60:  name + "   " + strings.Repeat("a", 14) + "...",
-		50:  name, // neither column fits: not even what a list is cut to
+		50:  name, // neither column fits
 		30:  name, // never cut
 	} {
 		var b bytes.Buffer

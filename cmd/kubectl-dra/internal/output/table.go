@@ -110,13 +110,16 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 				continue
 			}
 			cell = columns[i].Cut.shorten(cell, widths[i])
-			line += cell + strings.Repeat(" ", widths[i]-displayWidth(cell)+gap)
+			line += cell + strings.Repeat(" ", max(0, widths[i]-displayWidth(cell))+gap)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// minList is the least width of a list in the last column.
+const minList = 24
 
 // minText is the Least of columns that have none.
 const minText = 12
@@ -128,7 +131,7 @@ func fit(columns []Column, rows [][]string, widths []int, limit int) {
 	var optional []int
 	total := -gap
 	for i, c := range columns {
-		least[i] = c.least(rows, i, widths[i])
+		least[i] = c.least(rows, i, widths[i], i == len(columns)-1)
 		if c.Rank > 0 {
 			optional = append(optional, i)
 			continue
@@ -178,12 +181,16 @@ func giveBack(columns []Column, rows [][]string, widths, full []int, limit int) 
 	}
 }
 
-// least returns the width to which column i can be cut from its full width.
-func (c Column) least(rows [][]string, i, width int) int {
+// least returns the width to which column i can be cut from its full width. In a last column that is a
+// list, names that are longer than that only make their own row too wide.
+func (c Column) least(rows [][]string, i, width int, last bool) int {
 	switch c.Cut {
 	case CutText:
 		return min(width, max(cmp.Or(c.Least, minText), displayWidth(c.Header)))
 	case CutList:
+		if last {
+			return min(width, minList)
+		}
 		least := 0
 		for _, row := range rows {
 			least = max(least, displayWidth(shortList(row[i], 1)))
@@ -217,6 +224,7 @@ func (c Cut) shorten(cell string, limit int) string {
 				return short
 			}
 		}
+		return shortList(cell, 1)
 	}
 	return cell
 }
