@@ -34,9 +34,8 @@ var layers = []layer{
 	{"internal/release", nil},
 }
 
-// exempt are packages that no rule is asked of. internal/deps only keeps modules in go.mod while the
-// packages that use them are being written.
-var exempt = []string{"internal/deps"}
+// exempt are packages that no rule is asked of.
+var exempt []string
 
 // fence keeps imports with a prefix inside some packages. Of several prefixes that match an import,
 // the longest counts.
