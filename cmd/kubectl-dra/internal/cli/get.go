@@ -22,6 +22,8 @@ type view struct {
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
 	list        func(s *inspect.Snapshot, namespace string) *output.List
+	// ask, where set, says more than list, which only has the snapshot to go by.
+	ask func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
 	// complete fills in what takes work, for the items that are shown; nil when there is nothing to do.
 	complete func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
 }
@@ -55,6 +57,17 @@ var views = []view{
 		names: []string{"classes", "class", "deviceclasses", "deviceclass", "dc"}, singular: "deviceclass",
 		needs: []inspect.Resource{inspect.Classes}, list: allNamespaces(output.Classes),
 	},
+	{
+		names:    []string{priorityLevelsView, "prioritylevel", "prioritylevelconfigurations", "prioritylevelconfiguration", "pl"},
+		singular: "prioritylevelconfiguration",
+		needs:    []inspect.Resource{inspect.PriorityLevels}, uses: []inspect.Resource{inspect.FlowSchemas},
+		list: allNamespaces(computedLevels), ask: (*getOptions).priorityLevels,
+	},
+	{
+		names: []string{"storage", "csistoragecapacities", "csistoragecapacity"}, singular: "csistoragecapacity",
+		needs: []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
+		list: output.StorageCapacities, ask: (*getOptions).storage,
+	},
 }
 
 // getFlags are the flags of kubectl dra get.
@@ -63,6 +76,7 @@ type getFlags struct {
 	selector, sortBy                string
 	output, template                string
 	allowMissingKeys                bool
+	serverConcurrency               int
 }
 
 // getOptions are a checked request for a table.
@@ -75,6 +89,8 @@ type getOptions struct {
 	sortBy    string
 	noHeaders bool
 	format    output.Format
+
+	serverConcurrency int // 0 is unknown
 }
 
 func newGet(src *source) *cobra.Command {
@@ -85,9 +101,10 @@ func newGet(src *source) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes or classes",
+		Short: "List claims, devices, pools, nodes, classes, priority levels or storage",
 		Long: `List claims with their devices, devices with their holders, resource pools with
-their counts, nodes with what is free on them, or device classes.
+their counts, nodes with what is free on them, device classes, API priority
+levels with their limits and load, or CSI storage capacities with their nodes.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL. Labels (-l) are those of the claim, node or class, and for devices
@@ -100,7 +117,10 @@ fields of the JSON form, such as .name or .free.`,
   kubectl dra get devices -o wide
 
   # Nodes by what is free on them
-  kubectl dra get nodes --sort-by=.free`,
+  kubectl dra get nodes --sort-by=.free
+
+  # Which API priority level is full, and who is turned away?
+  kubectl dra get prioritylevels`,
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
@@ -117,6 +137,7 @@ fields of the JSON form, such as .name or .free.`,
 	f.StringVarP(&flags.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
 	f.StringVar(&flags.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
 	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
+	addConcurrencyFlag(f, &flags.serverConcurrency)
 	addOutputFlags(cmd, &flags.output, &flags.template, output.TableFormats)
 	return cmd
 }
@@ -136,7 +157,10 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders}
+	if err := checkConcurrency(f.serverConcurrency, v); err != nil {
+		return nil, err
+	}
+	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, serverConcurrency: f.serverConcurrency}
 	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
 		return nil, err
 	}
@@ -195,7 +219,10 @@ func (o *getOptions) run(ctx context.Context) error {
 	if snapshot.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
 		o.src.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
 	}
-	list := o.view.list(snapshot, o.namespace)
+	list, err := o.items(ctx, snapshot)
+	if err != nil {
+		return err
+	}
 	missing := o.pick(list)
 	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
 	if o.view.complete != nil && o.format.Name != "name" {
@@ -212,6 +239,14 @@ func (o *getOptions) run(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(missing...)
+}
+
+// items returns all items of the view.
+func (o *getOptions) items(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+	if o.view.ask != nil {
+		return o.view.ask(o, ctx, s)
+	}
+	return o.view.list(s, o.namespace), nil
 }
 
 // pick keeps the items that were named and reports names that are not there.
@@ -249,9 +284,11 @@ func (o *getOptions) missing(name string, known []string) error {
 	return errors.New(text + didYouMean(name, slices.Compact(known)))
 }
 
+// forPeople reports that a table is wanted.
+func (o *getOptions) forPeople() bool { return o.format.Name == "" || o.format.Name == "wide" }
+
 func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) error {
-	forPeople := o.format.Name == "" || o.format.Name == "wide"
-	if forPeople && len(list.Items) == 0 {
+	if o.forPeople() && len(list.Items) == 0 {
 		if !failed {
 			o.sayEmpty(s)
 		}

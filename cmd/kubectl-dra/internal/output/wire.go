@@ -32,6 +32,8 @@ type List struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Items      []Item `json:"items"`
+	// ServerConcurrency is set in a PriorityLevelList.
+	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
 
 	// Resource is what -o name prints before the slash.
 	Resource string `json:"-"`

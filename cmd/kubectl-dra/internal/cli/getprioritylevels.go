@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+const priorityLevelsView = "prioritylevels"
+
+// addConcurrencyFlag adds the flag that only the priority levels have.
+func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
+	flags.IntVar(to, "server-concurrency", 0, "compute the limits of prioritylevels for this server concurrency limit, which is the sum of the API server's "+
+		"--max-requests-inflight and --max-mutating-requests-inflight; 0 asks the server, or takes its default, 600")
+}
+
+func checkConcurrency(seats int, v view) error {
+	switch {
+	case seats < 0 || seats > flowcontrol.MaxServerConcurrency:
+		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)
+	case seats > 0 && v.names[0] != priorityLevelsView:
+		return usagef("--server-concurrency is for %s only", priorityLevelsView)
+	}
+	return nil
+}
+
+// priorityLevels lists the priority levels, with what the server says of them where there is one.
+func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+	var reading flowcontrol.Reading
+	if !o.src.offline() {
+		config, err := o.src.restConfig()
+		if err != nil {
+			return nil, err
+		}
+		reader, err := flowcontrol.NewReader(config)
+		if err != nil {
+			return nil, err
+		}
+		reading = reader.Read(ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		o.noteReading(reading)
+	}
+	if len(s.PriorityLevels()) == 0 {
+		return computedLevels(s), nil
+	}
+	limits, source := o.limits(s, reading.Metrics)
+	for _, ignored := range limits.Ignored {
+		o.src.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
+	}
+	return output.PriorityLevels(s, limits, source, reading), nil
+}
+
+// computedLevels lists the priority levels for the default server concurrency limit. Without objects
+// there are none: nothing is known of any level, not even of those that a server would make up.
+func computedLevels(s *inspect.Snapshot) *output.List {
+	limits := flowcontrol.Limits{ServerConcurrency: flowcontrol.DefaultServerConcurrency}
+	if len(s.PriorityLevels()) > 0 {
+		limits = flowcontrol.Compute(s.PriorityLevels(), limits.ServerConcurrency)
+	}
+	return output.PriorityLevels(s, limits, output.ConcurrencyDefault, flowcontrol.Reading{})
+}
+
+// limits computes the limits for the server concurrency limit of the flag, of the metrics, or else the
+// default.
+func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, output.ConcurrencySource) {
+	if o.serverConcurrency > 0 {
+		return flowcontrol.Compute(s.PriorityLevels(), o.serverConcurrency), output.ConcurrencyFromFlag
+	}
+	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency)
+	seats, exact, ok := metrics.ServerConcurrency(limits)
+	if !ok && o.forPeople() { // the other formats say where the number is from
+		o.src.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", flowcontrol.DefaultServerConcurrency)
+	}
+	if !ok {
+		return limits, output.ConcurrencyDefault
+	}
+	limits = flowcontrol.Compute(s.PriorityLevels(), seats)
+	if !exact {
+		o.src.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", seats)
+	}
+	if names := metrics.Disagreements(limits); len(names) > 0 {
+		o.src.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
+	}
+	return limits, output.ConcurrencyFromServer
+}
+
+// noteReading says which live figures are missing, and why. The metrics have all that the dump has.
+func (o *getOptions) noteReading(r flowcontrol.Reading) {
+	switch metrics, dump := r.MetricsHealth, r.DumpHealth; {
+	case r.Metrics != nil:
+	case r.Dump != nil:
+		o.src.note("warning: %s; current limits and seats are missing", metrics.Message)
+	default:
+		o.src.note("warning: %s; %s; live figures are missing, limits are computed", metrics.Message, dump.Message)
+	}
+}
+
+// storage lists the storage capacities: those of every namespace, for a volume may come from any of
+// them, unless the user says which.
+func (o *getOptions) storage(_ context.Context, s *inspect.Snapshot) (*output.List, error) {
+	return output.StorageCapacities(s, *o.src.config.Namespace), nil
+}
