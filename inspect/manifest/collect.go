@@ -151,6 +151,7 @@ func (c *collector) addObject(t *text, at extent, h head) error {
 		return c.decodeError(t, at, h, k, err)
 	}
 	c.complete(object, h, k)
+	shareMaps(object)
 	where := place(t.source, t.line(at.from))
 	name := objectName(h.kind, k, object)
 	twice, err := c.isDuplicate(t, at, identity{k.resource, object.GetNamespace(), object.GetName()}, object, name)

@@ -13,7 +13,7 @@ const DefaultMaxBytes int64 = 512 << 20
 // Result is what was read.
 type Result struct {
 	// Objects are sorted by namespace and name, carry the newest version's apiVersion and kind, and are
-	// the caller's own.
+	// the caller's own. Devices of one ResourceSlice may share maps.
 	Objects inspect.Objects
 	// Warnings are what the API server would have refused, in the order of reading. They are never
 	// fatal: the object is kept.
