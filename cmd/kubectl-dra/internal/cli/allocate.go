@@ -51,7 +51,7 @@ written and writes nothing. It is the default with --from and --demo.`,
 
   # All claims of a pod, on one node
   kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --dry-run=client`,
-		ValidArgs: typeNames(allocateKinds),
+		ValidArgsFunction: src.completeTyped(allocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
 			if err != nil {
@@ -67,6 +67,7 @@ written and writes nothing. It is the default with --from and --demo.`,
 	f.BoolVar(&flags.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
 	f.BoolVarP(&flags.yes, "yes", "y", false, "do not ask before writing")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.NamedFormats)
+	completeFlag(cmd, "node", src.completeNodes)
 	return cmd
 }
 

@@ -38,7 +38,7 @@ gives up with an error (or the question could not be answered).`,
 
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
-		ValidArgs: typeNames(explainKinds),
+		ValidArgsFunction: src.completeTyped(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args, explainKinds)
 			if err != nil {
@@ -47,7 +47,7 @@ gives up with an error (or the question could not be answered).`,
 			return explainAll(cmd.Context(), options)
 		},
 	}
-	flags.addTo(cmd, "ask about the claims, templates and pods in this file, directory or - (stdin)")
+	flags.addTo(cmd, src, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	return cmd
 }
 

@@ -37,7 +37,7 @@ with an error (or the question could not be answered).`,
 
   # For a script
   kubectl dra fit claim train-0 -n ml -o jsonpath='{.total}'`,
-		ValidArgs: typeNames(fitKinds),
+		ValidArgsFunction: src.completeTyped(fitKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args, fitKinds)
 			if err != nil {
@@ -46,7 +46,7 @@ with an error (or the question could not be answered).`,
 			return fitAll(cmd.Context(), options)
 		},
 	}
-	flags.addTo(cmd, "ask about the claims and templates in this file, directory or - (stdin)")
+	flags.addTo(cmd, src, "ask about the claims and templates in this file, directory or - (stdin)")
 	return cmd
 }
 

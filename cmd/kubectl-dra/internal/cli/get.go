@@ -121,7 +121,7 @@ fields of the JSON form, such as .name or .free.`,
 
   # Which API priority level is full, and who is turned away?
   kubectl dra get prioritylevels`,
-		ValidArgs: names,
+		ValidArgsFunction: src.completeViews,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
 			if err != nil {

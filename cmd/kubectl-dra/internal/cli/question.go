@@ -35,10 +35,11 @@ type questionOptions struct {
 }
 
 // addTo adds the flags to a command; files describes -f.
-func (f *questionFlags) addTo(cmd *cobra.Command, files string) {
+func (f *questionFlags) addTo(cmd *cobra.Command, src *source, files string) {
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
 	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
 	addOutputFlags(cmd, &f.output, &f.template, output.ObjectFormats)
+	completeFlag(cmd, "node", src.completeNodes)
 }
 
 func (f *questionFlags) toOptions(src *source, args []string, kinds []kind) (*questionOptions, error) {
