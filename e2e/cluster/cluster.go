@@ -50,6 +50,8 @@ type Options struct {
 	// Controllers are those of kube-controller-manager to run, such as "resourceclaim-controller",
 	// which makes claims from templates; none means that it is not started.
 	Controllers []string
+	// ServerFlags are further flags of kube-apiserver, such as "--max-requests-inflight=30".
+	ServerFlags []string
 }
 
 // Cluster is a running control plane.
@@ -109,11 +111,12 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 		return err
 	}
 	gates := "--feature-gates=" + options.FeatureGates
-	if err := c.run("kube-apiserver", gates, "--etcd-servers="+etcd, "--bind-address=127.0.0.1", "--secure-port="+ports[2],
-		"--cert-dir="+c.path("certs"), "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/24",
-		"--token-auth-file="+c.path("tokens.csv"), "--authorization-mode=RBAC", "--runtime-config=api/all=true",
-		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+c.path("sa.key"),
-		"--service-account-key-file="+c.path("sa.key"), "--disable-admission-plugins=ServiceAccount"); err != nil {
+	server := append([]string{gates, "--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--secure-port=" + ports[2],
+		"--cert-dir=" + c.path("certs"), "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/24",
+		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC", "--runtime-config=api/all=true",
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file=" + c.path("sa.key"),
+		"--service-account-key-file=" + c.path("sa.key"), "--disable-admission-plugins=ServiceAccount"}, options.ServerFlags...)
+	if err := c.run("kube-apiserver", server...); err != nil {
 		return err
 	}
 	if err := c.connect(ctx); err != nil {
