@@ -167,6 +167,9 @@ func (s *search) relax(ctx context.Context, a *atom) error {
 	case PoolRequired:
 		c.kind, c.cost = AddDevices, costDevices
 		c.message = "have the driver publish the missing slices of pool " + a.edit.pool.String()
+		if a.Term != "" {
+			c.message = fmt.Sprintf("have the driver correct pool %s: %s", a.edit.pool, a.Term)
+		}
 	}
 	s.changes = append(s.changes, c)
 	return nil

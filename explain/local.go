@@ -181,4 +181,53 @@ func completePools(o *inspect.Objects, pools map[inspect.PoolID]bool) {
 			o.Slices[i] = out
 		}
 	}
+	for id := range pools {
+		repairPool(o, id, newest[id])
+	}
+}
+
+// repairPool takes out of a pool what makes it invalid: second devices of a name on the same nodes, second
+// counter sets of a name, and devices that consume counters that do not exist. The slices of that
+// generation are copies already.
+func repairPool(o *inspect.Objects, id inspect.PoolID, generation int64) {
+	counters := map[string]map[string]resourcev1.Counter{}
+	var devices []*resourcev1.ResourceSlice
+	for _, slice := range o.Slices {
+		if slice.Spec.Driver != id.Driver || slice.Spec.Pool.Name != id.Pool || slice.Spec.Pool.Generation != generation {
+			continue
+		}
+		slice.Spec.SharedCounters = slices.DeleteFunc(slice.Spec.SharedCounters, func(set resourcev1.CounterSet) bool {
+			_, twice := counters[set.Name]
+			if !twice {
+				counters[set.Name] = set.Counters
+			}
+			return twice
+		})
+		devices = append(devices, slice)
+	}
+	type place struct{ node, name string }
+	seen := map[place]bool{}
+	for _, slice := range devices {
+		node := ""
+		if slice.Spec.NodeName != nil {
+			node = *slice.Spec.NodeName
+		}
+		slice.Spec.Devices = slices.DeleteFunc(slice.Spec.Devices, func(d resourcev1.Device) bool {
+			at := place{node, d.Name}
+			bad := seen[at] || slices.ContainsFunc(d.ConsumesCounters, func(use resourcev1.DeviceCounterConsumption) bool {
+				return consumesUnknown(use, counters)
+			})
+			seen[at] = true
+			return bad
+		})
+	}
+}
+
+func consumesUnknown(use resourcev1.DeviceCounterConsumption, counters map[string]map[string]resourcev1.Counter) bool {
+	for name := range use.Counters {
+		if _, ok := counters[use.CounterSet][name]; !ok {
+			return true
+		}
+	}
+	return counters[use.CounterSet] == nil
 }

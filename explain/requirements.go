@@ -25,7 +25,8 @@ type RequirementKind string
 const (
 	// ClassTermRequired is a term of a selector of the DeviceClass: the term is dropped.
 	ClassTermRequired RequirementKind = "ClassTerm"
-	// PoolRequired is that a pool must be complete: it is taken with the slices that are published.
+	// PoolRequired is that a pool must be complete and valid: it is taken with the slices that are
+	// published, without what contradicts itself in them.
 	PoolRequired RequirementKind = "PoolComplete"
 	// FeatureRequired is a feature gate that is off: it is turned on.
 	FeatureRequired RequirementKind = "Feature"
@@ -85,6 +86,13 @@ func (l *local) requirements(ctx context.Context) ([]atom, error) {
 		out = append(out, l.heldAtom(ref))
 	}
 	for _, p := range exam.Pools {
+		if p.Invalid != "" {
+			out = append(out, atom{
+				Requirement{Kind: PoolRequired, Path: "resourceslices of pool " + p.ID.String(), Term: p.Invalid,
+					Message: fmt.Sprintf("pool %s offers nothing: %s", p.ID, p.Invalid)},
+				edit{kind: editPool, pool: p.ID},
+			})
+		}
 		if p.Incomplete {
 			message := fmt.Sprintf("pool %s offers nothing while %d of its %d slices are published", p.ID, p.SlicesSeen, p.SlicesWanted)
 			out = append(out, atom{

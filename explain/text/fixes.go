@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -172,7 +173,10 @@ func (p *page) shortFunnel(g *explain.Group) string {
 		if last := f.Steps[len(f.Steps)-1]; last.Name != "together" && last.Left >= f.Needed && f.Needed > 0 {
 			return f.Request + " " + reasons[0].Message // enough devices, but not together with others
 		}
-		return f.Request + " " + funnelLine(f)
+		return f.Request + " " + funnelLine(f) + p.poolNote(g)
+	}
+	if note := p.poolNote(g); note != "" {
+		return strings.TrimPrefix(note, "; ")
 	}
 	if len(g.Reasons) == 0 {
 		return ""
@@ -182,6 +186,24 @@ func (p *page) shortFunnel(g *explain.Group) string {
 		return r.Request + ": " + r.Message
 	}
 	return r.Message
+}
+
+// poolNote names the pools that offer nothing, where that matters: if no device reaches the nodes, or if
+// the pool is part of the conflict.
+func (p *page) poolNote(g *explain.Group) string {
+	for _, r := range g.Reasons {
+		if r.Code != allocator.PoolIncomplete && r.Code != allocator.PoolInvalid {
+			continue
+		}
+		alone := len(g.Funnels) > 0 && g.Funnels[0].Steps[0].Most == 0
+		blamed := p.e.Conflict != nil && slices.ContainsFunc(p.e.Conflict.Requirements, func(q explain.Requirement) bool {
+			return q.Kind == explain.PoolRequired && strings.Contains(r.Message, strings.TrimPrefix(q.Path, "resourceslices of "))
+		})
+		if alone || blamed {
+			return "; " + r.Message
+		}
+	}
+	return ""
 }
 
 func funnelLine(f *explain.Funnel) string {

@@ -9,12 +9,12 @@ import (
 // digits. The API server has the same weakness; a program that reads files of unknown origin may not.
 
 const (
-	maxExponentDigits = 3    // digits of a negative exponent; real quantities need two
+	maxExponentDigits = 3    // digits of an exponent; real quantities need two
 	maxNumberDigits   = 1000 // digits of a number
 )
 
 // hasEndlessNumber reports whether data holds a number that resource.Quantity may need too long for:
-// one with a huge negative exponent, or with very many digits.
+// one with a huge exponent, or with very many digits.
 func hasEndlessNumber(data []byte) bool {
 	run := 0
 	for i, c := range data {
@@ -35,12 +35,16 @@ func hasEndlessNumber(data []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// hugeExponent reports whether data begins with a minus and more digits than any quantity needs.
+// hugeExponent reports whether data begins with a number, with or without a sign, of more digits than
+// the exponent of any quantity needs.
 func hugeExponent(data []byte) bool {
-	if len(data) < maxExponentDigits+2 || data[0] != '-' {
+	if len(data) > 0 && (data[0] == '-' || data[0] == '+') {
+		data = data[1:]
+	}
+	if len(data) <= maxExponentDigits {
 		return false
 	}
-	for _, c := range data[1 : maxExponentDigits+2] {
+	for _, c := range data[:maxExponentDigits+1] {
 		if !isDigit(c) {
 			return false
 		}
