@@ -254,7 +254,7 @@ func testBeta(t *testing.T, c *cluster.Cluster, seats int, upper bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += "---\n" + string(data)
+		text += "---\n" + string(data) + "\n"
 	}
 	file := filepath.Join(t.TempDir(), "levels.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
