@@ -54,9 +54,9 @@ func boundTo(ns *corev1.NodeSelector) inspect.NodeName {
 }
 
 // explainAllocated describes a claim that has its devices.
-func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim) {
+func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, nodes []*corev1.Node) {
 	e.Verdict = Allocated
-	e.Nodes.Total = len(s.Nodes())
+	e.Nodes.Total = len(nodes)
 	r := claim.Status.Allocation
 	e.Allocation = &Allocation{NodeSelector: r.NodeSelector, Node: boundTo(r.NodeSelector)}
 	addDevices(e.Allocation, claim, r)
@@ -64,7 +64,10 @@ func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.Res
 	if e.Allocation.Node != "" {
 		e.Message += " on node " + string(e.Allocation.Node)
 	}
-	e.Nodes.Allocatable = usableNodes(s, r.NodeSelector)
+	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
+	if len(nodes) == 1 && e.Nodes.Allocatable == 0 {
+		e.Message += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
+	}
 	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
 	e.Partial = limitsOf(s).remarks
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))

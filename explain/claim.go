@@ -25,13 +25,13 @@ func Claim(ctx context.Context, c *allocator.Cluster, ref inspect.ClaimRef, opts
 func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*Explanation, error) {
 	e := &Explanation{Subject: Subject{"ResourceClaim", claim.Namespace, claim.Name}, Basis: basisOf(c)}
 	s := c.Snapshot()
-	if claim.Status.Allocation != nil {
-		explainAllocated(e, s, claim)
-		return e, nil
-	}
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
 		return nil, err
+	}
+	if claim.Status.Allocation != nil {
+		explainAllocated(e, s, claim, nodes)
+		return e, nil
 	}
 	q := &question{cluster: c, claims: []*resourcev1.ResourceClaim{claim}, nodes: nodes}
 	if err := q.decide(ctx, e); err != nil {
@@ -154,10 +154,10 @@ func (q *question) refuse(e *Explanation, reason *Reason) {
 // headline is the answer in one sentence.
 func (q *question) headline(e *Explanation, abort *answer) string {
 	where := fmt.Sprintf("any of %d nodes", e.Nodes.Total)
-	if e.Nodes.Total == 1 {
-		where = "the only node"
-		if len(q.nodes) == 1 {
-			where = "node " + q.nodes[0].Name
+	if len(q.nodes) == 1 {
+		where = "node " + q.nodes[0].Name
+		if q.nodes[0].Name == string(inspect.PseudoNode) {
+			where = "any node (none is known)"
 		}
 	}
 	name := e.Subject.Name
@@ -166,7 +166,7 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 	}
 	switch e.Verdict {
 	case Invalid:
-		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, abort.abort.Error())
+		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, firstLine(abort.abort.Error()))
 		if e.Nodes.Allocatable > 0 {
 			text += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)
 		}

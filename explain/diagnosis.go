@@ -78,7 +78,7 @@ func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (
 }
 
 func abortReason(e *allocator.AbortError) Reason {
-	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: e.Error()}
+	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: firstLine(e.Error())}
 	if e.Device != (inspect.DeviceID{}) {
 		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
 	}

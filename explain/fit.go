@@ -172,7 +172,9 @@ func (q *question) limit(ctx context.Context, node *corev1.Node, held []resource
 	if err != nil || len(groups) == 0 || len(groups[0].Reasons) == 0 {
 		return Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
 	}
-	return groups[0].Reasons[0], nil
+	limit := groups[0].Reasons[0]
+	limit.Claims = slices.DeleteFunc(limit.Claims, func(h Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
+	return limit, nil
 }
 
 // holding makes claims that hold allocations.

@@ -350,7 +350,7 @@ func (s *search) fittingIn(ctx context.Context, c *change) ([]inspect.NodeName, 
 func (s *search) fix(ctx context.Context, c *change, names []inspect.NodeName) *Fix {
 	f := &Fix{
 		Kind: c.kind, Also: c.also, Node: names[0], Nodes: len(names),
-		Patch: s.q.patch(ctx, withoutClassTerms(c.edits)), Message: s.q.where(c.edits) + c.message,
+		Patch: s.q.patch(ctx, withoutClassTerms(c.edits)), Message: oneLine(s.q.where(c.edits) + c.message),
 	}
 	if slices.Contains(names, c.node) {
 		f.Node = c.node

@@ -106,6 +106,7 @@ func (f *Funnel) finish() {
 	for i := range f.Steps {
 		lost := f.Steps[i].Lost
 		for j := range lost {
+			lost[j].Devices = unique(lost[j].Devices) // devices of common pools are seen from several nodes
 			slices.SortStableFunc(lost[j].Values, func(a, b Value) int {
 				return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 			})
@@ -114,6 +115,15 @@ func (f *Funnel) finish() {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
 		})
 	}
+}
+
+func unique(devices []inspect.DeviceID) []inspect.DeviceID {
+	seen := make(map[inspect.DeviceID]bool, len(devices))
+	return slices.DeleteFunc(devices, func(id inspect.DeviceID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 }
 
 // merge adds the funnel of the same request on another node.
@@ -211,7 +221,7 @@ func value(format string, args ...any) []Value {
 
 // describeError describes a check that failed with an error.
 func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection) Loss {
-	text := oneLine(rejection.Err.Error())
+	text := firstLine(rejection.Err.Error())
 	switch {
 	case rejection.Code != allocator.SelectorError:
 		return Loss{Text: text}
@@ -247,6 +257,12 @@ func (d *diagnosis) describeSelector(ctx context.Context, what string, selectors
 // lastName is the last part of a field path.
 func lastName(expression string) string {
 	return expression[strings.LastIndexByte(expression, '.')+1:]
+}
+
+// firstLine is the first line of a text, for messages of the CEL compiler that go on with a drawing.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -41,7 +41,18 @@ func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []Note
 	if notes := podState(pod); notes != nil {
 		return notes
 	}
-	return otherClaims(s, pod, ref)
+	if notes := otherClaims(s, pod, ref); notes != nil {
+		return notes
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return nil // what the scheduler said is shown as it is
+		}
+	}
+	if old := age(s, pod.CreationTimestamp.Time); old != "" {
+		return podNote(pod, "the pod was created %s ago, and the scheduler has not said anything about it yet", old)
+	}
+	return nil
 }
 
 func podNote(pod *corev1.Pod, format string, args ...any) []Note {
@@ -109,9 +120,9 @@ func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []Note {
 }
 
 // usableNodes counts the nodes on which an allocation can be used.
-func usableNodes(s *inspect.Snapshot, selector *corev1.NodeSelector) int {
+func usableNodes(nodes []*corev1.Node, selector *corev1.NodeSelector) int {
 	n := 0
-	for _, node := range s.Nodes() {
+	for _, node := range nodes {
 		if selectorMatches(selector, node) {
 			n++
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -89,7 +90,11 @@ func (p *page) fixes() {
 		return
 	}
 	p.blank()
-	p.add("", "  ", Span{"Fixes", Strong})
+	if len(p.e.Fixes) == 0 {
+		p.add("", "  ", Span{"Fixes", Strong}, Span{"  none found", Plain})
+	} else {
+		p.add("", "  ", Span{"Fixes", Strong})
+	}
 	limit := maxFixes
 	if p.opts.Verbose {
 		limit = len(p.e.Fixes)
@@ -142,13 +147,17 @@ func (p *page) summary(heading string) {
 	}
 	p.blank()
 	p.add("", "  ", Span{heading, Strong})
+	digits := 3
+	for _, n := range names {
+		digits = max(digits, len(strconv.Itoa(len(n))))
+	}
 	for i, text := range texts {
 		if i == maxSummary && len(texts) > maxSummary+1 {
 			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Dim})
 			return
 		}
 		slices.Sort(names[i])
-		first := fmt.Sprintf("  %3d  ", len(names[i]))
+		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))
 		p.add(first, strings.Repeat(" ", len(first)+2), span(Dim, p.fewNames(names[i])+": "), span(Plain, text))
 	}
 }

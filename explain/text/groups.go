@@ -45,7 +45,7 @@ func (p *page) groups() {
 	if rest > 0 {
 		p.blank()
 		reasons := plural(len(groups)-limit, "other reason")
-		p.add("  ", "  ", Span{fmt.Sprintf("%s for %s (-v shows all)", nodes(rest), reasons), Dim})
+		p.add("", "  ", Span{fmt.Sprintf("On %s: %s (-v shows all)", nodes(rest), reasons), Dim})
 	}
 }
 
