@@ -160,7 +160,7 @@ func (s *search) relax(ctx context.Context, a *atom) error {
 	switch a.Kind {
 	case ClassTermRequired:
 		c.kind, c.cost = RelaxSelector, costClassTerm
-		c.message = "drop from the device class: " + a.Term
+		c.message = a.dropFromClass()
 	case FeatureRequired:
 		c.kind, c.cost = EnableFeature, costFeature
 		c.message = "turn on the feature gate " + gateNames(a.edit.gates)
@@ -173,6 +173,12 @@ func (s *search) relax(ctx context.Context, a *atom) error {
 	}
 	s.changes = append(s.changes, c)
 	return nil
+}
+
+// dropFromClass proposes to change a class, which others may use too.
+func (a *atom) dropFromClass() string {
+	class, _, _ := strings.Cut(strings.TrimPrefix(a.Path, "deviceclass/"), " ")
+	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", class, a.Term)
 }
 
 func gateNames(gates []inspect.Gate) string {

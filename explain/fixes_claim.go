@@ -399,7 +399,7 @@ func (s *search) words(a *atom, e *edit) (FixKind, string) {
 	case TermRequired:
 		return RelaxSelector, "drop from the selector" + s.forRequest(a) + ": " + a.Term
 	case ClassTermRequired:
-		return RelaxSelector, "drop from the device class: " + a.Term
+		return RelaxSelector, a.dropFromClass()
 	case ConstraintRequired:
 		return DropConstraint, "drop the constraint: " + a.Message
 	case CapacityRequired:

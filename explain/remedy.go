@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -28,6 +29,7 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 	if e.Fixes, err = s.run(ctx); err != nil {
 		return err
 	}
+	e.Fixes = distinct(e.Fixes)
 	if e.NoHelp, err = s.noHelp(ctx); err != nil {
 		return err
 	}
@@ -35,6 +37,17 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 		e.Basis.Remarks = append(e.Basis.Remarks, "the search for fixes was ended before it was done; there may be others")
 	}
 	return nil
+}
+
+// distinct leaves out fixes that read like one before: a term that a class has in two selectors, say.
+func distinct(fixes []Fix) []Fix {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(fixes, func(f Fix) bool {
+		key := fmt.Sprintf("%s %s %s", f.Kind, f.Node, f.Message)
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
 }
 
 // remedyRefusal adds to a refusal before any node was looked at what would help.

@@ -135,6 +135,7 @@ func (s *source) readManifests(ctx context.Context, paths []string, namespace st
 	if err != nil {
 		return nil, err
 	}
+	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	for i, warning := range result.Warnings {
 		if i == maxWarnings && s.verbosity == 0 {
 			s.note("warning: %d more warnings; -v shows them all", len(result.Warnings)-maxWarnings)

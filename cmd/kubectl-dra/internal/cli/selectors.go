@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// selectorWarnings finds selectors in files that do not compile. The API server would refuse them; the
+// scheduler gives up when it reaches one. Each distinct expression is compiled once.
+func selectorWarnings(objects *inspect.Objects) []manifest.Warning {
+	cache := selector.NewCache(selector.Features{ConsumableCapacity: true, ListTypeAttributes: true})
+	var out []manifest.Warning
+	check := func(object, path string, selectors []resourcev1.DeviceSelector) {
+		for i := range selectors {
+			if selectors[i].CEL == nil {
+				continue
+			}
+			if err := cache.Selector(selectors[i].CEL.Expression).CompileError(); err != nil {
+				message, _, _ := strings.Cut(err.Error(), "\n")
+				out = append(out, manifest.Warning{
+					Source: "selectors", Object: object, Path: fmt.Sprintf("%s[%d].cel.expression", path, i), Message: message,
+				})
+			}
+		}
+	}
+	devices := func(object, path string, d *resourcev1.DeviceClaim) {
+		for i := range d.Requests {
+			r := &d.Requests[i]
+			at := fmt.Sprintf("%s.devices.requests[%d]", path, i)
+			if r.Exactly != nil {
+				check(object, at+".exactly.selectors", r.Exactly.Selectors)
+			}
+			for j := range r.FirstAvailable {
+				check(object, fmt.Sprintf("%s.firstAvailable[%d].selectors", at, j), r.FirstAvailable[j].Selectors)
+			}
+		}
+	}
+	for _, c := range objects.Classes {
+		check("DeviceClass "+c.Name, "spec.selectors", c.Spec.Selectors)
+	}
+	for _, c := range objects.Claims {
+		devices("ResourceClaim "+c.Namespace+"/"+c.Name, "spec", &c.Spec.Devices)
+	}
+	for _, t := range objects.Templates {
+		devices("ResourceClaimTemplate "+t.Namespace+"/"+t.Name, "spec.spec", &t.Spec.Spec.Devices)
+	}
+	return out
+}
