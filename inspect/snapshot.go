@@ -56,7 +56,7 @@ type Snapshot struct {
 // New builds a Snapshot. It takes over the objects, which must not be written afterwards; the slices
 // of the Objects are sorted in place. Of several objects with one name the first is kept.
 func New(objects Objects, config Config) *Snapshot {
-	sortObjects(&objects)
+	objects.Sort()
 	s := &Snapshot{config: config, objects: objects, poolsOn: &sync.Map{}}
 	s.claims = sync.OnceValue(func() map[ClaimRef]*resourcev1.ResourceClaim {
 		return index(objects.Claims, func(o *resourcev1.ResourceClaim) ClaimRef { return ClaimRef{o.Namespace, o.Name} })
@@ -87,7 +87,8 @@ func index[K comparable, T any](objects []T, key func(T) K) map[K]T {
 
 func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
-func sortObjects(o *Objects) {
+// Sort sorts every list by namespace and name, in place.
+func (o *Objects) Sort() {
 	sortByName(o.Claims)
 	sortByName(o.Templates)
 	sortByName(o.Classes)

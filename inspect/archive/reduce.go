@@ -54,7 +54,7 @@ func reduceObject(object metav1.Object) {
 	object.SetGenerateName("")
 	switch o := object.(type) {
 	case *corev1.Pod:
-		reducePod(o)
+		inspect.ReducePod(o)
 	case *corev1.Node:
 		reduceNode(o)
 	case *resourcev1.ResourceClaimTemplate:
@@ -78,33 +78,6 @@ func reduceNode(n *corev1.Node) {
 	}
 	s.Addresses, s.Images, s.VolumesInUse, s.VolumesAttached, s.Config = nil, nil, nil, nil, nil
 	s.DaemonEndpoints = corev1.NodeDaemonEndpoints{}
-}
-
-func reducePod(p *corev1.Pod) {
-	spec, status := p.Spec, p.Status
-	p.Spec = corev1.PodSpec{
-		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName,
-		Priority: spec.Priority, PriorityClassName: spec.PriorityClassName,
-		SchedulingGates: spec.SchedulingGates, SchedulingGroup: spec.SchedulingGroup,
-		ResourceClaims: spec.ResourceClaims, Resources: spec.Resources, Overhead: spec.Overhead,
-		NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
-		InitContainers: reduceContainers(spec.InitContainers), Containers: reduceContainers(spec.Containers),
-	}
-	p.Status = corev1.PodStatus{
-		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: status.Conditions,
-		NominatedNodeName:                    status.NominatedNodeName,
-		ResourceClaimStatuses:                status.ResourceClaimStatuses,
-		ExtendedResourceClaimStatus:          status.ExtendedResourceClaimStatus,
-		NodeAllocatableResourceClaimStatuses: status.NodeAllocatableResourceClaimStatuses,
-	}
-}
-
-func reduceContainers(in []corev1.Container) []corev1.Container {
-	var out []corev1.Container
-	for i := range in {
-		out = append(out, corev1.Container{Name: in[i].Name, Resources: in[i].Resources, RestartPolicy: in[i].RestartPolicy})
-	}
-	return out
 }
 
 func reduceVolume(v *corev1.PersistentVolume) {

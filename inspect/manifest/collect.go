@@ -301,7 +301,7 @@ func (c *collector) report(where, name string, complaints []error, h head, k kin
 
 // result sorts and hands over what was gathered.
 func (c *collector) result() *Result {
-	sortObjects(&c.objects)
+	c.objects.Sort()
 	health := map[inspect.Resource]inspect.Health{}
 	for resource, versions := range c.versions {
 		slices.Sort(versions)

@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -49,30 +48,6 @@ func appendObject(o inspect.Objects, object metav1.Object) inspect.Objects {
 		o.Volumes = append(o.Volumes, object)
 	}
 	return o
-}
-
-// sortObjects sorts every list by namespace and name.
-func sortObjects(o *inspect.Objects) {
-	sortByName(o.Claims)
-	sortByName(o.Templates)
-	sortByName(o.Classes)
-	sortByName(o.Slices)
-	sortByName(o.TaintRules)
-	sortByName(o.Pods)
-	sortByName(o.Nodes)
-	sortByName(o.PriorityLevels)
-	sortByName(o.FlowSchemas)
-	sortByName(o.StorageCapacities)
-	sortByName(o.StorageClasses)
-	sortByName(o.CSIDrivers)
-	sortByName(o.VolumeClaims)
-	sortByName(o.Volumes)
-}
-
-func sortByName[T metav1.Object](list []T) {
-	slices.SortStableFunc(list, func(a, b T) int {
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-	})
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
