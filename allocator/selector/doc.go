@@ -7,4 +7,8 @@
 //
 // To explain a decision, a program can also be taken apart: [Program.Terms] splits the expression at
 // its top-level && and evaluates every part, and the values that a part reads, for one device.
+//
+// A [Bench] tries expressions on a fixed list of devices, many at a time: [Bench.Try] says what becomes
+// of each device, term by term, and [Bench.Diagnose] what is wrong with the expression, with corrections
+// that were tried on the same devices.
 package selector

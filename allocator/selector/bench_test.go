@@ -1,0 +1,214 @@
+package selector
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/dynamic-resource-allocation/cel"
+)
+
+// verify compares a trial with the scheduler's own program on every device, and the whole of each
+// outcome with the conjunction of its terms: false when one is false, whatever the others do, and true
+// when all are true.
+func verify(t *testing.T, b *Bench, trial *Trial) {
+	t.Helper()
+	whole := cel.GetCompiler(b.cache.features).CompileCELExpression(trial.Expression, cel.Options{DisableCostEstimation: true})
+	if (whole.Error != nil) != (trial.Check.Scheduler != nil) {
+		t.Fatalf("%s: the scheduler compiles it: %v, the trial says %v", trial.Expression, whole.Error, trial.Check.Scheduler)
+	}
+	if whole.Error != nil {
+		return
+	}
+	matched, failed := 0, 0
+	for i, s := range b.Subjects() {
+		o := trial.OutcomeOf(i)
+		ok, _, err := whole.DeviceMatches(context.Background(), input(s.Driver, s.Device))
+		if (err != nil) != (o.Result == Failed) || ok != (o.Result == Match) {
+			t.Fatalf("%s on %s %s: decided %v %v, traced %v %v", trial.Expression, s.Driver, s.Device.Name, ok, err, o.Result, o.Err)
+		}
+		if want := conjunction(o.Terms); want != o.Result && !limited(o.Err) {
+			t.Fatalf("%s on %s: the terms %v give %v, the whole is %v (%v)", trial.Expression, s.Device.Name, o.Terms, want, o.Result, o.Err)
+		}
+		switch o.Result {
+		case Match:
+			matched++
+		case Failed:
+			failed++
+		case NoMatch:
+		}
+	}
+	if matched != trial.Matched || failed != trial.Failed || len(trial.Of) != len(b.Subjects()) {
+		t.Fatalf("%s: counted %d, %d of %d, want %d, %d of %d", trial.Expression, trial.Matched, trial.Failed, trial.Total(), matched, failed, len(b.Subjects()))
+	}
+}
+
+// limited reports whether the whole was stopped for its cost, which its terms alone need not be.
+func limited(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "cost limit exceeded")
+}
+
+func conjunction(terms []TermValue) Result {
+	result := Match
+	for _, v := range terms {
+		switch {
+		case v.Err != nil:
+			result = Failed
+		case !v.Match:
+			return NoMatch
+		}
+	}
+	return result
+}
+
+func TestTrialsAgreeWithTheScheduler(t *testing.T) {
+	rounds, perRound := 30, 40
+	if testing.Short() {
+		rounds = 10
+	}
+	compiled, matched, failed, total, several := 0, 0, 0, 0, 0
+	for round := range rounds {
+		g := generator{rand.New(rand.NewPCG(1, uint64(round))), false}
+		var subjects []Subject
+		for i := range 1 + g.IntN(80) {
+			subjects = append(subjects, g.subject(i))
+		}
+		b := NewBench(NewCache(Features{ConsumableCapacity: round%2 == 0, ListTypeAttributes: round%4 < 2}), subjects)
+		for range perRound {
+			trial, err := b.Try(context.Background(), g.boolean(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verify(t, b, trial)
+			if trial.Check.Scheduler != nil && trial.Check.Server == nil {
+				t.Logf("only the API server accepts %s", trial.Expression)
+			}
+			if trial.Check.Scheduler != nil {
+				continue
+			}
+			compiled++
+			matched, failed, total = matched+trial.Matched, failed+trial.Failed, total+trial.Total()
+			if len(trial.Terms) > 1 {
+				several++
+			}
+		}
+	}
+	t.Logf("%d selectors (%d of several terms) on %d devices: %d matches, %d failures", compiled, several, total, matched, failed)
+	if compiled < rounds*perRound*2/3 || several < compiled/10 || matched < total/20 || failed < total/20 || matched+failed > total*9/10 {
+		t.Error("the random selectors are too much alike")
+	}
+}
+
+func TestSuggestionsStandTheTrial(t *testing.T) {
+	suggestions, fixed := 0, 0
+	for round := range 25 {
+		g := generator{rand.New(rand.NewPCG(2, uint64(round))), true}
+		var subjects []Subject
+		for i := range 12 {
+			subjects = append(subjects, g.subject(i))
+		}
+		b := NewBench(NewCache(Features{ConsumableCapacity: true, ListTypeAttributes: true}), subjects)
+		for range 12 {
+			trial, err := b.Try(context.Background(), g.boolean(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings, err := b.Diagnose(context.Background(), trial)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if trial.Failed > 0 && len(findings) == 0 {
+				t.Errorf("%s fails on %d devices, and there is nothing to say about it", trial.Expression, trial.Failed)
+			}
+			for _, f := range findings {
+				for _, s := range f.Suggestions {
+					suggestions++
+					again, err := b.Try(context.Background(), s.Expression)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if ok, why := again.Check.Accepted(); !ok || again.Check.Scheduler != nil || again.Failed > 0 || again.Matched != s.Matched {
+						t.Errorf("for %s, %s: suggested %s: accepted %v %s, fails on %d, matches %d, want %d",
+							trial.Expression, f.Code, s.Expression, ok, why, again.Failed, again.Matched, s.Matched)
+					}
+					if f.Code == CodeMissingKey {
+						fixed++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d suggestions, %d of them robust forms", suggestions, fixed)
+	if fixed < 50 {
+		t.Error("too few robust forms to tell anything")
+	}
+}
+
+func TestTryStopsWithItsContext(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(3, 3)), false}
+	b := NewBench(NewCache(Features{}), []Subject{g.subject(0), g.subject(1)})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	reason := errors.New("superseded")
+	cancel(reason)
+	if _, err := b.Try(ctx, `device.driver == "x"`); !errors.Is(err, reason) {
+		t.Errorf("error %v, want %v", err, reason)
+	}
+}
+
+// An expression that would take long is stopped by the cost limit in a moment.
+func TestCostLimitHolds(t *testing.T) {
+	nested := `[0,1,2,3,4,5,6,7,8,9]`
+	expression := "true"
+	for range 9 {
+		expression = nested + ".all(x, " + expression + ")"
+	}
+	g := generator{rand.New(rand.NewPCG(4, 4)), true}
+	b := NewBench(NewCache(Features{}), []Subject{{Driver: "d", Device: g.subject(0).Device}})
+	start := time.Now()
+	trial, err := b.Try(context.Background(), expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if ok, why := trial.Check.Accepted(); ok || !strings.Contains(why, "worst case") {
+		t.Errorf("the API server accepts it: %v, %s", ok, why)
+	}
+	if trial.Failed != 1 || !limited(trial.Outcomes[0].Err) {
+		t.Errorf("outcome %+v, want one that is stopped for its cost", trial.Outcomes)
+	}
+	findings, err := b.Diagnose(context.Background(), trial)
+	if err != nil || len(findings) < 2 || findings[0].Code != CodeCost {
+		t.Errorf("findings %+v, %v", findings, err)
+	}
+}
+
+func TestCheckFindsWhereServerAndSchedulerDiffer(t *testing.T) {
+	tests := []struct {
+		name, expression string
+		features         Features
+		scheduler        bool
+		server           string // part of why not; "" is accepted
+	}{
+		{"plain", `device.driver == "x"`, Features{}, true, ""},
+		{"sharing while off", `device.allowMultipleAllocations`, Features{}, true, "undefined field"},
+		{"sharing while on", `device.allowMultipleAllocations`, Features{ConsumableCapacity: true}, true, ""},
+		{"includes while lists are off", `device.attributes["d"].l.includes("a")`, Features{}, true, "includes"},
+		{"includes while lists are on", `device.attributes["d"].l.includes("a")`, Features{ListTypeAttributes: true}, true, ""},
+		{"a number", `size(device.driver)`, Features{}, false, "must evaluate to bool"},
+		{"too long", `device.driver == "` + strings.Repeat("x", MaxLength) + `"`, Features{}, true, "limit is 10240"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			check := NewCache(tt.features).Check(tt.expression)
+			ok, why := check.Accepted()
+			if (check.Scheduler == nil) != tt.scheduler || ok != (tt.server == "") || !strings.Contains(why, tt.server) {
+				t.Errorf("scheduler %v, API server %v %s", check.Scheduler, ok, why)
+			}
+		})
+	}
+}

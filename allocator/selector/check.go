@@ -1,0 +1,137 @@
+package selector
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	celgo "github.com/google/cel-go/cel"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/dynamic-resource-allocation/cel"
+)
+
+// The limits of the API server on a selector in a new object.
+const (
+	// MaxCost is the most that the worst case of a selector may cost, in units of CEL. The scheduler
+	// stops an evaluation at the same cost.
+	MaxCost = resourcev1.CELSelectorExpressionMaxCost
+	// MaxLength is the length of a selector in bytes.
+	MaxLength = resourcev1.CELSelectorExpressionMaxLength
+)
+
+// Place is a place in the source of an expression. Lines and columns count from 1, columns in
+// characters. The zero value stands for the expression as a whole.
+type Place struct{ Line, Column int }
+
+// CompileError says why an expression does not compile.
+type CompileError struct {
+	// Message is what the compiler says, without the place.
+	Message string
+	Place   Place
+}
+
+func (e *CompileError) Error() string {
+	if e.Place.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Place.Line, e.Place.Column, e.Message)
+}
+
+// Check is what can be said of a selector without looking at a device.
+type Check struct {
+	// Scheduler is why the scheduler cannot use the selector, or nil. It compiles with everything that
+	// is known to its version, because the selector may have been stored when a feature was on.
+	Scheduler *CompileError
+	// Server is why the API server does not compile the selector in a new object, or nil. It knows
+	// nothing of features that are off, nor of what the oldest release that it must work with lacks.
+	Server *CompileError
+	// Worst is the estimated cost for the worst device that the API allows, or math.MaxUint64 when the
+	// selector does not compile.
+	Worst uint64
+	// Length is the length of the source in bytes.
+	Length int
+}
+
+// Accepted reports whether the API server takes the selector in a new object, and if not, why.
+func (c *Check) Accepted() (bool, string) {
+	switch {
+	case c.Length > MaxLength:
+		return false, fmt.Sprintf("it is %d bytes long, the limit is %d", c.Length, MaxLength)
+	case c.Server != nil:
+		return false, c.Server.Message
+	case c.Worst > MaxCost:
+		return false, fmt.Sprintf("in the worst case it costs %d, the limit is %d", c.Worst, MaxCost)
+	}
+	return true, ""
+}
+
+// Check compiles a selector as the scheduler does and as the API server does for a new object.
+func (c *Cache) Check(expression string) *Check {
+	check := &Check{Worst: math.MaxUint64, Length: len(expression)}
+	stored, worst := c.compileAs(expression, environment.StoredExpressions)
+	check.Scheduler = stored
+	if stored == nil {
+		check.Worst = worst
+	}
+	fresh, worst := c.compileAs(expression, environment.NewExpressions)
+	check.Server = fresh
+	if fresh == nil {
+		check.Worst = worst // what the API server compares with its limit
+	}
+	return check
+}
+
+func (c *Cache) compileAs(expression string, env environment.Type) (*CompileError, uint64) {
+	result := cel.GetCompiler(c.features).CompileCELExpression(expression, cel.Options{EnvType: &env})
+	if result.Error == nil {
+		return nil, result.MaxCost
+	}
+	if e := c.firstIssue(expression, env); e != nil {
+		return e, 0
+	}
+	return &CompileError{Message: strings.TrimPrefix(result.Error.Detail, "compilation failed: ")}, 0
+}
+
+// firstIssue compiles an expression once more for the places of its errors, which the scheduler's
+// compiler only gives as text. It returns nil when CEL has nothing against the expression.
+func (c *Cache) firstIssue(expression string, env environment.Type) *CompileError {
+	e := c.environment(env)
+	if e == nil {
+		return nil
+	}
+	_, issues := e.Compile(expression)
+	if issues == nil {
+		return nil
+	}
+	errs := issues.Errors()
+	if len(errs) == 0 {
+		return nil
+	}
+	first := errs[0]
+	place := Place{Line: max(1, first.Location.Line()), Column: max(1, first.Location.Column()+1)}
+	return &CompileError{Message: first.Message, Place: place}
+}
+
+// environment returns the CEL environment in which selectors are compiled.
+func (c *Cache) environment(env environment.Type) *celgo.Env {
+	return cel.GetCompiler(c.features).CompileCELExpression("true", cel.Options{EnvType: &env, DisableCostEstimation: true}).Environment
+}
+
+// Line returns a line of an expression, counted from 1, or "" when there is none.
+func Line(expression string, line int) string {
+	lines := strings.Split(expression, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return strings.TrimSuffix(lines[line-1], "\r")
+}
+
+// placeOf turns an offset in bytes into a place.
+func placeOf(expression string, offset int) Place {
+	offset = min(max(offset, 0), len(expression))
+	before := expression[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return Place{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[start:]) + 1}
+}

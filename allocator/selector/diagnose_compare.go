@@ -1,0 +1,204 @@
+package selector
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+)
+
+// comparison is field OPERATOR constant, in this order.
+type comparison struct {
+	expr     ast.Expr
+	use      use
+	operator string // as it is written: ==, !=, <, <=, >, >= or in
+	// constant is what the field is compared with, in CEL's notation; kind is its type: string, int,
+	// double, bool, version, quantity or list.
+	constant, kind string
+}
+
+var comparing = map[string]string{
+	operators.Equals: "==", operators.NotEquals: "!=", operators.Less: "<", operators.LessEquals: "<=",
+	operators.Greater: ">", operators.GreaterEquals: ">=", operators.In: "in",
+}
+
+var mirrored = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+// comparisonsIn returns the comparisons of fields with constants in a part of the selector.
+func (d *diagnosis) comparisonsIn(within ast.Expr) []comparison {
+	var out []comparison
+	ast.PreOrderVisit(within, ast.NewExprVisitor(func(e ast.Expr) {
+		if c, ok := d.comparison(e); ok {
+			out = append(out, c)
+		}
+	}))
+	return out
+}
+
+func (d *diagnosis) comparison(e ast.Expr) (comparison, bool) {
+	if e.Kind() != ast.CallKind {
+		return comparison{}, false
+	}
+	call := e.AsCall()
+	operator, ok := comparing[call.FunctionName()]
+	if !ok || len(call.Args()) != 2 {
+		return comparison{}, false
+	}
+	left, right := call.Args()[0], call.Args()[1]
+	for range 2 {
+		if used := d.uses(left); len(used) == 1 && used[0].expr.ID() == left.ID() && !used[0].asked {
+			if kind := constantKind(right); kind != "" {
+				return comparison{expr: e, use: used[0], operator: operator, constant: d.text(right), kind: kind}, true
+			}
+		}
+		if operator, ok = mirrored[operator]; !ok {
+			break
+		}
+		left, right = right, left
+	}
+	return comparison{}, false
+}
+
+// comparisonsOf returns the comparisons of the field of a use.
+func (d *diagnosis) comparisonsOf(u use) []comparison {
+	var out []comparison
+	for _, c := range d.comparisonsIn(d.root) {
+		if c.use.field == u.field {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// constantKind returns the type of a constant, or "".
+func constantKind(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		switch e.AsLiteral().Value().(type) {
+		case string:
+			return "string"
+		case int64, uint64:
+			return "int"
+		case float64:
+			return "double"
+		case bool:
+			return "bool"
+		}
+	case ast.ListKind:
+		for _, element := range e.AsList().Elements() {
+			if constantKind(element) == "" {
+				return ""
+			}
+		}
+		return "list"
+	case ast.CallKind:
+		switch e.AsCall().FunctionName() {
+		case "semver":
+			return "version"
+		case "quantity":
+			return "quantity"
+		}
+	}
+	return ""
+}
+
+// bare returns the constant without quotes and without the function around it.
+func (c *comparison) bare() string {
+	s := c.constant
+	for _, function := range []string{"semver(", "quantity("} {
+		if inner, ok := strings.CutPrefix(s, function); ok {
+			s = strings.TrimSuffix(inner, ")")
+		}
+	}
+	if unquoted, err := strconv.Unquote(s); err == nil {
+		return unquoted
+	}
+	return s
+}
+
+func (c *comparison) asQuantity(f Field) string {
+	if c.operator == "in" || c.kind == "list" {
+		return ""
+	}
+	return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0", f.Expression(), quote(c.bare()), c.operator)
+}
+
+func (c *comparison) asVersion() string {
+	return fmt.Sprintf("%s.compareTo(semver(%s)) %s 0", c.use.field.Expression(), quote(fullVersion(c.bare())), c.operator)
+}
+
+// comparisons looks for constants whose type is not that of the attribute: CEL finds them not equal,
+// or fails.
+func (d *diagnosis) comparisons() {
+	if d.root == nil {
+		return
+	}
+	for _, c := range d.comparisonsIn(d.root) {
+		info := d.inv.Field(c.use.field)
+		if info == nil || info.Type() == "" || len(c.use.suffix) > 0 {
+			continue
+		}
+		if f := d.mismatch(&c, info); f != nil {
+			f.Severity, f.Place = SeverityWarning, d.place(c.expr)
+			if d.trial.Failed > 0 && c.fails(info.Type()) {
+				f.Severity = SeverityError
+			}
+			d.add(*f)
+		}
+	}
+}
+
+// differs reports whether a constant is of another type than the field, so that they cannot be equal.
+func (c *comparison) differs(has string) bool {
+	numeric := func(t string) bool { return t == "int" || t == "double" }
+	switch {
+	case strings.HasPrefix(has, "list"):
+		return c.kind != "list" && c.operator != "in"
+	case c.operator == "in", c.kind == "list":
+		return false
+	}
+	return c.kind != has && (!numeric(c.kind) || !numeric(has))
+}
+
+// fails reports whether CEL fails instead of finding the two not equal: with order, and with the types
+// that Kubernetes adds.
+func (c *comparison) fails(has string) bool {
+	return c.operator != "==" && c.operator != "!=" || has == "version" || has == "quantity"
+}
+
+// mismatch explains a constant of the wrong type, or returns nil.
+func (d *diagnosis) mismatch(c *comparison, info *FieldInfo) *Finding {
+	name, has, old := quote(c.use.field.Name), info.Type(), d.text(c.expr)
+	if !c.differs(has) {
+		return nil
+	}
+	what := fmt.Sprintf("%s is %s here, as %s", name, article(has), strings.Join(info.Common(1), ""))
+	if strings.HasPrefix(has, "list") {
+		in := c.constant + " in " + c.use.field.Expression()
+		f := &Finding{Code: CodeList, Message: fmt.Sprintf("%s. %s compares the whole list; to look for one value write %s.", what, c.operator, in)}
+		if c.operator == "!=" {
+			in = "!(" + in + ")"
+		}
+		f.Suggestions = d.suggest(1, "looks for the value in the list", d.replace(old, in))
+		return f
+	}
+	f := &Finding{Code: CodeType, Message: fmt.Sprintf("%s. It is never equal to %s.", what, article(c.kind))}
+	if c.fails(has) {
+		f.Message = fmt.Sprintf("%s. Comparing it with %s by %s fails, and one failure makes the scheduler give up the whole claim.", what, article(c.kind), c.operator)
+	}
+	switch has {
+	case "version":
+		if c.kind == "string" {
+			f.Code = CodeVersion
+			f.Message += " Compare it with semver(…)."
+		}
+		f.Suggestions = d.suggest(1, "compared as a version", d.replace(old, c.asVersion()))
+	case "string":
+		f.Suggestions = d.suggest(1, "compared as a string", d.replace(old, c.use.field.Expression()+" "+c.operator+" "+quote(c.bare())))
+	case "int", "bool":
+		f.Suggestions = d.suggest(1, "compared as "+article(has), d.replace(old, c.use.field.Expression()+" "+c.operator+" "+c.bare()))
+	}
+	return f
+}
