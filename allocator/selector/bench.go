@@ -123,7 +123,7 @@ func (b *Bench) Try(ctx context.Context, expression string) (*Trial, error) {
 	columns := []evaluated{whole}
 	parts := b.cache.parts(expression)
 	for _, part := range parts {
-		t.Terms = append(t.Terms, part.text)
+		t.Terms = append(t.Terms, oneLine(part.text))
 		if len(parts) == 1 {
 			columns = append(columns, whole) // the term is the selector
 			break
@@ -228,4 +228,15 @@ func outcome(columns []evaluated, subject int) Outcome {
 		o.Terms = append(o.Terms, at(&columns[i+1]).TermValue)
 	}
 	return o
+}
+
+// Reads returns for each term of a trial the fields that it reads, with their values on the devices of
+// an outcome.
+func (b *Bench) Reads(t *Trial, o *Outcome) [][]Read {
+	s := b.columns.subjects[o.First]
+	var out [][]Read
+	for _, part := range b.cache.parts(t.Expression) {
+		out = append(out, allReads(part.expr, s))
+	}
+	return out
 }

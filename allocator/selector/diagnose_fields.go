@@ -47,6 +47,19 @@ func (d *diagnosis) uses(within ast.Expr) []use {
 	return out
 }
 
+// allReads finds the fields of a device in an expression, also those that it only asks for with in.
+func allReads(e ast.Expr, s Subject) []Read {
+	out := reads(e, s.Driver, s.Device)
+	for _, u := range (&diagnosis{}).uses(e) {
+		path := []string{u.field.Kind, u.field.Domain, u.field.Name}
+		text, value, ok := lookup(path, s.Driver, s.Device)
+		if ok && !slices.ContainsFunc(out, func(r Read) bool { return r.Expression == text }) {
+			out = append(out, Read{Expression: text, Value: value})
+		}
+	}
+	return out
+}
+
 // skip marks the direct parts of a path.
 func (d *diagnosis) skip(e ast.Expr, inner map[int64]bool) {
 	for _, child := range children(e) {

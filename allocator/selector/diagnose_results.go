@@ -205,7 +205,7 @@ func (d *diagnosis) results() {
 			f.Message = fmt.Sprintf("It matches all %s, because it looks at nothing of the device.", devices(t.Total()))
 		}
 		d.add(f)
-	case t.Matched == 0 && t.Failed == 0:
+	case t.Matched == 0 && t.Failed < t.Total() && d.onlyMissing():
 		d.nothing()
 	}
 	if len(drivers) > 1 && !d.readsDriver() {
@@ -215,6 +215,12 @@ func (d *diagnosis) results() {
 			len(names), quoted(names, 4), quote(names[0]))
 		d.add(f)
 	}
+}
+
+// onlyMissing reports that nothing worse was found than fields that some devices do not have: what else
+// was found already explains why no device matches.
+func (d *diagnosis) onlyMissing() bool {
+	return !slices.ContainsFunc(d.findings, func(f Finding) bool { return f.Severity == SeverityError && f.Code != CodeMissingKey })
 }
 
 func (d *diagnosis) readsDriver() bool {

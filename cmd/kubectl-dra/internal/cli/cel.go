@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}}
+
+// celKinds are the objects whose selectors can be tested.
+var celKinds = []kind{kindClaim, kindTemplate, kindClass}
+
+// celFlags are the flags of kubectl dra cel.
+type celFlags struct {
+	file, class      string
+	filter           deviceFilter
+	output, template string
+}
+
+// celOptions are a checked request to test selectors: an expression, or the selectors of objects.
+type celOptions struct {
+	src        *source
+	expression string
+	kind       kind
+	names      []string // none: the expression is tested
+	class      string
+	filter     deviceFilter
+	format     output.Format
+	namespace  string
+}
+
+func newCel(src *source) *cobra.Command {
+	flags := &celFlags{}
+	cmd := &cobra.Command{
+		Use:   "cel (EXPRESSION | -f FILE | claim|template|class NAME...)",
+		Short: "Test a device selector on real devices",
+		Long: `Test a device selector on real devices: which it matches, which not and why, on
+which it fails, what it costs, and whether the API server accepts it. It is
+compiled and run exactly as the scheduler does.
+
+With claim, template or class all selectors of the object are tested, each on
+the devices that reach it: those that the class, and the selectors before it,
+let through.
+
+Exit codes: 0 some device matches, 3 none does, 1 it does not compile, or fails
+on a device: the scheduler then gives up with an error.`,
+		Example: `  # Which devices are these?
+  kubectl dra cel 'device.driver == "gpu.example.com"'
+
+  # On the devices of a class only, every device in a row of its own
+  kubectl dra cel --class gpu -v 'device.attributes["gpu.example.com"].model == "H100"'
+
+  # All selectors of a claim
+  kubectl dra cel claim train-0 -n ml
+
+  # For a script
+  kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(src, args)
+			if err != nil {
+				return err
+			}
+			return options.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.file, "filename", "f", "", "read the expression from this file or - (stdin)")
+	f.StringVar(&flags.class, "class", "", "test on the devices of this device class only")
+	f.StringVar(&flags.filter.driver, "driver", "", "test on the devices of this driver only")
+	f.StringVar(&flags.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
+	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
+	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
+	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	return cmd
+}
+
+func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
+	o := &celOptions{src: src, class: f.class, filter: f.filter}
+	var err error
+	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.file != "" && len(args) > 0:
+		return nil, usagef("-f and an expression exclude each other")
+	case f.file != "":
+		if f.file == "-" && slices.Contains(src.from, "-") {
+			return nil, usagef("-f and --from cannot both read stdin")
+		}
+		o.expression, err = readExpression(src.streams.In, f.file)
+	case len(args) == 0:
+		return nil, usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
+	case isObject(args):
+		o.kind, o.names, err = splitArguments(args, celKinds)
+	case len(args) > 1:
+		return nil, usagef("give one expression, in quotes for the shell: these are %d arguments", len(args))
+	default:
+		o.expression = args[0]
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
+		return nil, usagef("the expression is empty")
+	}
+	if o.class != "" && o.kind.resource == inspect.Claims {
+		return nil, usagef("--class and claim exclude each other: the requests name their classes")
+	}
+	o.namespace, err = src.namespace()
+	return o, err
+}
+
+// typed is TYPE/NAME, which is no expression: no variable is called like a type.
+var typed = regexp.MustCompile(`^([a-z]+)/[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+// isObject reports whether the arguments name an object. A lone word is an expression.
+func isObject(args []string) bool {
+	word := args[0]
+	if m := typed.FindStringSubmatch(word); m != nil {
+		word = m[1]
+	} else if len(args) == 1 && !slices.ContainsFunc(celKinds, func(k kind) bool { return k.called(word) }) {
+		return false
+	}
+	return slices.ContainsFunc(celKinds, func(k kind) bool { return k.called(word) })
+}
+
+// maxExpressionFile is far above what the API server accepts, so that one that is too long is still
+// tested and told to be so.
+const maxExpressionFile = 1 << 20
+
+func readExpression(stdin io.Reader, path string) (string, error) {
+	r := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("reading the expression: %w", err)
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		r = file
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxExpressionFile+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the expression from %s: %w", path, err)
+	}
+	if len(data) > maxExpressionFile {
+		return "", fmt.Errorf("reading the expression from %s: it is longer than %d bytes", path, maxExpressionFile)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}
+
+func (o *celOptions) run(ctx context.Context) error {
+	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
+	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
+		needs = append(needs, o.kind.resource)
+	}
+	snapshot, err := o.src.read(ctx, o.namespace, needs)
+	if err != nil {
+		return err
+	}
+	if h := snapshot.Health(inspect.Slices); h.State == inspect.Forbidden || h.State == inspect.Broken {
+		return errors.New(healthText(inspect.Slices, h))
+	}
+	o.src.noteHealth(snapshot, needs)
+	devices, err := o.filter.devices(snapshot)
+	if err != nil {
+		return err
+	}
+	t := &tester{options: o, snapshot: snapshot, selectors: allocator.NewCluster(snapshot, allocator.Options{}).Selectors(), all: devices}
+	if err := t.test(ctx); err != nil {
+		return err
+	}
+	return o.print(t)
+}
+
+// print prints the tests and turns the worst result into the exit code.
+func (o *celOptions) print(t *tester) error {
+	code := t.code
+	for i, test := range t.tests {
+		code = worst(code, testCode(test))
+		if o.format.Name != "" {
+			continue
+		}
+		if i > 0 {
+			if _, err := fmt.Fprintln(o.src.streams.Out); err != nil {
+				return err
+			}
+		}
+		opts := output.SelectorOptions{Width: o.src.width(), TableWidth: o.src.tableWidth(), All: o.src.verbosity > 0}
+		if err := output.PrintSelectorTest(o.src.streams.Out, test, opts); err != nil {
+			return err
+		}
+	}
+	if o.format.Name != "" {
+		if err := o.format.PrintValue(o.src.streams.Out, output.SelectorTests(t.tests)); err != nil {
+			return err
+		}
+	}
+	if code != exitAnswered {
+		return answered(code)
+	}
+	return nil
+}
+
+// testCode is the exit code of one test.
+func testCode(s *output.SelectorTest) int {
+	switch {
+	case !s.Valid || s.Failed > 0:
+		return exitFailed
+	case s.Matched == 0:
+		return exitNo
+	}
+	return exitAnswered
+}
+
+// tester tests selectors one after the other.
+type tester struct {
+	options   *celOptions
+	snapshot  *inspect.Snapshot
+	selectors *selector.Cache
+	all       []inspect.DeviceStatus // that pass the filters
+
+	tests []*output.SelectorTest
+	code  int // what the tests do not say
+}
+
+func (t *tester) test(ctx context.Context) error {
+	if len(t.options.names) > 0 {
+		return t.objects(ctx)
+	}
+	devices, scope := t.all, t.options.filter.scope("")
+	if t.options.class != "" {
+		var err error
+		if devices, err = t.ofClass(ctx, t.options.class, t.all); err != nil {
+			return err
+		}
+		scope = t.options.filter.scope(t.options.class)
+	}
+	test, _, err := t.one(ctx, t.options.expression, devices)
+	if err != nil {
+		return err
+	}
+	test.Scope = scope
+	t.tests = append(t.tests, test)
+	return nil
+}
+
+// one tests an expression and returns the devices that match as well.
+func (t *tester) one(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*output.SelectorTest, []inspect.DeviceStatus, error) {
+	bench := selector.NewBench(t.selectors, subjects(devices))
+	trial, err := bench.Try(ctx, expression)
+	if err != nil {
+		return nil, nil, err
+	}
+	findings, err := bench.Diagnose(ctx, trial)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, nodes := make([]inspect.DeviceID, len(devices)), make([]inspect.NodeName, len(devices))
+	var matched []inspect.DeviceStatus
+	for i := range devices {
+		ids[i], nodes[i] = devices[i].ID, devices[i].Node
+		if trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == selector.Match {
+			matched = append(matched, devices[i])
+		}
+	}
+	return output.NewSelectorTest(bench, trial, findings, ids, nodes), matched, nil
+}
+
+func subjects(devices []inspect.DeviceStatus) []selector.Subject {
+	out := make([]selector.Subject, len(devices))
+	for i := range devices {
+		out[i] = selector.Subject{Driver: devices[i].ID.Driver, Device: devices[i].Device}
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// deviceFilter chooses devices; an empty field chooses all.
+type deviceFilter struct{ driver, pool, node, device string }
+
+// devices returns the devices that are chosen, in the order of driver, pool and name. Of a pool only those
+// of the newest generation count: the scheduler sees no others.
+func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, error) {
+	all := newest(s.Devices())
+	onNode, err := f.reaching(s)
+	if err != nil {
+		return nil, err
+	}
+	drivers, pools, names := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	driver, pool, device := false, false, false
+	var out []inspect.DeviceStatus
+	for _, d := range all {
+		id := d.ID
+		drivers[id.Driver], pools[id.Pool], names[id.Device] = true, true, true
+		isDriver, isPool, isDevice := f.driver == "" || f.driver == id.Driver, called(f.pool, id.Driver, id.Pool), called(f.device, id.Driver, id.Pool, id.Device)
+		driver, pool, device = driver || isDriver, pool || isPool, device || isDevice
+		if isDriver && isPool && isDevice && (onNode == nil || onNode[id]) {
+			out = append(out, d)
+		}
+	}
+	switch {
+	case f.driver != "" && !driver:
+		return nil, notAmong("driver", f.driver, slices.Sorted(maps.Keys(drivers)))
+	case f.pool != "" && !pool:
+		return nil, notAmong("pool", f.pool, slices.Sorted(maps.Keys(pools)))
+	case f.device != "" && !device:
+		return nil, notAmong("device", f.device, slices.Sorted(maps.Keys(names)))
+	}
+	return out, nil
+}
+
+// called reports whether a name is the last of the parts, alone or after those before it.
+func called(name string, parts ...string) bool {
+	if name == "" {
+		return true
+	}
+	for i := range parts {
+		if name == strings.Join(parts[i:], "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// newest leaves out devices of generations that are obsolete.
+func newest(devices []inspect.DeviceStatus) []inspect.DeviceStatus {
+	generation := map[inspect.PoolID]int64{}
+	for _, d := range devices {
+		generation[d.ID.PoolID()] = max(generation[d.ID.PoolID()], d.Slice.Spec.Pool.Generation)
+	}
+	return slices.DeleteFunc(devices, func(d inspect.DeviceStatus) bool {
+		return d.Slice.Spec.Pool.Generation < generation[d.ID.PoolID()]
+	})
+}
+
+// reaching returns the devices that the node can use, or nil when no node was named.
+func (f *deviceFilter) reaching(s *inspect.Snapshot) (map[inspect.DeviceID]bool, error) {
+	if f.node == "" {
+		return nil, nil
+	}
+	node, ok := s.Node(inspect.NodeName(f.node))
+	if !ok {
+		return nil, notFound(s, kindNode, "", f.node)
+	}
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		return nil, fmt.Errorf("finding the devices of node %s: %w", f.node, err)
+	}
+	out := map[inspect.DeviceID]bool{}
+	for _, pool := range pools {
+		for _, slice := range pool.Slices {
+			for i := range slice.Spec.Devices {
+				if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
+					out[inspect.DeviceIDOf(slice.ResourceSlice, i)] = true
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// scope says in words which devices are chosen, as "of class gpu on node n1".
+func (f *deviceFilter) scope(class string) string {
+	var parts []string
+	for _, part := range []struct{ words, name string }{{"of class", class}, {"of driver", f.driver}, {"of pool", f.pool}, {"that node", f.node}, {"named", f.device}} {
+		if part.name != "" {
+			parts = append(parts, part.words+" "+part.name)
+		}
+		if part.words == "that node" && part.name != "" {
+			parts[len(parts)-1] += " can use"
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// notAmong says that a name does not exist, and what exists instead.
+func notAmong(what, name string, names []string) error {
+	text := fmt.Sprintf("%s %q not found", what, name)
+	switch hint := didYouMean(name, names); {
+	case hint != "":
+		text += hint
+	case len(names) == 0:
+		text += "; there is none at all"
+	case len(names) <= 5:
+		text += "; there are " + commaList(names)
+	}
+	return fmt.Errorf("%s", text)
+}
