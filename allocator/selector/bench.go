@@ -123,7 +123,7 @@ func (b *Bench) Try(ctx context.Context, expression string) (*Trial, error) {
 	columns := []evaluated{whole}
 	parts := b.cache.parts(expression)
 	for _, part := range parts {
-		t.Terms = append(t.Terms, oneLine(part.text))
+		t.Terms = append(t.Terms, part.text)
 		if len(parts) == 1 {
 			columns = append(columns, whole) // the term is the selector
 			break

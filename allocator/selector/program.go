@@ -189,7 +189,7 @@ func input(driver string, device *resourcev1.Device) cel.Device {
 func withoutShadowed[V any](driver string, m map[resourcev1.QualifiedName]V) map[resourcev1.QualifiedName]V {
 	shadowed := 0
 	for name := range m {
-		if _, twice := m[resourcev1.QualifiedName(driver)+"/"+name]; twice {
+		if _, twice := m[unqualified(driver, name)]; twice {
 			shadowed++
 		}
 	}
@@ -203,4 +203,13 @@ func withoutShadowed[V any](driver string, m map[resourcev1.QualifiedName]V) map
 		}
 	}
 	return out
+}
+
+// unqualified returns the bare form of a name in the domain of the driver, or "", which is no name. Most
+// names are bare, so this is asked instead of the qualified form, which would have to be put together.
+func unqualified(driver string, name resourcev1.QualifiedName) resourcev1.QualifiedName {
+	if len(name) > len(driver) && name[len(driver)] == '/' && string(name[:len(driver)]) == driver {
+		return name[len(driver)+1:]
+	}
+	return ""
 }

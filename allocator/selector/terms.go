@@ -87,7 +87,7 @@ func split(whole *Program) []part {
 		if err != nil {
 			return nil
 		}
-		parts = append(parts, part{text, expr})
+		parts = append(parts, part{oneLine(text), expr})
 	}
 	return parts
 }

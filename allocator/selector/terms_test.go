@@ -85,3 +85,32 @@ func TestQualifiedAttributeWinsOverBareOne(t *testing.T) {
 		}
 	}
 }
+
+// CEL breaks long expressions into lines; a term is shown within a line.
+func TestTermsAreOneLine(t *testing.T) {
+	var names []string
+	for _, name := range []string{"alpha", "beta", "gamma", "delta", "epsilon"} {
+		names = append(names, `device.attributes["gpu.example.com"].model == "a\\n`+name+`"`)
+	}
+	terms := NewCache(Features{}).Terms(context.Background(), strings.Join(names, " || "), "gpu.example.com", testDevice())
+	if len(terms) != 1 || strings.Contains(terms[0].Expression, "\n") || strings.Count(terms[0].Expression, `\n`) != 5 {
+		t.Errorf("terms %+v", terms)
+	}
+}
+
+func TestShadowedNames(t *testing.T) {
+	one, two := resourcev1.DeviceAttribute{IntValue: ptr.To(int64(1))}, resourcev1.DeviceAttribute{IntValue: ptr.To(int64(2))}
+	for name, m := range map[string]map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+		"both":          {"x": one, "d/x": two},
+		"other domain":  {"d/x": two, "dd/x": one, "x/d": one},
+		"empty name":    {"d/x": two, "d/": one},
+		"bare and like": {"d/x": two, "y": one, "d": one},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := withoutShadowed("d", m)
+			if _, bare := got["x"]; bare || got["d/x"].IntValue != two.IntValue || name != "both" && len(got) != len(m) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
