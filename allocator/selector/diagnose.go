@@ -222,6 +222,25 @@ func (d *diagnosis) place(e ast.Expr) Place {
 	return d.start(e)
 }
 
+// placeOf finds a name of a use in the source; the start of the use when it is not written there as such.
+func (d *diagnosis) placeOf(u use, name string) Place {
+	start := d.place(u.expr)
+	if start.Line == 0 {
+		return start
+	}
+	at := d.offset(start)
+	from := at
+	if i := strings.Index(d.trial.Expression[at:], u.field.Domain); i >= 0 && name != u.field.Domain {
+		from += i + len(u.field.Domain) // the domain may contain the name
+	}
+	for _, from := range []int{from, at} {
+		if i := strings.Index(d.trial.Expression[from:], name); i >= 0 && name != "" {
+			return placeOf(d.trial.Expression, from+i)
+		}
+	}
+	return start
+}
+
 func (d *diagnosis) start(e ast.Expr) Place {
 	at := d.info.GetStartLocation(e.ID())
 	if at.Line() < 1 {

@@ -114,23 +114,24 @@ func (d *diagnosis) breaks(field Field) int {
 
 // absent explains a field that no device has.
 func (d *diagnosis) absent(u use) {
-	f := Finding{Severity: SeverityWarning, Place: d.place(u.expr)}
+	f := Finding{Severity: SeverityWarning, Place: d.placeOf(u, u.field.Name)}
 	domains := d.inv.Domains("")
 	domain, name, split := strings.Cut(u.field.Domain, "/")
 	switch other := d.otherKind(u.field); {
 	case other != nil:
 		d.wrongKind(&f, u, other.Field)
 	case split && slices.Contains(append(domains, d.driverNames()...), domain):
-		f.Code = CodeUnknownDomain
+		f.Code, f.Place = CodeUnknownDomain, d.placeOf(u, u.field.Domain)
 		fixed := Field{u.field.Kind, domain, name}
 		f.Message = fmt.Sprintf("%s is a domain and a name in one. CEL wants them apart: %s.", quote(u.field.Domain), fixed.Expression())
 		f.Suggestions = d.suggest(1, "domain and name apart", d.replace(d.text(u.expr), fixed.Expression()), d.replaceDomain(u, fixed))
 	case isSuffix(u.field.Name) && len(d.inv.Named(u.field.Domain)) > 0:
-		f.Code = CodeUnqualifiedName
+		f.Code, f.Place = CodeUnqualifiedName, d.placeOf(u, u.field.Domain)
 		fields := d.inv.Named(u.field.Domain)
 		f.Message = fmt.Sprintf("%s is no domain but the name of an attribute, and CEL has no .%s: write %s.", quote(u.field.Domain), u.field.Name, fields[0].Expression())
 		f.Suggestions = d.suggestFields(u, "with the domain", fields)
 	case !slices.Contains(domains, u.field.Domain):
+		f.Place = d.placeOf(u, u.field.Domain)
 		d.unknownDomain(&f, u, domains)
 	default:
 		d.unknownInDomain(&f, u)
@@ -269,7 +270,7 @@ func (d *diagnosis) suffixes() {
 		if len(u.suffix) == 0 {
 			continue
 		}
-		f := Finding{Code: CodeSuffix, Severity: SeverityWarning, Place: d.place(u.expr)}
+		f := Finding{Code: CodeSuffix, Severity: SeverityWarning, Place: d.placeOf(u, "."+u.suffix[0])}
 		if d.trial.Failed > 0 {
 			f.Severity = SeverityError
 		}

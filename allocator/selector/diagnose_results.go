@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // failures explains why the evaluation fails on devices.
@@ -51,7 +52,7 @@ func (d *diagnosis) missing(g gap) {
 	}
 	f := Finding{Code: CodeMissingKey, Severity: SeverityError}
 	if g.use.expr != nil {
-		f.Place = d.place(g.use.expr)
+		f.Place = d.placeOf(g.use, g.field.Name)
 	}
 	have := "do not have"
 	if g.devices == 1 {
@@ -253,6 +254,7 @@ func (d *diagnosis) nothing() {
 		for _, c := range d.comparisonsIn(terms[i]) {
 			d.valueHint(&f, &c)
 		}
+		d.quantityHint(&f, terms[i])
 		d.driverHint(&f, terms[i])
 	}
 	if len(terms) > 1 && len(never) == 0 {
@@ -302,6 +304,48 @@ func (d *diagnosis) valueHint(f *Finding, c *comparison) {
 		f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))
 		f.Suggestions = append(f.Suggestions, d.suggest(1, "with that value", d.replace(c.constant, quote(near)))...)
 	}
+}
+
+// nearly is the part of a wanted capacity from which on one is called a little less.
+const nearly = 0.95
+
+// quantityHint adds which capacities there are when more was asked for. A device that is sold with 80 GB
+// has often less than 80Gi, which is easy to overlook.
+func (d *diagnosis) quantityHint(f *Finding, term ast.Expr) {
+	ast.PreOrderVisit(term, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || len(e.AsCall().Args()) != 1 {
+			return
+		}
+		call := e.AsCall()
+		path := fieldPath(call.Target())
+		if len(path) != 3 || path[0] != "capacity" || constantKind(call.Args()[0]) != "quantity" {
+			return
+		}
+		info := d.inv.Field(Field{path[0], path[1], path[2]})
+		wanted, ok := constantString(call.Args()[0].AsCall().Args()[0])
+		if info == nil || !ok {
+			return
+		}
+		f.Message += fmt.Sprintf(" %s is %s.", quote(path[2]), orList(info.Common(5)))
+		limit, err := resource.ParseQuantity(wanted)
+		largest := info.largest()
+		if err != nil || largest == nil || largest.Cmp(limit) >= 0 || largest.AsApproximateFloat64() < nearly*limit.AsApproximateFloat64() {
+			return
+		}
+		f.Message += fmt.Sprintf(" %s is a little less than %s: Gi counts in 1024, GB on a label in 1000.", largest.String(), wanted)
+		f.Suggestions = append(f.Suggestions, d.suggest(1, "with what there is", d.replace(quote(wanted), quote(largest.String())), strings.Replace(d.trial.Expression, wanted, largest.String(), 1))...)
+	}))
+}
+
+// largest returns the largest value of a capacity, or nil.
+func (f *FieldInfo) largest() *resource.Quantity {
+	var largest *resource.Quantity
+	for value := range f.Values {
+		if q, err := resource.ParseQuantity(value); err == nil && (largest == nil || q.Cmp(*largest) > 0) {
+			largest = &q
+		}
+	}
+	return largest
 }
 
 // driverHint adds which drivers there are when another one was asked for.
