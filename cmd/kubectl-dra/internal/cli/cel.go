@@ -68,6 +68,7 @@ on a device: the scheduler then gives up with an error.`,
 
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
+		ValidArgsFunction: src.completeCel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
 			if err != nil {
@@ -84,7 +85,31 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	completeFlag(cmd, "node", src.completeNodes)
+	completeFlag(cmd, "class", src.completeClasses)
 	return cmd
+}
+
+// completeCel completes TYPE NAME… of cel. An expression cannot be completed by a shell.
+func (s *source) completeCel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 && kindClass.called(args[0]) {
+		names, directive := s.completeClasses(cmd, nil, prefix)
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args[1:], name) }), directive
+	}
+	return s.completeTyped(celKinds)(cmd, args, prefix)
+}
+
+// completeClasses completes the name of a device class.
+func (s *source) completeClasses(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	snapshot, _ := s.readQuietly(cmd.Context(), []inspect.Resource{inspect.Classes})
+	if snapshot == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, class := range snapshot.Objects().Classes {
+		names = append(names, class.Name)
+	}
+	return withPrefix(names, nil, prefix)
 }
 
 func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {

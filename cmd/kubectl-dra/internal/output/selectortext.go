@@ -325,7 +325,11 @@ func (g *deviceGroup) because() string {
 const maxValueLength = 60
 
 func shortValues(values []string) string {
-	shown := slices.Clone(values[:min(maxNames, len(values))])
+	n := maxNames
+	if len(values) == maxNames+1 {
+		n++ // "1 other value" would be as long as the value
+	}
+	shown := slices.Clone(values[:min(n, len(values))])
 	for i, v := range shown {
 		if utf8.RuneCountInString(v) > maxValueLength {
 			shown[i] = string([]rune(v)[:maxValueLength-3]) + "..."
