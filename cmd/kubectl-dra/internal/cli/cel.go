@@ -28,6 +28,8 @@ type celFlags struct {
 	file, class      string
 	filter           deviceFilter
 	output, template string
+	suggest          bool
+	wanted, unwanted []string
 }
 
 // celOptions are a checked request to test selectors: an expression, or the selectors of objects.
@@ -40,12 +42,16 @@ type celOptions struct {
 	filter     deviceFilter
 	format     output.Format
 	namespace  string
+	// suggest: selectors are proposed that match the wanted devices and not the unwanted ones, which are
+	// all others when none are named.
+	suggest          bool
+	wanted, unwanted []string
 }
 
 func newCel(src *source) *cobra.Command {
 	flags := &celFlags{}
 	cmd := &cobra.Command{
-		Use:   "cel (EXPRESSION | -f FILE | claim|template|class NAME...)",
+		Use:   "cel (EXPRESSION | -f FILE | claim|template|class NAME... | --suggest)",
 		Short: "Test a device selector on real devices",
 		Long: `Test a device selector on real devices: which it matches, which not and why, on
 which it fails, what it costs, and whether the API server accepts it. It is
@@ -66,6 +72,9 @@ on a device: the scheduler then gives up with an error.`,
   # All selectors of a claim
   kubectl dra cel claim train-0 -n ml
 
+  # How to ask for these two, and no other?
+  kubectl dra cel --suggest --wanted gpu-a-01/gpu-0,gpu-a-01/gpu-1
+
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
 		ValidArgsFunction: src.completeCel,
@@ -85,6 +94,9 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	f.BoolVar(&flags.suggest, "suggest", false, "propose selectors that match the --wanted devices and not the --unwanted ones")
+	f.StringSliceVar(&flags.wanted, "wanted", nil, "with --suggest, devices to match: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; may be repeated")
+	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
 	completeFlag(cmd, "node", src.completeNodes)
 	completeFlag(cmd, "class", src.completeClasses)
 	return cmd
@@ -113,12 +125,16 @@ func (s *source) completeClasses(cmd *cobra.Command, _ []string, prefix string) 
 }
 
 func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
-	o := &celOptions{src: src, class: f.class, filter: f.filter}
+	o := &celOptions{src: src, class: f.class, filter: f.filter, suggest: f.suggest, wanted: f.wanted, unwanted: f.unwanted}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
 		return nil, err
 	}
+	if err := f.checkSuggest(args); err != nil {
+		return nil, err
+	}
 	switch {
+	case f.suggest:
 	case f.file != "" && len(args) > 0:
 		return nil, usagef("-f and an expression exclude each other")
 	case f.file != "":
@@ -138,7 +154,7 @@ func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
+	if !o.suggest && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
 		return nil, usagef("the expression is empty")
 	}
 	if o.class != "" && o.kind.resource == inspect.Claims {
@@ -186,6 +202,10 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 	return strings.TrimRight(string(data), "\r\n"), nil
 }
 
+// oldestCEL is the oldest minor release whose CEL environments are those that are used here: since then
+// nothing was added but what a feature gate turns on.
+const oldestCEL = 36
+
 func (o *celOptions) run(ctx context.Context) error {
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
 	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
@@ -199,6 +219,9 @@ func (o *celOptions) run(ctx context.Context) error {
 		return errors.New(healthText(inspect.Slices, h))
 	}
 	o.src.noteHealth(snapshot, needs)
+	if minor := snapshot.Features().Minor; minor > 0 && minor < oldestCEL {
+		o.src.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
+	}
 	devices, err := o.filter.devices(snapshot)
 	if err != nil {
 		return err
@@ -272,6 +295,9 @@ func (t *tester) test(ctx context.Context) error {
 			return err
 		}
 		scope = t.options.filter.scope(t.options.class)
+	}
+	if t.options.suggest {
+		return t.suggest(ctx, devices, scope)
 	}
 	test, _, err := t.one(ctx, t.options.expression, devices)
 	if err != nil {
