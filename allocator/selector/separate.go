@@ -156,14 +156,14 @@ func (s *separation) capacity(f Field, add func(string, func(*Subject) bool)) {
 // attribute adds what the wanted devices have in common in an attribute of one type.
 func (s *separation) attribute(info *FieldInfo, add func(string, func(*Subject) bool)) {
 	f, kind := info.Field, info.Type()
-	var values []string
+	var values []string // more than can be listed are not kept, or serial numbers would be searched for one by one
 	least, most := int64(0), int64(0)
 	for n, i := range s.wanted {
 		a, ok := find(s.subject(i).Device.Attributes, &f, s.subject(i).Driver)
 		if !ok || kind == "" {
 			return
 		}
-		if v := FormatAttribute(&a); !slices.Contains(values, v) {
+		if v := FormatAttribute(&a); len(values) <= maxAlternatives && !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 		if a.IntValue != nil {
