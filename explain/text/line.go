@@ -31,15 +31,6 @@ type Span struct {
 // Line is one line of output, without a line break.
 type Line []Span
 
-// String returns the text of the line without its roles.
-func (l Line) String() string {
-	var b strings.Builder
-	for _, s := range l {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
 // sgr are the "select graphic rendition" parameters for each role on a terminal.
 var sgr = map[Role]string{Strong: "1", Good: "32", Bad: "31", Warn: "33", Dim: "2", Name: "36"}
 
