@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	celgo "github.com/google/cel-go/cel"
 	"k8s.io/dynamic-resource-allocation/cel"
 )
 
@@ -17,6 +18,9 @@ type Bench struct {
 
 	inventoryOnce sync.Once
 	inventory     *Inventory
+
+	headOnce sync.Once
+	first    *Bench // of the first devices; see Trials
 }
 
 // NewBench returns a bench for devices. Programs come from the cache.
@@ -116,26 +120,22 @@ func (b *Bench) Try(ctx context.Context, expression string) (*Trial, error) {
 	if t.Check.Scheduler != nil {
 		return t, nil
 	}
-	whole, err := b.evaluate(ctx, b.cache.Selector(expression))
-	if err != nil {
-		return nil, err
-	}
-	columns := []evaluated{whole}
 	parts := b.cache.parts(expression)
+	columns := make([]evaluated, 0, len(parts))
+	b.columns.get(b.cache.Selector(expression).Reads().fields()) // in one pass over the devices
 	for _, part := range parts {
 		t.Terms = append(t.Terms, part.text)
+		program := b.cache.Selector(part.text)
 		if len(parts) == 1 {
-			columns = append(columns, whole) // the term is the selector
-			break
+			program = b.cache.Selector(expression) // the term is the selector
 		}
-		term, err := b.evaluate(ctx, b.cache.Selector(part.text))
+		term, err := b.evaluate(ctx, program)
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, term)
 	}
-	t.collect(columns)
-	return t, nil
+	return t, t.collect(ctx, b, columns)
 }
 
 // evaluated is a program evaluated on each part of a partition.
@@ -155,30 +155,39 @@ const fewParts = 32
 func (b *Bench) evaluate(ctx context.Context, p *Program) (evaluated, error) {
 	parts := b.columns.divide(p.Reads())
 	e := evaluated{partition: parts, values: make([]evaluation, len(parts.first))}
-	one := func(i int) {
-		s := b.columns.subjects[parts.first[i]]
-		e.values[i] = p.run(ctx, s)
-	}
-	workers := min(runtime.GOMAXPROCS(0), 1+len(e.values)/fewParts)
+	err := parallel(ctx, len(e.values), func(i int) { e.values[i] = b.run(ctx, p, parts.first[i]) })
+	return e, err
+}
+
+// parallel calls f with the numbers below n on all processors, until the context ends.
+func parallel(ctx context.Context, n int, f func(i int)) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range workers {
+	for range min(runtime.GOMAXPROCS(0), 1+n/fewParts) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(e.values)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				one(int(i))
+			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				f(int(i))
 			}
 		})
 	}
 	wg.Wait()
-	return e, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
-// run evaluates the program for a device without remembering the result.
-func (p *Program) run(ctx context.Context, s Subject) evaluation {
+// run evaluates a program for a device without remembering the result.
+func (b *Bench) run(ctx context.Context, p *Program, subject int) evaluation {
 	if err := p.CompileError(); err != nil {
 		return evaluation{TermValue: TermValue{Err: err}}
 	}
-	ok, details, err := p.result().DeviceMatches(ctx, input(s.Driver, s.Device))
+	s := &b.columns.subjects[subject]
+	var ok bool
+	var details *celgo.EvalDetails
+	var err error
+	if b.columns.odd[subject] {
+		ok, details, err = p.result().DeviceMatches(ctx, input(s.Driver, s.Device))
+	} else {
+		ok, details, err = p.decide(ctx, s.Driver, s.Device)
+	}
 	e := evaluation{TermValue: TermValue{Match: ok, Err: cel.EnhanceRuntimeError(err)}}
 	if details != nil && details.ActualCost() != nil {
 		e.cost = *details.ActualCost()
@@ -186,19 +195,128 @@ func (p *Program) run(ctx context.Context, s Subject) evaluation {
 	return e
 }
 
-// collect fills the trial from the evaluations of the whole selector and of each of its terms.
-func (t *Trial) collect(columns []evaluated) {
-	of := columns[0].of
+// collect fills the trial from the evaluations of each of its terms.
+func (t *Trial) collect(ctx context.Context, b *Bench, columns []evaluated) error {
+	t.Of = columns[0].of
 	for _, c := range columns[1:] {
-		of = refine(of, c.of)
+		t.Of = refine(t.Of, c.of)
 	}
-	t.Of = of
-	for i, part := range of {
+	for i, part := range t.Of {
 		if int(part) == len(t.Outcomes) {
-			t.Outcomes = append(t.Outcomes, outcome(columns, i))
+			t.Outcomes = append(t.Outcomes, Outcome{First: i})
 		}
 		t.Outcomes[part].Devices++
 	}
+	t.fillTerms(columns)
+	if err := t.decide(ctx, b); err != nil {
+		return err
+	}
+	t.count()
+	return nil
+}
+
+// fillTerms fills in what each term gives, and the cost of those that are evaluated: up to the first
+// that is false.
+func (t *Trial) fillTerms(columns []evaluated) {
+	values := make([]TermValue, len(t.Outcomes)*len(columns))
+	for i := range t.Outcomes {
+		o, decided := &t.Outcomes[i], false
+		o.Terms, values = values[:len(columns):len(columns)], values[len(columns):]
+		for j := range columns {
+			e := &columns[j].values[columns[j].of[o.First]]
+			o.Terms[j] = e.TermValue
+			if !decided {
+				o.Cost += e.cost
+			}
+			decided = decided || e.Err == nil && !e.Match
+		}
+	}
+}
+
+// conjoin is the && of terms as CEL defines it: one that is false makes the whole false, even when others
+// fail; otherwise the first failure is that of the whole.
+func conjoin(terms []TermValue) TermValue {
+	whole := TermValue{Match: true}
+	for i := range terms {
+		switch {
+		case terms[i].Err != nil && whole.Err == nil:
+			whole = TermValue{Err: terms[i].Err}
+		case terms[i].Err == nil && !terms[i].Match:
+			return TermValue{}
+		}
+	}
+	return whole
+}
+
+func (o *Outcome) set(v TermValue) {
+	o.Err, o.Result = v.Err, NoMatch
+	switch {
+	case v.Err != nil:
+		o.Result = Failed
+	case v.Match:
+		o.Result = Match
+	}
+}
+
+// decide fills in the results. With several terms they follow from those of the terms, by the definition
+// of &&. The selector itself is evaluated for one outcome of every kind, and for all outcomes if it says
+// anything else than follows, or costs anything else, or comes near the limit, where the selector may be
+// stopped although no term of it is.
+func (t *Trial) decide(ctx context.Context, b *Bench) error {
+	kinds := map[string]bool{}
+	var ask []*Outcome
+	for i := range t.Outcomes {
+		o := &t.Outcomes[i]
+		o.set(conjoin(o.Terms))
+		if kind := o.kind(); len(o.Terms) > 1 && (!kinds[kind] || o.Cost >= MaxCost) {
+			kinds[kind] = true
+			ask = append(ask, o)
+		}
+	}
+	if same, err := b.ask(ctx, t.Expression, ask); same || err != nil {
+		return err
+	}
+	ask = ask[:0]
+	for i := range t.Outcomes {
+		ask = append(ask, &t.Outcomes[i])
+	}
+	_, err := b.ask(ctx, t.Expression, ask)
+	return err
+}
+
+// kind is equal for outcomes of the same values of terms.
+func (o *Outcome) kind() string {
+	var buf []byte
+	for i := range o.Terms {
+		switch v := &o.Terms[i]; {
+		case v.Err != nil:
+			buf = appendString(append(buf, 'e'), v.Err.Error())
+		case v.Match:
+			buf = append(buf, 't')
+		default:
+			buf = append(buf, 'f')
+		}
+	}
+	return string(buf)
+}
+
+// ask evaluates a selector for outcomes and reports whether it says what they say already.
+func (b *Bench) ask(ctx context.Context, expression string, outcomes []*Outcome) (same bool, err error) {
+	program := b.cache.Selector(expression)
+	differs := atomic.Bool{}
+	err = parallel(ctx, len(outcomes), func(i int) {
+		o := outcomes[i]
+		e := b.run(ctx, program, o.First)
+		result, cost := o.Result, o.Cost
+		if o.set(e.TermValue); o.Result != result || e.cost != cost {
+			differs.Store(true)
+		}
+		o.Cost = e.cost
+	})
+	return !differs.Load(), err
+}
+
+func (t *Trial) count() {
 	for i := range t.Outcomes {
 		o := &t.Outcomes[i]
 		switch o.Result {
@@ -212,22 +330,6 @@ func (t *Trial) collect(columns []evaluated) {
 			t.Dearest, t.Cost = o.First, o.Cost
 		}
 	}
-}
-
-func outcome(columns []evaluated, subject int) Outcome {
-	at := func(c *evaluated) *evaluation { return &c.values[c.of[subject]] }
-	whole := at(&columns[0])
-	o := Outcome{Err: whole.Err, Cost: whole.cost, First: subject}
-	switch {
-	case whole.Err != nil:
-		o.Result = Failed
-	case whole.Match:
-		o.Result = Match
-	}
-	for i := range columns[1:] {
-		o.Terms = append(o.Terms, at(&columns[i+1]).TermValue)
-	}
-	return o
 }
 
 // Reads returns for each term of a trial the fields that it reads, with their values on the devices of

@@ -33,12 +33,34 @@ type columns struct {
 	subjects []Subject
 
 	mu     sync.Mutex
-	base   []uint32 // driver, sharing, and a number of its own for what cannot be converted
-	fields map[Field][]uint32
+	base   *column // driver, sharing, and a number of its own for what cannot be converted
+	fields map[Field]*column
+	odd    []bool // which cannot be converted; filled with base
+}
+
+// column has a number for each subject, equal for equal values. The values belong to all columns that
+// were continued from one another, so that they can be told apart in each.
+type column struct {
+	of     []uint32
+	values *values
+}
+
+// values numbers distinct values.
+type values struct {
+	mu sync.Mutex
+	interner
 }
 
 // everything is the field that stands for all that can be read.
 var everything = Field{}
+
+// fields returns the columns that an expression reads.
+func (r Reads) fields() []Field {
+	if r.Everything {
+		return []Field{everything}
+	}
+	return r.Fields
+}
 
 // partition is a division of subjects into parts that look the same.
 type partition struct {
@@ -48,11 +70,10 @@ type partition struct {
 
 // divide returns the coarsest partition whose parts agree in everything that is read.
 func (c *columns) divide(r Reads) partition {
-	fields := r.Fields
-	if r.Everything {
-		fields = []Field{everything}
+	of, columns := c.get(r.fields())
+	if len(columns) == 0 {
+		of = refine(of, of) // a continued column need not be numbered in order
 	}
-	of, columns := c.get(fields)
 	for _, column := range columns {
 		of = refine(of, column)
 	}
@@ -100,46 +121,70 @@ func (c *columns) get(fields []Field) (base []uint32, out [][]uint32) {
 		c.read(wanted)
 	}
 	for _, f := range fields {
-		out = append(out, c.fields[f])
+		out = append(out, c.fields[f].of)
 	}
-	return c.base, out
+	return c.base.of, out
 }
 
 // read fills the base column and those of the fields. What takes the time is to fetch the devices from
 // memory, so all columns are filled in one pass, by all processors.
 func (c *columns) read(fields []Field) {
-	shards := make([]shard, min(runtime.GOMAXPROCS(0), 1+len(c.subjects)/1024))
+	shards := readAll(c.subjects, func(i int) int { return i }, len(c.subjects), fields)
+	if c.fields == nil {
+		c.fields = map[Field]*column{}
+	}
+	if c.base == nil { // others may read it by now
+		c.base = newColumn(shards, 0, len(c.subjects))
+		c.odd = make([]bool, 0, len(c.subjects))
+		for i := range shards {
+			c.odd = append(c.odd, shards[i].odd...)
+		}
+	}
+	for i, f := range fields {
+		c.fields[f] = newColumn(shards, i+1, len(c.subjects))
+	}
+}
+
+// readAll reads the fields of n subjects; at says which.
+func readAll(subjects []Subject, at func(i int) int, n int, fields []Field) []shard {
+	shards := make([]shard, min(runtime.GOMAXPROCS(0), 1+n/1024))
 	var wg sync.WaitGroup
 	for i := range shards {
-		from, to := i*len(c.subjects)/len(shards), (i+1)*len(c.subjects)/len(shards)
-		wg.Go(func() { shards[i].read(c.subjects[from:to], from, fields) })
+		from, to := i*n/len(shards), (i+1)*n/len(shards)
+		wg.Go(func() { shards[i].read(subjects, at, from, to, fields) })
 	}
 	wg.Wait()
-	if c.fields == nil {
-		c.fields = map[Field][]uint32{}
-	}
-	c.base = join(shards, 0, len(c.subjects))
-	for i, f := range fields {
-		c.fields[f] = join(shards, i+1, len(c.subjects))
-	}
+	return shards
+}
+
+// size is the number of distinct values.
+func (v *values) size() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.keys)
+}
+
+func newColumn(shards []shard, number, n int) *column {
+	c := &column{of: make([]uint32, 0, n), values: &values{interner: interner{ids: map[string]uint32{}}}}
+	c.values.join(shards, number, func(id uint32) { c.of = append(c.of, id) })
+	return c
 }
 
 // join puts the parts of a column together and makes their numbers those of one interner. Equal values
 // get equal numbers, in the order in which they come.
-func join(shards []shard, column, n int) []uint32 {
-	out := make([]uint32, 0, n)
-	all := interner{ids: map[string]uint32{}}
+func (v *values) join(shards []shard, number int, add func(id uint32)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	for i := range shards {
-		part := &shards[i].interners[column]
+		part := &shards[i].interners[number]
 		ids := make([]uint32, len(part.keys))
 		for local, key := range part.keys {
-			ids[local] = all.id([]byte(key))
+			ids[local] = v.id([]byte(key))
 		}
-		for _, local := range shards[i].columns[column] {
-			out = append(out, ids[local])
+		for _, local := range shards[i].columns[number] {
+			add(ids[local])
 		}
 	}
-	return out
 }
 
 // interner numbers distinct byte strings in the order in which they come.
@@ -167,6 +212,7 @@ func (n *interner) id(key []byte) uint32 {
 type shard struct {
 	columns   [][]uint32
 	interners []interner
+	odd       []bool
 	versions  map[string]bool // parsing one takes longer than all the rest
 	buf       []byte
 	// wanted are the single attributes for the driver of the subject at hand.
@@ -186,26 +232,30 @@ type attribute struct {
 	set   bool
 }
 
-func (s *shard) read(subjects []Subject, offset int, fields []Field) {
+// read reads the subjects that at gives for the numbers from, up to to.
+func (s *shard) read(subjects []Subject, at func(i int) int, from, to int, fields []Field) {
 	s.versions = map[string]bool{}
 	s.columns, s.interners = make([][]uint32, len(fields)+1), make([]interner, len(fields)+1)
 	for i := range s.columns {
-		s.columns[i] = make([]uint32, len(subjects))
+		s.columns[i] = make([]uint32, to-from)
 		s.interners[i].ids = map[string]uint32{}
 	}
+	s.odd = make([]bool, to-from)
 	single := make([]bool, len(fields))
 	for i, f := range fields {
 		single[i] = f.Kind == "attributes" && f.Name != ""
 	}
 	found := make([]attribute, len(fields)+1)
-	for i := range subjects {
-		subject := &subjects[i]
+	for i := range to - from {
+		index := at(from + i)
+		subject := &subjects[index]
 		if i == 0 || subject.Driver != s.driver {
 			s.want(subject.Driver, fields, single)
 		}
 		clear(found)
 		convertible := s.scan(subject.Device, found)
-		s.columns[0][i] = s.base(subject, offset+i, convertible)
+		s.odd[i] = !convertible
+		s.columns[0][i] = s.base(subject, index, convertible)
 		for f := range fields {
 			s.buf = s.buf[:0]
 			switch {

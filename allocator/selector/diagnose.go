@@ -100,7 +100,10 @@ type diagnosis struct {
 	root   ast.Expr
 	info   *ast.SourceInfo
 	normal string
-	tried  map[string]*Trial
+	// spans says for each top-level conjunct which terms of the trial are its own: a cel.bind may have
+	// several.
+	spans [][2]int
+	tried map[string]*Trial
 }
 
 // Diagnose says what is wrong, or looks wrong, with a selector that was tried on the bench. The worst
@@ -142,6 +145,23 @@ func (d *diagnosis) parse() {
 	native := parsed.NativeRep()
 	d.root, d.info = native.Expr(), native.SourceInfo()
 	d.normal = d.text(d.root)
+	at := 0
+	for _, term := range conjuncts(d.root) {
+		n := conjunctCount(term, d.info)
+		d.spans = append(d.spans, [2]int{at, at + n})
+		at += n
+	}
+	if at != len(d.trial.Terms) { // taken apart differently: the conjuncts cannot be told apart
+		d.root, d.spans = nil, nil
+	}
+}
+
+// valueOf is what a top-level conjunct gives for the devices of an outcome.
+func (d *diagnosis) valueOf(o *Outcome, conjunct int) TermValue {
+	if conjunct >= len(d.spans) || d.spans[conjunct][1] > len(o.Terms) {
+		return TermValue{}
+	}
+	return conjoin(o.Terms[d.spans[conjunct][0]:d.spans[conjunct][1]])
 }
 
 // text returns the source of a part in normal form, on one line.

@@ -104,7 +104,7 @@ func (d *diagnosis) explained(o *Outcome) bool {
 		return false
 	}
 	for t, term := range conjuncts(d.root) {
-		if t >= len(o.Terms) || o.Terms[t].Err == nil {
+		if d.valueOf(o, t).Err == nil {
 			continue
 		}
 		for _, u := range d.uses(term) {
@@ -157,7 +157,7 @@ func (d *diagnosis) typesSeen(subject int) string {
 	var seen []string
 	for t, term := range conjuncts(d.root) {
 		o := d.trial.OutcomeOf(subject)
-		if t >= len(o.Terms) || o.Terms[t].Err == nil {
+		if d.valueOf(o, t).Err == nil {
 			continue
 		}
 		for _, r := range reads(term, s.Driver, s.Device) {
@@ -274,8 +274,8 @@ func (d *diagnosis) texts(terms []ast.Expr, which []int) []string {
 // neverTrue returns the terms that are true for no device.
 func (d *diagnosis) neverTrue() []int {
 	var never []int
-	for t := range d.trial.Terms {
-		if !slices.ContainsFunc(d.trial.Outcomes, func(o Outcome) bool { return o.Terms[t].Match }) {
+	for t := range d.spans {
+		if !slices.ContainsFunc(d.trial.Outcomes, func(o Outcome) bool { return d.valueOf(&o, t).Match }) {
 			never = append(never, t)
 		}
 	}

@@ -10,5 +10,7 @@
 //
 // A [Bench] tries expressions on a fixed list of devices, many at a time: [Bench.Try] says what becomes
 // of each device, term by term, and [Bench.Diagnose] what is wrong with the expression, with corrections
-// that were tried on the same devices.
+// that were tried on the same devices. For who types, [Bench.Trials] gives a first answer of some devices
+// before that of all, [Bench.Histograms] shows what the matches have, and [Bench.Continue] takes over to a
+// later snapshot what is known of devices that did not change.
 package selector

@@ -2,9 +2,11 @@ package selector
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 
+	celgo "github.com/google/cel-go/cel"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 )
@@ -123,7 +125,11 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		p.mu.RUnlock()
 	}
 	if !ok {
-		m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
+		if key != "" {
+			m.ok, _, m.err = p.decide(ctx, driver, device)
+		} else {
+			m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
+		}
 		m.err = cel.EnhanceRuntimeError(m.err)
 		if ctx.Err() != nil {
 			return m.ok, m.err // an interrupted evaluation says nothing about the device
@@ -183,6 +189,56 @@ func input(driver string, device *resourcev1.Device) cel.Device {
 		AllowMultipleAllocations: device.AllowMultipleAllocations,
 		Attributes:               withoutShadowed(driver, device.Attributes),
 		Capacity:                 withoutShadowed(driver, device.Capacity),
+	}
+}
+
+// prepared holds what is given to a program of a device. It is used again, for the maps are large and the
+// evaluation copies what it needs out of them.
+type prepared struct {
+	attributes map[resourcev1.QualifiedName]resourcev1.DeviceAttribute
+	capacity   map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
+}
+
+var prepareds = sync.Pool{New: func() any {
+	return &prepared{
+		map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}, map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{},
+	}
+}}
+
+// decide evaluates the program for a device that can be converted. It is given only what it reads, which
+// is all that its result, its error and its cost depend on: to convert a device takes longer than to
+// evaluate it.
+func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.Device) (bool, *celgo.EvalDetails, error) {
+	reads := p.Reads()
+	if reads.Everything || slices.ContainsFunc(reads.Fields, func(f Field) bool { return f.Name == "" }) {
+		return p.result().DeviceMatches(ctx, input(driver, device))
+	}
+	seen := prepareds.Get().(*prepared)
+	defer prepareds.Put(seen)
+	clear(seen.attributes)
+	clear(seen.capacity)
+	for i := range reads.Fields {
+		f := &reads.Fields[i]
+		if f.Kind == "attributes" {
+			copyField(seen.attributes, device.Attributes, f, driver)
+		} else {
+			copyField(seen.capacity, device.Capacity, f, driver)
+		}
+	}
+	return p.result().DeviceMatches(ctx, cel.Device{
+		Driver: driver, AllowMultipleAllocations: device.AllowMultipleAllocations, Attributes: seen.attributes, Capacity: seen.capacity,
+	})
+}
+
+// copyField copies a field if the device has it.
+func copyField[V any](to, from map[resourcev1.QualifiedName]V, f *Field, driver string) {
+	v, ok := find(from, f, driver)
+	switch {
+	case !ok:
+	case f.Domain == driver:
+		to[resourcev1.QualifiedName(f.Name)] = v
+	default:
+		to[resourcev1.QualifiedName(f.Domain+"/"+f.Name)] = v
 	}
 }
 

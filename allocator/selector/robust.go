@@ -98,7 +98,7 @@ func (d *diagnosis) gaps() []gap {
 		uses := d.uses(term)
 		for i := range d.trial.Outcomes { // the devices of an outcome agree in all that is read
 			o := &d.trial.Outcomes[i]
-			if o.Result != Failed || t >= len(o.Terms) || o.Terms[t].Err == nil {
+			if o.Result != Failed || d.valueOf(o, t).Err == nil {
 				continue
 			}
 			found := false
@@ -108,7 +108,7 @@ func (d *diagnosis) gaps() []gap {
 					out = d.note(out, gap{term: term, field: u.field, use: u}, o)
 				}
 			}
-			if key, missing := missingKey(o.Terms[t].Err); missing && !found {
+			if key, missing := missingKey(d.valueOf(o, t).Err); missing && !found {
 				for _, f := range d.hidden(term, key) {
 					out = d.note(out, gap{term: term, field: f}, o)
 				}

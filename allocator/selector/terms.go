@@ -13,8 +13,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Term is a part of a selector: the expression is split at its top-level &&, so it is true exactly when
-// all terms are true, and false when one is false.
+// Term is a part of a selector: the expression is split at its top-level &&, and at that of the body of a
+// cel.bind that stands there, so it is true exactly when all terms are true, and false when one is false.
 type Term struct {
 	// Expression is the source of the term in normal form.
 	Expression string
@@ -80,16 +80,89 @@ func split(whole *Program) []part {
 	if issues.Err() != nil {
 		return nil
 	}
-	native := parsed.NativeRep()
-	var parts []part
-	for _, expr := range conjuncts(native.Expr()) {
-		text, err := cel.ExprToString(expr, native.SourceInfo())
-		if err != nil {
-			return nil
-		}
-		parts = append(parts, part{oneLine(text), expr})
+	parts, ok := (&splitter{env, parsed.NativeRep().SourceInfo()}).split(parsed.NativeRep().Expr())
+	if !ok {
+		return nil
 	}
 	return parts
+}
+
+// splitter takes an expression apart whose macros were tracked.
+type splitter struct {
+	env  *cel.Env
+	info *ast.SourceInfo
+}
+
+// split returns the parts of an expression; false when a part cannot be printed.
+func (s *splitter) split(e ast.Expr) (parts []part, ok bool) {
+	for _, expr := range conjuncts(e) {
+		of, ok := s.term(expr)
+		if !ok {
+			return nil, false
+		}
+		parts = append(parts, of...)
+	}
+	return parts, true
+}
+
+// term returns the parts of what is no conjunction itself. cel.bind(x, v, a && b) is true exactly when
+// cel.bind(x, v, a) and cel.bind(x, v, b) are.
+func (s *splitter) term(e ast.Expr) ([]part, bool) {
+	text, err := cel.ExprToString(e, s.info)
+	if err != nil {
+		return nil, false
+	}
+	whole := []part{{oneLine(text), e}}
+	bind := boundCall(e, s.info)
+	if bind == nil || conjunctCount(e, s.info) == 1 {
+		return whole, true
+	}
+	value, err := cel.ExprToString(bind[1], s.info)
+	if err != nil {
+		return nil, false
+	}
+	body, ok := s.split(bind[2])
+	if !ok {
+		return nil, false
+	}
+	for i := range body {
+		body[i].text = fmt.Sprintf("cel.bind(%s, %s, %s)", bind[0].AsIdent(), oneLine(value), body[i].text)
+		parsed, issues := s.env.Parse(body[i].text)
+		if issues.Err() != nil {
+			return whole, true
+		}
+		body[i].expr = parsed.NativeRep().Expr()
+	}
+	return body, true
+}
+
+// boundCall returns the arguments of cel.bind when the expression is such a call, else nil.
+func boundCall(e ast.Expr, info *ast.SourceInfo) []ast.Expr {
+	if e.Kind() != ast.ComprehensionKind {
+		return nil
+	}
+	macro, ok := info.GetMacroCall(e.ID())
+	if !ok || macro.Kind() != ast.CallKind {
+		return nil
+	}
+	call := macro.AsCall()
+	if call.FunctionName() != "bind" || len(call.Args()) != 3 || call.Args()[0].Kind() != ast.IdentKind {
+		return nil
+	}
+	return call.Args()
+}
+
+// conjunctCount is the number of parts into which an expression is taken apart.
+func conjunctCount(e ast.Expr, info *ast.SourceInfo) int {
+	n := 0
+	for _, expr := range conjuncts(e) {
+		if bind := boundCall(expr, info); bind != nil {
+			n += conjunctCount(bind[2], info)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 func conjuncts(e ast.Expr) []ast.Expr {

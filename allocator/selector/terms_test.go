@@ -44,6 +44,12 @@ func TestTerms(t *testing.T) {
 			`has(device.attributes["example.org"].numa) => true | device.attributes["example.org"].numa=1`,
 			`["a"].exists(x, x == "a") => true | `,
 		}},
+		{"bound names", `device.driver != "x" && cel.bind(a, device.attributes["gpu.example.com"], a.model == "A100" && (has(a.gone) && a.gone == 1))`, []string{
+			`device.driver != "x" => true | device.driver="gpu.example.com"`,
+			`cel.bind(a, device.attributes["gpu.example.com"], a.model == "A100") => true | `,
+			`cel.bind(a, device.attributes["gpu.example.com"], has(a.gone)) => false | `,
+			`cel.bind(a, device.attributes["gpu.example.com"], a.gone == 1) => error | `,
+		}},
 		{"parentheses and or", `(device.driver == "x" || true) && (true && false)`, []string{
 			`device.driver == "x" || true => true | device.driver="gpu.example.com"`,
 			`true => true | `, `false => false | `,
