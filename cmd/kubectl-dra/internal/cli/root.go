@@ -50,7 +50,7 @@ func newRoot(streams genericiooptions.IOStreams, clock Clock) *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	root.AddCommand(
-		newExplain(src), newAllocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
+		newTop(src), newExplain(src), newAllocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
 	)
 	root.SetHelpCommand(newHelp(root))
 	return root

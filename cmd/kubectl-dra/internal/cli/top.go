@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/kubectl-dra/kubectl-dra/tui"
+)
+
+// topFlags are the flags of kubectl dra top.
+type topFlags struct {
+	once, allNamespaces bool
+}
+
+// topOptions are a checked request for the terminal UI.
+type topOptions struct {
+	src       *source
+	view      string
+	namespace string // "" is all
+	once      bool
+}
+
+func newTop(src *source) *cobra.Command {
+	flags := &topFlags{}
+	views := tui.Views()
+	cmd := &cobra.Command{
+		Use:   "top [" + strings.Join(views, "|") + "]",
+		Short: "Watch claims, devices and nodes in a terminal UI",
+		Long: `Watch claims, devices, nodes, API priority levels and storage, test selectors, and
+ask why something is stuck, in a terminal UI that follows the cluster.
+
+All namespaces are shown unless -n is given; the key n changes that, ? lists
+all keys. With --once, or when stdout is no terminal, the view is printed as
+plain text, all of it, and the command ends.`,
+		Example: `  # Learn it without a cluster
+  kubectl dra top --demo
+
+  # The occupancy of the nodes
+  kubectl dra top nodes
+
+  # A recorded cluster (kubectl dra snapshot -o cluster.json)
+  kubectl dra top --from cluster.json`,
+		ValidArgs: views,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(src, args)
+			if err != nil {
+				return err
+			}
+			return options.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&flags.once, "once", false, "print the view as plain text and exit")
+	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show all namespaces, which is the default")
+	return cmd
+}
+
+func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
+	o := &topOptions{src: src, once: f.once}
+	if len(args) > 1 {
+		return nil, usagef("one view at a time, not %s", commaList(args))
+	}
+	if len(args) == 1 {
+		o.view = args[0]
+		if known := tui.Views(); !slices.Contains(known, o.view) {
+			if hint := didYouMean(o.view, known); hint != "" {
+				return nil, usagef("unknown view %q%s", o.view, hint)
+			}
+			return nil, usagef("unknown view %q; there are %s", o.view, commaList(known))
+		}
+	}
+	named := src.config.Namespace != nil && *src.config.Namespace != ""
+	if named && f.allNamespaces {
+		return nil, usagef("--namespace and --all-namespaces exclude each other")
+	}
+	if named {
+		o.namespace = *src.config.Namespace
+	}
+	return o, nil
+}
+
+func (o *topOptions) run(ctx context.Context) error {
+	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	if err != nil {
+		return err
+	}
+	options := o.src.topOptions()
+	options.Source, options.View, options.Namespace = tui.Static(snapshot), o.view, o.namespace
+	if o.once || !o.src.interactive() {
+		if o.src.useColor() {
+			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())
+		}
+		options.Width = o.src.tableWidth()
+		return tui.Once(ctx, o.src.streams.Out, options)
+	}
+	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
+		return answered(exitInterrupted)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// topOptions are those that follow from where the data comes from.
+func (s *source) topOptions() tui.Options {
+	options := tui.Options{Clock: s.clock, Input: s.streams.In, Output: s.streams.Out, NoWriter: "only kubectl dra allocate writes yet"}
+	switch {
+	case s.demo:
+		options.Origin, options.Cluster, options.NoWriter = "demo", "demo", "the demo cluster cannot be written"
+	case len(s.from) > 0:
+		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
+	default:
+		options.Cluster, options.User = s.contextNames()
+	}
+	if !s.offline() {
+		options.Origin = "read once"
+	}
+	if s.color == "never" {
+		options.Profile = colorprofile.ASCII
+	}
+	return options
+}
+
+// contextNames are the names of the cluster and the user of the kubeconfig context in use.
+func (s *source) contextNames() (cluster, user string) {
+	raw, err := s.config.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return "", "" // they only adorn the header; reading has told of it
+	}
+	name := raw.CurrentContext
+	if *s.config.Context != "" {
+		name = *s.config.Context
+	}
+	if current := raw.Contexts[name]; current != nil {
+		cluster, user = current.Cluster, current.AuthInfo
+	}
+	return cluster, user
+}
+
+// interactive reports whether stdin and stdout are a terminal that can show a screen.
+func (s *source) interactive() bool {
+	_, output := terminalWidth(s.streams.Out)
+	in, ok := s.streams.In.(interface{ Fd() uintptr })
+	return output && ok && term.IsTerminal(int(in.Fd())) && os.Getenv("TERM") != "dumb"
+}

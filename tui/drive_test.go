@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// driver presses keys and looks at frames, as a user would, without a terminal.
+type driver struct {
+	*testing.T
+	m *model
+}
+
+func demoSnapshot(t testing.TB) *inspect.Snapshot {
+	t.Helper()
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := inspect.DefaultFeatures(inspect.NewestMinor)
+	on := map[inspect.Gate]bool{}
+	for _, gate := range inspect.FeaturesUsedBy(objects) {
+		on[gate] = true
+	}
+	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: features.With(on), Health: demo.Health()})
+}
+
+// drive starts on the demo cluster, without colours.
+func drive(t *testing.T, width, height int, view string) *driver {
+	t.Helper()
+	options := Options{
+		Source: Static(demoSnapshot(t)), Origin: "demo", Cluster: "demo", View: view, Profile: colorprofile.NoTTY,
+		Clock: demo.Now, NoWriter: "the demo cluster cannot be written",
+	}
+	d := &driver{t, newModel(context.Background(), options)}
+	d.send(tea.WindowSizeMsg{Width: width, Height: height})
+	settle(d.m, d.m.update(d.m.top(), screen.Shown{}))
+	d.send(d.m.wait()())
+	return d
+}
+
+// send delivers a message and does all the work that follows from it, but for waiting.
+func (d *driver) send(msg tea.Msg) {
+	d.Helper()
+	if a, ok := msg.(arrived); ok {
+		d.m.base = a.snapshot
+		settle(d.m, d.m.remake())
+		return
+	}
+	_, cmd := d.m.Update(msg)
+	settle(d.m, cmd)
+}
+
+// press presses keys, named as Bubble Tea names them; any other word is typed.
+func (d *driver) press(keys ...string) {
+	d.Helper()
+	for _, key := range keys {
+		if k, ok := namedKeys[key]; ok {
+			d.send(tea.KeyPressMsg(k))
+			continue
+		}
+		for _, r := range key {
+			d.send(tea.KeyPressMsg{Text: string(r), Code: r})
+		}
+	}
+}
+
+var namedKeys = map[string]tea.Key{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp},
+	"down": {Code: tea.KeyDown}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp}, "home": {Code: tea.KeyHome},
+	"end": {Code: tea.KeyEnd}, "backspace": {Code: tea.KeyBackspace}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+	"space": {Code: tea.KeySpace, Text: " "}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift},
+}
+
+// frame returns what is on the screen, after a check that it has the right size.
+func (d *driver) frame() string {
+	d.Helper()
+	frame := d.m.View().Content
+	lines := strings.Split(frame, "\n")
+	if len(lines) != d.m.height {
+		d.Errorf("the frame has %d lines, the screen %d", len(lines), d.m.height)
+	}
+	for i, line := range lines {
+		if w := ansi.StringWidth(line); w > d.m.width {
+			d.Errorf("line %d has %d columns, the screen %d:\n%s", i, w, d.m.width, line)
+		}
+	}
+	return frame
+}
+
+// shows fails the test if a text is not on the screen.
+func (d *driver) shows(texts ...string) {
+	d.Helper()
+	frame := d.frame()
+	for _, text := range texts {
+		if !strings.Contains(frame, text) {
+			d.Errorf("%q is not on the screen:\n%s", text, frame)
+		}
+	}
+}
+
+// silent is a source that never says anything.
+type silent struct{}
+
+func (silent) Updates() <-chan *inspect.Snapshot { return nil }

@@ -1,0 +1,187 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+const (
+	headerHeight = 3 // cluster, views, rule
+	footerHeight = 2 // rule, status line
+
+	minWidth, minHeight = 40, 10
+)
+
+func (m *model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.frame())
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = "kubectl dra top"
+	if m.options.Cluster != "" {
+		v.WindowTitle += " – " + inspect.Sanitize(m.options.Cluster)
+	}
+	return v
+}
+
+// frame draws the whole screen.
+func (m *model) frame() string {
+	if m.width == 0 || m.height == 0 {
+		return ""
+	}
+	if m.tooSmall() {
+		text := fmt.Sprintf("%d×%d is too small: %d×%d is the least", m.width, m.height, minWidth, minHeight)
+		return widget.Fit(widget.Cut(text, m.width), m.width, m.height)
+	}
+	th := m.world.Theme
+	body := m.height - headerHeight - footerHeight
+	screen := widget.Fit(m.top().View(m.world, m.width, body), m.width, body)
+	lines := []string{m.headerLine(), m.tabs(), widget.Rule(th, m.crumbs(), m.width), screen, widget.Rule(th, nil, m.width), m.statusLine()}
+	frame := strings.Join(lines, "\n")
+	if m.popup != nil {
+		frame = m.popup.over(th, frame, m.width, m.height)
+	}
+	return frame
+}
+
+// tabLine is the views with their numbers, and where each stands.
+func (m *model) tabLine(short bool) (line widget.Line, ends []int) {
+	at := 0
+	for i, v := range m.views {
+		role := theme.Plain
+		if i == m.current {
+			role = theme.Accent
+		}
+		title := v.title
+		if short && i != m.current {
+			title = widget.Cut(title, 4)
+		}
+		text := fmt.Sprintf("%d %s", i+1, title)
+		if i == m.current {
+			text = "[" + text + "]"
+		} else {
+			text = " " + text + " "
+		}
+		at += widget.Width(text)
+		line = append(line, widget.Span{Text: text, Role: role})
+		ends = append(ends, at)
+	}
+	return line, ends
+}
+
+// tabsAndScope are the views and which namespace is shown.
+func (m *model) tabs() string {
+	name := "all"
+	if m.world.Namespace != "" {
+		name = inspect.Sanitize(m.world.Namespace)
+	}
+	scope := widget.Text(theme.Dim, "ns: "+name+" ")
+	line, _ := m.tabLine(m.shortTabs())
+	room := m.width - line.Width()
+	if scope.Width() >= room {
+		scope = widget.Text(theme.Dim, widget.Cut(scope.String(), max(0, room-1)))
+	}
+	line = append(line, widget.Span{Text: strings.Repeat(" ", max(0, room-scope.Width()))})
+	return append(line, scope...).Render(m.world.Theme, m.width)
+}
+
+func (m *model) shortTabs() bool {
+	line, _ := m.tabLine(false)
+	return line.Width()+10 > m.width
+}
+
+// tabAt returns the view whose tab is at a column, or -1.
+func (m *model) tabAt(x int) int {
+	_, ends := m.tabLine(m.shortTabs())
+	for i, end := range ends {
+		if x < end {
+			return i
+		}
+	}
+	return -1
+}
+
+// crumbs say what is supposed, which pages are open, and which filter is in force.
+func (m *model) crumbs() widget.Line {
+	var line widget.Line
+	if n := len(m.world.Supposed); n > 0 {
+		text := inspect.Sanitize(m.world.Supposed[n-1].String())
+		if n > 1 {
+			text += fmt.Sprintf(" and %d more", n-1)
+		}
+		line = append(line, widget.Span{Text: "WHAT IF  ", Role: theme.Supposed}, widget.Span{Text: text + "  (W forgets)", Role: theme.Supposed})
+	}
+	for _, p := range m.pages {
+		line = append(line, widget.Span{Text: separator(line) + string(p.kind) + " "}, widget.Span{Text: inspect.Sanitize(p.ref.String()), Role: theme.Name})
+	}
+	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
+		line = append(line, widget.Span{Text: separator(line) + "filter "}, widget.Span{Text: inspect.Sanitize(f.FilterText()), Role: theme.Accent})
+	}
+	return line
+}
+
+func separator(line widget.Line) string {
+	if len(line) == 0 {
+		return ""
+	}
+	return " › "
+}
+
+// statusLine shows the prompt, or a remark, or the keys that work here and now.
+func (m *model) statusLine() string {
+	th := m.world.Theme
+	status := widget.Text(theme.Dim, " "+m.top().Status()+" ")
+	room := m.width - status.Width()
+	if m.input != nil {
+		return m.input.prompt.View(th, room) + status.Paint(th)
+	}
+	if m.said.Text != "" {
+		return widget.Text(m.said.Role, " "+inspect.Sanitize(m.said.Text)).Render(th, m.width)
+	}
+	line := m.keyLine(room)
+	line = append(line, widget.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})
+	return append(line, status...).Render(th, m.width)
+}
+
+// keyLine shows as many of the keys that work as have room; help is always among them.
+func (m *model) keyLine(room int) widget.Line {
+	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
+	line := widget.Line{}
+	helpKey := keyText(keymap.Key{Press: []string{"?"}, Short: "help"})
+	left := room - helpKey.Width()
+	for _, k := range m.byWeight(keys) {
+		if k.Off != "" || k.Short == "" || k.Action == help {
+			continue
+		}
+		text := keyText(k)
+		if text.Width() > left {
+			continue
+		}
+		left -= text.Width()
+		line = append(line, text...)
+	}
+	if left < 0 {
+		return line
+	}
+	return append(line, helpKey...)
+}
+
+// byWeight puts what is done to objects before what is done to tables.
+func (m *model) byWeight(keys keymap.Map) keymap.Map {
+	own := len(m.top().Keys())
+	return append(append(keymap.Map{}, keys[own:]...), keys[:own]...)
+}
+
+func keyText(k keymap.Key) widget.Line {
+	return widget.Line{{Text: " " + k.Label(), Role: theme.Accent}, {Text: " " + k.Short + " ", Role: theme.Dim}}
+}

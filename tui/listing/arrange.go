@@ -1,0 +1,241 @@
+package listing
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// arranged are rows in the order in which they are shown. It is made in the background and not written
+// afterwards.
+type arranged[T any] struct {
+	config  *Config[T]
+	rows    []T
+	order   order
+	items   []item
+	heads   []widget.Line
+	shown   int
+	natural []int
+}
+
+// item is a line of the table: a row, or, with row -1, a heading.
+type item struct{ row, head int }
+
+// Len implements widget.Rows.
+func (a *arranged[T]) Len() int { return len(a.items) }
+
+// Row implements widget.Rows.
+func (a *arranged[T]) Row(i int) widget.Row {
+	if at := a.items[i]; at.row < 0 {
+		return widget.Row{Heading: a.heads[at.head]}
+	}
+	row := &a.rows[a.items[i].row]
+	cells := make([]widget.Line, len(a.config.Columns))
+	for j := range cells {
+		cells[j] = a.config.Columns[j].Cell(row)
+	}
+	return widget.Row{Cells: cells}
+}
+
+// text is what filters and sorting see of a row in a column.
+func (c *Column[T]) text(row *T) string {
+	if c.Text != nil {
+		return c.Text(row)
+	}
+	return c.Cell(row).String()
+}
+
+func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
+	a := arranged[T]{config: config, rows: rows, order: o}
+	index := a.filter()
+	a.shown = len(index)
+	a.sort(index)
+	a.group(index)
+	columns := make([]widget.Column, len(config.Columns))
+	for i, c := range config.Columns {
+		columns[i] = c.Column
+	}
+	a.natural = widget.Measure(columns, &a)
+	return a
+}
+
+// filter returns the rows that match.
+func (a *arranged[T]) filter() []int {
+	index := make([]int, 0, len(a.rows))
+	match := a.config.matcher(a.order.filter)
+	for i := range a.rows {
+		if match == nil || match(&a.rows[i]) {
+			index = append(index, i)
+		}
+	}
+	return index
+}
+
+func (a *arranged[T]) sort(index []int) {
+	if a.order.sort < 0 {
+		return
+	}
+	column := &a.config.Columns[a.order.sort]
+	compare := column.Compare
+	if compare == nil {
+		compare = func(x, y *T) int { return compareTexts(column.text(x), column.text(y)) }
+	}
+	slices.SortStableFunc(index, func(x, y int) int {
+		c := compare(&a.rows[x], &a.rows[y])
+		if a.order.desc {
+			return -c
+		}
+		return c
+	})
+}
+
+// group puts headings between rows. Groups are sorted by name; in them, rows keep their order.
+func (a *arranged[T]) group(index []int) {
+	a.items = make([]item, 0, len(index))
+	if a.order.grouping < 0 {
+		for _, i := range index {
+			a.items = append(a.items, item{row: i})
+		}
+		return
+	}
+	g := a.config.Groupings[a.order.grouping]
+	members := map[string][]int{}
+	var names []string
+	for _, i := range index {
+		name := g.Of(&a.rows[i])
+		if members[name] == nil {
+			names = append(names, name)
+		}
+		members[name] = append(members[name], i)
+	}
+	slices.SortFunc(names, compareTexts)
+	for _, name := range names {
+		rows := make([]*T, len(members[name]))
+		for i, at := range members[name] {
+			rows[i] = &a.rows[at]
+		}
+		a.items = append(a.items, item{row: -1, head: len(a.heads)})
+		a.heads = append(a.heads, g.heading(name, rows))
+		for _, i := range members[name] {
+			a.items = append(a.items, item{row: i})
+		}
+	}
+}
+
+func (g *Grouping[T]) heading(name string, rows []*T) widget.Line {
+	if g.Heading != nil {
+		return g.Heading(name, rows)
+	}
+	if name == "" {
+		name = "none"
+	}
+	return widget.Line{{Text: name, Role: theme.Strong}, {Text: "  " + strconv.Itoa(len(rows)), Role: theme.Dim}}
+}
+
+// matcher turns a filter into a test; nil lets everything pass. A filter has words that must all match:
+// "column=value" looks into one column, any other word may match anywhere, also with characters left out.
+// A "!" before a word turns it round.
+func (c *Config[T]) matcher(filter string) func(*T) bool {
+	var tests []func(*T) bool
+	for _, word := range strings.Fields(strings.ToLower(filter)) {
+		word, not := strings.CutPrefix(word, "!")
+		if word == "" {
+			continue
+		}
+		test := c.wordTest(word)
+		tests = append(tests, func(row *T) bool { return test(row) != not })
+	}
+	if tests == nil {
+		return nil
+	}
+	return func(row *T) bool {
+		for _, test := range tests {
+			if !test(row) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func (c *Config[T]) wordTest(word string) func(*T) bool {
+	if name, value, ok := strings.Cut(word, "="); ok {
+		for i := range c.Columns {
+			if column := &c.Columns[i]; strings.EqualFold(column.Title, name) {
+				return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
+			}
+		}
+	}
+	return func(row *T) bool {
+		for i := range c.Columns {
+			if fuzzy(strings.ToLower(c.Columns[i].text(row)), word) {
+				return true
+			}
+		}
+		return c.Extra != nil && strings.Contains(strings.ToLower(c.Extra(row)), word)
+	}
+}
+
+// fuzzy reports whether a text contains a word, or, for words of three characters and more, whether it
+// has the characters of the word in their order and near to each other.
+func fuzzy(text, word string) bool {
+	if strings.Contains(text, word) {
+		return true
+	}
+	if len(word) < 3 {
+		return false
+	}
+	for start := strings.IndexByte(text, word[0]); start >= 0; {
+		at, end := 0, min(len(text), start+2*len(word)+2)
+		for i := start; i < end && at < len(word); i++ {
+			if text[i] == word[at] {
+				at++
+			}
+		}
+		if at == len(word) {
+			return true
+		}
+		next := strings.IndexByte(text[start+1:], word[0])
+		if next < 0 {
+			return false
+		}
+		start += next + 1
+	}
+	return false
+}
+
+// compareTexts orders texts so that numbers in them count by value: gpu-2 comes before gpu-10.
+func compareTexts(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		if digit(x[0]) && digit(y[0]) {
+			var m, n string
+			m, x = number(x)
+			n, y = number(y)
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
+				return c
+			}
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// number takes the digits at the beginning of a text, without leading zeros.
+func number(s string) (digits, rest string) {
+	end := 0
+	for end < len(s) && digit(s[end]) {
+		end++
+	}
+	return strings.TrimLeft(s[:end], "0"), s[end:]
+}

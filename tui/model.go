@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+// model is the root of the terminal UI.
+type model struct {
+	ctx     context.Context //nolint:containedctx // the life of the program, from which commands take theirs
+	options Options
+
+	width, height int
+	dark          bool
+	profile       colorprofile.Profile
+
+	// base is the newest snapshot as it came, world what is shown.
+	base     *inspect.Snapshot
+	version  int
+	world    *screen.World
+	supposed []screen.Change
+	suppose  screen.Job[supposition]
+
+	views   []view
+	current int
+	// pages lie above the view, the last one on top.
+	pages []page
+
+	header header
+	input  *input
+	popup  *popup
+	said   screen.Say
+	plan   screen.Job[Plan]
+	commit screen.Job[string]
+
+	interrupted bool
+}
+
+// view is a view of the table; its screen is made when it is first shown.
+type view struct {
+	viewEntry
+	screen screen.Screen
+}
+
+// page is a screen about one object.
+type page struct {
+	kind   screen.Page
+	ref    screen.Ref
+	screen screen.Screen
+}
+
+func newModel(ctx context.Context, options Options) *model {
+	m := &model{ctx: ctx, options: options, dark: true, profile: options.Profile}
+	for i, entry := range viewTable {
+		m.views = append(m.views, view{viewEntry: entry})
+		if entry.name == options.View {
+			m.current = i
+		}
+	}
+	m.world = screen.NewWorld(ctx, 0, nil)
+	m.world.Namespace = options.Namespace
+	m.world.Theme = theme.New(m.dark, m.profile)
+	m.ensure()
+	return m
+}
+
+// ensure makes the screen of the current view if there is none yet.
+func (m *model) ensure() {
+	v := &m.views[m.current]
+	if v.screen != nil {
+		return
+	}
+	if v.make == nil {
+		v.screen = &absent{title: v.title}
+		return
+	}
+	v.screen = v.make()
+}
+
+// top is the screen that is visible.
+func (m *model) top() screen.Screen {
+	if n := len(m.pages); n > 0 {
+		return m.pages[n-1].screen
+	}
+	return m.views[m.current].screen
+}
+
+// arrived is a snapshot of the source.
+type arrived struct{ snapshot *inspect.Snapshot }
+
+// wait waits for the next snapshot.
+func (m *model) wait() tea.Cmd {
+	ctx, updates := m.ctx, m.options.Source.Updates()
+	return func() tea.Msg {
+		select {
+		case s, ok := <-updates:
+			if ok {
+				return arrived{s}
+			}
+		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd {
+	return tea.Batch(m.wait(), m.update(m.top(), screen.Shown{}), tea.RequestBackgroundColor, tick())
+}
+
+// ticked comes once a second, for what is told by the clock.
+type ticked struct{}
+
+func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
+
+// update hands a message to a screen.
+func (m *model) update(s screen.Screen, msg tea.Msg) tea.Cmd { return s.Update(m.world, msg) }
+
+// now is the time of a live cluster, and that of the snapshot otherwise.
+func (m *model) now() time.Time {
+	if m.options.Origin != "" && m.base != nil {
+		return m.base.Time()
+	}
+	return m.options.Clock()
+}
+
+// remake makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
+// changed in the background first.
+func (m *model) remake() tea.Cmd {
+	if len(m.supposed) == 0 {
+		m.suppose.Stop()
+		return m.change(m.base, nil)
+	}
+	if m.suppose.Running() {
+		return nil // its result is looked at when it comes
+	}
+	base, changes := m.base, m.supposed
+	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
+		return supposition{base, changes, applyAll(base, changes)}, nil
+	})
+}
+
+// change replaces the world.
+func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
+	m.version++
+	w := screen.NewWorld(m.ctx, m.version, s)
+	w.Supposed, w.Namespace, w.Theme, w.Now = supposed, m.world.Namespace, m.world.Theme, m.now()
+	m.world = w
+	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w))
+}
+
+// restyle changes how things look, and nothing else.
+func (m *model) restyle() {
+	w := *m.world
+	w.Theme = theme.New(m.dark, m.profile)
+	m.world = &w
+}

@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// Source is where snapshots come from.
+type Source interface {
+	// Updates delivers snapshots, each newer than the one before. A source that has nothing more to say
+	// may close the channel.
+	Updates() <-chan *inspect.Snapshot
+}
+
+// Options say what to show and how.
+type Options struct {
+	Source Source
+	// Origin says in a word what the source is when it is no live cluster, such as "demo" or "file"; empty
+	// is a live cluster.
+	Origin string
+	// Cluster and User are names for the header; they may be empty.
+	Cluster, User string
+	// Namespace is the one to begin with; "" is all.
+	Namespace string
+	// View is the name of the view to begin with; "" is the first.
+	View string
+	// Clock tells the time of a live source. It must be set.
+	Clock func() time.Time
+	// Writer writes to the cluster; nil says that nothing can be written, NoWriter why.
+	Writer   Writer
+	NoWriter string
+
+	// Input and Output are the terminal; nil is standard input and output. Environ is the environment of
+	// the terminal, nil that of the process.
+	Input   io.Reader
+	Output  io.Writer
+	Environ []string
+	// Profile is what the terminal can show; Unknown finds out.
+	Profile colorprofile.Profile
+	// Width is the number of columns that Once may use; 0 is any.
+	Width int
+}
+
+// Writer changes a cluster after the user has seen and confirmed the change.
+type Writer interface {
+	// Plan works out what an action would write for a claim or a pod, and writes nothing.
+	Plan(ctx context.Context, action Action, subject screen.Ref) (Plan, error)
+}
+
+// Action is something that a Writer does.
+type Action string
+
+// The actions.
+const (
+	Allocate   Action = "allocate"
+	Deallocate Action = "deallocate"
+)
+
+// Plan is a change that was worked out and not made.
+type Plan interface {
+	// Text is exactly what will be written, for people.
+	Text() string
+	// Execute makes the change and says in a sentence what was done.
+	Execute(ctx context.Context) (string, error)
+}
+
+// Static is a Source of one snapshot.
+func Static(s *inspect.Snapshot) Source {
+	updates := make(chan *inspect.Snapshot, 1)
+	updates <- s
+	return static(updates)
+}
+
+type static chan *inspect.Snapshot
+
+func (s static) Updates() <-chan *inspect.Snapshot { return s }

@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// popup lies over everything and takes all keys.
+type popup struct {
+	title string
+	lines []widget.Line
+	top   int
+	// confirm is what happens on "y"; nil makes it a popup that any key but those that scroll closes.
+	confirm func() tea.Cmd
+}
+
+func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
+	room := max(1, height-4)
+	p.top = max(0, min(p.top, len(p.lines)-room))
+	return widget.Popup(th, frame, p.title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
+}
+
+func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
+	p := m.popup
+	switch k.String() {
+	case "up", "k":
+		p.top = max(0, p.top-1)
+		return nil
+	case "down", "j":
+		p.top++
+		return nil
+	case "pgup":
+		p.top = max(0, p.top-m.height/2)
+		return nil
+	case "pgdown", "space":
+		p.top += m.height / 2
+		return nil
+	}
+	if p.confirm == nil {
+		m.popup = nil
+		return nil
+	}
+	switch k.String() {
+	case "y":
+		m.popup = nil
+		return p.confirm()
+	case "n", "esc", "q":
+		m.popup = nil
+	}
+	return nil
+}
+
+// helpPopup lists all keys, made from the keys themselves.
+func (m *model) helpPopup() *popup {
+	p := &popup{title: "keys of " + strings.ToLower(m.views[m.current].title)}
+	own := m.top().Keys()
+	sections := []struct {
+		title string
+		keys  keymap.Map
+	}{{"Here", own}, {"Everywhere", m.keys()}}
+	wide := 0
+	for _, k := range slices.Concat(own, m.keys()) {
+		wide = max(wide, widget.Width(k.Label()))
+	}
+	for i, section := range sections {
+		if i > 0 {
+			p.lines = append(p.lines, widget.Line{})
+		}
+		p.lines = append(p.lines, widget.Text(theme.Strong, section.title))
+		for _, k := range section.keys {
+			p.lines = append(p.lines, helpLine(k, wide))
+		}
+	}
+	return p
+}
+
+func helpLine(k keymap.Key, wide int) widget.Line {
+	label := "  " + widget.Pad(k.Label(), wide) + "  "
+	if k.Off == "" {
+		return widget.Line{{Text: label, Role: theme.Accent}, {Text: k.Help}}
+	}
+	return widget.Line{{Text: label, Role: theme.Dim}, {Text: k.Help + " – " + inspect.Sanitize(k.Off), Role: theme.Dim}}
+}

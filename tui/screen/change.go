@@ -1,0 +1,31 @@
+package screen
+
+// ChangeKind is a kind of change that can be supposed.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	ReleaseClaim  ChangeKind = "release"  // a claim gives its devices back
+	IgnoreTaint   ChangeKind = "tolerate" // the taints of a device do not count
+	DuplicateNode ChangeKind = "add"      // there is one more node like this one, with nothing taken
+)
+
+// Change is something that a user supposes. It names what it is about, so that it can be applied to newer
+// snapshots.
+type Change struct {
+	Kind ChangeKind
+	Ref  Ref
+}
+
+// String says what is supposed, as "ml/train-0 released". It is not sanitised.
+func (c Change) String() string {
+	switch c.Kind {
+	case ReleaseClaim:
+		return c.Ref.String() + " released"
+	case IgnoreTaint:
+		return "taints of " + c.Ref.String() + " tolerated"
+	case DuplicateNode:
+		return "one more node like " + c.Ref.String()
+	}
+	return string(c.Kind) + " " + c.Ref.String()
+}

@@ -1,0 +1,3 @@
+// Package claims is the view of ResourceClaims: which are allocated, where and with what, and which are
+// stuck.
+package claims

@@ -1,0 +1,129 @@
+package claims
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// row is a claim. Its texts are safe to show.
+type row struct {
+	ref             screen.Ref
+	claim           *resourcev1.ResourceClaim
+	namespace, name string
+	state           inspect.ClaimState
+	node            string
+	devices         string
+	pods            string
+	age             time.Duration
+}
+
+func build(ctx context.Context, w *screen.World) ([]row, error) {
+	var rows []row
+	for i, claim := range w.Snapshot.Objects().Claims {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if w.InNamespace(claim.Namespace) {
+			rows = append(rows, rowOf(w, claim))
+		}
+	}
+	return rows, nil
+}
+
+func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
+	r := row{
+		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
+		claim: claim, state: inspect.StateOf(claim),
+		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
+		age: screen.Age(w.Snapshot, claim.CreationTimestamp.Time),
+	}
+	if allocation := claim.Status.Allocation; allocation != nil {
+		r.node = inspect.Sanitize(string(inspect.AllocationNode(allocation)))
+		r.devices = devices(allocation)
+	}
+	var pods []string
+	for _, pod := range w.Snapshot.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+		pods = append(pods, inspect.Sanitize(pod.Name))
+	}
+	r.pods = strings.Join(pods, " ")
+	return r
+}
+
+// devices sums up the devices of an allocation by driver, as "gpu ×4".
+func devices(allocation *resourcev1.AllocationResult) string {
+	counts := map[string]int{}
+	for i := range allocation.Devices.Results {
+		counts[allocation.Devices.Results[i].Driver]++
+	}
+	drivers := make([]string, 0, len(counts))
+	for driver := range counts {
+		drivers = append(drivers, driver)
+	}
+	slices.Sort(drivers)
+	for i, driver := range drivers {
+		drivers[i] = fmt.Sprintf("%s ×%d", screen.ShortDriver(driver), counts[driver])
+	}
+	return strings.Join(drivers, " ")
+}
+
+var columns = []listing.Column[row]{
+	{Column: widget.Column{Title: "NAMESPACE", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, r.namespace) }},
+	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.name) }},
+	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.state), rank(b.state)) }},
+	{Column: widget.Column{Title: "WHERE", Min: 6, Max: 32, Rank: 1}, Cell: func(r *row) widget.Line { return orDash(r.node) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 6, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }},
+	{Column: widget.Column{Title: "PODS", Min: 6, Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }},
+}
+
+func orDash(s string) widget.Line {
+	if s == "" {
+		return widget.Text(theme.Dim, "–")
+	}
+	return widget.Text(theme.Plain, s)
+}
+
+func stateCell(r *row) widget.Line {
+	switch r.state {
+	case inspect.ClaimPending:
+		return widget.Text(theme.Warn, "pending")
+	case inspect.ClaimReserved:
+		return widget.Text(theme.Good, "reserved")
+	case inspect.ClaimAllocated:
+		return widget.Text(theme.Plain, "allocated")
+	}
+	return widget.Text(theme.Warn, strings.ToLower(string(r.state)))
+}
+
+func rank(s inspect.ClaimState) int {
+	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, s)
+}
+
+var groupings = []listing.Grouping[row]{
+	{Name: "namespace", Of: func(r *row) string { return r.namespace }},
+	{Name: "node", Of: func(r *row) string { return r.node }},
+	{Name: "state", Of: func(r *row) string { return stateCell(r).String() }},
+}
+
+// whyEmpty says why there are no claims to see.
+func whyEmpty(w *screen.World) string {
+	if h := w.Snapshot.Health(inspect.Claims); !h.Complete() {
+		return inspect.Sanitize(h.Message)
+	}
+	if w.Namespace != "" {
+		return fmt.Sprintf("no claims in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package screen
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+// What the root tells a screen.
+type (
+	// Shown says that the screen has become visible.
+	Shown struct{}
+	// Hidden says that the screen is no longer visible. Work that is not worth finishing is cancelled.
+	Hidden struct{}
+	// Changed says that the world is another one than at the last Shown or Changed.
+	Changed struct{}
+	// Selected asks the screen to put its cursor on this object, if it shows it.
+	Selected struct{ Ref Ref }
+	// Filter is as much of a filter as the user has typed.
+	Filter struct{ Text string }
+)
+
+// Page is something that is shown about one object, above the view that it was opened from.
+type Page string
+
+// The pages.
+const (
+	Explain Page = "explain"
+	Detail  Page = "detail"
+	YAML    Page = "yaml"
+	Fit     Page = "fit"
+)
+
+// What a screen tells the root, through Send.
+type (
+	// Open shows a page about an object.
+	Open struct {
+		Page Page
+		Ref  Ref
+	}
+	// Go changes to the view with this name and points at the object, if there is one.
+	Go struct {
+		View string
+		Ref  Ref
+	}
+	// Back closes the page that is shown.
+	Back struct{}
+	// Say shows a remark in the status line until the next key.
+	Say struct {
+		Text string
+		Role theme.Role
+	}
+	// Copy puts text onto the clipboard.
+	Copy struct{ Text string }
+	// Suppose adds a change to what is supposed, or takes it away again.
+	Suppose struct{ Change Change }
+)
+
+// Send is a command that does nothing but deliver a message.
+func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }

@@ -1,0 +1,125 @@
+package theme
+
+import (
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Role says what a piece of text is.
+type Role int
+
+// The roles.
+const (
+	Plain    Role = iota
+	Strong        // answers and headings
+	Good          // works, free
+	Bad           // does not work
+	Warn          // works partly, deserves a look
+	Dim           // of little weight
+	Name          // names of objects
+	Accent        // what the eye should find: the active view, a key that can be pressed
+	Title         // column titles
+	Used          // taken devices and capacity
+	Shared        // partly taken devices and capacity
+	Supposed      // what is only supposed: answers under a what-if
+	Keyword       // words of a language that is edited
+	Literal       // literals of a language that is edited
+	roles
+)
+
+// Theme is the appearance of every role. It is a value that is not changed after New, and may be shared.
+type Theme struct {
+	// Colored reports whether anything is painted at all.
+	Colored bool
+	// plain and selected are the sequences that switch an appearance on, outside and inside a selected row.
+	plain, selected [roles]string
+}
+
+// tone is a colour for light and for dark backgrounds, and its nearest of the 16 basic ones.
+type tone struct {
+	light, dark string
+	basic       ansi.BasicColor
+}
+
+var tones = map[Role]tone{
+	Good:     {"#1a7f37", "#57d38c", ansi.Green},
+	Bad:      {"#cf222e", "#ff7b72", ansi.Red},
+	Warn:     {"#9a6700", "#e3b341", ansi.Yellow},
+	Dim:      {"#6e7781", "#8b949e", ansi.BrightBlack},
+	Name:     {"#0969da", "#79c0ff", ansi.Blue},
+	Accent:   {"#6639ba", "#d2a8ff", ansi.Magenta},
+	Title:    {"#57606a", "#a0a8b2", ansi.BrightBlack},
+	Used:     {"#0a7ea4", "#39b6d8", ansi.Cyan},
+	Shared:   {"#9a6700", "#e3b341", ansi.Yellow},
+	Supposed: {"#bf3989", "#ff9bce", ansi.Magenta},
+	Keyword:  {"#6639ba", "#d2a8ff", ansi.Magenta},
+	Literal:  {"#0a7ea4", "#a5d6ff", ansi.Cyan},
+}
+
+// selection is the background of the selected row.
+var selection = tone{"#ddf4ff", "#263445", ansi.Blue}
+
+// bold are the roles that are heavier than the text around them.
+var bold = map[Role]bool{Strong: true, Bad: true, Accent: true, Title: true, Supposed: true}
+
+// New makes a theme for a dark or light background and a terminal of the given abilities. Without colours,
+// text is still bold or reversed; with NoTTY nothing is painted.
+func New(dark bool, profile colorprofile.Profile) *Theme {
+	t := &Theme{Colored: profile > colorprofile.NoTTY}
+	if !t.Colored {
+		return t
+	}
+	for role := range roles {
+		style := ansi.NewStyle()
+		if bold[role] {
+			style = style.Bold()
+		}
+		if tone, ok := tones[role]; ok {
+			style = style.ForegroundColor(tone.pick(dark, profile))
+		}
+		if len(style) > 0 {
+			t.plain[role] = style.String()
+		}
+		t.selected[role] = selectedStyle(style, dark, profile).String()
+	}
+	return t
+}
+
+// None paints nothing: for files, pipes and tests.
+func None() *Theme { return New(true, colorprofile.NoTTY) }
+
+// selectedStyle adds the look of a selected row. Few colours do not allow a quiet background: there the
+// row is reversed.
+func selectedStyle(style ansi.Style, dark bool, profile colorprofile.Profile) ansi.Style {
+	if profile < colorprofile.ANSI256 {
+		return ansi.NewStyle().Reverse(true)
+	}
+	return style.BackgroundColor(selection.pick(dark, profile))
+}
+
+// pick returns the colour to use, or nil where there are none.
+func (t tone) pick(dark bool, profile colorprofile.Profile) color.Color {
+	if profile < colorprofile.ANSI {
+		return nil
+	}
+	if profile == colorprofile.ANSI {
+		return t.basic
+	}
+	return profile.Convert(lipgloss.LightDark(dark)(lipgloss.Color(t.light), lipgloss.Color(t.dark)))
+}
+
+// Paint gives text the look of a role. The text must have no line breaks.
+func (t *Theme) Paint(role Role, s string) string { return paint(t.plain[role], s) }
+
+// PaintSelected is Paint inside a selected row.
+func (t *Theme) PaintSelected(role Role, s string) string { return paint(t.selected[role], s) }
+
+func paint(open, s string) string {
+	if open == "" || s == "" {
+		return s
+	}
+	return open + s + ansi.ResetStyle
+}

@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+func TestKeysOfTheContract(t *testing.T) {
+	d := drive(t, 80, 24, "")
+	keys := d.m.keys()
+	want := map[string]string{
+		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "a": "allocate", "d": "deallocate",
+		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel", "?": "help", ":": "go to", "q": "quit",
+		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel",
+	}
+	for press, action := range want {
+		if k, ok := keys.Find(press); !ok || string(k.Action) != action {
+			t.Errorf("%s means %q, want %q", press, k.Action, action)
+		}
+	}
+	for _, v := range viewTable {
+		if v.make == nil {
+			continue
+		}
+		for _, k := range v.make().Keys() {
+			for _, press := range k.Press {
+				if _, ok := keys.Find(press); ok {
+					t.Errorf("view %s gives %s another meaning", v.name, press)
+				}
+			}
+		}
+	}
+}
+
+func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
+	m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Profile: colorprofile.NoTTY})
+	d := &driver{t, m}
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.shows("connecting", "waiting for the cluster")
+	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
+		d.press(key)
+		d.frame()
+	}
+	d.shows("[2 Devices]")
+	_, cmd := d.m.Update(tea.KeyPressMsg{Code: 'q', Text: "q"})
+	if cmd == nil {
+		t.Fatal("q does nothing")
+	}
+	if _, ok := cmd().(tea.QuitMsg); !ok {
+		t.Error("q does not quit")
+	}
+}
+
+func TestSupposingThatAClaimIsReleased(t *testing.T) {
+	d := drive(t, 120, 30, "")
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}})
+	if got := d.m.top().Selection().Name; got != "pretrain-0" {
+		t.Fatalf("the cursor is at %q", got)
+	}
+	d.shows("gpu ×8")
+	d.press("w")
+	d.shows("WHAT IF  ml/pretrain-0 released")
+	if row := line(d.frame(), "pretrain-0 "); !strings.Contains(row, "pending") {
+		t.Errorf("the claim is still shown as it is: %s", row)
+	}
+	d.press("W")
+	if strings.Contains(d.frame(), "WHAT IF") || !strings.Contains(line(d.frame(), "pretrain-0 "), "reserved") {
+		t.Errorf("W does not forget:\n%s", d.frame())
+	}
+}
+
+// line returns the line of a frame that has the cursor and contains a text.
+func line(frame, text string) string {
+	for l := range strings.SplitSeq(frame, "\n") {
+		if strings.HasPrefix(l, "▸") && strings.Contains(l, text) {
+			return l
+		}
+	}
+	return ""
+}
+
+func TestFilter(t *testing.T) {
+	d := drive(t, 100, 30, "")
+	d.press("/", "state=pending ml train")
+	d.shows("train-0", "of 44 claims")
+	if strings.Contains(d.frame(), "dns-edge") {
+		t.Errorf("a claim that does not match is shown:\n%s", d.frame())
+	}
+	d.press("enter", "esc")
+	d.shows("44 claims")
+	d.press("/", "zzzz")
+	d.shows(`none of 44 claims matches "zzzz"`)
+}
+
+// TestRandomKeys presses keys in random order on screens of random sizes: nothing may panic, and no frame
+// may be larger than its screen.
+func TestRandomKeys(t *testing.T) {
+	d := drive(t, 80, 24, "")
+	rng := rand.New(rand.NewPCG(1, 2))
+	keys := strings.Split("1 2 3 4 5 6 e f w W y a d c / : n ? C s S g j k G z x o + - v < > t p", " ")
+	for name := range namedKeys {
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	for range 1500 {
+		switch rng.IntN(12) {
+		case 0:
+			d.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(260), Height: 1 + rng.IntN(90)})
+		case 1:
+			d.send(tea.MouseClickMsg{X: rng.IntN(d.m.width), Y: rng.IntN(d.m.height), Button: tea.MouseLeft})
+		case 2:
+			d.send(tea.MouseWheelMsg{X: 1, Y: rng.IntN(d.m.height), Button: tea.MouseWheelDown})
+		case 3:
+			d.send(tea.PasteMsg{Content: "日本\n\x1b[31m e\u0301 \u202e"})
+		default:
+			d.press(keys[rng.IntN(len(keys))])
+		}
+		d.frame()
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+func TestOnceOfEveryView(t *testing.T) {
+	for _, view := range Views() {
+		var b strings.Builder
+		err := Once(context.Background(), &b, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: view, Clock: demo.Now})
+		if err != nil || b.Len() == 0 || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%s: %v\n%q", view, err, b.String())
+		}
+	}
+}

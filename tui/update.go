@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.restyle()
+	case tea.ColorProfileMsg:
+		m.profile = msg.Profile
+		m.restyle()
+	case ticked:
+		w := *m.world
+		w.Now = m.now()
+		m.world = &w
+		return m, tick()
+	case arrived:
+		m.base = msg.snapshot
+		return m, tea.Batch(m.remake(), m.wait())
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	case tea.PasteMsg:
+		return m, m.paste(msg)
+	case tea.MouseMsg:
+		return m, m.mouse(msg)
+	default:
+		return m, m.message(msg)
+	}
+	return m, nil
+}
+
+// message handles what screens ask for, and results of work in the background.
+func (m *model) message(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Open:
+		return m.open(msg)
+	case screen.Go:
+		return m.goTo(msg)
+	case screen.Back:
+		return m.back()
+	case screen.Say:
+		m.said = msg
+		return nil
+	case screen.Copy:
+		return m.copyText(msg.Text)
+	case screen.Suppose:
+		return m.toggle(msg.Change)
+	}
+	if result, ok := m.suppose.Take(msg); ok {
+		return m.take(result)
+	}
+	if cmd, ok := m.header.take(msg); ok {
+		return cmd
+	}
+	if cmd, ok := m.takePlan(msg); ok {
+		return cmd
+	}
+	if m.input != nil && m.input.take != nil && m.input.take(msg) {
+		return nil
+	}
+	return m.broadcast(msg)
+}
+
+// broadcast offers a message to every screen: it is a result of one of them.
+func (m *model) broadcast(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, v := range m.views {
+		if v.screen != nil {
+			cmds = append(cmds, m.update(v.screen, msg))
+		}
+	}
+	for _, p := range m.pages {
+		cmds = append(cmds, m.update(p.screen, msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// take shows a supposed cluster, and begins with the next one if the cluster or the suppositions have
+// changed in the meantime.
+func (m *model) take(result screen.Result[supposition]) tea.Cmd {
+	if result.Err != nil {
+		return nil
+	}
+	show := m.change(result.Value.snapshot, result.Value.changes)
+	if result.Value.base != m.base || !slices.Equal(result.Value.changes, m.supposed) {
+		return tea.Batch(show, m.remake())
+	}
+	return show
+}
+
+// show makes another screen visible by what change does.
+func (m *model) show(change func()) tea.Cmd {
+	hidden := m.update(m.top(), screen.Hidden{})
+	change()
+	return tea.Batch(hidden, m.update(m.top(), screen.Shown{}))
+}
+
+// goTo shows a view, and points at an object in it.
+func (m *model) goTo(msg screen.Go) tea.Cmd {
+	at := slices.IndexFunc(m.views, func(v view) bool { return v.name == msg.View })
+	if at < 0 {
+		return nil
+	}
+	cmd := m.show(func() {
+		m.pages = nil
+		m.current = at
+		m.ensure()
+	})
+	if msg.Ref.Kind == screen.None {
+		return cmd
+	}
+	return tea.Batch(cmd, m.update(m.top(), screen.Selected{Ref: msg.Ref}))
+}
+
+// open shows a page about an object. The page that is open already, of the same kind, is replaced.
+func (m *model) open(msg screen.Open) tea.Cmd {
+	entry := pageTable[msg.Page]
+	if why := entry.refuses(msg.Ref); why != "" {
+		return m.say(theme.Warn, why)
+	}
+	return m.show(func() {
+		m.pages = append(m.pages, page{kind: msg.Page, ref: msg.Ref, screen: entry.make(msg.Ref)})
+	})
+}
+
+// refuses says why there is no such page about an object, or "".
+func (e pageEntry) refuses(ref screen.Ref) string {
+	switch {
+	case e.make == nil:
+		return "not built yet"
+	case ref.Kind == screen.None:
+		return "nothing is selected"
+	case !slices.Contains(e.kinds, ref.Kind):
+		return fmt.Sprintf("not for a %s", ref.Kind)
+	}
+	return ""
+}
+
+// back closes the page on top; without one it clears the filter.
+func (m *model) back() tea.Cmd {
+	if n := len(m.pages); n > 0 {
+		return m.show(func() { m.pages = m.pages[:n-1] })
+	}
+	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" {
+		return m.update(m.top(), screen.Filter{})
+	}
+	return nil
+}
+
+func (m *model) say(role theme.Role, text string) tea.Cmd {
+	m.said = screen.Say{Text: text, Role: role}
+	return nil
+}
+
+func (m *model) copyText(text string) tea.Cmd {
+	m.said = screen.Say{Text: "copied", Role: theme.Good}
+	return tea.SetClipboard(text)
+}
+
+// mouse hands mouse events to the screen, counted from its top.
+func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
+	if m.popup != nil || m.tooSmall() {
+		return nil
+	}
+	mouse := msg.Mouse()
+	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == 1 {
+		if at := m.tabAt(mouse.X); at >= 0 {
+			return m.goTo(screen.Go{View: m.views[at].name})
+		}
+	}
+	if mouse.Y < headerHeight || mouse.Y >= m.height-footerHeight {
+		return nil
+	}
+	mouse.Y -= headerHeight
+	switch msg.(type) {
+	case tea.MouseClickMsg:
+		return m.update(m.top(), tea.MouseClickMsg(mouse))
+	case tea.MouseWheelMsg:
+		return m.update(m.top(), tea.MouseWheelMsg(mouse))
+	}
+	return nil
+}
+
+// paste hands pasted text to whoever takes text.
+func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
+	if m.input != nil {
+		m.input.prompt.Insert(msg.Content)
+		return m.typed()
+	}
+	if m.popup == nil && m.typing() {
+		return m.update(m.top(), msg)
+	}
+	return nil
+}
+
+// typing reports whether the screen takes text.
+func (m *model) typing() bool {
+	t, ok := m.top().(screen.Typist)
+	return ok && t.Typing()
+}

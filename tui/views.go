@@ -1,0 +1,40 @@
+package tui
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+)
+
+// viewEntry is a view that has a number.
+type viewEntry struct {
+	name, title string
+	// make makes the screen, when the view is first shown; nil while nobody has built it.
+	make func() screen.Screen
+}
+
+// viewTable lists the views by their numbers. A new view is a package and a line here.
+var viewTable = []viewEntry{
+	{"claims", "Claims", func() screen.Screen { return claims.New() }},
+	{"devices", "Devices", nil},
+	{"nodes", "Nodes", nil},
+	{"priority", "Priority", nil},
+	{"storage", "Storage", nil},
+	{"cel", "CEL", nil},
+}
+
+// pageTable lists the pages about one object, with the kinds of objects that they are about.
+var pageTable = map[screen.Page]pageEntry{}
+
+type pageEntry struct {
+	kinds []screen.Kind
+	make  func(screen.Ref) screen.Screen
+}
+
+// Views returns the names of the views, in the order of their numbers.
+func Views() []string {
+	names := make([]string, len(viewTable))
+	for i, v := range viewTable {
+		names[i] = v.name
+	}
+	return names
+}

@@ -1,0 +1,40 @@
+package widget
+
+import (
+	"math"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+var ticks = []rune("▁▂▃▄▅▆▇█")
+
+// Sparkline draws numbers between 0 and 1 as a graph of at most width columns, the newest at the right.
+func Sparkline(values []float64, width int) string {
+	if len(values) > width {
+		values = values[len(values)-width:]
+	}
+	var b strings.Builder
+	for _, v := range values {
+		at := int(math.Round(v * float64(len(ticks)-1)))
+		b.WriteRune(ticks[clamp(at, 0, len(ticks)-1)])
+	}
+	return b.String()
+}
+
+var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// Bar draws a share between 0 and 1 in exactly width columns. Between nothing and all, it is drawn neither
+// empty nor full.
+func Bar(share float64, width int, role theme.Role) Line {
+	units := int(math.Round(share * float64(width*8)))
+	if share > 0 {
+		units = max(units, 1)
+	}
+	if share < 1 {
+		units = min(units, width*8-1)
+	}
+	units = clamp(units, 0, width*8)
+	filled := strings.Repeat("█", units/8) + eighths[units%8]
+	return Line{{filled, role}, {strings.Repeat("·", max(0, width-Width(filled))), theme.Dim}}
+}
