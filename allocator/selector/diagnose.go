@@ -329,7 +329,8 @@ var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 // reserved words of CEL are no identifiers.
 var reserved = strings.Fields("as break const continue else false for function if import in let loop package namespace null return true var void while")
 
-func isIdentifier(s string) bool { return identifier.MatchString(s) && !slices.Contains(reserved, s) }
+// IsIdentifier reports whether a name can stand behind a dot in CEL.
+func IsIdentifier(s string) bool { return identifier.MatchString(s) && !slices.Contains(reserved, s) }
 
 // quote writes a string as CEL reads it.
 func quote(s string) string { return strconv.Quote(s) }

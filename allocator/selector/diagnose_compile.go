@@ -235,7 +235,7 @@ func (d *diagnosis) unknownFunction(f *Finding, name string) {
 	var names []string
 	if env := d.bench.cache.environment(environment.NewExpressions); env != nil {
 		for known := range env.Functions() {
-			if isIdentifier(known) {
+			if IsIdentifier(known) {
 				names = append(names, known)
 			}
 		}

@@ -172,7 +172,7 @@ func (f Field) Expression() string {
 	switch {
 	case f.Name == "":
 		return base
-	case isIdentifier(f.Name):
+	case IsIdentifier(f.Name):
 		return base + "." + f.Name
 	}
 	return base + "[" + quote(f.Name) + "]"

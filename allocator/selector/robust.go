@@ -203,7 +203,7 @@ func binds(e ast.Expr) bool {
 }
 
 func hasField(f Field) string {
-	if !isIdentifier(f.Name) {
+	if !IsIdentifier(f.Name) {
 		return inDomain(f)
 	}
 	return "has(" + f.Expression() + ")"
@@ -269,7 +269,7 @@ func (d *diagnosis) rebuild(change func(term ast.Expr) string) string {
 // optional returns how CEL reads a field that may be missing.
 func optional(f Field) string {
 	domain := (Field{f.Kind, f.Domain, ""}).Expression()
-	if isIdentifier(f.Name) {
+	if IsIdentifier(f.Name) {
 		return domain + ".?" + f.Name
 	}
 	return fmt.Sprintf("%s[?%s]", domain, quote(f.Name))

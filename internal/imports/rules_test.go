@@ -19,7 +19,8 @@ var layers = []layer{
 	{"inspect/flowcontrol/...", []string{"inspect"}},
 	{"inspect/storage/...", []string{"inspect"}},
 	{"inspect/node/...", []string{"inspect"}},
-	{"allocator/selector/...", []string{"inspect"}},
+	{"allocator/selector", []string{"inspect"}},
+	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"allocator/commit/...", []string{"inspect", "allocator"}},
 	{"explain", []string{"inspect", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
@@ -86,7 +87,7 @@ var fences = []fence{
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
-var pure = []string{"inspect", "allocator", "allocator/selector", "explain", "explain/text"}
+var pure = []string{"inspect", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
 
 // impureImports are packages of the standard library that pure packages may not import.
 var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/exec", "os/signal", "syscall", "unsafe"}
