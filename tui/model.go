@@ -81,7 +81,7 @@ func (m *model) ensure() {
 		v.screen = &absent{title: v.title}
 		return
 	}
-	v.screen = v.make()
+	v.screen = v.make(&m.options)
 }
 
 // top is the screen that is visible.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 // Source is where snapshots come from.
@@ -36,6 +37,11 @@ type Options struct {
 	Writer   Writer
 	NoWriter string
 
+	// Levels reads what API priority levels are doing; nil where there is no server to ask.
+	Levels priority.Reader
+	// Seats is the server concurrency limit that priority levels share; 0 finds it out.
+	Seats int
+
 	// Input and Output are the terminal; nil is standard input and output. Environ is the environment of
 	// the terminal, nil that of the process.
 	Input   io.Reader
@@ -45,6 +51,13 @@ type Options struct {
 	Profile colorprofile.Profile
 	// Width is the number of columns that Once may use; 0 is any.
 	Width int
+
+	once bool // nothing may be waited for
+}
+
+// priority is what the view of priority levels needs.
+func (o *Options) priority() priority.Config {
+	return priority.Config{Reader: o.Levels, Clock: o.Clock, Seats: o.Seats, Once: o.once}
 }
 
 // Writer changes a cluster after the user has seen and confirmed the change.

@@ -55,6 +55,7 @@ func programOptions(ctx context.Context, options Options) []tea.ProgramOption {
 // Once waits for the first snapshot and writes the view as text: all of it, however long. The error is
 // that of ctx when it ends before there is anything to show.
 func Once(ctx context.Context, w io.Writer, options Options) error {
+	options.once = true
 	m := newModel(ctx, options)
 	m.world.Theme = theme.None()
 	if options.Profile > colorprofile.NoTTY {

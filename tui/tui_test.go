@@ -32,7 +32,7 @@ func TestKeysOfTheContract(t *testing.T) {
 		if v.make == nil {
 			continue
 		}
-		for _, k := range v.make().Keys() {
+		for _, k := range v.make(&Options{}).Keys() {
 			for _, press := range k.Press {
 				if _, ok := keys.Find(press); ok {
 					t.Errorf("view %s gives %s another meaning", v.name, press)

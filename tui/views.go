@@ -3,22 +3,24 @@ package tui
 import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/storage"
 )
 
 // viewEntry is a view that has a number.
 type viewEntry struct {
 	name, title string
 	// make makes the screen, when the view is first shown; nil while nobody has built it.
-	make func() screen.Screen
+	make func(*Options) screen.Screen
 }
 
 // viewTable lists the views by their numbers. A new view is a package and a line here.
 var viewTable = []viewEntry{
-	{"claims", "Claims", func() screen.Screen { return claims.New() }},
+	{"claims", "Claims", func(*Options) screen.Screen { return claims.New() }},
 	{"devices", "Devices", nil},
 	{"nodes", "Nodes", nil},
-	{"priority", "Priority", nil},
-	{"storage", "Storage", nil},
+	{"priority", "Priority", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
+	{"storage", "Storage", func(*Options) screen.Screen { return storage.New() }},
 	{"cel", "CEL", nil},
 }
 

@@ -28,6 +28,16 @@ type item struct{ row, head int }
 // Len implements widget.Rows.
 func (a *arranged[T]) Len() int { return len(a.items) }
 
+// firstRow is where the cursor is best at the beginning: not on a heading.
+func (a *arranged[T]) firstRow() int {
+	for i, item := range a.items {
+		if item.row >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
 // Row implements widget.Rows.
 func (a *arranged[T]) Row(i int) widget.Row {
 	if at := a.items[i]; at.row < 0 {

@@ -271,6 +271,9 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 		}
 	}
 	row := l.Row()
+	if row == nil && !l.built {
+		return next.firstRow()
+	}
 	if row == nil {
 		return max(0, l.table.Cursor())
 	}

@@ -20,24 +20,33 @@ func addConcurrencyFlag(flags *pflag.FlagSet, to *int) {
 }
 
 func checkConcurrency(seats int, v view) error {
-	switch {
-	case seats < 0 || seats > flowcontrol.MaxServerConcurrency:
-		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)
-	case seats > 0 && v.names[0] != priorityLevelsView:
+	if seats > 0 && v.names[0] != priorityLevelsView {
 		return usagef("--server-concurrency is for %s only", priorityLevelsView)
 	}
+	return checkSeats(seats)
+}
+
+func checkSeats(seats int) error {
+	if seats < 0 || seats > flowcontrol.MaxServerConcurrency {
+		return usagef("--server-concurrency is %d; it can be 1 to %d", seats, flowcontrol.MaxServerConcurrency)
+	}
 	return nil
+}
+
+// levelReader reads what the priority levels of the cluster are doing.
+func (s *source) levelReader() (*flowcontrol.Reader, error) {
+	config, err := s.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	return flowcontrol.NewReader(config)
 }
 
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
 func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
 	var reading flowcontrol.Reading
 	if !o.src.offline() {
-		config, err := o.src.restConfig()
-		if err != nil {
-			return nil, err
-		}
-		reader, err := flowcontrol.NewReader(config)
+		reader, err := o.src.levelReader()
 		if err != nil {
 			return nil, err
 		}
@@ -64,31 +73,26 @@ func computedLevels(s *inspect.Snapshot) *output.List {
 	if len(s.PriorityLevels()) > 0 {
 		limits = flowcontrol.Compute(s.PriorityLevels(), limits.ServerConcurrency)
 	}
-	return output.PriorityLevels(s, limits, output.ConcurrencyDefault, flowcontrol.Reading{})
+	return output.PriorityLevels(s, limits, flowcontrol.ConcurrencyDefault, flowcontrol.Reading{})
 }
 
 // limits computes the limits for the server concurrency limit of the flag, of the metrics, or else the
 // default.
-func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, output.ConcurrencySource) {
-	if o.serverConcurrency > 0 {
-		return flowcontrol.Compute(s.PriorityLevels(), o.serverConcurrency), output.ConcurrencyFromFlag
+func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, flowcontrol.ConcurrencySource) {
+	r := flowcontrol.Resolve(s.PriorityLevels(), o.serverConcurrency, metrics)
+	if r.Source == flowcontrol.ConcurrencyDefault && o.forPeople() { // the other formats say where the number is from
+		o.src.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
 	}
-	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency)
-	seats, exact, ok := metrics.ServerConcurrency(limits)
-	if !ok && o.forPeople() { // the other formats say where the number is from
-		o.src.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", flowcontrol.DefaultServerConcurrency)
+	if r.Source != flowcontrol.ConcurrencyFromServer {
+		return r.Limits, r.Source
 	}
-	if !ok {
-		return limits, output.ConcurrencyDefault
+	if !r.Exact {
+		o.src.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
 	}
-	limits = flowcontrol.Compute(s.PriorityLevels(), seats)
-	if !exact {
-		o.src.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", seats)
-	}
-	if names := metrics.Disagreements(limits); len(names) > 0 {
+	if names := metrics.Disagreements(r.Limits); len(names) > 0 {
 		o.src.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
 	}
-	return limits, output.ConcurrencyFromServer
+	return r.Limits, r.Source
 }
 
 // noteReading says which live figures are missing, and why. The metrics have all that the dump has.

@@ -11,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // topFlags are the flags of kubectl dra top.
 type topFlags struct {
 	once, allNamespaces bool
+	seats               int
 }
 
 // topOptions are a checked request for the terminal UI.
@@ -25,6 +27,7 @@ type topOptions struct {
 	view      string
 	namespace string // "" is all
 	once      bool
+	seats     int // 0 finds it out
 }
 
 func newTop(src *source) *cobra.Command {
@@ -59,11 +62,15 @@ plain text, all of it, and the command ends.`,
 	f := cmd.Flags()
 	f.BoolVar(&flags.once, "once", false, "print the view as plain text and exit")
 	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show all namespaces, which is the default")
+	addConcurrencyFlag(f, &flags.seats)
 	return cmd
 }
 
 func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
-	o := &topOptions{src: src, once: f.once}
+	o := &topOptions{src: src, once: f.once, seats: f.seats}
+	if err := checkSeats(f.seats); err != nil {
+		return nil, err
+	}
 	if len(args) > 1 {
 		return nil, usagef("one view at a time, not %s", commaList(args))
 	}
@@ -87,12 +94,17 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 }
 
 func (o *topOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
 	options := o.src.topOptions()
-	options.Source, options.View, options.Namespace = tui.Static(snapshot), o.view, o.namespace
+	options.Source, options.View, options.Namespace, options.Seats = tui.Static(snapshot), o.view, o.namespace, o.seats
+	if !o.src.offline() {
+		if options.Levels, err = o.src.levelReader(); err != nil {
+			return err
+		}
+	}
 	if o.once || !o.src.interactive() {
 		if o.src.useColor() {
 			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())

@@ -14,18 +14,8 @@ import (
 type ServerConcurrency struct {
 	Limit int `json:"limit"`
 	// Source is Flag, Server (its metrics) or Default.
-	Source ConcurrencySource `json:"source"`
+	Source flowcontrol.ConcurrencySource `json:"source"`
 }
-
-// ConcurrencySource is how a server concurrency limit is known.
-type ConcurrencySource string
-
-// The sources of a server concurrency limit.
-const (
-	ConcurrencyFromFlag   ConcurrencySource = "Flag"
-	ConcurrencyFromServer ConcurrencySource = "Server"
-	ConcurrencyDefault    ConcurrencySource = "Default"
-)
 
 // PriorityLevel is an item of a PriorityLevelList. Limits are in seats; live figures are absent when
 // they could not be read.
@@ -88,7 +78,7 @@ type Queuing struct {
 func (p *PriorityLevel) Meta() Meta { return p.meta }
 
 // PriorityLevels lists priority levels with their limits and with what is known of their load.
-func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source ConcurrencySource, reading flowcontrol.Reading) *List {
+func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowcontrol.ConcurrencySource, reading flowcontrol.Reading) *List {
 	list := newList("PriorityLevelList", "prioritylevelconfiguration.flowcontrol.apiserver.k8s.io", priorityLevelTable)
 	list.ServerConcurrency = &ServerConcurrency{Limit: limits.ServerConcurrency, Source: source}
 	objects := map[string]*flowcontrolv1.PriorityLevelConfiguration{}

@@ -58,7 +58,7 @@ func TestPriorityLevelsOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := inspect.New(result.Objects, inspect.Config{Revision: 1})
-	list := PriorityLevels(s, flowcontrol.Compute(s.PriorityLevels(), 20), ConcurrencyFromFlag, flowcontrol.Reading{Metrics: metrics})
+	list := PriorityLevels(s, flowcontrol.Compute(s.PriorityLevels(), 20), flowcontrol.ConcurrencyFromFlag, flowcontrol.Reading{Metrics: metrics})
 	for name, format := range map[string]Format{"prioritylevels.json": {Name: "json"}, "prioritylevels.txt": {Name: "wide"}} {
 		var b bytes.Buffer
 		if err := format.PrintList(&b, list, TableOptions{}); err != nil {

@@ -1,0 +1,143 @@
+package priority
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// panel tells about one level how its limits come about and what becomes of its requests.
+func (r *row) panel() []widget.Line {
+	var lines []widget.Line
+	for _, line := range []widget.Line{r.nowLine(), r.nominalLine(), r.limitsLine(), r.fullLine(), r.rejectedLine(), r.waitsLine(), r.demandLine()} {
+		if line != nil {
+			lines = append(lines, line)
+		}
+	}
+	schemas := r.schemas
+	if schemas == "" {
+		schemas = "none leads here"
+	}
+	return append(lines, labelled("schemas", widget.Span{Text: schemas}))
+}
+
+func labelled(label string, spans ...widget.Span) widget.Line {
+	return append(widget.Line{{Text: fmt.Sprintf("  %-10s ", label), Role: theme.Dim}}, spans...)
+}
+
+func (r *row) nominalLine() widget.Line {
+	about := ""
+	if !r.exact {
+		about = "about "
+	}
+	line := labelled("nominal",
+		widget.Span{Text: fmt.Sprintf("%d seats", r.level.Nominal), Role: theme.Strong},
+		widget.Span{Text: fmt.Sprintf(" = ⌈%d × %d shares ÷ %d⌉, of %s%d seats %s", r.seats, r.level.Shares, r.shares, about, r.seats, from[r.source])})
+	if r.level.Assumed {
+		line = append(line, widget.Span{Text: "; there is no object, the server makes it up", Role: theme.Dim})
+	}
+	if r.differs {
+		line = append(line, widget.Span{Text: "; the server has other limits at the moment", Role: theme.Warn})
+	}
+	return line
+}
+
+func (r *row) limitsLine() widget.Line {
+	borrows := "borrows without limit"
+	if r.level.Borrowing != nil {
+		borrows = fmt.Sprintf("borrows up to %d", *r.level.Borrowing)
+	}
+	if r.exempt() {
+		return labelled("limits", widget.Span{Text: fmt.Sprintf("its requests never wait; it lends up to %d seats", r.level.Lendable)})
+	}
+	text := fmt.Sprintf("lends up to %d, %s: %d to %d seats", r.level.Lendable, borrows, r.level.Lower, r.level.Upper)
+	return labelled("limits", widget.Span{Text: text})
+}
+
+// fullLine says what becomes of requests for which there is no seat.
+func (r *row) fullLine() widget.Line {
+	switch q := r.level.Queuing; {
+	case r.exempt():
+		return nil
+	case q != nil:
+		return labelled("when full", widget.Span{Text: fmt.Sprintf("requests wait in %d queues of %d, each flow in %d of them", q.Queues, q.QueueLengthLimit, q.HandSize)})
+	}
+	return labelled("when full", widget.Span{Text: "requests are rejected"})
+}
+
+func (r *row) nowLine() widget.Line {
+	if r.figures.Executing == nil {
+		return labelled("now", widget.Span{Text: r.unread, Role: theme.Warn})
+	}
+	text := fmt.Sprintf("%d requests executing", *r.figures.Executing)
+	if r.figures.ExecutingSeats != nil {
+		text += fmt.Sprintf(" on %d seats", *r.figures.ExecutingSeats)
+	}
+	if r.figures.Queued != nil {
+		text += fmt.Sprintf(", %d queued", *r.figures.Queued)
+	}
+	if r.rates.known {
+		text += fmt.Sprintf("; %s/s over %s", perSecond(r.rates.dispatched), r.rates.over.Round(time.Second))
+	}
+	line := labelled("now", widget.Span{Text: text})
+	if r.figures.Quiescing {
+		line = append(line, widget.Span{Text: "; the level was deleted and ends with these", Role: theme.Warn})
+	}
+	if r.unread != "" {
+		line = append(line, widget.Span{Text: "; " + r.unread, Role: theme.Warn})
+	}
+	return line
+}
+
+func (r *row) rejectedLine() widget.Line {
+	if r.figures.Rejected == nil {
+		return labelled("rejected", widget.Span{Text: "not known", Role: theme.Dim})
+	}
+	line := labelled("rejected", widget.Span{Text: fmt.Sprintf("%d since the server started", *r.figures.Rejected)})
+	if r.load == nil || len(r.load.Total.Rejected) == 0 {
+		return line
+	}
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(r.load.Total.Rejected)) {
+		reasons = append(reasons, fmt.Sprintf("%d %s", r.load.Total.Rejected[reason], inspect.Sanitize(reason)))
+	}
+	return append(line, widget.Span{Text: ": " + strings.Join(reasons, ", ")})
+}
+
+// waitsLine says how long requests waited: those of the last minute, or all since the server started.
+func (r *row) waitsLine() widget.Line {
+	if r.load == nil {
+		return nil
+	}
+	waits, when := r.rates.waits, fmt.Sprintf("in the last %s", r.rates.over.Round(time.Second))
+	if waits.Requests == 0 {
+		waits, when = r.load.Total.Waits, "since the server started"
+	}
+	if waits.Requests == 0 {
+		return nil
+	}
+	return labelled("waits", widget.Span{Text: waitsText(waits) + " " + when})
+}
+
+func waitsText(waits flowcontrol.Waits) string {
+	text := "on average " + waits.Mean().Round(time.Microsecond).String()
+	if bound, ok := waits.Quantile(0.99); ok {
+		text += ", 99 % at most " + bound.String()
+	}
+	return text
+}
+
+func (r *row) demandLine() widget.Line {
+	if r.load == nil || r.load.Demand.Average == nil || r.load.Demand.HighWatermark == nil {
+		return nil
+	}
+	d := r.load.Demand
+	return labelled("demand", widget.Span{Text: fmt.Sprintf("%.1f seats on average in the last 10 s, %.0f at most", *d.Average, *d.HighWatermark)})
+}

@@ -1,0 +1,152 @@
+package priority
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// Reader reads what priority levels are doing. *flowcontrol.Reader is one.
+type Reader interface {
+	Read(ctx context.Context) flowcontrol.Reading
+}
+
+// Config is what the view needs besides the world.
+type Config struct {
+	// Reader is nil when there is no server to ask: then limits are computed and nothing is live.
+	Reader Reader
+	// Clock tells the time of readings. It must be set when there is a Reader.
+	Clock func() time.Time
+	// Seats is the server concurrency limit; 0 finds it out.
+	Seats int
+	// Once reads one time only.
+	Once bool
+}
+
+// pause is the time between two readings. A server's metrics are megabytes, and its limits change every ten
+// seconds.
+const pause = 5 * time.Second
+
+// Screen is the view.
+type Screen struct {
+	config Config
+	list   *listing.List[row]
+	read   screen.Job[sample]
+	// past is what rows are made of in the background, and so it is replaced, never changed.
+	past   atomic.Pointer[history]
+	polled bool
+	// tick waits; tests do not.
+	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+}
+
+// due asks for the next reading.
+type due struct{ screen *Screen }
+
+// New makes the view.
+func New(config Config) *Screen {
+	s := &Screen{config: config, tick: tea.Tick}
+	s.past.Store(&history{})
+	s.list = listing.New(listing.Config[row]{
+		Noun: "levels", Columns: columns, Groupings: groupings, Empty: whyEmpty,
+		Build: func(_ context.Context, w *screen.World) ([]row, error) {
+			return build(w.Snapshot, config.Seats, *s.past.Load()), nil
+		},
+		Key:   func(r *row) string { return r.level.Name },
+		Ref:   func(r *row) screen.Ref { return screen.Ref{Kind: screen.PriorityLevel, Name: r.level.Name} },
+		Extra: func(r *row) string { return r.schemas },
+	})
+	return s
+}
+
+// Update implements screen.Screen.
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if result, ok := s.read.Take(msg); ok {
+		past := s.past.Load().add(result.Value)
+		s.past.Store(&past)
+		if s.config.Once {
+			return s.list.Update(w, screen.Changed{})
+		}
+		next := s.tick(pause, func(time.Time) tea.Msg { return due{s} })
+		return tea.Batch(s.list.Update(w, screen.Changed{}), next)
+	}
+	switch msg := msg.(type) {
+	case due:
+		if msg.screen == s {
+			return s.ask(w)
+		}
+		return nil
+	case screen.Shown, screen.Changed:
+		// Once it was looked at, the history is kept also while other views are.
+		if !s.polled && s.config.Reader != nil && w.Snapshot != nil {
+			s.polled = true
+			return tea.Batch(s.list.Update(w, msg), s.ask(w))
+		}
+	}
+	return s.list.Update(w, msg)
+}
+
+// ask reads the figures of the server.
+func (s *Screen) ask(w *screen.World) tea.Cmd {
+	reader, clock := s.config.Reader, s.config.Clock
+	return s.read.Start(w, func(ctx context.Context) (sample, error) {
+		reading := reader.Read(ctx)
+		return sample{clock(), reading}, nil
+	})
+}
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	body := func(height int) string { return s.list.View(w, width, height) }
+	r := s.list.Row()
+	if r == nil {
+		return body(height)
+	}
+	return widget.Split(w.Theme, body, widget.Text(theme.Strong, r.name), r.panel(), width, height)
+}
+
+// Plain implements screen.Screen.
+func (s *Screen) Plain(w *screen.World, width int) string { return s.list.Plain(w, width) }
+
+// Keys implements screen.Screen.
+func (s *Screen) Keys() keymap.Map { return s.list.Keys() }
+
+// Selection implements screen.Screen.
+func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
+
+// Status implements screen.Screen.
+func (s *Screen) Status() string {
+	rows := s.list.Rows()
+	if len(rows) == 0 {
+		return s.list.Status()
+	}
+	return fmt.Sprintf("%s, %d seats %s", s.list.Status(), rows[0].seats, from[rows[0].source])
+}
+
+// from says in a few words how a server concurrency limit is known.
+var from = map[flowcontrol.ConcurrencySource]string{
+	flowcontrol.ConcurrencyFromServer: "of this server",
+	flowcontrol.ConcurrencyFromFlag:   "as given",
+	flowcontrol.ConcurrencyDefault:    "by default",
+}
+
+// FilterText implements screen.Filterer.
+func (s *Screen) FilterText() string { return s.list.FilterText() }
+
+// whyEmpty says why there are no levels to see.
+func whyEmpty(w *screen.World) string {
+	if h := w.Snapshot.Health(inspect.PriorityLevels); !h.Complete() && h.Message != "" {
+		return inspect.Sanitize(h.Message)
+	}
+	return "no PriorityLevelConfiguration was read"
+}
