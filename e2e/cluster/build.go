@@ -128,7 +128,7 @@ var root = sync.OnceValues(func() (string, error) {
 })
 
 // plugin builds the product once per test process and returns the binary, in a directory of its own
-// in the cache.
+// in the cache: each working tree has one, so that two can be tested at the same time.
 var plugin = sync.OnceValues(func() (string, error) {
 	root, err := root()
 	if err != nil {
@@ -138,6 +138,11 @@ var plugin = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	binary := filepath.Join(cache, "plugin", "kubectl-dra")
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	tree := fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:12]
+	binary := filepath.Join(cache, "plugin-"+tree, "kubectl-dra")
 	return binary, goBuild(filepath.Dir(root), "./cmd/kubectl-dra", binary, "-s -w")
 })

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -41,8 +42,12 @@ const startTimeout = 60 * time.Second
 type Options struct {
 	// Version is a directory of e2e/controlplane; "" means Default.
 	Version string
+	// Emulated is the older release that every component behaves like, such as "1.35"; "" is its own.
+	Emulated string
 	// FeatureGates are passed to every component, as "A=true,B=false".
 	FeatureGates string
+	// RuntimeConfig is that of kube-apiserver; "" serves every version of every API.
+	RuntimeConfig string
 	// Users are further users without groups; what they may do is RBAC objects of the test.
 	Users []string
 	// NoScheduler leaves the scheduler out: pods stay pending.
@@ -110,12 +115,12 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 		"--initial-cluster=default=http://127.0.0.1:"+ports[1]); err != nil {
 		return err
 	}
-	gates := "--feature-gates=" + options.FeatureGates
-	server := append([]string{gates, "--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--secure-port=" + ports[2],
+	common := options.common()
+	server := slices.Concat(common, []string{"--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--secure-port=" + ports[2],
 		"--cert-dir=" + c.path("certs"), "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/24",
-		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC", "--runtime-config=api/all=true",
+		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC", "--runtime-config=" + cmp.Or(options.RuntimeConfig, "api/all=true"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file=" + c.path("sa.key"),
-		"--service-account-key-file=" + c.path("sa.key"), "--disable-admission-plugins=ServiceAccount"}, options.ServerFlags...)
+		"--service-account-key-file=" + c.path("sa.key"), "--disable-admission-plugins=ServiceAccount"}, options.ServerFlags)
 	if err := c.run("kube-apiserver", server...); err != nil {
 		return err
 	}
@@ -123,16 +128,25 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 		return err
 	}
 	if !options.NoScheduler {
-		if err := c.run("kube-scheduler", gates, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
-			"--secure-port=0", "--v=2"); err != nil {
+		if err := c.run("kube-scheduler", append(common, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
+			"--secure-port=0", "--v=2")...); err != nil {
 			return err
 		}
 	}
 	if len(options.Controllers) > 0 {
-		return c.run("kube-controller-manager", gates, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
-			"--secure-port=0", "--controllers="+strings.Join(options.Controllers, ","))
+		return c.run("kube-controller-manager", append(common, "--kubeconfig="+c.Kubeconfig(Admin), "--leader-elect=false",
+			"--secure-port=0", "--controllers="+strings.Join(options.Controllers, ","))...)
 	}
 	return nil
+}
+
+// common are the flags of every component of Kubernetes.
+func (o *Options) common() []string {
+	flags := []string{"--feature-gates=" + o.FeatureGates}
+	if o.Emulated != "" {
+		flags = append(flags, "--emulated-version="+o.Emulated)
+	}
+	return slices.Clip(flags)
 }
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }

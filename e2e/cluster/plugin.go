@@ -23,16 +23,7 @@ type Result struct {
 // answers is for the test to judge.
 func (c *Cluster) Plugin(t testing.TB, user string, args ...string) Result {
 	t.Helper()
-	binary, err := plugin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(c.bin, "kubectl"), append([]string{"dra"}, args...)...)
-	cmd.Dir = c.dir
-	cmd.Env = []string{
-		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + c.dir, "KUBECONFIG=" + c.Kubeconfig(user),
-	}
+	cmd := c.Command(t, user, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	result := Result{Args: args}
@@ -44,6 +35,22 @@ func (c *Cluster) Plugin(t testing.TB, user string, args ...string) Result {
 	}
 	result.Stdout, result.Stderr = stdout.String(), stderr.String()
 	return result
+}
+
+// Command is what Plugin runs, for tests that do not want to wait for its end.
+func (c *Cluster) Command(t testing.TB, user string, args ...string) *exec.Cmd {
+	t.Helper()
+	binary, err := plugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(c.bin, "kubectl"), append([]string{"dra"}, args...)...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{
+		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + c.dir, "KUBECONFIG=" + c.Kubeconfig(user),
+	}
+	return cmd
 }
 
 // String is the run as it would look in a terminal.

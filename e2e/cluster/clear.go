@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// cleared are the resources that Clear empties, users before what they use.
+var cleared = []schema.GroupKind{
+	{Kind: "Pod"}, {Group: "resource.k8s.io", Kind: "ResourceClaim"}, {Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"},
+	{Group: "resource.k8s.io", Kind: "ResourceSlice"}, {Group: "resource.k8s.io", Kind: "DeviceClass"},
+	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}, {Kind: "Node"},
+}
+
+// Clear deletes all nodes, pods and objects of devices, with their finalizers, so that the next test
+// can use the same control plane. Namespaces stay.
+func (c *Cluster) Clear(t testing.TB) {
+	t.Helper()
+	for _, kind := range cleared {
+		if err := c.clear(t.Context(), kind); err != nil {
+			t.Fatalf("deleting every %s: %v", kind.Kind, err)
+		}
+	}
+}
+
+func (c *Cluster) clear(ctx context.Context, kind schema.GroupKind) error {
+	mapping, err := c.mapper.RESTMapping(kind)
+	if err != nil {
+		return nil // this release does not serve it
+	}
+	resource := c.dynamic.Resource(mapping.Resource)
+	list, err := resource.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		item := &list.Items[i]
+		client := resource.Namespace(item.GetNamespace())
+		if len(item.GetFinalizers()) > 0 {
+			_, err := client.Patch(ctx, item.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			if err != nil {
+				return err
+			}
+		}
+		if err := client.Delete(ctx, item.GetName(), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveClaim deletes a claim at once, whatever protects it, and waits until it is gone.
+func (c *Cluster) RemoveClaim(t testing.TB, namespace, name string) {
+	t.Helper()
+	// Also at the end of a test, when its context is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	defer cancel()
+	claims := c.client.ResourceV1().ResourceClaims(namespace)
+	_, err := claims.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	if err := errors.Join(err, claims.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})); err != nil {
+		t.Errorf("deleting claim %s/%s: %v", namespace, name, err)
+	}
+}
+
+// Served returns the API version at which the server prefers to serve a kind, or an error.
+func (c *Cluster) Served(group, kind string) (string, error) {
+	mapping, err := c.mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", kind, err)
+	}
+	return mapping.GroupVersionKind.GroupVersion().String(), nil
+}

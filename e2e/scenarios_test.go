@@ -1,0 +1,500 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+)
+
+// release is a control plane that the scenarios run on. The older ones are emulated: gates, API versions
+// and validation are theirs.
+type release struct {
+	name    string
+	minor   int
+	options cluster.Options
+	// least is how many questions have to be compared.
+	least int
+	// first: only the first question of each scenario, and all about objects of real drivers, unless
+	// KUBECTL_DRA_E2E_ALL=1.
+	first bool
+	// gated: only scenarios that change feature gates.
+	gated bool
+	// anyPool: the scheduler of this release takes the pools of a node in no particular order.
+	anyPool bool
+}
+
+var releases = []release{
+	{name: "1.37", minor: 37, least: 300},
+	{name: "1.37 with alpha gates", minor: 37, least: 20, gated: true, options: cluster.Options{FeatureGates: "DRAListTypeAttributes=true," +
+		"DRADerivedAttributes=true,DRADeviceCompatibilityGroups=true,DRAFractionalCapacityRange=true"}},
+	{name: "1.36", minor: 36, least: 150, first: true, options: cluster.Options{Emulated: "1.36"}},
+	{name: "1.35", minor: 35, least: 120, first: true, options: cluster.Options{Emulated: "1.35"}, anyPool: true},
+	{name: "1.34", minor: 34, least: 120, first: true, options: cluster.Options{Emulated: "1.34"}, anyPool: true},
+}
+
+// asks reports whether question i of a scenario is put to the release.
+func (r *release) asks(s *scenario.Scenario, i int) bool {
+	all := !r.first || i == 0 || strings.HasPrefix(s.Name, "real-") || os.Getenv("KUBECTL_DRA_E2E_ALL") != ""
+	changesGates := !slices.Equal(s.Snapshot.Features().List(), inspect.DefaultFeatures(inspect.NewestMinor).List())
+	return all && (!r.gated || changesGates)
+}
+
+// TestScenarios has the plugin and kube-scheduler decide about the same claims in the same cluster, one
+// after the other, for the questions of testdata/scenarios: first `kubectl dra allocate` answers, then a
+// pod is created for the same node with a fresh copy of the claims. Both must give the same allocations,
+// or both must refuse. What the API server of a release does not accept is left out for both.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("../testdata/scenarios/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	var all []*scenario.Scenario
+	for _, file := range files {
+		s, err := scenario.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	for _, r := range releases {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			b := &board{Cluster: cluster.Start(t, r.options), release: r, leftOut: map[string]int{}}
+			b.checkVersion(t)
+			for _, s := range all {
+				t.Run(s.Name, func(t *testing.T) { b.play(t, s) })
+			}
+			b.report(t)
+		})
+	}
+}
+
+// board is a control plane on which one scenario after the other is set up.
+type board struct {
+	*cluster.Cluster
+	release release
+
+	scenarios, allocated, otherPools, refused, disagreed int
+	leftOut                                              map[string]int // questions by reason
+}
+
+// checkVersion holds what the plugin takes the cluster for against the release, both with the server's
+// metrics and with nothing but its version.
+func (b *board) checkVersion(t *testing.T) {
+	t.Helper()
+	got := read(t, b.Cluster, cluster.Admin, live.Options{})
+	if got.Features.Minor != b.release.minor {
+		t.Errorf("the server is taken for Kubernetes 1.%d, want 1.%d", got.Features.Minor, b.release.minor)
+	}
+	var changed []inspect.Gate
+	for gate := range strings.SplitSeq(b.release.options.FeatureGates, ",") {
+		name, _, _ := strings.Cut(gate, "=")
+		changed = append(changed, inspect.Gate(name))
+	}
+	checkGates(t, b.Cluster, got.Features, append(changed, inspect.GateFractionalCapacityRange, inspect.GateDeviceTaintRules))
+}
+
+// report shows the line of the release in the table of README.md.
+func (b *board) report(t *testing.T) {
+	t.Helper()
+	var left []string
+	for _, why := range slices.Sorted(maps.Keys(b.leftOut)) {
+		left = append(left, fmt.Sprint(b.leftOut[why], " ", why))
+	}
+	agreed := b.allocated + b.otherPools + b.refused
+	t.Logf("| Kubernetes | scenarios | questions | allocated alike | alike but for the order of pools | refused alike | disagreed | left out |\n| %s | %d | %d | %d | %d | %d | %d | %s |",
+		b.release.name, b.scenarios, agreed+b.disagreed, b.allocated, b.otherPools, b.refused, b.disagreed, strings.Join(left, ", "))
+	if agreed+b.disagreed < b.release.least && (b.scenarios > 100 || b.release.gated && b.scenarios > 10) {
+		t.Errorf("only %d questions were compared, want at least %d: the API server refuses more than it used to", agreed, b.release.least)
+	}
+}
+
+// play sets a scenario up and compares the answers to its questions.
+func (b *board) play(t *testing.T, s *scenario.Scenario) {
+	var questions []int
+	for i := range s.Questions {
+		if b.release.asks(s, i) {
+			questions = append(questions, i)
+		}
+	}
+	if len(questions) == 0 {
+		t.Skip("nothing about this release")
+	}
+	b.Clear(t)
+	b.scenarios++
+	objects := s.Snapshot.Objects()
+	for _, node := range s.Snapshot.Nodes() {
+		b.AddNode(t, node.Name, node.Labels)
+	}
+	for _, slice := range objects.Slices {
+		_ = b.offer(t, "ResourceSlice", slice) // what is refused is left out
+	}
+	for _, class := range objects.Classes {
+		_ = b.offer(t, "DeviceClass", class)
+	}
+	for _, rule := range objects.TaintRules {
+		_ = b.offer(t, "DeviceTaintRule", rule)
+	}
+	refused := map[inspect.ClaimRef]error{}
+	for _, claim := range objects.Claims {
+		b.adminNamespace(t, claim.Namespace)
+		if err := b.offer(t, "ResourceClaim", claim); err != nil {
+			refused[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = err
+		}
+	}
+	for _, i := range questions {
+		q := &s.Questions[i]
+		t.Run(fmt.Sprintf("%d on %s", i, q.Node), func(t *testing.T) {
+			if why := unfit(q, refused); why != "" {
+				b.leftOut[why]++
+				t.Skip(why)
+			}
+			b.compare(t, s, q)
+		})
+	}
+}
+
+// unfit says why a question cannot be put to a real scheduler, or "".
+func unfit(q *scenario.Question, refused map[inspect.ClaimRef]error) string {
+	for i, ref := range q.Claims {
+		switch {
+		case refused[ref] != nil:
+			return "the API server refuses the claim"
+		case slices.Contains(q.Claims[:i], ref):
+			return "a claim is named twice"
+		case ref.Namespace != q.Claims[0].Namespace:
+			return "claims of two namespaces"
+		}
+	}
+	if len(q.Claims) == 0 {
+		return "no claims"
+	}
+	return ""
+}
+
+// offer creates an object at the version that the server prefers. What the server refuses is left out,
+// as it would be in real life; the error says why.
+func (b *board) offer(t *testing.T, kind string, object runtime.Object) error {
+	t.Helper()
+	version, err := b.Served(resourcev1.GroupName, kind)
+	if err != nil {
+		t.Logf("left out: %v", err)
+		return err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetAPIVersion(version)
+	u.SetKind(kind)
+	if status, ok := u.Object["status"].(map[string]any); ok && len(status) == 0 {
+		delete(u.Object, "status")
+	}
+	if err := b.Create(t.Context(), u); err != nil {
+		t.Logf("left out: %v", err)
+		return err
+	}
+	return nil
+}
+
+// verdict is what somebody decided about a question, in the words of the plugin.
+type verdict struct {
+	Verdict     string
+	Allocations []*resourcev1.AllocationResult // of each claim, normalized; nil unless Allocatable
+	says        string
+}
+
+// compare puts one question to the plugin and to the scheduler.
+func (b *board) compare(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
+	ours := b.allocate(t, q)
+	b.restore(t, s, q)
+	time.Sleep(noticeTime)
+	theirs := b.schedule(t, q, ours)
+	b.restore(t, s, q)
+	t.Logf("scheduler: %s %s; plugin: %s %s", theirs.Verdict, theirs.says, ours.Verdict, ours.says)
+	diff := theirs.diff(ours)
+	switch {
+	case diff != "" && b.release.anyPool && theirs.alikeButForPools(ours):
+		b.otherPools++
+	case diff != "":
+		b.disagreed++
+		t.Errorf("verdict (-scheduler +plugin):\n%s", diff)
+	case ours.Verdict == "Allocatable":
+		b.allocated++
+	default:
+		b.refused++
+	}
+}
+
+// diff compares two decisions, but not their words.
+func (v *verdict) diff(other *verdict) string {
+	return cmp.Diff(v, other, cmpopts.IgnoreUnexported(verdict{}))
+}
+
+// alikeButForPools reports whether two decisions differ only in what depends on the order of pools: which
+// devices it is when several pools have them, and in which order their node selectors come together.
+func (v *verdict) alikeButForPools(other *verdict) bool {
+	pools := map[string]bool{}
+	alike := v.withoutPools(pools).diff(other.withoutPools(pools)) == ""
+	return alike && len(pools) > 1
+}
+
+// withoutPools is the decision without devices and node selectors. The pools are added to the set.
+func (v *verdict) withoutPools(pools map[string]bool) *verdict {
+	out := &verdict{Verdict: v.Verdict}
+	for _, a := range v.Allocations {
+		a = a.DeepCopy()
+		for i := range a.Devices.Results {
+			r := &a.Devices.Results[i]
+			pools[r.Driver+"/"+r.Pool] = true
+			r.Driver, r.Pool, r.Device = "", "", ""
+		}
+		a.NodeSelector = nil
+		out.Allocations = append(out.Allocations, a)
+	}
+	return out
+}
+
+// allocate has the plugin answer, and nothing may change by that.
+func (b *board) allocate(t *testing.T, q *scenario.Question) *verdict {
+	t.Helper()
+	before := b.claims(t, q)
+	args := []string{"allocate", "claim"}
+	for _, ref := range q.Claims {
+		args = append(args, ref.Name)
+	}
+	result := b.Plugin(t, cluster.Admin, append(args, "-n", q.Claims[0].Namespace, "--node", string(q.Node), "--dry-run=client", "-o", "json")...)
+	if diff := cmp.Diff(before, b.claims(t, q)); diff != "" {
+		t.Errorf("the claims changed:\n%s\n%v", diff, result)
+	}
+	answer := &verdict{says: strings.TrimSpace(result.Stderr)}
+	switch result.Code {
+	case 0:
+		answer.Verdict = "Allocatable"
+		for _, claim := range printed(t, result, len(before)) {
+			answer.Allocations = append(answer.Allocations, normalized(claim.Status.Allocation))
+		}
+	case 1:
+		answer.Verdict = "Invalid"
+	case 3:
+		answer.Verdict = "Unsatisfiable"
+	default:
+		t.Fatalf("exit code %d\n%v", result.Code, result)
+	}
+	return answer
+}
+
+// printed decodes the claims that allocate prints: one, or a list of several.
+func printed(t *testing.T, result cluster.Result, count int) []resourcev1.ResourceClaim {
+	t.Helper()
+	list := resourcev1.ResourceClaimList{Items: make([]resourcev1.ResourceClaim, 1)}
+	if count == 1 {
+		result.JSON(t, &list.Items[0])
+	} else {
+		result.JSON(t, &list)
+	}
+	if len(list.Items) != count {
+		t.Fatalf("%d claims printed, want %d\n%v", len(list.Items), count, result)
+	}
+	return list.Items
+}
+
+func (b *board) claims(t *testing.T, q *scenario.Question) []*resourcev1.ResourceClaim {
+	t.Helper()
+	var out []*resourcev1.ResourceClaim
+	for _, ref := range q.Claims {
+		claim, err := b.Client().ResourceV1().ResourceClaims(ref.Namespace).Get(t.Context(), ref.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, claim)
+	}
+	return out
+}
+
+// noticeTime is how long the scheduler may take to notice new objects.
+const noticeTime = 100 * time.Millisecond
+
+// restore replaces the claims of a question by fresh copies.
+func (b *board) restore(t *testing.T, s *scenario.Scenario, q *scenario.Question) {
+	t.Helper()
+	for _, ref := range q.Claims {
+		b.RemoveClaim(t, ref.Namespace, ref.Name)
+		claim, _ := s.Snapshot.Claim(ref)
+		if err := b.offer(t, "ResourceClaim", claim); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// decidingTime is how long the scheduler may take to agree with what the plugin said. Its first answer
+// may come from before it saw the fresh claims; then it tries again by itself.
+const decidingTime = 5 * time.Second
+
+// schedule has the scheduler decide about a pod for the node with the claims of the question. It returns
+// as soon as the decision is the expected one; another one is final only after decidingTime.
+func (b *board) schedule(t *testing.T, q *scenario.Question, expected *verdict) *verdict {
+	t.Helper()
+	pods := b.Client().CoreV1().Pods(q.Claims[0].Namespace)
+	pod, err := pods.Create(t.Context(), podFor(q), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := pods.Delete(context.WithoutCancel(t.Context()), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+			t.Errorf("deleting pod: %v", err)
+		}
+	}()
+	deadline := time.Now().Add(decidingTime)
+	for {
+		answer := b.decision(t, q, pod.Name)
+		if answer.Verdict == expected.Verdict || answer.Verdict != "" && time.Now().After(deadline) {
+			if answer.Verdict == "Allocatable" {
+				b.makeReady(t, q, pod.Name)
+			} else {
+				b.checkEvent(t, pod.Namespace, pod.Name, answer.says)
+			}
+			return answer
+		}
+		if time.Now().After(deadline.Add(30 * time.Second)) {
+			t.Fatalf("the scheduler does not decide about pod %s/%s", pod.Namespace, pod.Name)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// podFor is a pod with the claims of a question that only the node of the question may run.
+func podFor(q *scenario.Question) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "asks-", Namespace: q.Claims[0].Namespace}}
+	main := corev1.Container{Name: "main", Image: "example.com/none"}
+	for i, ref := range q.Claims {
+		name := fmt.Sprint("claim-", i)
+		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimName: &ref.Name})
+		main.Resources.Claims = append(main.Resources.Claims, corev1.ResourceClaim{Name: name})
+	}
+	pod.Spec.Containers = []corev1.Container{main}
+	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{string(q.Node)}}},
+		}}}}}
+	return pod
+}
+
+// decision reads what the scheduler has decided; the verdict is "" as long as it has not.
+func (b *board) decision(t *testing.T, q *scenario.Question, name string) *verdict {
+	t.Helper()
+	pod, err := b.Client().CoreV1().Pods(q.Claims[0].Namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims := b.claims(t, q); pod.Spec.NodeName != "" || waitsForDevices(claims, pod) {
+		answer := &verdict{Verdict: "Allocatable"}
+		for _, claim := range claims {
+			answer.Allocations = append(answer.Allocations, normalized(claim.Status.Allocation))
+		}
+		return answer
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type != corev1.PodScheduled || condition.Status != corev1.ConditionFalse {
+			continue
+		}
+		switch condition.Reason {
+		case corev1.PodReasonUnschedulable:
+			return &verdict{Verdict: "Unsatisfiable", says: condition.Message}
+		case corev1.PodReasonSchedulerError:
+			return &verdict{Verdict: "Invalid", says: condition.Message}
+		}
+	}
+	return &verdict{}
+}
+
+// waitsForDevices reports whether the scheduler has allocated every claim for the pod and holds it back
+// until the devices are ready (binding conditions).
+func waitsForDevices(claims []*resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	conditions := false
+	for _, claim := range claims {
+		if claim.Status.Allocation == nil || !slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID }) {
+			return false
+		}
+		for i := range claim.Status.Allocation.Devices.Results {
+			conditions = conditions || len(claim.Status.Allocation.Devices.Results[i].BindingConditions) > 0
+		}
+	}
+	return conditions
+}
+
+// makeReady does what drivers do: it fulfils the binding conditions of the devices, if there are any, and
+// waits until the scheduler has bound the pod. A pod that is deleted before leaves its devices in use in
+// the memory of the scheduler.
+func (b *board) makeReady(t *testing.T, q *scenario.Question, pod string) {
+	t.Helper()
+	claims := b.claims(t, q)
+	for _, claim := range claims {
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			status := resourcev1.AllocatedDeviceStatus{Driver: r.Driver, Pool: r.Pool, Device: r.Device, ShareID: (*string)(r.ShareID)}
+			for _, name := range r.BindingConditions {
+				status.Conditions = append(status.Conditions, metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: "Test", LastTransitionTime: metav1.Now()})
+			}
+			if len(status.Conditions) > 0 {
+				claim.Status.Devices = append(claim.Status.Devices, status)
+			}
+		}
+		if len(claim.Status.Devices) == 0 {
+			continue
+		}
+		if _, err := b.Client().ResourceV1().ResourceClaims(claim.Namespace).UpdateStatus(t.Context(), claim, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cluster.Eventually(t, 20*time.Second, func(ctx context.Context) error {
+		got, err := b.Client().CoreV1().Pods(claims[0].Namespace).Get(ctx, pod, metav1.GetOptions{})
+		if err == nil && got.Spec.NodeName == "" {
+			err = fmt.Errorf("pod %s is not bound: %v", pod, got.Status.Conditions)
+		}
+		return err
+	})
+}
+
+// checkEvent waits for the event in which the scheduler tells users why the pod is pending.
+func (b *board) checkEvent(t *testing.T, namespace, pod, message string) {
+	t.Helper()
+	cluster.Eventually(t, 10*time.Second, func(ctx context.Context) error {
+		events, err := b.Client().EventsV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "regarding.name=" + pod})
+		if err != nil {
+			return err
+		}
+		for i := range events.Items {
+			if events.Items[i].Reason == "FailedScheduling" && events.Items[i].Note == message {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event about pod %s says %q", pod, message)
+	})
+}
+
+// adminNamespace makes sure that a namespace exists and that claims in it may ask for admin access.
+func (b *board) adminNamespace(t *testing.T, name string) {
+	t.Helper()
+	(&stage{Cluster: b.Cluster}).addNamespace(t, name)
+}
