@@ -15,7 +15,7 @@ const (
 	nextView   keymap.Action = "next view"
 	prevView   keymap.Action = "previous view"
 	filter     keymap.Action = "filter"
-	detail     keymap.Action = "detail"
+	details    keymap.Action = "detail"
 	back       keymap.Action = "back"
 	explainIt  keymap.Action = "explain"
 	allocate   keymap.Action = "allocate"
@@ -37,7 +37,7 @@ func (m *model) keys() keymap.Map {
 	ref := m.top().Selection()
 	keys := keymap.Map{
 		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, ref)},
-		{Action: detail, Press: []string{"enter"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history", Off: m.pageOff(screen.Detail, ref)},
+		{Action: details, Press: []string{"enter"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history", Off: m.pageOff(screen.Detail, ref)},
 		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, ref)},
 		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose that a claim is released, the taints of a device are tolerated, or there is one more such node", Off: supposeOff(ref)},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
@@ -159,7 +159,7 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	switch action {
 	case explainIt:
 		return m.open(screen.Open{Page: screen.Explain, Ref: ref})
-	case detail:
+	case details:
 		return m.open(screen.Open{Page: screen.Detail, Ref: ref})
 	case fit:
 		return m.open(screen.Open{Page: screen.Fit, Ref: ref})

@@ -3,6 +3,12 @@ package tui
 import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/copies"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/detail"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/devices"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/explanation"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/manifest"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/nodes"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/storage"
 )
@@ -17,15 +23,20 @@ type viewEntry struct {
 // viewTable lists the views by their numbers. A new view is a package and a line here.
 var viewTable = []viewEntry{
 	{"claims", "Claims", func(*Options) screen.Screen { return claims.New() }},
-	{"devices", "Devices", nil},
-	{"nodes", "Nodes", nil},
+	{"devices", "Devices", func(*Options) screen.Screen { return devices.New() }},
+	{"nodes", "Nodes", func(*Options) screen.Screen { return nodes.New() }},
 	{"priority", "Priority", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
 	{"storage", "Storage", func(*Options) screen.Screen { return storage.New() }},
 	{"cel", "CEL", nil},
 }
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.
-var pageTable = map[screen.Page]pageEntry{}
+var pageTable = map[screen.Page]pageEntry{
+	screen.Explain: {explanation.Kinds, explanation.New},
+	screen.Detail:  {detail.Kinds, detail.New},
+	screen.YAML:    {manifest.Kinds, manifest.New},
+	screen.Fit:     {copies.Kinds, copies.New},
+}
 
 type pageEntry struct {
 	kinds []screen.Kind

@@ -15,6 +15,7 @@ import (
 type arranged[T any] struct {
 	config  *Config[T]
 	rows    []T
+	columns []Column[T]
 	order   order
 	items   []item
 	heads   []widget.Line
@@ -44,11 +45,22 @@ func (a *arranged[T]) Row(i int) widget.Row {
 		return widget.Row{Heading: a.heads[at.head]}
 	}
 	row := &a.rows[a.items[i].row]
-	cells := make([]widget.Line, len(a.config.Columns))
+	cells := make([]widget.Line, len(a.columns))
 	for j := range cells {
-		cells[j] = a.config.Columns[j].Cell(row)
+		cells[j] = a.columns[j].Cell(row)
+	}
+	if a.order.grouping >= 0 {
+		cells[0] = append(widget.Line{{Text: a.branch(i), Role: theme.Dim}}, cells[0]...)
 	}
 	return widget.Row{Cells: cells}
+}
+
+// branch draws how a row hangs below the heading of its group.
+func (a *arranged[T]) branch(i int) string {
+	if i+1 < len(a.items) && a.items[i+1].row >= 0 {
+		return "├ "
+	}
+	return "└ "
 }
 
 // text is what filters and sorting see of a row in a column.
@@ -60,23 +72,22 @@ func (c *Column[T]) text(row *T) string {
 }
 
 func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
-	a := arranged[T]{config: config, rows: rows, order: o}
+	a := arranged[T]{config: config, rows: rows, order: o, columns: config.Columns}
+	if config.Adapt != nil {
+		a.columns = config.Adapt(rows)
+	}
 	index := a.filter()
 	a.shown = len(index)
 	a.sort(index)
 	a.group(index)
-	columns := make([]widget.Column, len(config.Columns))
-	for i, c := range config.Columns {
-		columns[i] = c.Column
-	}
-	a.natural = widget.Measure(columns, &a)
+	a.natural = widget.Measure(widgetColumns(a.columns), &a)
 	return a
 }
 
 // filter returns the rows that match.
 func (a *arranged[T]) filter() []int {
 	index := make([]int, 0, len(a.rows))
-	match := a.config.matcher(a.order.filter)
+	match := a.matcher(a.order.filter)
 	for i := range a.rows {
 		if match == nil || match(&a.rows[i]) {
 			index = append(index, i)
@@ -86,10 +97,10 @@ func (a *arranged[T]) filter() []int {
 }
 
 func (a *arranged[T]) sort(index []int) {
-	if a.order.sort < 0 {
+	if a.order.sort < 0 || a.order.sort >= len(a.columns) {
 		return
 	}
-	column := &a.config.Columns[a.order.sort]
+	column := &a.columns[a.order.sort]
 	compare := column.Compare
 	if compare == nil {
 		compare = func(x, y *T) int { return compareTexts(column.text(x), column.text(y)) }
@@ -149,14 +160,14 @@ func (g *Grouping[T]) heading(name string, rows []*T) widget.Line {
 // matcher turns a filter into a test; nil lets everything pass. A filter has words that must all match:
 // "column=value" looks into one column, any other word may match anywhere, also with characters left out.
 // A "!" before a word turns it round.
-func (c *Config[T]) matcher(filter string) func(*T) bool {
+func (a *arranged[T]) matcher(filter string) func(*T) bool {
 	var tests []func(*T) bool
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
 		word, not := strings.CutPrefix(word, "!")
 		if word == "" {
 			continue
 		}
-		test := c.wordTest(word)
+		test := a.wordTest(word)
 		tests = append(tests, func(row *T) bool { return test(row) != not })
 	}
 	if tests == nil {
@@ -172,21 +183,21 @@ func (c *Config[T]) matcher(filter string) func(*T) bool {
 	}
 }
 
-func (c *Config[T]) wordTest(word string) func(*T) bool {
+func (a *arranged[T]) wordTest(word string) func(*T) bool {
 	if name, value, ok := strings.Cut(word, "="); ok {
-		for i := range c.Columns {
-			if column := &c.Columns[i]; strings.EqualFold(column.Title, name) {
+		for i := range a.columns {
+			if column := &a.columns[i]; strings.EqualFold(column.Title, name) {
 				return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
 			}
 		}
 	}
 	return func(row *T) bool {
-		for i := range c.Columns {
-			if fuzzy(strings.ToLower(c.Columns[i].text(row)), word) {
+		for i := range a.columns {
+			if fuzzy(strings.ToLower(a.columns[i].text(row)), word) {
 				return true
 			}
 		}
-		return c.Extra != nil && strings.Contains(strings.ToLower(c.Extra(row)), word)
+		return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
 	}
 }
 

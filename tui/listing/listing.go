@@ -44,6 +44,9 @@ type Config[T any] struct {
 	// Ref is the object that a row is about.
 	Ref     func(row *T) screen.Ref
 	Columns []Column[T]
+	// Adapt chooses columns for rows, in the background; nil takes Columns. Those that are always there
+	// come in the same places as in Columns.
+	Adapt func(rows []T) []Column[T]
 	// Groupings can be chosen with a key; the first is in force at the start if Grouped is set.
 	Groupings []Grouping[T]
 	Grouped   bool
@@ -67,6 +70,8 @@ type List[T any] struct {
 	built bool
 	err   error
 	want  string // refKey of the object to point at as soon as it is there
+	// moved: the user has chosen a row, with which the cursor stays; before that it stays at the first.
+	moved bool
 }
 
 // order is what the user chose about the order of rows.
@@ -79,15 +84,19 @@ type order struct {
 
 // New makes a List without rows.
 func New[T any](config Config[T]) *List[T] {
-	columns := make([]widget.Column, len(config.Columns))
-	for i, c := range config.Columns {
-		columns[i] = c.Column
-	}
-	l := &List[T]{config: config, table: widget.NewTable(columns), order: order{sort: -1, grouping: -1}}
+	l := &List[T]{config: config, table: widget.NewTable(widgetColumns(config.Columns)), order: order{sort: -1, grouping: -1}}
 	if config.Grouped {
 		l.order.grouping = 0
 	}
 	return l
+}
+
+func widgetColumns[T any](columns []Column[T]) []widget.Column {
+	list := make([]widget.Column, len(columns))
+	for i, c := range columns {
+		list[i] = c.Column
+	}
+	return list
 }
 
 // The actions of a List.
@@ -151,6 +160,7 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return l.press(w, msg)
 	case tea.MouseWheelMsg:
+		l.moved = true
 		switch msg.Button {
 		case tea.MouseWheelUp:
 			l.table.Wheel(-3)
@@ -158,6 +168,7 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 			l.table.Wheel(3)
 		}
 	case tea.MouseClickMsg:
+		l.moved = true
 		if title, _ := l.table.Click(msg.X, msg.Y); title >= 0 {
 			return l.sortBy(w, title)
 		}
@@ -177,6 +188,9 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 			l.order.grouping = -1
 		}
 		return l.arrange(w)
+	}
+	l.moved = true
+	switch l.Keys().Action(k.String()) {
 	case up:
 		l.table.Move(-1)
 	case down:
@@ -197,7 +211,7 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 func (l *List[T]) sortNext(w *screen.World) tea.Cmd {
 	l.order.sort++
 	l.order.desc = false
-	if l.order.sort == len(l.config.Columns) {
+	if l.order.sort >= len(l.table.Columns) {
 		l.order.sort = -1
 	}
 	return l.arrange(w)
@@ -227,14 +241,22 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 		return nil
 	}
 	l.stale = false
-	build, config, order := l.config.Build, &l.config, l.order
+	config, order := l.config, l.order
 	return l.job.Start(w, func(ctx context.Context) (arranged[T], error) {
-		rows, err := build(ctx, w)
+		rows, err := config.Build(ctx, w)
 		if err != nil {
 			return arranged[T]{}, err
 		}
-		return arrange(config, rows, order), nil
+		return arrange(&config, rows, order), nil
 	})
+}
+
+// Rebuild makes build the way to build rows, and builds them. It is for rows that show more than the
+// snapshot, such as what a screen has found out in the meantime: build must not look at anything that is
+// written to, for it runs in the background.
+func (l *List[T]) Rebuild(w *screen.World, build func(ctx context.Context, w *screen.World) ([]T, error)) tea.Cmd {
+	l.config.Build = build
+	return l.refresh(w)
 }
 
 // arrange filters, sorts and groups the rows that are there.
@@ -242,8 +264,8 @@ func (l *List[T]) arrange(w *screen.World) tea.Cmd {
 	if !l.built || l.job.Running() {
 		return l.refresh(w)
 	}
-	config, order, rows := &l.config, l.order, l.now.rows
-	return l.job.Start(w, func(context.Context) (arranged[T], error) { return arrange(config, rows, order), nil })
+	config, order, rows := l.config, l.order, l.now.rows
+	return l.job.Start(w, func(context.Context) (arranged[T], error) { return arrange(&config, rows, order), nil })
 }
 
 // take shows the rows of a result.
@@ -252,6 +274,7 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 		cursor := l.cursorIn(&result.Value)
 		l.now, l.built = result.Value, true
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
+		l.table.Columns = widgetColumns(l.now.columns)
 		l.table.SetRows(&l.now, l.now.natural, cursor)
 	}
 	if l.stale || l.now.order != l.order && l.err == nil {
@@ -265,13 +288,13 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 	if l.want != "" {
 		for i, item := range next.items {
 			if item.row >= 0 && refKey(l.config.Ref(&next.rows[item.row])) == l.want {
-				l.want = ""
+				l.want, l.moved = "", true
 				return i
 			}
 		}
 	}
 	row := l.Row()
-	if row == nil && !l.built {
+	if !l.moved {
 		return next.firstRow()
 	}
 	if row == nil {

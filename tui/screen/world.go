@@ -26,6 +26,8 @@ type World struct {
 	Theme     *theme.Theme
 	// Now is the time to measure ages by: that of the snapshot for files, else the clock's.
 	Now time.Time
+	// History is what was seen to happen; it may be nil.
+	History *History
 
 	ctx     context.Context //nolint:containedctx // screens start work that ends with the program, and have no other way to know
 	derived *derived

@@ -69,3 +69,22 @@ func overlay(screen string, box []string, boxWidth, width, height int) string {
 	}
 	return Fit(strings.Join(lines, "\n"), width, height)
 }
+
+// Beside puts two texts next to each other, with a line between them. Each is cut to its width; that of the
+// right one includes a blank on each side.
+func Beside(th *theme.Theme, left, right string, leftWidth, rightWidth, height int) string {
+	a, b := strings.Split(Fit(left, leftWidth, height), "\n"), strings.Split(Fit(right, rightWidth-2, height), "\n")
+	bar := th.Paint(theme.Dim, "│")
+	for i := range a {
+		a[i] += blanks(leftWidth-ansi.StringWidth(a[i])) + bar + " " + b[i]
+	}
+	return strings.Join(a, "\n")
+}
+
+// Wrap breaks a text between words into lines of at most width columns.
+func Wrap(s string, width int) []string {
+	if Width(s) <= width {
+		return []string{s}
+	}
+	return strings.Split(ansi.Wrap(s, max(1, width), ""), "\n")
+}

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -9,6 +10,8 @@ import (
 // Column is a column of a Table. Its natural width is that of its widest text.
 type Column struct {
 	Title string
+	// Short is the title where there is no room for Title; may be empty.
+	Short string
 	// Min is how narrow the column may become; 0 means that it keeps its natural width.
 	Min int
 	// Max bounds the width; 0 means no bound.
@@ -16,7 +19,7 @@ type Column struct {
 	// Right aligns numbers.
 	Right bool
 	// Rank says how dispensable the column is: where space is short, columns with the highest rank are
-	// made narrow first, and then left out. Columns of rank 0 stay.
+	// left out first. Columns of rank 0 stay.
 	Rank int
 }
 
@@ -212,6 +215,9 @@ func (t *Table) titles(b *strings.Builder, th *theme.Theme, widths []int, width 
 			continue
 		}
 		title := c.Title
+		if c.Short != "" && Width(title) > widths[i] {
+			title = c.Short
+		}
 		if i == t.Sort {
 			title += sortMark(t.Desc)
 		}
@@ -270,7 +276,6 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 // layout decides how wide each column is drawn; 0 leaves it out.
 func (t *Table) layout(width int) []int {
 	widths := make([]int, len(t.Columns))
-	total := margin - gap
 	for i, c := range t.Columns {
 		w := Width(c.Title) + 2
 		if i < len(t.natural) {
@@ -280,45 +285,51 @@ func (t *Table) layout(width int) []int {
 			w = min(w, c.Max)
 		}
 		widths[i] = w
-		total += w + gap
+	}
+	return t.squeeze(widths, width)
+}
+
+// squeeze makes columns narrower, and leaves some out, until all fit. First the most dispensable columns go
+// until the others fit at their narrowest; then the space that is left is dealt out, a column at a time.
+func (t *Table) squeeze(natural []int, width int) []int {
+	widths := slices.Clone(natural)
+	total := margin - gap
+	for i, c := range t.Columns {
+		if c.Min > 0 {
+			widths[i] = min(natural[i], c.Min)
+		}
+		total += widths[i] + gap
 	}
 	for total > width {
-		i, ok := t.mostDispensable(widths)
-		if !ok {
-			break
-		}
-		c := t.Columns[i]
-		if c.Min > 0 && widths[i] > c.Min {
-			less := min(total-width, widths[i]-c.Min)
-			widths[i] -= less
-			total -= less
-			continue
+		i := t.mostDispensable(widths)
+		if i < 0 {
+			return widths
 		}
 		total -= widths[i] + gap
 		widths[i] = 0
 	}
+	for grown := true; grown && total < width; {
+		grown = false
+		for i := range widths {
+			if widths[i] > 0 && widths[i] < natural[i] && total < width {
+				widths[i]++
+				total++
+				grown = true
+			}
+		}
+	}
 	return widths
 }
 
-// mostDispensable returns the column that gives way next: first columns that can be narrower, then those
-// that can be left out, of each kind the one with the highest rank.
-func (t *Table) mostDispensable(widths []int) (int, bool) {
-	narrow, drop := -1, -1
+// mostDispensable returns the column that is left out next, or -1.
+func (t *Table) mostDispensable(widths []int) int {
+	drop := -1
 	for i, c := range t.Columns {
-		if widths[i] == 0 {
-			continue
-		}
-		if c.Min > 0 && widths[i] > c.Min && (narrow < 0 || c.Rank >= t.Columns[narrow].Rank) {
-			narrow = i
-		}
-		if c.Rank > 0 && (drop < 0 || c.Rank >= t.Columns[drop].Rank) {
+		if widths[i] > 0 && c.Rank > 0 && (drop < 0 || c.Rank >= t.Columns[drop].Rank) {
 			drop = i
 		}
 	}
-	if narrow >= 0 {
-		return narrow, true
-	}
-	return drop, drop >= 0
+	return drop
 }
 
 func clamp(n, low, high int) int { return max(low, min(n, high)) }

@@ -1,36 +1,114 @@
 package claims
 
 import (
+	"context"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// Screen is the view.
+// Screen is the view: the table, and beneath or beside it what is to be said of the claim that is pointed
+// at.
 type Screen struct {
 	list *listing.List[row]
+
+	// reasons of pending claims, as far as they are known; the survey goes on in the background.
+	reasons  map[inspect.ClaimRef]reason
+	survey   screen.Job[survey]
+	surveyed int // version that the survey is about
+
+	// answer is about the claim that is pointed at.
+	answer screen.Answer[*explain.Explanation]
+	asked  screen.Ref
+	side   widget.Page
 }
 
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
 	s.list = listing.New(listing.Config[row]{
-		Noun: "claims", Build: build, Columns: columns, Groupings: groupings,
+		Noun: "claims", Build: builder(nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
-		Empty: whyEmpty,
+		Extra: func(r *row) string { return r.reason.text },
 	})
 	return s
 }
 
 // Update implements screen.Screen.
-func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd { return s.list.Update(w, msg) }
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	cmds := []tea.Cmd{s.list.Update(w, msg)}
+	switch msg.(type) {
+	case screen.Shown, screen.Changed:
+		cmds = append(cmds, s.startSurvey(w))
+	case screen.Hidden:
+		s.survey.Stop()
+	}
+	if result, ok := s.survey.Take(msg); ok {
+		cmds = append(cmds, s.takeSurvey(w, result))
+	}
+	cmd, _ := s.answer.Update(w, msg)
+	return tea.Batch(append(cmds, cmd, s.follow(w))...)
+}
 
-// View implements screen.Screen.
-func (s *Screen) View(w *screen.World, width, height int) string {
-	return s.list.View(w, width, height)
+// startSurvey begins to work out reasons for the world as it is, unless a survey is under way.
+func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
+	if w.Snapshot == nil || s.survey.Running() || s.surveyed == w.Version {
+		return nil
+	}
+	before := s.reasons
+	s.surveyed = w.Version
+	return s.survey.Start(w, func(ctx context.Context) (survey, error) { return newSurvey(w, before).proceed(ctx, w) })
+}
+
+// takeSurvey shows the reasons of a batch and goes on with the next one.
+func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.Cmd {
+	if result.Err != nil {
+		return nil
+	}
+	s.reasons = result.Value.reasons
+	show := s.list.Rebuild(w, builder(s.reasons))
+	if len(result.Value.pending) == 0 {
+		return tea.Batch(show, s.startSurvey(w))
+	}
+	about, rest := w, result.Value
+	if rest.version != w.Version { // the claims have changed: begin again, with what is known
+		return tea.Batch(show, s.startSurvey(w))
+	}
+	return tea.Batch(show, s.survey.Start(w, func(ctx context.Context) (survey, error) { return rest.proceed(ctx, about) }))
+}
+
+// linger is how long the cursor must stay on a claim before it is asked about: who runs down the list does
+// not want to wait for each.
+const linger = 60 * time.Millisecond
+
+// follow asks about the claim that is pointed at, if that is another one than before.
+func (s *Screen) follow(w *screen.World) tea.Cmd {
+	ref := s.list.Selection()
+	if ref == s.asked {
+		return nil
+	}
+	s.asked = ref
+	s.answer.Forget()
+	s.side.ScrollTo(0)
+	if ref.Kind == screen.None {
+		return nil
+	}
+	return s.answer.Ask(w, func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(linger):
+		}
+		return explain.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, explain.Options{})
+	})
 }
 
 // Plain implements screen.Screen.

@@ -27,6 +27,34 @@ type row struct {
 	devices         string
 	pods            string
 	age             time.Duration
+	reason          reason
+}
+
+// builder makes rows with the reasons that are known. Claims that need a look come first.
+func builder(reasons map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+	return func(ctx context.Context, w *screen.World) ([]row, error) {
+		rows, err := build(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			r := &rows[i]
+			known, ok := reasons[inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}]
+			if ok && (r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting) {
+				r.reason = known
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.rank(), b.rank()) })
+		return rows, nil
+	}
+}
+
+// rank orders claims by how much they need a look.
+func (r *row) rank() int {
+	if r.reason.stuck() {
+		return -1
+	}
+	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
 }
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
@@ -79,12 +107,13 @@ func devices(allocation *resourcev1.AllocationResult) string {
 }
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "NAMESPACE", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, r.namespace) }},
+	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, r.namespace) }},
 	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.name) }},
-	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.state), rank(b.state)) }},
-	{Column: widget.Column{Title: "WHERE", Min: 6, Max: 32, Rank: 1}, Cell: func(r *row) widget.Line { return orDash(r.node) }},
-	{Column: widget.Column{Title: "DEVICES", Min: 6, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }},
-	{Column: widget.Column{Title: "PODS", Min: 6, Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
+	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) widget.Line { return orDash(r.node) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, r.reason.text) }},
 	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }},
 }
 
@@ -98,6 +127,9 @@ func orDash(s string) widget.Line {
 func stateCell(r *row) widget.Line {
 	switch r.state {
 	case inspect.ClaimPending:
+		if r.reason.stuck() {
+			return widget.Text(theme.Bad, "✗ stuck")
+		}
 		return widget.Text(theme.Warn, "pending")
 	case inspect.ClaimReserved:
 		return widget.Text(theme.Good, "reserved")
@@ -105,10 +137,6 @@ func stateCell(r *row) widget.Line {
 		return widget.Text(theme.Plain, "allocated")
 	}
 	return widget.Text(theme.Warn, strings.ToLower(string(r.state)))
-}
-
-func rank(s inspect.ClaimState) int {
-	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, s)
 }
 
 var groupings = []listing.Grouping[row]{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -72,83 +71,7 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 		if at, ok := wishOf[c]; ok {
 			e = answers[at]
 		}
-		c.Reason = reasonFor(s, claim, e)
+		c.Reason = explain.Brief(s, claim, e)
 	}
 	return nil
-}
-
-// reasonFor says in one line why a claim has no devices or what else it waits for. e is the answer of
-// the allocator to a claim that wants the same, or nil.
-func reasonFor(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Explanation) string {
-	switch inspect.StateOf(claim) {
-	case inspect.ClaimDeleting:
-		if n := len(claim.Status.ReservedFor); n > 0 {
-			return fmt.Sprintf("deletion waits for %d consumers", n)
-		}
-		return "deletion waits for finalizers"
-	case inspect.ClaimPending:
-	default:
-		return ""
-	}
-	if e != nil && (e.Verdict == explain.Unsatisfiable || e.Verdict == explain.Invalid) {
-		return whyNot(e)
-	}
-	if text := waitsFor(s, claim); text != "" || e == nil {
-		return text
-	}
-	if e.Verdict == explain.Allocatable {
-		return fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
-	}
-	return withoutSubject(e)
-}
-
-// whyNot is the reason on the nodes that come nearest.
-func whyNot(e *explain.Explanation) string {
-	if e.Verdict == explain.Invalid {
-		return "it " + withoutSubject(e)
-	}
-	var nearest *explain.Group
-	for i := range e.Groups {
-		if g := &e.Groups[i]; len(g.Reasons) > 0 && (nearest == nil || g.Near > nearest.Near) {
-			nearest = g
-		}
-	}
-	if nearest == nil {
-		return withoutSubject(e)
-	}
-	r := nearest.Reasons[0]
-	if r.Request != "" && !strings.HasPrefix(r.Message, "request "+r.Request) {
-		return r.Request + ": " + r.Message
-	}
-	return r.Message
-}
-
-// withoutSubject is the message of an answer without the name of the claim, with which it begins.
-func withoutSubject(e *explain.Explanation) string {
-	text := strings.TrimPrefix(e.Message, e.Subject.Namespace+"/"+e.Subject.Name)
-	return strings.TrimLeft(text, ": ")
-}
-
-// waitsFor is what a pending claim waits for as far as its pods tell.
-func waitsFor(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
-	pods := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
-	if len(pods) == 0 {
-		if s.Health(inspect.Pods).Complete() {
-			return "no pod uses it"
-		}
-		return ""
-	}
-	pod, ok := s.Pod(pods[0])
-	if !ok {
-		return ""
-	}
-	if len(pod.Spec.SchedulingGates) > 0 {
-		return fmt.Sprintf("pod %s is gated by %s", pod.Name, pod.Spec.SchedulingGates[0].Name)
-	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == "PodScheduled" && condition.Status == "False" && condition.Message != "" {
-			return strings.Join(strings.Fields(condition.Message), " ")
-		}
-	}
-	return ""
 }

@@ -1,0 +1,87 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Brief says in one line why a claim has no devices or what else it waits for; it is empty for a claim that
+// waits for nothing. e is the answer about a claim that wants the same, or nil when nobody asked: then
+// Brief says what the objects alone tell. The text is not sanitised.
+func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *Explanation) string {
+	switch inspect.StateOf(claim) {
+	case inspect.ClaimDeleting:
+		if n := len(claim.Status.ReservedFor); n > 0 {
+			return fmt.Sprintf("deletion waits for %d consumers", n)
+		}
+		return "deletion waits for finalizers"
+	case inspect.ClaimPending:
+	default:
+		return ""
+	}
+	if e != nil && (e.Verdict == Unsatisfiable || e.Verdict == Invalid) {
+		return nearestReason(e)
+	}
+	if text := heldUpBy(s, claim); text != "" || e == nil {
+		return text
+	}
+	if e.Verdict == Allocatable {
+		return fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	}
+	return withoutSubject(e)
+}
+
+// nearestReason is the reason on the nodes that come nearest.
+func nearestReason(e *Explanation) string {
+	if e.Verdict == Invalid {
+		return "it " + withoutSubject(e)
+	}
+	var nearest *Group
+	for i := range e.Groups {
+		if g := &e.Groups[i]; len(g.Reasons) > 0 && (nearest == nil || g.Near > nearest.Near) {
+			nearest = g
+		}
+	}
+	if nearest == nil {
+		return withoutSubject(e)
+	}
+	r := nearest.Reasons[0]
+	if r.Request != "" && !strings.HasPrefix(r.Message, "request "+r.Request) {
+		return r.Request + ": " + r.Message
+	}
+	return r.Message
+}
+
+// withoutSubject is the message of an answer without the name of the claim, with which it begins.
+func withoutSubject(e *Explanation) string {
+	text := strings.TrimPrefix(e.Message, e.Subject.Namespace+"/"+e.Subject.Name)
+	return strings.TrimLeft(text, ": ")
+}
+
+// heldUpBy is what a pending claim waits for as far as its pods tell.
+func heldUpBy(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
+	pods := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
+	if len(pods) == 0 {
+		if s.Health(inspect.Pods).Complete() {
+			return "no pod uses it"
+		}
+		return ""
+	}
+	pod, ok := s.Pod(pods[0])
+	if !ok {
+		return ""
+	}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		return fmt.Sprintf("pod %s is gated by %s", pod.Name, pod.Spec.SchedulingGates[0].Name)
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == "PodScheduled" && condition.Status == "False" && condition.Message != "" {
+			return strings.Join(strings.Fields(condition.Message), " ")
+		}
+	}
+	return ""
+}

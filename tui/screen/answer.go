@@ -1,0 +1,91 @@
+package screen
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Answer is what a screen knows of something that takes time to work out and that changes with the world:
+// the newest result, kept while the next one is being worked out. The zero value knows nothing.
+type Answer[T any] struct {
+	// Value and Err are the newest result, Known says that there is one.
+	Value T
+	Err   error
+	Known bool
+	// Version is that of the world that the result is about.
+	Version int
+
+	job     Job[T]
+	ask     func(ctx context.Context, w *World) (T, error)
+	started time.Time
+	asked   int // version
+	resting bool
+}
+
+// rested ends the rest of an Answer.
+type rested[T any] struct{ answer *Answer[T] }
+
+// Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
+// before there is a snapshot: then the next Changed does it.
+func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, error)) tea.Cmd {
+	a.ask = ask
+	return a.start(w)
+}
+
+// Forget drops question and answer.
+func (a *Answer[T]) Forget() {
+	a.job.Stop()
+	*a = Answer[T]{job: a.job, resting: a.resting}
+}
+
+// Current reports whether the answer is about the world as it is.
+func (a *Answer[T]) Current(w *World) bool { return a.Known && a.Version == w.Version }
+
+func (a *Answer[T]) start(w *World) tea.Cmd {
+	if w.Snapshot == nil || a.ask == nil {
+		return nil
+	}
+	ask := a.ask
+	a.started, a.asked = time.Now(), w.Version
+	return a.job.Start(w, func(ctx context.Context) (T, error) { return ask(ctx, w) })
+}
+
+// Update asks again when the world has changed, and takes results. It reports whether there is a new
+// answer. While one is being worked out it is not superseded, or a busy cluster would never let one be
+// finished; and after it the machine rests for as long as it took.
+func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
+	switch msg := msg.(type) {
+	case Shown, Changed:
+		if !a.job.Running() && !a.resting && a.asked != w.Version {
+			return a.start(w), false
+		}
+		return nil, false
+	case Hidden:
+		if a.job.Running() {
+			a.job.Stop()
+			a.asked = 0
+		}
+		return nil, false
+	case rested[T]:
+		if msg.answer != a {
+			return nil, false
+		}
+		a.resting = false
+		if a.asked != w.Version && !a.job.Running() {
+			return a.start(w), false
+		}
+		return nil, false
+	}
+	result, ok := a.job.Take(msg)
+	if !ok {
+		return nil, false
+	}
+	a.Value, a.Err, a.Version, a.Known = result.Value, result.Err, result.Version, true
+	if a.asked == w.Version {
+		return nil, true
+	}
+	a.resting = true
+	return tea.Tick(time.Since(a.started), func(time.Time) tea.Msg { return rested[T]{a} }), true
+}

@@ -1,0 +1,92 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// Why claims are pending is worked out in the background, a bit at a time, so that the first reasons show
+// at once however many claims there are. Claims that want the same are asked about once.
+
+// batch is how long the background works before it shows what it has.
+const batch = 150 * time.Millisecond
+
+// reason is why a claim has no devices or what it waits for.
+type reason struct {
+	text    string // safe to show
+	verdict explain.Verdict
+}
+
+// stuck reports whether the claim cannot be allocated as things are.
+func (r reason) stuck() bool {
+	return r.verdict == explain.Unsatisfiable || r.verdict == explain.Invalid
+}
+
+// survey is the work on the reasons of the claims of one snapshot.
+type survey struct {
+	reasons map[inspect.ClaimRef]reason // never written after it was handed out
+	// pending are the claims that are still to be looked at.
+	pending []*resourcev1.ResourceClaim
+	asked   map[string]*explain.Explanation // by what is wanted
+	version int
+}
+
+// newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
+// until they are replaced.
+func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
+	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, version: w.Version}
+	for _, claim := range w.Snapshot.Objects().Claims {
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		switch inspect.StateOf(claim) {
+		case inspect.ClaimPending:
+			s.pending = append(s.pending, claim)
+			if r, ok := before[ref]; ok {
+				s.reasons[ref] = r
+			}
+		case inspect.ClaimDeleting:
+			s.reasons[ref] = reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, nil))}
+		}
+	}
+	return s
+}
+
+// proceed looks at as many claims as a batch has time for, at least one, and returns what is known then.
+func (s survey) proceed(ctx context.Context, w *screen.World) (survey, error) {
+	s.reasons = maps.Clone(s.reasons)
+	for end := time.Now().Add(batch); len(s.pending) > 0 && time.Now().Before(end); {
+		claim := s.pending[0]
+		e, err := s.ask(ctx, w, claim)
+		if err != nil {
+			return s, err
+		}
+		s.pending = s.pending[1:]
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		s.reasons[ref] = reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, e)), verdict: e.Verdict}
+	}
+	return s, nil
+}
+
+func (s survey) ask(ctx context.Context, w *screen.World, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
+	key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
+	if err != nil {
+		return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", claim.Namespace, claim.Name, err)
+	}
+	if e, ok := s.asked[string(key)]; ok {
+		return e, nil
+	}
+	e, err := explain.ClaimObject(ctx, w.Cluster(), claim, explain.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.asked[string(key)] = e
+	return e, nil
+}

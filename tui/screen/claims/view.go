@@ -1,0 +1,151 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+const (
+	// wide is how many columns let the explanation stand beside the table.
+	wide = 150
+	// least is how many lines the table keeps when the panel is below it.
+	least = 5
+)
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	if width >= wide {
+		side := width * 2 / 5
+		table := s.list.View(w, width-side-1, height)
+		s.side.SetLines(s.sideLines(side - 2))
+		return widget.Beside(w.Theme, table, s.side.View(w.Theme, side-2, height), width-side-1, side, height)
+	}
+	panel := min(6, height/3)
+	if height-panel-1 < least || panel < 2 {
+		return s.list.View(w, width, height)
+	}
+	lines := s.panel(width-2, panel)
+	table := s.list.View(w, width, height-panel-1)
+	out := []string{widget.Fit(table, width, height-panel-1), widget.Rule(w.Theme, nil, width)}
+	for _, l := range lines {
+		out = append(out, " "+l.Render(w.Theme, width-1))
+	}
+	return strings.Join(out, "\n")
+}
+
+// sideLines is the explanation of the claim that is pointed at.
+func (s *Screen) sideLines(width int) []widget.Line {
+	if !s.answer.Known {
+		return s.waiting()
+	}
+	if s.answer.Err != nil {
+		return []widget.Line{widget.Text(theme.Bad, inspect.Sanitize(s.answer.Err.Error()))}
+	}
+	return screen.Lines(text.Lines(s.answer.Value, text.Options{Width: width}))
+}
+
+func (s *Screen) waiting() []widget.Line {
+	row := s.list.Row()
+	if row == nil {
+		return nil
+	}
+	return []widget.Line{{{Text: row.namespace + "/" + row.name, Role: theme.Name}, {Text: "  " + row.reason.text}}}
+}
+
+// panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
+func (s *Screen) panel(width, height int) []widget.Line {
+	row := s.list.Row()
+	if row == nil {
+		return nil
+	}
+	if !s.answer.Known || s.answer.Err != nil {
+		return s.waiting()
+	}
+	e := s.answer.Value
+	lines := []widget.Line{headline(row, e)}
+	if row.reason.stuck() {
+		lines = append(lines, wrap(theme.Plain, row.reason.text, width, 1+height/6)...)
+	}
+	if e.Allocation != nil {
+		lines = append(lines, held(e.Allocation))
+	}
+	for _, n := range e.Waits {
+		lines = append(lines, wrap(theme.Dim, inspect.Sanitize(n.Message), width, 1)...)
+	}
+	if len(e.Fixes) > 0 && height > 2 {
+		lines = lines[:min(len(lines), height-1)]
+	}
+	for i, fix := range e.Fixes {
+		label := "     "
+		if i == 0 {
+			label = "try: "
+		}
+		lines = append(lines, widget.Line{{Text: label, Role: theme.Good}, {Text: inspect.Sanitize(fix.Message)}, {Text: where(fix), Role: theme.Dim}})
+	}
+	return lines[:min(len(lines), height)]
+}
+
+// headline is the answer, with the colour of the verdict and a mark that says the same.
+func headline(row *row, e *explain.Explanation) widget.Line {
+	mark, role := "✓ ", theme.Good
+	switch e.Verdict {
+	case explain.Unsatisfiable, explain.Invalid:
+		mark, role = "✗ ", theme.Bad
+	case explain.Unknown:
+		mark, role = "? ", theme.Warn
+	}
+	name := row.namespace + "/" + row.name
+	message := strings.TrimLeft(strings.TrimPrefix(inspect.Sanitize(e.Message), name), ": ")
+	return widget.Line{{Text: mark, Role: role}, {Text: name, Role: theme.Name}, {Text: "  " + message, Role: theme.Strong}}
+}
+
+// held lists devices: "gpu-a-01: gpu-0 gpu-1".
+func held(a *explain.Allocation) widget.Line {
+	names := make([]string, 0, len(a.Devices))
+	for _, d := range a.Devices {
+		name := d.ID.Device
+		if d.ID.Pool != string(a.Node) {
+			name = d.ID.Pool + "/" + name
+		}
+		names = append(names, inspect.Sanitize(name))
+	}
+	line := widget.Line{{Text: strings.Join(names, " ")}}
+	if a.Node != "" {
+		line = append(widget.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: theme.Name}}, line...)
+	}
+	return line
+}
+
+func where(fix explain.Fix) string {
+	switch {
+	case fix.Nodes > 1:
+		return fmt.Sprintf(" → %d nodes", fix.Nodes)
+	case fix.Nodes == 1 && !strings.Contains(fix.Message, string(fix.Node)):
+		return " → " + inspect.Sanitize(string(fix.Node))
+	}
+	return ""
+}
+
+// wrap breaks a text into at most n lines.
+func wrap(role theme.Role, s string, width, n int) []widget.Line {
+	lines := widget.Wrap(s, width)
+	if len(lines) > n {
+		lines[n-1] = widget.Cut(lines[n-1]+" "+lines[n], width)
+		if !strings.HasSuffix(lines[n-1], "…") {
+			lines[n-1] = widget.Cut(lines[n-1], width-1) + "…"
+		}
+		lines = lines[:n]
+	}
+	out := make([]widget.Line, len(lines))
+	for i, l := range lines {
+		out[i] = widget.Text(role, l)
+	}
+	return out
+}

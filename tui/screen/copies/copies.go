@@ -1,0 +1,115 @@
+package copies
+
+import (
+	"context"
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/reading"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// Kinds are the kinds of objects whose copies can be counted.
+var Kinds = []screen.Kind{screen.Claim, screen.Template}
+
+// New makes the page for an object.
+func New(ref screen.Ref) screen.Screen {
+	return reading.New(reading.Config[*explain.Fit]{
+		Ref: ref, More: "every node",
+		Ask:   func(ctx context.Context, w *screen.World) (*explain.Fit, error) { return count(ctx, w, ref) },
+		Lines: lines,
+	})
+}
+
+func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, error) {
+	object, _, ok := screen.Find(w, ref)
+	if !ok {
+		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
+	}
+	switch o := object.(type) {
+	case *resourcev1.ResourceClaim:
+		return explain.FitClaim(ctx, w.Cluster(), o, explain.Options{})
+	case *resourcev1.ResourceClaimTemplate:
+		claim := &resourcev1.ResourceClaim{Spec: o.Spec.Spec}
+		claim.Namespace, claim.Name = o.Namespace, o.Name
+		return explain.FitClaim(ctx, w.Cluster(), claim, explain.Options{})
+	}
+	return nil, fmt.Errorf("copies of a %s cannot be counted", ref.Kind)
+}
+
+// lines shows the total, the nodes on which copies fit, and, taken together by what is in the way, those on
+// which none does.
+func lines(f *explain.Fit, o reading.Layout) []widget.Line {
+	lines := []widget.Line{headline(f), nil}
+	wide := 4
+	for _, n := range f.Nodes {
+		wide = max(wide, widget.Width(inspect.Sanitize(string(n.Node))))
+	}
+	wide = min(wide, o.Width/3)
+	most := 1
+	if len(f.Nodes) > 0 {
+		most = max(1, f.Nodes[0].Copies)
+	}
+	var order []string
+	none := map[string][]explain.NodeFit{}
+	for _, n := range f.Nodes {
+		if n.Copies > 0 || n.AtLeast || o.Verbose {
+			lines = append(lines, nodeLine(n, wide, most, o.Width))
+			continue
+		}
+		if none[n.Limit.Message] == nil {
+			order = append(order, n.Limit.Message)
+		}
+		none[n.Limit.Message] = append(none[n.Limit.Message], n)
+	}
+	if len(order) > 0 {
+		lines = append(lines, nil, widget.Text(theme.Strong, "None fits on"))
+	}
+	for _, message := range order {
+		nodes := none[message]
+		who := inspect.Sanitize(string(nodes[0].Node))
+		if len(nodes) > 1 {
+			who = fmt.Sprintf("%s and %d more", who, len(nodes)-1)
+		}
+		lines = append(lines, widget.Line{{Text: "  " + who + "  ", Role: theme.Name}, {Text: inspect.Sanitize(message)}})
+	}
+	for _, p := range f.Partial {
+		lines = append(lines, nil, widget.Text(theme.Warn, inspect.Sanitize(p)))
+	}
+	return lines
+}
+
+func headline(f *explain.Fit) widget.Line {
+	name := inspect.Sanitize(f.Subject.Namespace + "/" + f.Subject.Name)
+	number := fmt.Sprint(f.Total)
+	if f.AtLeast {
+		number = "at least " + number
+	}
+	role, mark := theme.Good, "✓ "
+	if f.Total == 0 {
+		role, mark = theme.Bad, "✗ "
+	}
+	what := " more copies of "
+	if f.Total == 1 && !f.AtLeast {
+		what = " more copy of "
+	}
+	return widget.Line{{Text: mark + number, Role: role}, {Text: what}, {Text: name, Role: theme.Name}, {Text: " fit now"}}
+}
+
+func nodeLine(n explain.NodeFit, wide, most, width int) widget.Line {
+	count := fmt.Sprintf("%4d  ", n.Copies)
+	if n.AtLeast {
+		count = fmt.Sprintf("≥%3d  ", n.Copies)
+	}
+	line := widget.Line{{Text: "  " + widget.Pad(inspect.Sanitize(string(n.Node)), wide), Role: theme.Name}, {Text: count, Role: theme.Strong}}
+	line = append(line, widget.Bar(float64(n.Copies)/float64(most), 10, theme.Good)...)
+	if room := width - line.Width() - 8; room > 10 && n.Limit.Message != "" {
+		line = append(line, widget.Span{Text: "  then " + widget.Cut(inspect.Sanitize(n.Limit.Message), room), Role: theme.Dim})
+	}
+	return line
+}

@@ -1,0 +1,94 @@
+package devices
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// setID names a counter set.
+type setID struct {
+	pool inspect.PoolID
+	set  string
+}
+
+// counterSet is what several devices draw on, and how much of it devices that are held have taken.
+type counterSet struct {
+	id          setID
+	total, used map[string]resource.Quantity
+}
+
+// counterSets are those of the newest generation of each pool.
+func counterSets(s *inspect.Snapshot, devices []inspect.DeviceStatus) map[setID]*counterSet {
+	sets := map[setID]*counterSet{}
+	generation := map[inspect.PoolID]int64{}
+	for _, slice := range s.Slices() {
+		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		generation[pool] = max(generation[pool], slice.Spec.Pool.Generation)
+	}
+	for _, slice := range s.Slices() {
+		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		if slice.Spec.Pool.Generation != generation[pool] {
+			continue
+		}
+		for i := range slice.Spec.SharedCounters {
+			c := &slice.Spec.SharedCounters[i]
+			set := &counterSet{id: setID{pool, c.Name}, total: map[string]resource.Quantity{}, used: map[string]resource.Quantity{}}
+			for name, counter := range c.Counters {
+				set.total[name] = counter.Value
+			}
+			sets[set.id] = set
+		}
+	}
+	for i := range devices {
+		take(sets, &devices[i])
+	}
+	return sets
+}
+
+// take adds what a device has taken, which it does as soon as a claim holds it or a share of it.
+func take(sets map[setID]*counterSet, d *inspect.DeviceStatus) {
+	if !slices.ContainsFunc(d.Holders, func(h inspect.Holder) bool { return !h.Admin() }) {
+		return
+	}
+	for _, c := range d.Device.ConsumesCounters {
+		set := sets[setID{d.ID.PoolID(), c.CounterSet}]
+		if set == nil {
+			continue
+		}
+		for name, counter := range c.Counters {
+			used := set.used[name]
+			used.Add(counter.Value)
+			set.used[name] = used
+		}
+	}
+}
+
+func (c *counterSet) name() string {
+	if c == nil {
+		return ""
+	}
+	return c.id.pool.String() + "/" + c.id.set
+}
+
+// setHeading shows what is left of the counters above the devices that draw on them.
+func setHeading(group string, rows []*row) widget.Line {
+	if group == "" {
+		return heading("devices without counters", rows)
+	}
+	set := rows[0].set
+	line := widget.Line{{Text: inspect.Sanitize(group), Role: theme.Strong}}
+	for _, name := range slices.Sorted(maps.Keys(set.total)) {
+		total, used := set.total[name], set.used[name]
+		line = append(line, widget.Span{Text: "  " + inspect.Sanitize(name) + " ", Role: theme.Dim})
+		line = append(line, widget.Bar(used.AsApproximateFloat64()/max(1e-9, total.AsApproximateFloat64()), 8, theme.Used)...)
+		line = append(line, widget.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
+	}
+	return line
+}

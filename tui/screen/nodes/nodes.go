@@ -1,0 +1,133 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// Screen is the view.
+type Screen struct {
+	list *listing.List[row]
+	// chosen: the user has said whether nodes that look alike are taken together; before that, it is done
+	// when there are many.
+	chosen, together bool
+}
+
+// many is how many nodes are not shown one by one unless the user wants it.
+const many = 200
+
+// New makes the view.
+func New() *Screen {
+	s := &Screen{}
+	s.list = listing.New(listing.Config[row]{
+		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapt, Groupings: groupings,
+		Key: func(r *row) string { return r.name },
+		Ref: func(r *row) screen.Ref { return screen.Ref{Kind: screen.Node, Name: r.name} },
+	})
+	return s
+}
+
+// builder returns how rows are built under what the user has chosen so far.
+func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
+	chosen, together := s.chosen, s.together
+	return func(ctx context.Context, w *screen.World) ([]row, error) {
+		rows, err := build(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		if chosen && together || !chosen && len(rows) > many {
+			rows = merge(rows)
+		}
+		return rows, nil
+	}
+}
+
+const zoom keymap.Action = "zoom"
+
+// Keys implements screen.Screen.
+func (s *Screen) Keys() keymap.Map {
+	k := keymap.Key{Action: zoom, Press: []string{"z", "+", "-"}, Show: "z", Short: "zoom out", Help: "take nodes together that look alike"}
+	if s.merged() {
+		k.Short, k.Help = "zoom in", "show every node by itself"
+	}
+	return append(keymap.Map{k}, s.list.Keys()...)
+}
+
+// merged reports whether rows stand for several nodes now.
+func (s *Screen) merged() bool {
+	if s.chosen {
+		return s.together
+	}
+	for i, r := range s.list.Rows() {
+		if r.count > 1 {
+			return true
+		}
+		if i == many {
+			break
+		}
+	}
+	return false
+}
+
+// Update implements screen.Screen.
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok && s.Keys().Action(k.String()) == zoom {
+		s.chosen, s.together = true, !s.merged()
+		return s.list.Rebuild(w, s.builder())
+	}
+	return s.list.Update(w, msg)
+}
+
+// legend explains the cells.
+func legend() widget.Line {
+	line := widget.Line{{Text: "  "}}
+	for _, c := range cells {
+		line = append(line, widget.Span{Text: c.mark, Role: c.role}, widget.Span{Text: " " + c.name + "   ", Role: theme.Dim})
+	}
+	return line
+}
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	if height < 6 {
+		return s.list.View(w, width, height)
+	}
+	lines := []string{widget.Fit(s.list.View(w, width, height-3), width, height-3), widget.Rule(w.Theme, nil, width)}
+	remark := widget.Line{}
+	if row := s.list.Row(); row != nil {
+		remark = row.sentence()
+	}
+	return strings.Join(append(lines, remark.Render(w.Theme, width), legend().Render(w.Theme, width)), "\n")
+}
+
+// Plain implements screen.Screen.
+func (s *Screen) Plain(w *screen.World, width int) string {
+	return s.list.Plain(w, width) + "\n\n" + strings.TrimSpace(legend().String())
+}
+
+// Selection implements screen.Screen.
+func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
+
+// Status implements screen.Screen.
+func (s *Screen) Status() string {
+	nodes := 0
+	for _, r := range s.list.Rows() {
+		nodes += r.count
+	}
+	if nodes == len(s.list.Rows()) {
+		return fmt.Sprintf("%d nodes", nodes)
+	}
+	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(s.list.Rows()))
+}
+
+// FilterText implements screen.Filterer.
+func (s *Screen) FilterText() string { return s.list.FilterText() }
