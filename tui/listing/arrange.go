@@ -50,7 +50,7 @@ func (a *arranged[T]) Row(i int) widget.Row {
 		cells[j] = a.columns[j].Cell(row)
 	}
 	if a.order.grouping >= 0 {
-		cells[0] = append(widget.Line{{Text: a.branch(i), Role: theme.Dim}}, cells[0]...)
+		return widget.Row{Cells: cells, Mark: a.branch(i)}
 	}
 	return widget.Row{Cells: cells}
 }
@@ -58,9 +58,9 @@ func (a *arranged[T]) Row(i int) widget.Row {
 // branch draws how a row hangs below the heading of its group.
 func (a *arranged[T]) branch(i int) string {
 	if i+1 < len(a.items) && a.items[i+1].row >= 0 {
-		return "├ "
+		return "├"
 	}
-	return "└ "
+	return "└"
 }
 
 // text is what filters and sorting see of a row in a column.

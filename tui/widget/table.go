@@ -27,6 +27,8 @@ type Column struct {
 type Row struct {
 	Cells   []Line
 	Heading Line
+	// Mark stands before the row, in one column; the cursor takes its place.
+	Mark string
 }
 
 // Rows are what a Table shows. Rows are asked for only when they are visible.
@@ -241,12 +243,13 @@ func sortMark(desc bool) string {
 
 func (t *Table) row(b *strings.Builder, th *theme.Theme, i int, widths []int, width int, selected bool) {
 	p := painter{theme: th, selected: selected}
-	mark := "  "
+	row := t.rows.Row(i)
+	mark, role := row.Mark, theme.Dim
 	if selected {
-		mark = "▸ "
+		mark, role = "▸", theme.Accent
 	}
-	b.WriteString(p.paint(theme.Accent, Cut(mark, width)))
-	t.cells(b, p, t.rows.Row(i), widths, max(0, width-margin))
+	b.WriteString(p.paint(role, Pad(mark, min(margin, width))))
+	t.cells(b, p, row, widths, max(0, width-margin))
 }
 
 // cells draws a row in exactly width columns, or, if that is more than the cells take and nothing is
