@@ -211,8 +211,6 @@ func (o *getOptions) run(ctx context.Context) error {
 	for _, resource := range o.view.needs {
 		if h := snapshot.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
 			return errors.New(healthText(resource, h))
-		} else if h.State == inspect.NotServed {
-			o.src.note("warning: the server does not serve %s at any version that is known here", resource)
 		}
 	}
 	o.src.noteHealth(snapshot, slices.Concat(o.view.needs, o.view.uses))

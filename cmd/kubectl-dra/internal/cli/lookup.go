@@ -84,6 +84,8 @@ func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
 	}
 	if h := s.Health(k.resource); !h.Complete() && h.State != inspect.NotRead {
 		return fmt.Errorf("%s, and not all could be read: %s", text, healthText(k.resource, h))
+	} else if h.State == inspect.NotServed {
+		return fmt.Errorf("%s: %s", text, healthText(k.resource, h))
 	}
 	var here, elsewhere []string
 	for _, o := range objectNames(s, k) {

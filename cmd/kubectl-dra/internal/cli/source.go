@@ -231,12 +231,17 @@ func (s *source) note(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.streams.ErrOut, inspect.Sanitize(fmt.Sprintf(format, args...))) // remarks are not worth failing for
 }
 
-// noteHealth says which of the resources could not be read completely.
+// noteHealth says which of the resources could not be read completely, or do not exist on this server.
+// Many servers have no DeviceTaintRules; that is nothing to mention.
 func (s *source) noteHealth(snapshot *inspect.Snapshot, resources []inspect.Resource) {
 	for _, resource := range resources {
 		switch h := snapshot.Health(resource); h.State {
 		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
 			s.note("warning: %s", healthText(resource, h))
+		case inspect.NotServed:
+			if resource != inspect.TaintRules {
+				s.note("warning: %s", healthText(resource, h))
+			}
 		}
 	}
 }
