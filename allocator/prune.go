@@ -48,18 +48,7 @@ func (w *walk) prune() (hopeless bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p := &pruner{table: t, dead: map[string]struct{}{}, amounts: map[string]int{}}
-	for _, claim := range w.problem.claims {
-		most := 0
-		for _, r := range claim.requests {
-			n := 0
-			for _, a := range r.alternatives {
-				n = max(n, a.count)
-			}
-			most += min(n, resourcev1.AllocationResultsMaxSize+1)
-		}
-		p.countMatters = p.countMatters || most > resourcev1.AllocationResultsMaxSize
-	}
+	p := &pruner{table: t, dead: map[string]struct{}{}, amounts: map[string]int{}, countMatters: w.problem.mayOverfill()}
 	if !w.view.cluster.noBounds && w.hopeless(t) {
 		return true, nil
 	}
@@ -69,6 +58,24 @@ func (w *walk) prune() (hopeless bool, err error) {
 		w.pruner = p
 	}
 	return false, nil
+}
+
+// mayOverfill reports whether a claim could become overfull.
+func (p *problem) mayOverfill() bool {
+	for _, claim := range p.claims {
+		most := 0
+		for _, r := range claim.requests {
+			n := 0
+			for _, a := range r.alternatives {
+				n = max(n, a.count)
+			}
+			most += min(n, resourcev1.AllocationResultsMaxSize+1)
+		}
+		if most > resourcev1.AllocationResultsMaxSize {
+			return true
+		}
+	}
+	return false
 }
 
 // boundary returns the key of the state before a request.

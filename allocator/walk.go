@@ -24,6 +24,7 @@ type walk struct {
 	steps       int64
 	limit       int64   // of steps
 	pruner      *pruner // nil: walk plainly
+	halted      *halt   // where it met an error
 }
 
 // candidateState is what this search has taken of a candidate.
@@ -194,7 +195,7 @@ func (w *walk) placeAll(p position, a *alternative) (ending, error) {
 	candidate := a.allSet[p.slot]
 	undo, err := w.take(a, candidate)
 	if err != nil || undo == nil {
-		return dead, err
+		return dead, w.halts(a, candidate, err)
 	}
 	next := p
 	next.slot++
@@ -234,11 +235,11 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 func (w *walk) try(next position, a *alternative, candidate int) (end ending, tried bool, err error) {
 	ok, err := w.eligible(a, candidate)
 	if err != nil || !ok {
-		return dead, false, err
+		return dead, false, w.halts(a, candidate, err)
 	}
 	undo, err := w.take(a, candidate)
 	if err != nil || undo == nil {
-		return dead, false, err
+		return dead, false, w.halts(a, candidate, err)
 	}
 	if next.visit != nil {
 		next.visit.pick(candidate)
