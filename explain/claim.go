@@ -127,6 +127,9 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		e.Allocation = first.q.allocationFrom(first)
 	}
 	e.Message = q.headline(e, abort)
+	if e.Search, err = q.searchCost(ctx, answers); err != nil {
+		return err
+	}
 	return q.remedy(ctx, e)
 }
 

@@ -51,6 +51,8 @@ type Explanation struct {
 	// Conflict is why, in a nutshell: a smallest set of requirements that cannot hold together on the
 	// node that comes nearest. Only for Unsatisfiable, and nil when none could be proved.
 	Conflict *Conflict
+	// Search is what the scheduler's own search costs; nil when it takes a few hundred steps at most.
+	Search *SearchCost
 	// Fixes are changes that make it allocatable, the cheapest first. Each was tried.
 	Fixes []Fix
 	// NoHelp are changes that would be tempting but do not help. Each was tried.
@@ -216,6 +218,8 @@ type Requirement struct {
 	// Path is the field that makes the requirement; for what is not in the subject, the object.
 	Path    string
 	Message string
+	// Here is what the devices of the node have instead; may be empty.
+	Here string
 	// Term is the expression of TermRequired and ClassTermRequired, which may be one of several in a selector.
 	Term string
 	// Taint is the key and the effect of TaintRequired, as key:effect.
@@ -224,6 +228,14 @@ type Requirement struct {
 	Holder *Holder
 	// Alone: dropping this requirement, and nothing else, is enough.
 	Alone bool
+}
+
+// Sentence is the message with what there is instead.
+func (r *Requirement) Sentence() string {
+	if r.Here == "" {
+		return r.Message
+	}
+	return r.Message + "; " + r.Here
 }
 
 // FixKind says what a fix changes.

@@ -26,6 +26,7 @@ type local struct {
 	clusters map[string]*allocator.Cluster
 
 	atoms []atom // once they are known
+	exam  *allocator.Examination
 }
 
 // localOf returns the surroundings of a node, made when first asked for. nil: there are none.

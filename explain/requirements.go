@@ -73,13 +73,14 @@ func (l *local) requirements(ctx context.Context) ([]atom, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.exam = exam
 	out := []atom{}
 	for i := range exam.Requests {
 		out = append(out, l.requestAtoms(ctx, &exam.Requests[i])...)
 	}
 	for c := range l.q.claims {
 		for i := range l.q.claims[c].Spec.Devices.Constraints {
-			out = append(out, l.constraintAtom(c, i))
+			out = append(out, l.constraintAtom(exam, c, i))
 		}
 	}
 	for _, ref := range l.holders {
@@ -112,6 +113,11 @@ func (l *local) requirement(r *allocator.ExaminedRequest, kind RequirementKind, 
 		Kind: kind, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, Request: r.Name,
 		Path: path, Message: fmt.Sprintf(format, args...),
 	}
+}
+
+func (r Requirement) with(here string) Requirement {
+	r.Here = here
+	return r
 }
 
 func alternativeOf(r *allocator.ExaminedRequest) alternative {
@@ -150,12 +156,12 @@ func (l *local) requestAtoms(ctx context.Context, r *allocator.ExaminedRequest) 
 			what = fmt.Sprintf("all %d devices that match", r.Needed)
 		}
 		out = append(out, atom{
-			l.requirement(r, CountRequired, path+".allocationMode", "%s wants %s", r.Name, what),
+			l.requirement(r, CountRequired, path+".allocationMode", "%s wants %s", r.Name, what).with(fitHere(r)),
 			edit{kind: editCount, at: at, count: 1},
 		})
 	case r.Needed > 1:
 		out = append(out, atom{
-			l.requirement(r, CountRequired, path+".count", "%s needs %d devices", r.Name, r.Needed),
+			l.requirement(r, CountRequired, path+".count", "%s needs %d devices", r.Name, r.Needed).with(fitHere(r)),
 			edit{kind: editCount, at: at, count: 1},
 		})
 	}
@@ -163,48 +169,13 @@ func (l *local) requestAtoms(ctx context.Context, r *allocator.ExaminedRequest) 
 		for _, name := range slices.Sorted(maps.Keys((*f.capacity).Requests)) {
 			amount := (*f.capacity).Requests[name]
 			out = append(out, atom{
-				l.requirement(r, CapacityRequired, fmt.Sprintf("%s.capacity.requests[%q]", path, name), "%s needs %s of %s on each device%s", r.Name, amount.String(), name, l.mostLeft(r, name)),
+				l.requirement(r, CapacityRequired, fmt.Sprintf("%s.capacity.requests[%q]", path, name), "%s needs %s of %s on each device", r.Name, amount.String(), name).with(l.leftHere(r, name)),
 				edit{kind: editCapacity, at: at, capacity: name, amount: leastAmount(r, name)},
 			})
 		}
 	}
 	out = append(out, l.taintAtoms(r, at, *f.tolerations)...)
 	return append(out, l.featureAtoms(r)...)
-}
-
-// mostLeft says how much the device of the class that has most left of a capacity still has.
-func (l *local) mostLeft(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) string {
-	var most *resource.Quantity
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		capacity, ok := d.Device.Capacity[name]
-		if !ok || d.Fails(allocator.ClassSelectorRejected) != nil {
-			continue
-		}
-		left := l.left(d.ID, name, capacity.Value)
-		if most == nil || left.Cmp(*most) > 0 {
-			most = &left
-		}
-	}
-	if most == nil {
-		return "; no device here has it"
-	}
-	return fmt.Sprintf("; at most %s left here", most)
-}
-
-// left is what claims leave of a capacity of a device.
-func (l *local) left(id inspect.DeviceID, name resourcev1.QualifiedName, total resource.Quantity) resource.Quantity {
-	left := total.DeepCopy()
-	for _, h := range l.snapshot.Holders(id) {
-		switch used, ok := h.Result.ConsumedCapacity[name]; {
-		case h.Admin():
-		case !h.Shared():
-			return resource.Quantity{Format: total.Format} // the claim has the whole device
-		case ok:
-			left.Sub(used)
-		}
-	}
-	return left
 }
 
 // leastAmount is what stands for a capacity that is not required; nil where no device has it. The policy of a
@@ -230,7 +201,8 @@ func (l *local) termAtoms(ctx context.Context, r *allocator.ExaminedRequest, at 
 				if kind == ClassTermRequired && strings.HasPrefix(term, "device.driver == ") {
 					continue // it says what is asked for
 				}
-				requirement := l.requirement(r, kind, fmt.Sprintf("%s.selectors[%d].cel.expression", path, i), "%s wants %s", what, l.inWords(ctx, r, term))
+				words, here := l.inWords(ctx, r, kind, term)
+				requirement := l.requirement(r, kind, fmt.Sprintf("%s.selectors[%d].cel.expression", path, i), "%s wants %s", what, words).with(here)
 				requirement.Term = term
 				out = append(out, atom{requirement, edit{kind: ek, at: at, selector: i, term: t}})
 			}
@@ -239,28 +211,6 @@ func (l *local) termAtoms(ctx context.Context, r *allocator.ExaminedRequest, at 
 	add(r.Class.Spec.Selectors, ClassTermRequired, editClassTerm, "class "+r.Class.Name, "deviceclass/"+r.Class.Name+" spec")
 	add(own, TermRequired, editTerm, r.Name, l.q.path(at))
 	return out
-}
-
-// inWords says a term in short, with what the devices of the class have instead.
-func (l *local) inWords(ctx context.Context, r *allocator.ExaminedRequest, term string) string {
-	c := l.q.comparison(ctx, term)
-	words := c.words()
-	if words == "" {
-		return term
-	}
-	counts := map[string]int{}
-	for i := range r.Devices {
-		if d := &r.Devices[i]; d.Fails(allocator.ClassSelectorRejected) == nil {
-			if text, ok := c.valueOf(d.ID.Driver, d.Device); ok {
-				counts[text]++
-			}
-		}
-	}
-	values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return c.compare(b, a) })
-	if len(values) == 0 {
-		return words
-	}
-	return words + "; devices here have " + shorten(values, 4)
 }
 
 // taintAtoms lists the taints, by key and effect, that keep devices from the request. Devices that are
@@ -339,7 +289,7 @@ func (l *local) featureAtoms(r *allocator.ExaminedRequest) []atom {
 	return out
 }
 
-func (l *local) constraintAtom(claim, index int) atom {
+func (l *local) constraintAtom(exam *allocator.Examination, claim, index int) atom {
 	c := &l.q.claims[claim].Spec.Devices.Constraints[index]
 	path := fmt.Sprintf("%s.devices.constraints[%d]", l.q.specPath(), index)
 	message := "a constraint of an unknown type"
@@ -354,7 +304,7 @@ func (l *local) constraintAtom(claim, index int) atom {
 	}
 	return atom{
 		Requirement{
-			Kind: ConstraintRequired, Path: path, Message: message,
+			Kind: ConstraintRequired, Path: path, Message: message, Here: l.valuesHere(exam, claim, index),
 			Claim: inspect.ClaimRef{Namespace: l.q.claims[claim].Namespace, Name: l.q.claims[claim].Name},
 		},
 		edit{kind: editConstraint, at: alternative{claim: claim}, constraint: index},
@@ -397,6 +347,7 @@ func (l *local) wholeRequests() []atom {
 				Requirement{
 					Kind: RequestRequired, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, Request: name,
 					Path: fmt.Sprintf("%s.devices.requests[%d]", l.q.specPath(), r), Message: name + " needs a device",
+					Here: l.classHere(c, r),
 				},
 				edit{kind: editRequest, at: alternative{c, r, -1}},
 			})

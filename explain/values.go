@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -51,11 +52,12 @@ const (
 	versionLiteral  literalForm = "semver"
 	stringLiteral   literalForm = "string"
 	intLiteral      literalForm = "int"
+	boolLiteral     literalForm = "bool"
 )
 
 var (
 	fieldText   = regexp.MustCompile(`^device\.(attributes|capacity)\["([^"]+)"\]\.(\w+)$`)
-	literalText = regexp.MustCompile(`quantity\("([^"]*)"\)|semver\("([^"]*)"\)|"([^"\\]*)"|(?:^|[^\w."])(-?[0-9]+)(?:$|[^\w."])`)
+	literalText = regexp.MustCompile(`quantity\("([^"]*)"\)|semver\("([^"]*)"\)|"([^"\\]*)"|(?:^|[^\w."])(-?[0-9]+)(?:$|[^\w."])|(?:== )(true|false)$`)
 	// A relation of the field and a literal, or of compareTo and 0.
 	relationText = regexp.MustCompile(`(?:\.compareTo\((?:quantity|semver)\("[^"]*"\)\)|^device\.[^ ]+) (>=|<=|==|>|<) [^ ]+$`)
 	greaterThan  = regexp.MustCompile(`\.isGreaterThan\((quantity|semver)\("([^"]*)"\)\)$`)
@@ -70,6 +72,9 @@ func (q *question) comparison(ctx context.Context, term string) *comparison {
 	}
 	read := split[0].Reads[0].Expression
 	field := fieldText.FindStringSubmatch(read)
+	if field != nil && !strings.Contains(term, read) {
+		read = fmt.Sprintf("device.%s[%q][%q]", field[1], field[2], field[3]) // the same in other words
+	}
 	if field == nil || strings.Count(term, read) != 1 || strings.Contains(term, "!") {
 		return nil
 	}
@@ -88,7 +93,7 @@ func (q *question) comparison(ctx context.Context, term string) *comparison {
 	}
 	c := &comparison{kind: field[1], domain: field[2], name: field[3], field: field[3], relation: relation}
 	m := found[0]
-	for i, form := range []literalForm{quantityLiteral, versionLiteral, stringLiteral, intLiteral} {
+	for i, form := range []literalForm{quantityLiteral, versionLiteral, stringLiteral, intLiteral, boolLiteral} {
 		at := 2 + 2*i
 		if m[at] < 0 {
 			continue
@@ -120,7 +125,7 @@ func relationOf(term string) string {
 // with returns the term with another value.
 func (c *comparison) with(v fieldValue) string {
 	text := v.text
-	if c.form != intLiteral {
+	if c.form != intLiteral && c.form != boolLiteral {
 		text = strings.Trim(strconv.Quote(text), `"`)
 	}
 	return c.before + text + c.after
@@ -209,8 +214,38 @@ func (c *comparison) valueOf(driver string, d *resourcev1.Device) (string, bool)
 		return *a.VersionValue, true
 	case a.IntValue != nil && c.form == intLiteral:
 		return strconv.FormatInt(*a.IntValue, 10), true
+	case a.BoolValue != nil && c.form == boolLiteral:
+		return strconv.FormatBool(*a.BoolValue), true
 	}
 	return "", false
+}
+
+// has reports whether the device has the field, in whatever form.
+func (c *comparison) has(d *allocator.ExaminedDevice) bool {
+	if c.kind == "capacity" {
+		_, qualified := d.Device.Capacity[resourcev1.QualifiedName(c.domain+"/"+c.name)]
+		_, bare := d.Device.Capacity[resourcev1.QualifiedName(c.name)]
+		return qualified || bare && c.domain == d.ID.Driver
+	}
+	return allocator.LookupAttribute(d.Device, d.ID.Driver, resourcev1.FullyQualifiedName(c.domain+"/"+c.name)) != nil
+}
+
+// accepts reports whether a value of the form stands in the relation.
+func (c *comparison) accepts(value string) bool {
+	order := c.compare(value, c.text)
+	switch c.relation {
+	case "==":
+		return order == 0
+	case ">=":
+		return order >= 0
+	case ">":
+		return order > 0
+	case "<=":
+		return order <= 0
+	case "<":
+		return order < 0
+	}
+	return false
 }
 
 // compare orders two values of the form.

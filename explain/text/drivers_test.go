@@ -3,7 +3,6 @@ package text_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,16 +37,7 @@ func TestGoldenDrivers(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkWidth(t, got.String(), 80)
-			path := filepath.Join("testdata", "driver-"+folder+"-"+name+".txt")
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil || got.String() != string(want) {
-				t.Errorf("%v; got:\n%s", err, got.String())
-			}
+			checkGolden(t, "driver-"+folder+"-"+name, got.Bytes())
 		})
 	}
 }

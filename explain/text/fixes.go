@@ -60,7 +60,7 @@ func (p *page) conflictHeading(c *explain.Conflict) string {
 
 // requirement shows what is required, and where that is said.
 func (p *page) requirement(r *explain.Requirement) {
-	message := span(Plain, r.Message)
+	message := span(Plain, r.Sentence())
 	path := span(Dim, r.Path)
 	if p.manyClaims() && r.Claim.Name != "" {
 		path = span(Dim, r.Claim.Name+" "+r.Path)

@@ -62,16 +62,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkWidth(t, got.String(), 80)
-			path := filepath.Join("testdata", file+".txt")
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil || got.String() != string(want) {
-				t.Errorf("%v; got:\n%s", err, got.String())
-			}
+			checkGolden(t, file, got.Bytes())
 		})
 	}
 }

@@ -36,6 +36,7 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 	p.headline()
 	p.allocation()
 	p.conflict()
+	p.search()
 	p.fixes()
 	switch {
 	case opts.Verbose:
@@ -120,6 +121,16 @@ func (p *page) allocation() {
 		}
 		p.add(first, strings.Repeat(" ", len([]rune(first))), spans...)
 	}
+}
+
+// search warns of a search that the scheduler may not end in time.
+func (p *page) search() {
+	s := p.e.Search
+	if s == nil || s.Message == "" {
+		return
+	}
+	p.blank()
+	p.add("", "  ", Span{"Timeout", Strong}, span(Warn, "  "+s.Message))
 }
 
 func amounts(d explain.Device) string {

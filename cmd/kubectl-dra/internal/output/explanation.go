@@ -18,6 +18,8 @@ type Explanation struct {
 	Nodes      NodeCount   `json:"nodes"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	Groups     []NodeGroup `json:"groups"`
+	// Search is there only when the scheduler's own search takes more than a few hundred steps.
+	Search *SearchCost `json:"search,omitempty"`
 	// Conflict, Fixes and NoHelp are there only when the answer is no.
 	Conflict *Conflict `json:"conflict,omitempty"`
 	Fixes    []Fix     `json:"fixes,omitempty"`
@@ -31,6 +33,18 @@ type Explanation struct {
 	// NotModelled names conditions of the pod that the answer leaves out of account.
 	NotModelled []string `json:"notModelled,omitempty"`
 	Basis       Basis    `json:"basis"`
+}
+
+// SearchCost is the number of steps that the scheduler's own search takes on a node, and whether that exceeds
+// its filter timeout: None, Possible or Exceeded.
+type SearchCost struct {
+	Node  string `json:"node"`
+	Nodes int    `json:"nodes"`
+	Steps int64  `json:"steps"`
+	// AtLeast: Steps is a lower bound.
+	AtLeast bool   `json:"atLeast"`
+	Timeout string `json:"timeout"`
+	Message string `json:"message,omitempty"`
 }
 
 // Subject is what was asked about.
@@ -166,6 +180,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),
+		Search:     searchCost(e.Search),
 		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
@@ -173,6 +188,16 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 			Version: e.Basis.Version, Variant: string(e.Basis.Variant), Features: e.Basis.Source,
 			Revision: e.Basis.Revision, Remarks: e.Basis.Remarks,
 		},
+	}
+}
+
+func searchCost(s *explain.SearchCost) *SearchCost {
+	if s == nil {
+		return nil
+	}
+	return &SearchCost{
+		Node: string(s.Node), Nodes: s.Nodes, Steps: s.Steps.Steps, AtLeast: s.Steps.AtLeast,
+		Timeout: string(s.Risk), Message: s.Message,
 	}
 }
 

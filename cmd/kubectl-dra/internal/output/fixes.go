@@ -65,7 +65,7 @@ func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
-		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Message,
+		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
 		Term: r.Term, Taint: r.Taint, Alone: r.Alone,
 	}
 	if r.Holder != nil {
