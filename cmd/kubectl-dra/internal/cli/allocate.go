@@ -2,33 +2,34 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // allocateFlags are the flags of kubectl dra allocate.
 type allocateFlags struct {
-	node, dryRun, output, template string
-	reserve, yes                   bool
+	writeFlags
+	node    string
+	reserve bool
+	settle  time.Duration
 }
 
 // allocateOptions are a checked wish.
 type allocateOptions struct {
-	src       *source
-	kind      kind
-	names     []string
-	node      inspect.NodeName
-	reserve   bool
-	format    output.Format
-	namespace string
+	writeOptions
+	kind    kind
+	names   []string
+	node    inspect.NodeName
+	reserve bool
+	settle  time.Duration
 }
 
 var allocateKinds = []kind{kindClaim, kindPod}
@@ -44,13 +45,21 @@ go together onto one node.
 Without --node it is the first node, by name, on which they fit. The scheduler
 would choose among those nodes by its own scores.
 
-Only --dry-run=client is built yet: it shows the ResourceClaims as they would be
-written and writes nothing. It is the default with --from and --demo.`,
+kube-scheduler normally does this when it schedules a pod that uses the claims,
+and it keeps working meanwhile. So the command announces what it is about to
+take, looks again, writes, and then watches for --settle whether anybody else
+took the same devices; if so, it takes its own allocation back and begins again.
+docs/allocate.md describes this, and what remains possible.
+
+It asks before it writes. With --from and --demo nothing is ever written.`,
 		Example: `  # What would be written?
   kubectl dra allocate claim train-0 -n ml --dry-run=client -o yaml
 
-  # All claims of a pod, on one node
-  kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --dry-run=client`,
+  # Write it, without a question
+  kubectl dra allocate claim train-0 -n ml --yes
+
+  # All claims of a pod, on one node, reserved for the pod
+  kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --reserve`,
 		ValidArgsFunction: src.completeTyped(allocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(src, args)
@@ -62,37 +71,26 @@ written and writes nothing. It is the default with --from and --demo.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.node, "node", "", "allocate for this node")
-	f.StringVar(&flags.dryRun, "dry-run", "", "none, server, or client: write nothing and show what would be written")
-	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&flags.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
-	f.BoolVarP(&flags.yes, "yes", "y", false, "do not ask before writing")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.NamedFormats)
+	f.DurationVar(&flags.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
+	flags.addTo(cmd)
 	completeFlag(cmd, "node", src.completeNodes)
 	return cmd
 }
 
 func (f *allocateFlags) toOptions(src *source, args []string) (*allocateOptions, error) {
-	o := &allocateOptions{src: src, node: inspect.NodeName(f.node), reserve: f.reserve}
+	o := &allocateOptions{node: inspect.NodeName(f.node), reserve: f.reserve, settle: f.settle}
 	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.NamedFormats); err != nil {
-		return nil, err
-	}
 	if o.kind, o.names, err = splitArguments(args, allocateKinds); err != nil {
 		return nil, err
 	}
 	if o.kind.resource == inspect.Pods && len(o.names) > 1 {
 		return nil, usagef("allocate takes one pod at a time")
 	}
-	if twice := firstTwice(o.names); twice != "" {
-		return nil, usagef("claim %q is named twice", twice)
+	if f.settle < 0 {
+		return nil, usagef("--settle is %s; it cannot be negative", f.settle)
 	}
-	switch {
-	case !slices.Contains([]string{"", "none", "client", "server"}, f.dryRun):
-		return nil, usagef("--dry-run is %q; it can be none, client or server", f.dryRun)
-	case f.dryRun != "client" && !src.offline():
-		return nil, usagef("writing is not built yet: use --dry-run=client")
-	}
-	o.namespace, err = src.namespace()
+	o.writeOptions, err = f.writeFlags.toOptions(src, o.names)
 	return o, err
 }
 
@@ -105,171 +103,117 @@ func firstTwice(names []string) string {
 	return ""
 }
 
-// wish is what is to be allocated.
-type wish struct {
-	// claims are all that were asked for, in the order asked; pending are those without an allocation.
-	claims, pending []*resourcev1.ResourceClaim
-	pod             *corev1.Pod // nil when claims were named
-}
-
 func (o *allocateOptions) run(ctx context.Context) error {
 	snapshot, err := o.src.read(ctx, o.namespace, nil)
 	if err != nil {
 		return err
 	}
-	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
-		return notFound(snapshot, kindNode, "", string(o.node))
-	}
-	w, err := o.find(snapshot)
-	if err != nil {
-		return err
+	if o.dryRun == dryRunNone {
+		return o.write(ctx, snapshot)
 	}
 	o.src.noteHealth(snapshot, inspect.Resources())
-	if err := o.allocate(ctx, snapshot, w); err != nil {
-		return err
-	}
-	o.src.note("dry run: nothing is written")
-	return o.print(w.claims)
-}
-
-// find looks up what is to be allocated.
-func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
-	w := &wish{}
-	names := o.names
-	if o.kind.resource == inspect.Pods {
-		pod, ok := s.Pod(inspect.PodRef{Namespace: o.namespace, Name: o.names[0]})
-		if !ok {
-			return nil, notFound(s, kindPod, o.namespace, o.names[0])
-		}
-		w.pod = pod
-		var err error
-		if names, err = claimsOfPod(pod); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range names {
-		claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
-		if !ok {
-			return nil, notFound(s, kindClaim, o.namespace, name)
-		}
-		if err := usable(claim, w.pod); err != nil {
-			return nil, err
-		}
-		w.claims = append(w.claims, claim)
-		if claim.Status.Allocation != nil {
-			o.src.note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
-			continue
-		}
-		w.pending = append(w.pending, claim)
-	}
-	return w, nil
-}
-
-// claimsOfPod names the claims of a pod in the order of its spec.
-func claimsOfPod(pod *corev1.Pod) ([]string, error) {
-	var names []string
-	for i := range pod.Spec.ResourceClaims {
-		entry := &pod.Spec.ResourceClaims[i]
-		name, ok := inspect.ClaimNameFor(pod, entry)
-		if !ok {
-			template := ""
-			if entry.ResourceClaimTemplateName != nil {
-				template = *entry.ResourceClaimTemplateName
-			}
-			return nil, fmt.Errorf("pod %s/%s: the claim %q, to be made from template %q, does not exist yet; \"kubectl dra explain pod %s\" works without it",
-				pod.Namespace, pod.Name, entry.Name, template, pod.Name)
-		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("pod %s/%s uses no resource claims", pod.Namespace, pod.Name)
-	}
-	return names, nil
-}
-
-// usable refuses claims that the scheduler would not allocate.
-func usable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
-	if claim.DeletionTimestamp != nil {
-		return fmt.Errorf("resourceclaim %s/%s is being deleted", claim.Namespace, claim.Name)
-	}
-	if pod == nil {
-		return nil
-	}
-	for _, owner := range claim.OwnerReferences {
-		if owner.Controller != nil && *owner.Controller && owner.Kind == "Pod" && owner.UID != pod.UID {
-			return fmt.Errorf("resourceclaim %s/%s belongs to another pod, %s", claim.Namespace, claim.Name, owner.Name)
-		}
-	}
-	return nil
-}
-
-// allocate replaces the pending claims of w by copies as they would be written.
-func (o *allocateOptions) allocate(ctx context.Context, s *inspect.Snapshot, w *wish) error {
-	if len(w.pending) == 0 {
-		return nil
-	}
-	cluster := allocator.NewCluster(s, allocator.Options{})
-	nodes, err := o.candidates(ctx, cluster, w)
+	d, err := o.decide(ctx, snapshot)
 	if err != nil {
 		return err
 	}
-	result, err := firstFit(ctx, cluster, nodes, w.pending)
-	if err != nil {
+	if err := o.refuse(d); err != nil {
 		return err
 	}
-	if result == nil {
-		o.src.note("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.where())
-		return answered(exitNo)
-	}
-	if o.node == "" && len(s.Nodes()) > 1 {
-		o.src.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", result.Node)
-	}
-	return o.fill(s, w, result)
-}
-
-// fill puts the allocations into copies of the claims.
-func (o *allocateOptions) fill(s *inspect.Snapshot, w *wish, result *allocator.Result) error {
-	binding := s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
-	for i, claim := range w.pending {
-		written := claim.DeepCopy()
-		allocation := result.Allocations[i].DeepCopy()
-		if err := addShareIDs(allocation); err != nil {
+	o.noteDecision(d)
+	claims := d.Written(o.src.now(snapshot))
+	if o.dryRun == dryRunServer {
+		committer, err := o.committer(ctx, snapshot, d)
+		if err != nil {
 			return err
 		}
-		written.Status.Allocation = allocation
-		if !slices.Contains(written.Finalizers, resourcev1.Finalizer) {
-			written.Finalizers = append(written.Finalizers, resourcev1.Finalizer)
+		if claims, err = committer.DryRun(ctx, d); err != nil {
+			return err
 		}
-		if o.reserve {
-			pod, err := o.consumer(s, w, claim)
-			if err != nil {
-				return err
-			}
-			written.Status.ReservedFor = append(written.Status.ReservedFor, *pod)
-		}
-		if binding {
-			now := o.src.now(s)
-			written.Status.Allocation.AllocationTimestamp = &now
-		}
-		w.claims[slices.Index(w.claims, claim)] = written
 	}
-	return nil
+	o.src.note("dry run: nothing is written")
+	return o.print(claims)
 }
 
-// consumer is the pod for which a claim is reserved.
-func (o *allocateOptions) consumer(s *inspect.Snapshot, w *wish, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimConsumerReference, error) {
-	pod := w.pod
-	if pod == nil {
-		users := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
-		if len(users) != 1 {
-			return nil, usagef("--reserve: %d pods use %s/%s; say which with \"kubectl dra allocate pod NAME --reserve\"", len(users), claim.Namespace, claim.Name)
+// refuse ends the command when the claims cannot be allocated.
+func (o *allocateOptions) refuse(d *commit.Decision) error {
+	if len(d.Refusal) == 0 {
+		return nil
+	}
+	for _, line := range d.Refusal {
+		o.src.note("%s", line)
+	}
+	return answered(exitNo)
+}
+
+// noteDecision says what is noteworthy about a decision.
+func (o *allocateOptions) noteDecision(d *commit.Decision) {
+	for _, claim := range d.Claims {
+		if claim.Status.Allocation != nil {
+			o.src.note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
 		}
-		pod, _ = s.Pod(users[0])
 	}
-	if pod == nil || pod.UID == "" {
-		return nil, fmt.Errorf("reserving %s/%s: the uid of its pod is not known", claim.Namespace, claim.Name)
+	if d.Node != "" && o.node == "" && len(d.Snapshot.Nodes()) > 1 {
+		o.src.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
 	}
-	return &resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}, nil
+	for _, claim := range d.Claims {
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		if allocation := d.Allocations[ref]; allocation != nil {
+			o.noteConditions(claim, allocation)
+		} else if claim.Status.Allocation != nil {
+			o.noteConditions(claim, claim.Status.Allocation)
+		}
+	}
+}
+
+// noteConditions says which conditions of devices a pod that uses the claim still waits for.
+func (o *allocateOptions) noteConditions(claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) {
+	for i := range allocation.Devices.Results {
+		r := &allocation.Devices.Results[i]
+		waits, failed := conditionsOf(claim, r)
+		device := inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+		switch {
+		case len(failed) > 0:
+			o.src.note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, commaList(failed))
+		case len(waits) > 0:
+			o.src.note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, commaList(waits), device)
+		}
+	}
+}
+
+// conditionsOf returns the binding conditions of an allocated device that are not met, and the failure
+// conditions that are.
+func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) (waits, failed []string) {
+	var reported []metav1.Condition
+	for i := range claim.Status.Devices {
+		d := &claim.Status.Devices[i]
+		same := d.ShareID == nil && r.ShareID == nil || d.ShareID != nil && r.ShareID != nil && *d.ShareID == string(*r.ShareID)
+		if same && d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
+			reported = d.Conditions
+		}
+	}
+	holds := func(name string) bool {
+		return slices.ContainsFunc(reported, func(c metav1.Condition) bool { return c.Type == name && c.Status == metav1.ConditionTrue })
+	}
+	for _, name := range r.BindingConditions {
+		if !holds(name) {
+			waits = append(waits, name)
+		}
+	}
+	for _, name := range r.BindingFailureConditions {
+		if holds(name) {
+			failed = append(failed, name)
+		}
+	}
+	return waits, failed
+}
+
+// print prints the claims as they are, or would be, written.
+func (o *writeOptions) print(claims []*resourcev1.ResourceClaim) error {
+	switch o.format.Name {
+	case "":
+		return output.PrintAllocations(o.src.streams.Out, claims)
+	case "name":
+		return output.PrintClaimNames(o.src.streams.Out, claims)
+	}
+	return o.format.PrintValue(o.src.streams.Out, output.ClaimObjects(claims))
 }

@@ -2,84 +2,179 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// candidates are the nodes to try, by name: those that the pod can use and where the claims that are
-// allocated already are available. It ends with an answer or an error when explain knows better.
-func (o *allocateOptions) candidates(ctx context.Context, cluster *allocator.Cluster, w *wish) ([]*corev1.Node, error) {
-	opts := explain.Options{Node: o.node}
-	refused := map[string]bool{}
-	if w.pod != nil {
-		e, err := explain.PodObject(ctx, cluster, w.pod, opts)
-		if err == nil {
-			err = o.accept(e, "pod")
+// wish is what is to be allocated.
+type wish struct {
+	// claims are all that were asked for, in the order asked; pending are those without an allocation.
+	claims, pending []*resourcev1.ResourceClaim
+	pod             *corev1.Pod // nil when claims were named
+}
+
+// decide is the commit.Decider of the command.
+func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*commit.Decision, error) {
+	if _, ok := s.Node(o.node); o.node != "" && !ok {
+		return nil, notFound(s, kindNode, "", string(o.node))
+	}
+	w, err := o.find(s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := o.allocate(ctx, allocator.NewCluster(s, allocator.Options{}), w)
+	if err != nil || len(d.Refusal) > 0 || !o.reserve {
+		return d, err
+	}
+	return d, d.AddConsumers(func(claim *resourcev1.ResourceClaim) (*corev1.Pod, error) { return consumer(s, w, claim) })
+}
+
+// find looks up what is to be allocated.
+func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
+	w := &wish{}
+	names := o.names
+	if o.kind.resource == inspect.Pods {
+		pod, ok := s.Pod(inspect.PodRef{Namespace: o.namespace, Name: o.names[0]})
+		if !ok {
+			return nil, notFound(s, kindPod, o.namespace, o.names[0])
 		}
-		if err != nil {
+		w.pod = pod
+		var err error
+		if names, err = claimsOfPod(pod); err != nil {
 			return nil, err
 		}
-		for _, group := range e.Groups {
-			for _, node := range group.Nodes {
-				refused[string(node)] = true
-			}
+	}
+	for _, name := range names {
+		claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
+		if !ok {
+			return nil, notFound(s, kindClaim, o.namespace, name)
 		}
-	} else if err := o.acceptClaims(ctx, cluster, w, opts); err != nil {
-		return nil, err
+		if err := usable(claim, w.pod); err != nil {
+			return nil, err
+		}
+		w.claims = append(w.claims, claim)
+		if claim.Status.Allocation == nil {
+			w.pending = append(w.pending, claim)
+		}
+	}
+	return w, nil
+}
+
+// claimsOfPod names the claims of a pod in the order of its spec.
+func claimsOfPod(pod *corev1.Pod) ([]string, error) {
+	var names []string
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		if !ok {
+			template := ""
+			if entry.ResourceClaimTemplateName != nil {
+				template = *entry.ResourceClaimTemplateName
+			}
+			return nil, fmt.Errorf("pod %s/%s: the claim %q, to be made from template %q, does not exist yet; \"kubectl dra explain pod %s\" works without it",
+				pod.Namespace, pod.Name, entry.Name, template, pod.Name)
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("pod %s/%s uses no resource claims", pod.Namespace, pod.Name)
+	}
+	return names, nil
+}
+
+// usable refuses claims that the scheduler would not allocate.
+func usable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
+	if claim.DeletionTimestamp != nil {
+		return fmt.Errorf("resourceclaim %s/%s is being deleted", claim.Namespace, claim.Name)
+	}
+	if pod == nil {
+		return nil
+	}
+	for _, owner := range claim.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller && owner.Kind == "Pod" && owner.UID != pod.UID {
+			return fmt.Errorf("resourceclaim %s/%s belongs to another pod, %s", claim.Namespace, claim.Name, owner.Name)
+		}
+	}
+	return nil
+}
+
+// allocate decides what the pending claims of w get.
+func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Cluster, w *wish) (*commit.Decision, error) {
+	d := &commit.Decision{Snapshot: cluster.Snapshot(), Claims: w.claims}
+	if len(w.pending) == 0 {
+		return d, nil
+	}
+	refused, why, err := o.suitable(ctx, cluster, w)
+	if err != nil || len(why) > 0 {
+		d.Refusal = why
+		return d, err
 	}
 	var nodes []*corev1.Node
 	for _, node := range cluster.Snapshot().Nodes() {
-		if o.node != "" && node.Name != string(o.node) || refused[node.Name] {
-			continue
-		}
-		ok, err := availableOn(node, w.claims)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if o.node == "" || node.Name == string(o.node) {
 			nodes = append(nodes, node)
 		}
 	}
-	return nodes, nil
+	if d, err = commit.Decide(ctx, cluster, w.claims, nodes, refused); err != nil {
+		return nil, err
+	}
+	if d.Node == "" {
+		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.where())}
+	}
+	return d, nil
 }
 
-// acceptClaims asks about each claim by itself: what cannot be allocated alone cannot be with others.
-func (o *allocateOptions) acceptClaims(ctx context.Context, cluster *allocator.Cluster, w *wish, opts explain.Options) error {
+// suitable returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
+// better: what cannot be allocated alone cannot be with others.
+func (o *allocateOptions) suitable(ctx context.Context, cluster *allocator.Cluster, w *wish) (refused map[inspect.NodeName]bool, why []string, err error) {
+	opts := explain.Options{Node: o.node}
+	if w.pod != nil {
+		e, err := explain.PodObject(ctx, cluster, w.pod, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		refused = map[inspect.NodeName]bool{}
+		for _, group := range e.Groups {
+			for _, node := range group.Nodes {
+				refused[node] = true
+			}
+		}
+		why, err = refusal(e, "pod")
+		return refused, why, err
+	}
 	for _, claim := range w.pending {
 		e, err := explain.ClaimObject(ctx, cluster, claim, opts)
 		if err == nil {
-			err = o.accept(e, "claim")
+			why, err = refusal(e, "claim")
 		}
-		if err != nil {
-			return err
+		if err != nil || len(why) > 0 {
+			return nil, why, err
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
-// accept ends the command when the verdict is a no, or that the scheduler gives up.
-func (o *allocateOptions) accept(e *explain.Explanation, kind string) error {
+// refusal says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
+func refusal(e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
 	case explain.Unsatisfiable:
-		o.src.note("%s", e.Message)
-		o.src.note("\"kubectl dra explain %s %s -n %s\" says why", kind, e.Subject.Name, e.Subject.Namespace)
-		return answered(exitNo)
+		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s\" says why", kind, e.Subject.Name, e.Subject.Namespace)}, nil
 	case explain.Invalid:
-		return errors.New(e.Message)
+		return nil, errors.New(e.Message)
 	}
-	return nil
+	return nil, nil
 }
 
 // where names the nodes that are asked about.
@@ -98,73 +193,20 @@ func claimNames(claims []*resourcev1.ResourceClaim) []string {
 	return names
 }
 
-// firstFit returns the allocation on the first of the nodes on which there is one, or nil. All nodes are
-// asked, because an error on any of them makes the scheduler give up.
-func firstFit(ctx context.Context, cluster *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.Result, error) {
-	var found *allocator.Result
-	undecided := ""
-	for _, node := range nodes {
-		result, err := cluster.Allocate(ctx, node, claims, nil)
-		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
-			return nil, fmt.Errorf("the scheduler gives up with an error: %w", abort)
+// consumer is the pod for which a claim is reserved.
+func consumer(s *inspect.Snapshot, w *wish, claim *resourcev1.ResourceClaim) (*corev1.Pod, error) {
+	pod := w.pod
+	if pod == nil {
+		users := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
+		if len(users) != 1 {
+			return nil, usagef("--reserve: %d pods use %s/%s; say which with \"kubectl dra allocate pod NAME --reserve\"", len(users), claim.Namespace, claim.Name)
 		}
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case result.Outcome == allocator.Allocated && found == nil:
-			found = result
-		case result.Outcome == allocator.Undecided:
-			undecided = node.Name
-		}
+		pod, _ = s.Pod(users[0])
 	}
-	if found == nil && undecided != "" {
-		return nil, fmt.Errorf("on node %s the search was given up before it had an answer, and there is none on the other nodes", undecided)
+	if pod == nil {
+		return nil, fmt.Errorf("reserving %s/%s: its pod could not be read", claim.Namespace, claim.Name)
 	}
-	return found, nil
-}
-
-// availableOn reports whether all claims that are allocated are available on the node.
-func availableOn(node *corev1.Node, claims []*resourcev1.ResourceClaim) (bool, error) {
-	for _, claim := range claims {
-		if claim.Status.Allocation == nil || claim.Status.Allocation.NodeSelector == nil {
-			continue
-		}
-		selector, err := nodeaffinity.NewNodeSelector(claim.Status.Allocation.NodeSelector)
-		if err != nil {
-			return false, fmt.Errorf("reading the node selector of resourceclaim %s/%s: %w", claim.Namespace, claim.Name, err)
-		}
-		if !selector.Match(node) {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// addShareIDs gives every share of a device that allows several its identity. As in the scheduler it is
-// a random UUID; the allocator only marks the shares.
-func addShareIDs(allocation *resourcev1.AllocationResult) error {
-	for i := range allocation.Devices.Results {
-		r := &allocation.Devices.Results[i]
-		if r.ShareID == nil {
-			continue
-		}
-		id, err := randomUUID()
-		if err != nil {
-			return err
-		}
-		r.ShareID = &id
-	}
-	return nil
-}
-
-func randomUUID() (types.UID, error) {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", fmt.Errorf("drawing a share ID: %w", err)
-	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // version 4, variant of RFC 9562
-	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])), nil
+	return pod, nil
 }
 
 // now is the time at which something is done to a snapshot, to the second as the API keeps it.
@@ -173,15 +215,4 @@ func (s *source) now(snapshot *inspect.Snapshot) metav1.Time {
 		return metav1.NewTime(snapshot.Time()).Rfc3339Copy()
 	}
 	return metav1.NewTime(s.clock()).Rfc3339Copy()
-}
-
-// print prints the claims as they are, or would be, written.
-func (o *allocateOptions) print(claims []*resourcev1.ResourceClaim) error {
-	switch o.format.Name {
-	case "":
-		return output.PrintAllocations(o.src.streams.Out, claims)
-	case "name":
-		return output.PrintClaimNames(o.src.streams.Out, claims)
-	}
-	return o.format.PrintValue(o.src.streams.Out, output.ClaimObjects(claims))
 }

@@ -109,7 +109,7 @@ func TestExecute(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := execute(test.ctx, test.run); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+			if err := execute(test.ctx, test.run, func() time.Duration { return patience }); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
@@ -118,7 +118,7 @@ func TestExecute(t *testing.T) {
 		forever := make(chan struct{})
 		defer close(forever)
 		begin := time.Now()
-		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }); !errors.Is(err, errInterrupted) {
+		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, func() time.Duration { return patience }); !errors.Is(err, errInterrupted) {
 			t.Errorf("got %v, want %v", err, errInterrupted)
 		}
 		if took := time.Since(begin); took < patience || took > 10*patience {
@@ -149,24 +149,6 @@ func TestVerdictCode(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("exit codes (-want +got):\n" + diff)
-	}
-}
-
-func TestRandomUUID(t *testing.T) {
-	seen := map[string]bool{}
-	for range 1000 {
-		id, err := randomUUID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts := strings.Split(string(id), "-")
-		if len(id) != 36 || len(parts) != 5 || parts[2][0] != '4' || !strings.ContainsRune("89ab", rune(parts[3][0])) {
-			t.Fatalf("%q is not a random UUID", id)
-		}
-		if seen[string(id)] {
-			t.Fatalf("%q was drawn twice", id)
-		}
-		seen[string(id)] = true
 	}
 }
 

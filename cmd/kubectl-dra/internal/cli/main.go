@@ -13,7 +13,7 @@ import (
 // Clock tells the time.
 type Clock func() time.Time
 
-// patience is how long an interrupted command may take to end by itself.
+// patience is how long an interrupted command may take to end by itself, unless it is writing.
 const patience = time.Second
 
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
@@ -21,14 +21,16 @@ const patience = time.Second
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(streams, clock)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	src := newSource(streams, clock)
+	root := newRoot(src)
 	root.SetArgs(args)
-	return report(streams.ErrOut, execute(ctx, root.ExecuteContext))
+	return report(streams.ErrOut, execute(ctx, root.ExecuteContext, src.patienceNow))
 }
 
 // execute runs a command. When it is interrupted it waits a moment for the command to end by itself:
-// one that reads from a terminal or a pipe may never do so.
-func execute(ctx context.Context, run func(context.Context) error) error {
+// one that reads from a terminal or a pipe may never do so. patience says, when it is interrupted, how long.
+func execute(ctx context.Context, run func(context.Context) error, patience func() time.Duration) error {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
 	select {
@@ -44,7 +46,7 @@ func execute(ctx context.Context, run func(context.Context) error) error {
 		if err == nil {
 			return nil
 		}
-	case <-time.After(patience):
+	case <-time.After(patience()):
 	}
 	return errInterrupted
 }

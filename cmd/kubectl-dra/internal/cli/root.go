@@ -2,7 +2,6 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 const rootLong = `kubectl dra explains Dynamic Resource Allocation (DRA): why a claim is, can be or
@@ -21,8 +20,8 @@ const rootExample = `  # Why is a claim pending?
   kubectl dra get nodes`
 
 // newRoot makes the command tree.
-func newRoot(streams genericiooptions.IOStreams, clock Clock) *cobra.Command {
-	src := newSource(streams, clock)
+func newRoot(src *source) *cobra.Command {
+	streams := src.streams
 	root := &cobra.Command{
 		Use:           "kubectl-dra",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dra"},
@@ -50,7 +49,7 @@ func newRoot(streams genericiooptions.IOStreams, clock Clock) *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	root.AddCommand(
-		newTop(src), newExplain(src), newAllocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
+		newTop(src), newExplain(src), newAllocate(src), newDeallocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
 	)
 	root.SetHelpCommand(newHelp(root))
 	return root

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -36,6 +38,8 @@ type source struct {
 	color     string
 
 	gates map[inspect.Gate]bool // --features, parsed
+
+	patience atomic.Int64 // how long a command that writes may take to end when it is interrupted; 0: patience
 }
 
 func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
@@ -55,6 +59,11 @@ func (s *source) addFlags(flags *pflag.FlagSet) {
 
 // offline reports that no cluster is asked.
 func (s *source) offline() bool { return s.demo || len(s.from) > 0 }
+
+// patienceNow is how long the command that runs may take to end by itself when it is interrupted.
+func (s *source) patienceNow() time.Duration {
+	return max(patience, time.Duration(s.patience.Load()))
+}
 
 // validate checks the flags.
 func (s *source) validate() error {

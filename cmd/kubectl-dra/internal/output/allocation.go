@@ -61,3 +61,13 @@ func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 	}
 	return nil
 }
+
+// PrintDeallocations prints one line per claim that has no allocation any more.
+func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
+	for _, claim := range claims {
+		if _, err := fmt.Fprintln(w, inspect.Sanitize(fmt.Sprintf("%s/%s: deallocated", claim.Namespace, claim.Name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

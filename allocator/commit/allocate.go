@@ -1,0 +1,387 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Allocate allocates claims as decide says, by the protocol of the package documentation, and returns the
+// decision and the claims as they are written at the end, in the order asked. A decision with a Refusal is
+// returned as it is, with no claims.
+//
+// After an error nothing that the run wrote is left, with these exceptions, which the events and the error
+// name: a claim that was reserved by a pod before it could be taken back, and claims that the server could
+// not be reached for. When ctx is done the run undoes or finishes what it began and returns the error of ctx.
+func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []*resourcev1.ResourceClaim, error) {
+	r, err := c.newRun()
+	if err != nil {
+		return nil, nil, err
+	}
+	var d *Decision
+	for attempt := 1; ; attempt++ {
+		d, err = r.attempt(ctx, decide)
+		if err == nil {
+			break
+		}
+		if stuck := r.undo(ctx); stuck != nil {
+			return nil, nil, errors.Join(err, stuck)
+		}
+		retry := (*conflictError)(nil)
+		if ctx.Err() != nil || !errors.As(err, &retry) {
+			return nil, nil, err
+		}
+		if len(r.kept) > 0 && len(retry.clashes) > 0 {
+			return nil, nil, fmt.Errorf("%w, and %s could not be taken back because it is reserved already: delete one of the pods that use these claims", err, joinRefs(r.kept))
+		}
+		if attempt == MaxAttempts {
+			return nil, nil, fmt.Errorf("given up after %d attempts: %w", attempt, err)
+		}
+		r.tell(Event{Step: Retrying, Err: err})
+		if err := r.Clock.Sleep(ctx, backoff(attempt)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(d.Refusal) > 0 {
+		return d, nil, r.sweep(ctx)
+	}
+	claims, err := r.finish(ctx, d)
+	if err == nil {
+		err = r.sweep(ctx)
+	}
+	return d, claims, err
+}
+
+// backoff keeps runs that disturbed each other from doing so again.
+func backoff(attempt int) time.Duration {
+	return time.Duration(attempt) * time.Duration(50+rand.IntN(100)) * time.Millisecond //nolint:gosec // no secret
+}
+
+// attempt goes through the protocol once, up to the point from which on the allocations stay.
+func (r *run) attempt(ctx context.Context, decide Decider) (*Decision, error) {
+	r.touched, r.kept = nil, nil
+	clear(r.intended)
+	clear(r.claims)
+	d, err := r.decide(ctx, decide)
+	if err != nil || len(d.Refusal) > 0 || len(d.pending()) == 0 {
+		return d, err
+	}
+	for _, step := range []func(context.Context, *Decision) error{r.announce, r.lookAgain, r.write, r.settle} {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := step(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// decide reads the cluster and decides so that other runs are not disturbed, if that is possible; else it
+// waits for those that go first.
+func (r *run) decide(ctx context.Context, decide Decider) (*Decision, error) {
+	for {
+		s, err := r.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.sight(s.Objects().Claims)
+		d, waitFor, err := r.decideOn(ctx, s, decide)
+		switch {
+		case err != nil || len(d.Refusal) > 0:
+			return d, err
+		case waitFor == nil:
+			agreed, err := r.agree(ctx, d)
+			if agreed || err != nil {
+				return d, err
+			}
+			continue // time has passed since the cluster was read
+		}
+		r.tell(Event{Step: Waiting, Claim: refOf(waitFor), By: AnnouncementOn(waitFor).By})
+		if err := r.Clock.Sleep(ctx, pollWait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// decideOn decides on a snapshot. It counts as held, if that works out, what any other run announced, or
+// else what those announced that go first. When neither works out but the claims could be allocated
+// otherwise, it returns a claim whose run has to be waited for.
+func (r *run) decideOn(ctx context.Context, s *inspect.Snapshot, decide Decider) (*Decision, *resourcev1.ResourceClaim, error) {
+	var others, first []*resourcev1.ResourceClaim
+	for _, claim := range s.Objects().Claims {
+		if r.announcedByOther(claim) != nil {
+			others = append(others, claim)
+			if r.goesFirst(claim) {
+				first = append(first, claim)
+			}
+		}
+	}
+	views := [][]*resourcev1.ResourceClaim{others}
+	if len(first) < len(others) {
+		views = append(views, first)
+	}
+	if len(first) > 0 {
+		views = append(views, nil)
+	}
+	for i, view := range views {
+		d, err := decide(ctx, withAnnounced(s, view))
+		if err != nil {
+			return nil, nil, err
+		}
+		last := i == len(views)-1
+		if len(d.Refusal) > 0 {
+			if last {
+				return d, nil, nil
+			}
+			continue
+		}
+		for _, claim := range d.pending() {
+			if r.goesFirst(claim) {
+				return d, claim, nil
+			}
+		}
+		if len(view) == 0 && len(first) > 0 {
+			return d, first[0], nil
+		}
+		return d, nil, nil
+	}
+	return nil, nil, errors.New("there is no view to decide on") // views is never empty
+}
+
+// withAnnounced returns a snapshot in which what the claims announce is held: by claims of a name that no
+// object can have, so that the claims themselves can still be asked about.
+func withAnnounced(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *inspect.Snapshot {
+	if len(claims) == 0 {
+		return s
+	}
+	return s.With(func(o *inspect.Objects) {
+		for _, claim := range claims {
+			o.Claims = append(o.Claims, &resourcev1.ResourceClaim{
+				ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Name + " (announced)"},
+				Status:     resourcev1.ResourceClaimStatus{Allocation: AnnouncementOn(claim).allocation()},
+			})
+		}
+	})
+}
+
+// agree asks whether a decision is wanted. It reports whether that was clear before.
+func (r *run) agree(ctx context.Context, d *Decision) (bool, error) {
+	key := d.key()
+	if r.Confirm == nil || len(d.pending()) == 0 && len(d.Consumers) == 0 || r.agreed == key {
+		return true, nil
+	}
+	yes, err := r.Confirm(ctx, d)
+	if err == nil && !yes {
+		err = ErrDeclined
+	}
+	r.agreed = key
+	return false, err
+}
+
+// key tells decisions apart that a user would want to be asked about again.
+func (d *Decision) key() string {
+	text := string(d.Node)
+	for _, claim := range d.pending() {
+		text += "\n" + refOf(claim).String() + string(claim.UID)
+		for _, device := range announced(d.Allocations[refOf(claim)]) {
+			text += " " + deviceKey(device)
+		}
+	}
+	return text
+}
+
+func deviceKey(d AnnouncedDevice) string { return d.Driver + "/" + d.Pool + "/" + d.Device }
+
+// announce writes to every claim what it is to get. A claim that was changed since it was read is not
+// written.
+func (r *run) announce(ctx context.Context, d *Decision) error {
+	for _, claim := range d.pending() {
+		ref := refOf(claim)
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC().Truncate(time.Second), Devices: announced(d.Allocations[ref])}
+		marked := claim.DeepCopy()
+		if err := mark(marked, a); err != nil {
+			return err
+		}
+		r.touched = append(r.touched, ref)
+		written, err := r.Server.UpdateMeta(ctx, marked)
+		if err != nil {
+			return conflict("announcing the allocation of", ref, err)
+		}
+		r.claims[ref] = written
+		r.tell(Event{Step: Announced, Claim: ref})
+	}
+	return nil
+}
+
+// lookAgain looks at all claims and announcements as they are now that ours can be seen. Whoever announces
+// after this look sees ours; so of two runs that want one device at least one sees the other.
+func (r *run) lookAgain(ctx context.Context, d *Decision) error {
+	claims, err := r.Server.Claims(ctx)
+	if err != nil {
+		return fmt.Errorf("looking at all claims again: %w", err)
+	}
+	r.sight(claims)
+	held, wanted, err := r.sort(claims, d)
+	if err != nil {
+		return err
+	}
+	ours := r.ours(d)
+	if clashes := newLedger(d.Snapshot, held).clashes(ours); len(clashes) > 0 {
+		r.tell(Event{Step: Clashed, Clashes: clashes})
+		return &conflictError{clashes: clashes}
+	}
+	all := held
+	for _, claim := range wanted {
+		all = append(all, &resourcev1.ResourceClaim{ObjectMeta: claim.ObjectMeta, Status: resourcev1.ResourceClaimStatus{Allocation: AnnouncementOn(claim).allocation()}})
+	}
+	var rivals []*resourcev1.ResourceClaim
+	for _, clash := range newLedger(d.Snapshot, all).clashes(ours) {
+		for _, ref := range clash.With {
+			i := slices.IndexFunc(wanted, func(c *resourcev1.ResourceClaim) bool { return refOf(c) == ref })
+			switch {
+			case i < 0 || slices.Contains(rivals, wanted[i]):
+			case r.goesFirst(wanted[i]):
+				return &conflictError{clashes: []Clash{{Device: clash.Device, With: []inspect.ClaimRef{ref}}}}
+			default:
+				rivals = append(rivals, wanted[i])
+			}
+		}
+	}
+	for _, rival := range rivals {
+		if err := r.revoke(ctx, rival); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort tells the claims that hold devices, among them ours with what they are to get, from those for which
+// other runs have announced something.
+func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wanted []*resourcev1.ResourceClaim, err error) {
+	found := 0
+	for _, claim := range claims {
+		ref := refOf(claim)
+		switch mine := r.claims[ref]; {
+		case mine != nil:
+			if claim.ResourceVersion != mine.ResourceVersion || claim.UID != mine.UID {
+				return nil, nil, conflict("looking at", ref, ErrConflict)
+			}
+			found++
+			with := *mine
+			with.Status.Allocation = d.Allocations[ref]
+			held = append(held, &with)
+		case r.announcedByOther(claim) != nil:
+			wanted = append(wanted, claim)
+		default:
+			held = append(held, claim)
+		}
+	}
+	if found < len(r.claims) {
+		return nil, nil, &conflictError{err: errors.New("a claim was deleted meanwhile")}
+	}
+	return held, wanted, nil
+}
+
+// revoke removes the announcement of a run that does not go first. That run wrote down the resource version
+// of its announcement for its next write, which now fails; so it has to decide again.
+func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error {
+	ref, by := refOf(claim), AnnouncementOn(claim).By
+	changed := claim.DeepCopy()
+	unmark(changed)
+	if _, err := r.Server.UpdateMeta(ctx, changed); err != nil {
+		return conflict("revoking the announcement on", ref, err)
+	}
+	delete(r.seen, ref)
+	r.tell(Event{Step: Revoked, Claim: ref, By: by})
+	return nil
+}
+
+func (r *run) ours(d *Decision) map[inspect.ClaimRef]bool {
+	ours := map[inspect.ClaimRef]bool{}
+	for ref := range d.Allocations {
+		ours[ref] = true
+	}
+	return ours
+}
+
+// write writes the allocations, each to the claim exactly as it was announced.
+func (r *run) write(ctx context.Context, d *Decision) error {
+	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
+	for _, claim := range d.pending() {
+		ref := refOf(claim)
+		written := r.claims[ref].DeepCopy()
+		written.Status.Allocation = d.Allocations[ref].DeepCopy()
+		d.stamp(written, now)
+		r.intended[ref] = written.Status.Allocation
+		written, err := r.Server.UpdateStatus(ctx, written)
+		if err != nil {
+			return conflict("allocating", ref, err)
+		}
+		r.claims[ref] = written
+		r.tell(Event{Step: Allocated, Claim: ref})
+	}
+	return nil
+}
+
+// settle watches whether somebody who had decided before we announced, as a scheduler that is about to
+// write, takes the same devices.
+func (r *run) settle(ctx context.Context, d *Decision) error {
+	if r.Settle > 0 {
+		r.tell(Event{Step: Settling, Wait: r.Settle})
+	}
+	begin, pause := r.Clock.Now(), max(r.Settle/5, 200*time.Millisecond)
+	for {
+		if err := r.check(ctx, d); err != nil {
+			return err
+		}
+		left := r.Settle - r.Clock.Now().Sub(begin)
+		if left <= 0 {
+			return nil
+		}
+		if err := r.Clock.Sleep(ctx, min(pause, left)); err != nil {
+			return err
+		}
+	}
+}
+
+// check looks whether our claims are as they were written, and nobody else holds their devices.
+func (r *run) check(ctx context.Context, d *Decision) error {
+	claims, err := r.Server.Claims(ctx)
+	if err != nil {
+		return fmt.Errorf("watching what was allocated: %w", err)
+	}
+	found := map[inspect.ClaimRef]bool{}
+	for _, claim := range claims {
+		ref := refOf(claim)
+		if want := r.intended[ref]; want != nil && claim.UID == r.claims[ref].UID && sameDevices(claim.Status.Allocation, want) {
+			found[ref] = true
+			r.claims[ref] = claim
+		}
+	}
+	for _, claim := range d.pending() {
+		if !found[refOf(claim)] {
+			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", refOf(claim))
+		}
+	}
+	if clashes := newLedger(d.Snapshot, claims).clashes(r.ours(d)); len(clashes) > 0 {
+		r.tell(Event{Step: Clashed, Clashes: clashes})
+		return &conflictError{clashes: clashes}
+	}
+	return nil
+}
+
+// sameDevices compares the devices of two allocations. Share IDs are random, so that allocations of shares
+// are the same only when one is a copy of the other.
+func sameDevices(a, b *resourcev1.AllocationResult) bool {
+	return a != nil && b != nil && equality.Semantic.DeepEqual(announced(a), announced(b))
+}

@@ -1,0 +1,173 @@
+package commit
+
+import (
+	"cmp"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// A Clash is something that claims hold more of than there is: a device that belongs to two of them, a
+// share too many, a counter that is overdrawn.
+type Clash struct {
+	// Device is the one that a claim of the run holds.
+	Device inspect.DeviceID
+	// With are the other claims, sorted.
+	With []inspect.ClaimRef
+}
+
+// ledger is what claims hold, or are announced to hold, of the devices.
+type ledger struct {
+	devices map[inspect.DeviceID]*resourcev1.Device
+	slices  map[inspect.PoolID][]*resourcev1.ResourceSlice
+	holders map[inspect.DeviceID][]inspect.Holder
+}
+
+// newLedger books the holders of devices. The devices themselves are those of the snapshot.
+func newLedger(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ledger {
+	l := &ledger{
+		devices: map[inspect.DeviceID]*resourcev1.Device{}, slices: map[inspect.PoolID][]*resourcev1.ResourceSlice{},
+		holders: map[inspect.DeviceID][]inspect.Holder{},
+	}
+	for _, claim := range claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			h := inspect.Holder{Claim: refOf(claim), Result: r}
+			if !h.Admin() {
+				id := deviceOf(r)
+				l.holders[id] = append(l.holders[id], h)
+			}
+		}
+	}
+	newest := map[inspect.PoolID]int64{}
+	for _, slice := range s.Objects().Slices {
+		id := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		newest[id] = max(newest[id], slice.Spec.Pool.Generation)
+	}
+	for _, slice := range s.Objects().Slices {
+		id := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		if slice.Spec.Pool.Generation != newest[id] {
+			continue
+		}
+		l.slices[id] = append(l.slices[id], slice)
+		for i := range slice.Spec.Devices {
+			d := &slice.Spec.Devices[i]
+			l.devices[inspect.DeviceID{Driver: id.Driver, Pool: id.Pool, Device: d.Name}] = d
+		}
+	}
+	return l
+}
+
+func deviceOf(r *resourcev1.DeviceRequestAllocationResult) inspect.DeviceID {
+	return inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+}
+
+// clashes returns what is wrong with the devices of some claims, which are ours.
+func (l *ledger) clashes(ours map[inspect.ClaimRef]bool) []Clash {
+	var out []Clash
+	for id, holders := range l.holders {
+		if !slices.ContainsFunc(holders, func(h inspect.Holder) bool { return ours[h.Claim] }) {
+			continue
+		}
+		with := l.overShared(id, holders)
+		with = append(with, l.overdrawn(id)...)
+		with = slices.DeleteFunc(with, func(ref inspect.ClaimRef) bool { return ours[ref] })
+		if len(with) > 0 {
+			slices.SortFunc(with, compareRefs)
+			out = append(out, Clash{Device: id, With: slices.Compact(with)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Clash) int { return a.Device.Compare(b.Device) })
+	return out
+}
+
+func compareRefs(a, b inspect.ClaimRef) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// overShared returns the holders of a device if they cannot all hold it.
+func (l *ledger) overShared(id inspect.DeviceID, holders []inspect.Holder) []inspect.ClaimRef {
+	if len(holders) < 2 {
+		return nil
+	}
+	refs := make([]inspect.ClaimRef, len(holders))
+	exclusive := false
+	sums := map[resourcev1.QualifiedName]resource.Quantity{}
+	for i, h := range holders {
+		refs[i] = h.Claim
+		exclusive = exclusive || !h.Shared()
+		for name, q := range h.Result.ConsumedCapacity {
+			sum := sums[name].DeepCopy()
+			sum.Add(q)
+			sums[name] = sum
+		}
+	}
+	if exclusive {
+		return refs
+	}
+	device := l.devices[id]
+	if device == nil {
+		return nil // the driver took it back: nothing to compare with
+	}
+	for name, sum := range sums {
+		if capacity, ok := device.Capacity[name]; ok && sum.Cmp(capacity.Value) > 0 {
+			return refs
+		}
+	}
+	return nil
+}
+
+// counterID names a counter of a pool.
+type counterID struct{ set, counter string }
+
+// overdrawn returns the holders of all devices that draw on a counter of the device, if there is one of
+// which they draw more than there is. However many share a device, it draws once.
+func (l *ledger) overdrawn(id inspect.DeviceID) []inspect.ClaimRef {
+	device := l.devices[id]
+	if device == nil || len(device.ConsumesCounters) == 0 {
+		return nil
+	}
+	left, drawers := map[counterID]resource.Quantity{}, map[counterID][]inspect.ClaimRef{}
+	for _, slice := range l.slices[id.PoolID()] {
+		for _, set := range slice.Spec.SharedCounters {
+			for name, counter := range set.Counters {
+				left[counterID{set.Name, name}] = counter.Value.DeepCopy()
+			}
+		}
+	}
+	for other, holders := range l.holders {
+		if other.PoolID() != id.PoolID() || l.devices[other] == nil {
+			continue
+		}
+		draws(l.devices[other], func(c counterID, amount resource.Quantity) {
+			rest := left[c]
+			rest.Sub(amount)
+			left[c] = rest
+			for _, h := range holders {
+				drawers[c] = append(drawers[c], h.Claim)
+			}
+		})
+	}
+	var out []inspect.ClaimRef
+	draws(device, func(c counterID, _ resource.Quantity) {
+		if rest := left[c]; rest.Sign() < 0 {
+			out = append(out, drawers[c]...)
+		}
+	})
+	return out
+}
+
+func draws(device *resourcev1.Device, each func(counterID, resource.Quantity)) {
+	for i := range device.ConsumesCounters {
+		c := &device.ConsumesCounters[i]
+		for name, counter := range c.Counters {
+			each(counterID{c.CounterSet, name}, counter.Value)
+		}
+	}
+}

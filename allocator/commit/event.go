@@ -1,0 +1,100 @@
+package commit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Step is what a run did or saw.
+type Step string
+
+// The steps.
+const (
+	Announced    Step = "Announced"    // the claim carries the announcement of this run
+	Allocated    Step = "Allocated"    // the allocation is written, but may have to be taken back
+	Settling     Step = "Settling"     // the run begins to watch, for Wait
+	Waiting      Step = "Waiting"      // another run has announced what this one wants and goes first
+	Clashed      Step = "Clashed"      // others hold what this run announced or wrote
+	Revoked      Step = "Revoked"      // the announcement of another run, which has to decide again, was removed
+	Withdrawn    Step = "Withdrawn"    // the announcement of this run is removed
+	TakenBack    Step = "TakenBack"    // the allocation of this run is removed
+	Kept         Step = "Kept"         // the allocation of this run cannot be taken back: it is reserved
+	Retrying     Step = "Retrying"     // the run begins again, because of Err
+	Reserved     Step = "Reserved"     // the claim is reserved for the pod
+	Done         Step = "Done"         // the claim is as it is to stay
+	Deallocated  Step = "Deallocated"  // the allocation is cleared
+	Suspected    Step = "Suspected"    // another run is at work on the claim, or was killed: the run watches for Wait
+	FinishedLeft Step = "FinishedLeft" // what a killed run left was complete; its announcement is removed
+	UndoneLeft   Step = "UndoneLeft"   // what a killed run left was incomplete and is undone
+	Failed       Step = "Failed"       // the claim could not be put in order, because of Err
+)
+
+// Event is a step of a run, for whoever shows its progress.
+type Event struct {
+	Step    Step
+	Claim   inspect.ClaimRef // not set for Settling and Retrying
+	Clashes []Clash          // of Clashed
+	By      string           // whose announcement it is: Waiting, Revoked, Suspected, FinishedLeft, UndoneLeft
+	Wait    time.Duration    // of Settling and Suspected
+	Err     error            // of Retrying and Failed
+}
+
+// texts say a step in words; %s is the claim.
+var texts = map[Step]string{
+	Announced:    "%s: announced",
+	Allocated:    "%s: allocated",
+	Withdrawn:    "%s: the announcement is withdrawn, nothing was allocated",
+	TakenBack:    "%s: the allocation is taken back",
+	Kept:         "%s: the allocation stays, because the claim is reserved already",
+	Reserved:     "%s: reserved",
+	Done:         "%s: done",
+	Deallocated:  "%s: deallocated",
+	Waiting:      "%s: waiting for another run that goes first",
+	Revoked:      "%s: another run had announced the same device later in order; it has to decide again",
+	Suspected:    "%s: another run is at work, or was killed",
+	FinishedLeft: "%s: finished what a killed run left: the allocation stays",
+	UndoneLeft:   "%s: undid what a killed run left",
+	Failed:       "%s: could not be put in order",
+}
+
+// String says the event in one line. Names in it are as the cluster has them.
+func (e Event) String() string {
+	switch e.Step {
+	case Settling:
+		return fmt.Sprintf("watching for %s whether anybody else takes the same devices", e.Wait)
+	case Retrying:
+		return fmt.Sprintf("beginning again: %v", e.Err)
+	case Clashed:
+		return clashText(e.Clashes)
+	}
+	text := fmt.Sprintf(texts[e.Step], e.Claim)
+	if e.By != "" {
+		text += fmt.Sprintf(" (begun by %s)", e.By)
+	}
+	if e.Wait > 0 {
+		text += fmt.Sprintf("; watching it for %s", e.Wait)
+	}
+	if e.Err != nil {
+		text += fmt.Sprintf(": %v", e.Err)
+	}
+	return text
+}
+
+func clashText(clashes []Clash) string {
+	var parts []string
+	for _, c := range clashes {
+		parts = append(parts, fmt.Sprintf("%s is also taken by %s", c.Device, joinRefs(c.With)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func joinRefs(refs []inspect.ClaimRef) string {
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,248 @@
+package commit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// pageSize is how many claims one request lists.
+const pageSize = 500
+
+// A run makes a few dozen requests; the client must not slow it down.
+const (
+	queriesPerSecond = 50
+	burst            = 100
+)
+
+// fieldManager is who the API server notes as the writer of fields.
+const fieldManager = "kubectl-dra"
+
+// API is a Server over HTTP. It speaks one version of resource.k8s.io. Metadata and status are the same at
+// every version since v1beta1; the spec, which is not, is neither read nor written. A write changes the
+// object as the server has it, so that fields of a newer server than this program survive.
+type API struct {
+	client  *rest.RESTClient
+	version string
+	dryRun  bool
+}
+
+// NewAPI returns a client of the API server that config points to. version is that of resource.k8s.io to
+// speak, as "v1"; with dryRun the server checks every write and stores nothing.
+func NewAPI(config *rest.Config, version string, dryRun bool) (*API, error) {
+	c := rest.CopyConfig(config)
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	c.QPS, c.Burst = max(c.QPS, queriesPerSecond), max(c.Burst, burst)
+	c.ContentType, c.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	client, err := rest.UnversionedRESTClientFor(c)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	return &API{client: client, version: version, dryRun: dryRun}, nil
+}
+
+// path is that of a claim, of the claims of a namespace, or of all claims.
+func (a *API) path(ref inspect.ClaimRef) []string {
+	path := []string{"/apis", resourcev1.GroupName, a.version}
+	if ref.Namespace != "" {
+		path = append(path, "namespaces", ref.Namespace)
+	}
+	path = append(path, "resourceclaims")
+	if ref.Name != "" {
+		path = append(path, ref.Name)
+	}
+	return path
+}
+
+// claimList is a list of claims at any version.
+type claimList struct {
+	metav1.ListMeta `json:"metadata"`
+	Items           []*resourcev1.ResourceClaim `json:"items"`
+}
+
+// Claims lists all claims, in pages of one consistent read.
+func (a *API) Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, error) {
+	claims, err := a.list(ctx, pageSize)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		claims, err = a.list(ctx, 0) // the server forgets faster than we read
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing resourceclaims: %w", err)
+	}
+	return claims, nil
+}
+
+func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClaim, error) {
+	var out []*resourcev1.ResourceClaim
+	options := metav1.ListOptions{Limit: limit}
+	for {
+		data, err := a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
+			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).DoRaw(ctx)
+		if err != nil {
+			return nil, err
+		}
+		page := &claimList{}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, page); err != nil {
+			return nil, fmt.Errorf("reading the answer: %w", err)
+		}
+		out = append(out, page.Items...)
+		if page.Continue == "" {
+			return out, nil
+		}
+		if page.Continue == options.Continue {
+			return nil, fmt.Errorf("the server repeats itself after %d objects", len(out))
+		}
+		options.Continue = page.Continue
+	}
+}
+
+// Claim reads a claim.
+func (a *API) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
+	data, err := a.client.Get().AbsPath(a.path(ref)...).DoRaw(ctx)
+	if err != nil {
+		return nil, classified(err)
+	}
+	return decodeClaim(data)
+}
+
+func decodeClaim(data []byte) (*resourcev1.ResourceClaim, error) {
+	claim := &resourcev1.ResourceClaim{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, claim); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return claim, nil
+}
+
+// classified wraps an error of the server so that it is one of those of Server.
+func classified(err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return errors.Join(ErrNotFound, err)
+	case apierrors.IsConflict(err):
+		return errors.Join(ErrConflict, err)
+	}
+	return err
+}
+
+// UpdateMeta writes annotations and finalizers.
+func (a *API) UpdateMeta(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
+	return a.update(ctx, claim, "", func(object *unstructured.Unstructured) error {
+		object.SetAnnotations(claim.Annotations)
+		object.SetFinalizers(claim.Finalizers)
+		return nil
+	})
+}
+
+// UpdateStatus writes allocation and reservedFor.
+func (a *API) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
+	return a.update(ctx, claim, "status", func(object *unstructured.Unstructured) error {
+		status, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&resourcev1.ResourceClaimStatus{
+			Allocation: claim.Status.Allocation, ReservedFor: claim.Status.ReservedFor,
+		})
+		if err != nil {
+			return fmt.Errorf("writing the status of claim %s: %w", refOf(claim), err)
+		}
+		for _, field := range []string{"allocation", "reservedFor"} {
+			unstructured.RemoveNestedField(object.Object, "status", field)
+			if value, ok := status[field]; ok {
+				if err := unstructured.SetNestedField(object.Object, value, "status", field); err != nil {
+					return fmt.Errorf("writing the status of claim %s: %w", refOf(claim), err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// update changes a claim as the server has it, if it still is at the version that was read.
+func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subresource string, change func(*unstructured.Unstructured) error) (*resourcev1.ResourceClaim, error) {
+	ref := refOf(claim)
+	data, err := a.client.Get().AbsPath(a.path(ref)...).DoRaw(ctx)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, errors.Join(ErrConflict, err)
+		}
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &object.Object); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	if object.GetResourceVersion() != claim.ResourceVersion || object.GetUID() != claim.UID {
+		return nil, ErrConflict
+	}
+	if err := change(object); err != nil {
+		return nil, err
+	}
+	if data, err = json.Marshal(object.Object); err != nil {
+		return nil, fmt.Errorf("writing claim %s: %w", ref, err)
+	}
+	request := a.client.Put().AbsPath(a.path(ref)...).Param("fieldManager", fieldManager).Body(data)
+	if subresource != "" {
+		request = request.Suffix(subresource)
+	}
+	if a.dryRun {
+		request = request.Param("dryRun", metav1.DryRunAll)
+	}
+	data, err = request.DoRaw(ctx)
+	if apierrors.IsNotFound(err) {
+		return nil, errors.Join(ErrConflict, err)
+	}
+	if err != nil {
+		return nil, classified(err)
+	}
+	return decodeClaim(data)
+}
+
+// PodUID reads the UID of a pod.
+func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error) {
+	data, err := a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name).DoRaw(ctx)
+	if err != nil {
+		return "", classified(err)
+	}
+	pod := &metav1.PartialObjectMetadata{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, pod); err != nil {
+		return "", fmt.Errorf("reading the answer: %w", err)
+	}
+	return pod.UID, nil
+}
+
+// may asks the server whether the user has a permission.
+func (a *API) may(ctx context.Context, p Permission) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SelfSubjectAccessReview"},
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: p.Namespace, Verb: p.Verb, Group: p.Group, Resource: p.Resource, Subresource: p.Subresource, Name: p.Name,
+		}},
+	}
+	body, err := json.Marshal(review)
+	if err != nil {
+		return false, fmt.Errorf("asking for a permission: %w", err)
+	}
+	data, err := a.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(body).DoRaw(ctx)
+	if err != nil {
+		return false, fmt.Errorf("asking for a permission: %w", err)
+	}
+	answer := &authorizationv1.SelfSubjectAccessReview{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, answer); err != nil {
+		return false, fmt.Errorf("asking for a permission: %w", err)
+	}
+	return answer.Status.Allowed, nil
+}

@@ -1,0 +1,72 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxRivals bounds how many pending claims are asked about.
+const maxRivals = 100
+
+// A Rival is a claim without an allocation that could take a device that a decision is about to take.
+type Rival struct {
+	Claim   inspect.ClaimRef
+	Pods    []inspect.PodRef // that use it and wait for it
+	Devices []inspect.DeviceID
+}
+
+// Rivals returns the claims, sorted, that wait for devices and could take some of those of the decision,
+// each looked at by itself. complete is false when there were too many to look at all of them.
+func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (rivals []Rival, complete bool, err error) {
+	node, ok := d.Snapshot.Node(d.Node)
+	if !ok {
+		return nil, true, nil
+	}
+	wanted := map[inspect.DeviceID]bool{}
+	for _, allocation := range d.Allocations {
+		for i := range allocation.Devices.Results {
+			wanted[deviceOf(&allocation.Devices.Results[i])] = true
+		}
+	}
+	asked := 0
+	for _, claim := range d.Snapshot.Objects().Claims {
+		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil || d.Allocations[refOf(claim)] != nil {
+			continue
+		}
+		if asked == maxRivals {
+			return rivals, false, nil
+		}
+		asked++
+		examined, err := cluster.Examine(ctx, node, []*resourcev1.ResourceClaim{claim})
+		if errors.As(err, new(*allocator.AbortError)) {
+			continue // the scheduler does not allocate this one
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if devices := usableOf(examined, wanted); len(devices) > 0 {
+			rivals = append(rivals, Rival{Claim: refOf(claim), Pods: d.Snapshot.PodsOf(refOf(claim)), Devices: devices})
+		}
+	}
+	return rivals, true, nil
+}
+
+// usableOf returns those of the wanted devices that pass all checks of some request, sorted.
+func usableOf(e *allocator.Examination, wanted map[inspect.DeviceID]bool) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for _, request := range e.Requests {
+		for _, device := range request.Devices {
+			if len(device.Failures) == 0 && wanted[device.ID] && !slices.Contains(out, device.ID) {
+				out = append(out, device.ID)
+			}
+		}
+	}
+	slices.SortFunc(out, inspect.DeviceID.Compare)
+	return out
+}

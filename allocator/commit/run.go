@@ -1,0 +1,155 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// DefaultSettle is how long a run watches before it believes that nobody else takes its devices. A
+	// scheduler writes what it decided within milliseconds, unless something before it in its queue of
+	// writes takes longer.
+	DefaultSettle = 5 * time.Second
+	// MaxAttempts is how often a run decides before it gives up.
+	MaxAttempts = 12
+	// maxConflicts is how often one write is tried again on a claim that keeps changing.
+	maxConflicts = 10
+	// leastPatience is how long an announcement must have stayed the same, at least, before its run is
+	// taken for dead. Safety does not depend on it: a run that only was slow decides again.
+	leastPatience = 2 * time.Second
+	// pollWait is how long a run that has to wait for another one waits before it looks again.
+	pollWait = 300 * time.Millisecond
+	// undoTime bounds how long a run that was interrupted or failed tries to clear up.
+	undoTime = 10 * time.Second
+)
+
+// ErrDeclined says that the user did not want what was decided.
+var ErrDeclined = errors.New("declined: nothing was written")
+
+// Committer writes allocations to a cluster and clears them. It is used for one run at a time.
+type Committer struct {
+	Server Server
+	Clock  Clock
+	// Read reads everything that a decision needs.
+	Read func(ctx context.Context) (*inspect.Snapshot, error)
+	// Settle is how long to watch after writing; see DefaultSettle.
+	Settle time.Duration
+	// By names the user and the machine, for people who find the announcement.
+	By string
+	// Confirm, if not nil, is asked before a decision is written that it was not asked about yet; false
+	// ends the run with ErrDeclined.
+	Confirm func(ctx context.Context, d *Decision) (bool, error)
+	// Observe, if not nil, is told what happens, in the goroutine of the run.
+	Observe func(Event)
+}
+
+// run is one call of Allocate or Deallocate.
+type run struct {
+	*Committer
+	id string
+	// seen are the announcements of other runs, as they were first seen in their present form.
+	seen map[inspect.ClaimRef]sighting
+	// touched are the claims that may carry the announcement of this run, in the order of the writes, and
+	// intended what they were to get; nil for claims whose allocation was not tried to write.
+	touched  []inspect.ClaimRef
+	intended map[inspect.ClaimRef]*resourcev1.AllocationResult
+	// claims are the newest states that this run knows of the claims that it writes.
+	claims map[inspect.ClaimRef]*resourcev1.ResourceClaim
+	// kept are claims whose allocation should have been taken back but is reserved.
+	kept   []inspect.ClaimRef
+	agreed string // the decision that was confirmed
+}
+
+// sighting is when a claim was first seen with an announcement at a resource version.
+type sighting struct {
+	uid     types.UID
+	version string
+	at      time.Time
+}
+
+func (c *Committer) newRun() (*run, error) {
+	id, err := randomUUID()
+	if err != nil {
+		return nil, err
+	}
+	return &run{
+		Committer: c, id: string(id), seen: map[inspect.ClaimRef]sighting{},
+		intended: map[inspect.ClaimRef]*resourcev1.AllocationResult{}, claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{},
+	}, nil
+}
+
+func (r *run) tell(e Event) {
+	if r.Observe != nil {
+		r.Observe(e)
+	}
+}
+
+// patience is how long an announcement must stay the same before its run is taken for dead.
+func (r *run) patience() time.Duration { return max(r.Settle, leastPatience) }
+
+// sight notes the announcements of other runs. Only times of this machine are compared.
+func (r *run) sight(claims []*resourcev1.ResourceClaim) {
+	for _, claim := range claims {
+		ref := refOf(claim)
+		if a := AnnouncementOn(claim); a == nil || a.Run == r.id {
+			delete(r.seen, ref)
+			continue
+		}
+		if was, ok := r.seen[ref]; !ok || was.uid != claim.UID || was.version != claim.ResourceVersion {
+			r.seen[ref] = sighting{claim.UID, claim.ResourceVersion, r.Clock.Now()}
+		}
+	}
+}
+
+// dead reports whether the announcement on a claim has stayed the same for so long that its run may be
+// taken for dead.
+func (r *run) dead(claim *resourcev1.ResourceClaim) bool {
+	was, ok := r.seen[refOf(claim)]
+	return ok && was.uid == claim.UID && was.version == claim.ResourceVersion && r.Clock.Now().Sub(was.at) >= r.patience()
+}
+
+// announcedByOther returns the announcement of another run that is to allocate the claim and has not yet.
+func (r *run) announcedByOther(claim *resourcev1.ResourceClaim) *Announcement {
+	a := AnnouncementOn(claim)
+	if a == nil || a.Run == r.id || a.Action != Allocating || claim.Status.Allocation != nil {
+		return nil
+	}
+	return a
+}
+
+// goesFirst reports whether this run has to respect what another one announced for a claim.
+func (r *run) goesFirst(claim *resourcev1.ResourceClaim) bool {
+	a := r.announcedByOther(claim)
+	return a != nil && a.Run < r.id && !r.dead(claim)
+}
+
+// conflictError makes a run begin again.
+type conflictError struct {
+	clashes []Clash
+	err     error
+}
+
+func (e *conflictError) Error() string {
+	if len(e.clashes) > 0 {
+		return clashText(e.clashes)
+	}
+	return e.err.Error()
+}
+
+func (e *conflictError) Unwrap() error { return e.err }
+
+// conflict makes a conflictError of an error that says that a claim was changed meanwhile.
+func conflict(doing string, ref inspect.ClaimRef, err error) error {
+	err = fmt.Errorf("%s claim %s: %w", doing, ref, err)
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+		return &conflictError{err: err}
+	}
+	return err
+}

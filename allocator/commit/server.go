@@ -1,0 +1,63 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// ErrConflict says that a claim is no longer at the resource version that a write named, or is gone. A
+// Server wraps it in the error of such a write; nothing was written then.
+var ErrConflict = errors.New("the claim was changed meanwhile")
+
+// ErrNotFound says that an object does not exist.
+var ErrNotFound = errors.New("not found")
+
+// Server is what the protocol needs of an API server. Every write names the resource version of the claim
+// that it changes and is refused with ErrConflict when that is not the newest one. After any other error
+// of a write it is not known whether it took effect.
+//
+// The objects that are returned belong to the caller. Of their spec nothing is expected.
+type Server interface {
+	// Claims returns all claims of the cluster, none of them older than the moment of the call.
+	Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, error)
+	// Claim returns the newest state of a claim, or ErrNotFound.
+	Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error)
+	// UpdateMeta writes the annotations and finalizers of the claim. Status and spec stay as they are.
+	UpdateMeta(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
+	// UpdateStatus writes allocation and reservedFor of the claim. Everything else stays as it is.
+	UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
+	// PodUID returns the UID of a pod, or ErrNotFound.
+	PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error)
+}
+
+// Clock is the time of this machine. It is used to wait, and to write down when something was done for
+// people to read; no decision compares the clocks of two machines.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits, or returns the error of the context when that ends first.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// SystemClock is the clock of the operating system.
+type SystemClock struct{}
+
+// Now returns the time.
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// Sleep waits for d or for the end of ctx.
+func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

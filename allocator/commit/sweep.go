@@ -1,0 +1,230 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// sweep finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
+// announcement that stays as it was first seen for the whole patience of this run. A run that is alive
+// after all notices, and either decides again or goes on without its announcement.
+func (r *run) sweep(ctx context.Context) error {
+	if len(r.seen) == 0 {
+		return nil
+	}
+	claims, err := r.Server.Claims(ctx)
+	if err != nil {
+		return fmt.Errorf("looking for what other runs left: %w", err)
+	}
+	if last := r.suspects(claims); last != nil {
+		left := r.patience() - r.Clock.Now().Sub(r.seen[refOf(last)].at)
+		if left > 0 {
+			r.tell(Event{Step: Suspected, Claim: refOf(last), By: AnnouncementOn(last).By, Wait: left})
+			if err := r.Clock.Sleep(ctx, left); err != nil {
+				return err
+			}
+			if claims, err = r.Server.Claims(ctx); err != nil {
+				return fmt.Errorf("looking for what other runs left: %w", err)
+			}
+		}
+	}
+	return r.clearUp(ctx, claims)
+}
+
+// suspects returns the claim, of those that still carry an announcement that this run has seen, that was
+// seen last; nil when there is none.
+func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
+	var last *resourcev1.ResourceClaim
+	for _, claim := range claims {
+		was, ok := r.seen[refOf(claim)]
+		if !ok || was.uid != claim.UID || was.version != claim.ResourceVersion {
+			continue
+		}
+		if last == nil || was.at.After(r.seen[refOf(last)].at) {
+			last = claim
+		}
+	}
+	return last
+}
+
+// clearUp puts the claims in order that carry announcements of dead runs: first the allocations that have to
+// go, then the announcements; so whoever comes next, should this run die, decides the same.
+func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) error {
+	ctx, cancel := clearing(ctx)
+	defer cancel()
+	incomplete := map[string]bool{}
+	for _, claim := range claims {
+		if a := AnnouncementOn(claim); a != nil && a.Action == Allocating && claim.Status.Allocation == nil {
+			incomplete[a.Run] = true
+		}
+	}
+	var books *ledger
+	if r.Read != nil {
+		s, err := r.Read(ctx)
+		if err != nil {
+			return err
+		}
+		books = newLedger(s, claims)
+	}
+	var dead []*resourcev1.ResourceClaim
+	undone := map[inspect.ClaimRef]bool{}
+	for _, claim := range claims {
+		if !r.dead(claim) {
+			continue
+		}
+		ref, a := refOf(claim), AnnouncementOn(claim)
+		if a.Action == Allocating && claim.Status.Allocation == nil {
+			undone[ref] = true
+		}
+		clashes := books != nil && len(books.clashes(map[inspect.ClaimRef]bool{ref: true})) > 0
+		if a.wrote(claim.Status.Allocation) && len(claim.Status.ReservedFor) == 0 && (incomplete[a.Run] || clashes) {
+			cleared := claim.DeepCopy()
+			cleared.Status.Allocation = nil
+			cleared, err := r.Server.UpdateStatus(ctx, cleared)
+			if err != nil {
+				r.leave(ref, err)
+				continue
+			}
+			claim, undone[ref] = cleared, true
+		}
+		dead = append(dead, claim)
+	}
+	for _, claim := range dead {
+		r.clear(ctx, claim, undone[refOf(claim)])
+	}
+	return nil
+}
+
+// clear removes the announcement of a dead run.
+func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone bool) {
+	ref, by := refOf(claim), AnnouncementOn(claim).By
+	claim = claim.DeepCopy()
+	unmark(claim)
+	if _, err := r.Server.UpdateMeta(ctx, claim); err != nil {
+		r.leave(ref, err)
+		return
+	}
+	step := FinishedLeft
+	if undone {
+		step = UndoneLeft
+	}
+	delete(r.seen, ref)
+	r.tell(Event{Step: step, Claim: ref, By: by})
+}
+
+// leave notes that a claim of a dead run was not put in order. When somebody else changed it, it was not dead,
+// or that somebody puts it in order.
+func (r *run) leave(ref inspect.ClaimRef, err error) {
+	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+		r.tell(Event{Step: Failed, Claim: ref, Err: err})
+	}
+}
+
+// Deallocate clears the allocations of claims and returns the claims as they are then, in the order asked.
+// While anything reserves one of them it changes none and returns a *ReservedError. When ctx is done between
+// two claims, the rest stays as it is.
+func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]*resourcev1.ResourceClaim, error) {
+	r, err := c.newRun()
+	if err != nil {
+		return nil, err
+	}
+	all, listErr := r.Server.Claims(ctx)
+	if listErr == nil {
+		r.sight(all)
+	}
+	for _, ref := range refs {
+		claim, err := r.Server.Claim(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("deallocating claim %s: %w", ref, err)
+		}
+		if len(claim.Status.ReservedFor) > 0 {
+			return nil, &ReservedError{ref, claim.Status.ReservedFor}
+		}
+		delete(r.seen, ref)
+	}
+	var out []*resourcev1.ResourceClaim
+	for _, ref := range refs {
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		claim, err := r.deallocate(ctx, ref)
+		if err != nil {
+			return out, fmt.Errorf("deallocating claim %s: %w", ref, err)
+		}
+		if claim != nil {
+			out = append(out, claim)
+		}
+		r.tell(Event{Step: Deallocated, Claim: ref})
+	}
+	return out, r.sweep(ctx)
+}
+
+// A ReservedError says that a claim cannot be deallocated because it is reserved.
+type ReservedError struct {
+	Claim     inspect.ClaimRef
+	Consumers []resourcev1.ResourceClaimConsumerReference
+}
+
+// Error names the consumers.
+func (e *ReservedError) Error() string {
+	text := fmt.Sprintf("claim %s is reserved for ", e.Claim)
+	for i, c := range e.Consumers {
+		if i == 5 {
+			return text + fmt.Sprintf(" and %d more", len(e.Consumers)-i)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		group := c.Resource
+		if c.APIGroup != "" {
+			group += "." + c.APIGroup
+		}
+		text += group + "/" + c.Name
+	}
+	return text
+}
+
+// deallocate clears one claim, in the order of the controller of resource claims: the allocation first, then
+// the finalizer. An announcement around both tells other runs what was meant.
+func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
+	ctx, cancel := clearing(ctx)
+	defer cancel()
+	guard := func(claim *resourcev1.ResourceClaim) error {
+		if len(claim.Status.ReservedFor) > 0 {
+			return &ReservedError{ref, claim.Status.ReservedFor}
+		}
+		return nil
+	}
+	a := &Announcement{Run: r.id, Action: Deallocating, By: r.By, At: r.Clock.Now().UTC()}
+	if _, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if err := guard(claim); err != nil || claim.Status.Allocation == nil {
+			return false, err
+		}
+		if !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
+			return false, nil // it would have to be added to be removed again
+		}
+		return true, mark(claim, a)
+	}, r.Server.UpdateMeta); err != nil {
+		return nil, err
+	}
+	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if err := guard(claim); err != nil || claim.Status.Allocation == nil {
+			return false, err
+		}
+		claim.Status.Allocation = nil
+		return true, nil
+	}, r.Server.UpdateStatus)
+	claim, clearErr := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if b := AnnouncementOn(claim); err != nil && (b == nil || b.Run != r.id) {
+			return false, nil
+		}
+		return unmark(claim), nil
+	}, r.Server.UpdateMeta)
+	return claim, errors.Join(err, clearErr)
+}

@@ -1,0 +1,126 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// clearing is a context in which a run clears up, whether or not it was interrupted.
+func clearing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+}
+
+// undo takes back what the attempt wrote: first all allocations, then all announcements, so that as long as
+// anything is left of the attempt, another run sees that it was not complete. The error says what could not
+// be undone.
+func (r *run) undo(ctx context.Context) error {
+	ctx, cancel := clearing(ctx)
+	defer cancel()
+	var errs []error
+	failed := map[inspect.ClaimRef]bool{}
+	for _, ref := range r.touched {
+		if r.intended[ref] == nil {
+			continue
+		}
+		if err := r.takeBack(ctx, ref); err != nil {
+			failed[ref] = true
+			r.tell(Event{Step: Failed, Claim: ref, Err: err})
+			errs = append(errs, err)
+		}
+	}
+	for _, ref := range r.touched {
+		if failed[ref] {
+			continue
+		}
+		withdrawn := false
+		_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+			a := AnnouncementOn(claim)
+			mine := a != nil && a.Run == r.id && unmark(claim)
+			withdrawn = mine && claim.Status.Allocation == nil
+			return mine, nil
+		}, r.Server.UpdateMeta)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("withdrawing the announcement on claim %s: %w", ref, err)
+			r.tell(Event{Step: Failed, Claim: ref, Err: err})
+			errs = append(errs, err)
+		case withdrawn && r.intended[ref] == nil:
+			r.tell(Event{Step: Withdrawn, Claim: ref})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// change changes the newest state of a claim and writes it, again and again while others change it too.
+// The function reports whether there is something to write. A claim that is gone needs no change: then, and
+// when nothing is to be written, there is no error; the claim is the newest that is known, nil if it is gone.
+func (r *run) change(
+	ctx context.Context, ref inspect.ClaimRef, change func(*resourcev1.ResourceClaim) (bool, error),
+	write func(context.Context, *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error),
+) (*resourcev1.ResourceClaim, error) {
+	for try := 1; ; try++ {
+		claim, err := r.Server.Claim(ctx, ref)
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if need, err := change(claim); err != nil || !need {
+			return claim, err
+		}
+		written, err := write(ctx, claim)
+		if err == nil {
+			return written, nil
+		}
+		if !errors.Is(err, ErrConflict) || try == maxConflicts {
+			return nil, err
+		}
+	}
+}
+
+// takeBack clears an allocation that this run wrote, or may have written. One that is reserved stays: a
+// pod may be about to use it, and only the pod's deletion can free it.
+func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) error {
+	kept, cleared := false, false
+	if _, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		// Another run may have taken the announcement off, believing this one dead. It is put back, so
+		// that whoever comes next knows what the claim is about if this run dies now.
+		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
+			return false, nil
+		}
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Devices: announced(r.intended[ref])}
+		return true, mark(claim, a)
+	}, r.Server.UpdateMeta); err != nil {
+		return fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
+	}
+	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		kept = sameDevices(claim.Status.Allocation, r.intended[ref]) && len(claim.Status.ReservedFor) > 0
+		cleared = r.mayClear(claim)
+		if cleared {
+			claim.Status.Allocation = nil
+		}
+		return cleared, nil
+	}, r.Server.UpdateStatus)
+	switch {
+	case err != nil:
+		return fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
+	case kept:
+		r.kept = append(r.kept, ref)
+		r.tell(Event{Step: Kept, Claim: ref})
+	case cleared:
+		r.tell(Event{Step: TakenBack, Claim: ref})
+	}
+	return nil
+}
+
+// mayClear reports whether the claim has the allocation that this run was to write, and nobody relies on it.
+// The scheduler, should it have chosen the same devices, reserved the claim in the same write.
+func (r *run) mayClear(claim *resourcev1.ResourceClaim) bool {
+	return sameDevices(claim.Status.Allocation, r.intended[refOf(claim)]) && len(claim.Status.ReservedFor) == 0
+}

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The values of --dry-run.
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// undoPatience is how long an interrupted command that writes may take to undo or finish what it began. A
+// second interrupt ends it at once; the next run then clears up.
+const undoPatience = 15 * time.Second
+
+// writeFlags are the flags of the commands that write.
+type writeFlags struct {
+	dryRun, output, template string
+	yes                      bool
+}
+
+// writeOptions are what they say, checked.
+type writeOptions struct {
+	src       *source
+	namespace string
+	dryRun    string // none, client or server
+	yes       bool
+	format    output.Format
+}
+
+func (f *writeFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.dryRun, "dry-run", "", "none, server: have the server check the writes, or client: show what would be written")
+	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask before writing")
+	addOutputFlags(cmd, &f.output, &f.template, output.NamedFormats)
+}
+
+func (f *writeFlags) toOptions(src *source, names []string) (writeOptions, error) {
+	o := writeOptions{src: src, dryRun: f.dryRun, yes: f.yes}
+	var err error
+	if o.format, err = parseOutput(f.output, f.template, output.NamedFormats); err != nil {
+		return o, err
+	}
+	if twice := firstTwice(names); twice != "" {
+		return o, usagef("claim %q is named twice", twice)
+	}
+	switch {
+	case !slices.Contains([]string{"", dryRunNone, dryRunClient, dryRunServer}, f.dryRun):
+		return o, usagef("--dry-run is %q; it can be none, client or server", f.dryRun)
+	case src.offline():
+		o.dryRun = dryRunClient
+	case f.dryRun == "":
+		o.dryRun = dryRunNone
+	}
+	if o.dryRun == dryRunNone && !o.yes && !isTerminal(src.streams.In) {
+		return o, usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
+	}
+	o.namespace, err = src.namespace()
+	return o, err
+}
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// needed are the resources without which a decision could be wrong.
+var needed = []inspect.Resource{inspect.Claims, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes}
+
+// write allocates the claims.
+func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot) error {
+	d, err := o.decide(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	if len(d.Refusal) > 0 && !commit.HasAnnouncements(snapshot) {
+		return o.refuse(d) // else what killed runs left may be in the way
+	}
+	committer, err := o.committer(ctx, snapshot, d)
+	if err != nil {
+		return err
+	}
+	o.src.patience.Store(int64(undoPatience))
+	done, claims, err := committer.Allocate(ctx, o.decide)
+	if err != nil {
+		return err
+	}
+	if err := o.refuse(done); err != nil {
+		return err
+	}
+	o.noteDecision(done)
+	return o.print(claims)
+}
+
+// committer returns what writes, after it made sure that a decision can be relied on and may be written.
+// It reads the cluster anew whenever it decides, beginning with the snapshot.
+func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snapshot, d *commit.Decision) (*commit.Committer, error) {
+	read := slices.Clone(needed)
+	if o.reserve || o.kind.resource == inspect.Pods {
+		read = append(read, inspect.Pods)
+	}
+	for _, resource := range read {
+		if h := snapshot.Health(resource); !h.Complete() {
+			return nil, fmt.Errorf("nothing is written, because without all %s the decision could be wrong: %s", resource, healthText(resource, h))
+		}
+	}
+	var namespaces []string
+	for _, claim := range d.Claims {
+		namespaces = append(namespaces, claim.Namespace)
+	}
+	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Allocating, namespaces, o.reserve))
+	if err != nil {
+		return nil, err
+	}
+	c := o.newCommitter(api)
+	c.Settle = o.settle
+	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
+		if s := snapshot; s != nil {
+			snapshot = nil
+			return s, nil
+		}
+		return o.src.read(ctx, o.namespace, nil)
+	}
+	if !o.yes {
+		c.Confirm = o.confirm
+	}
+	return c, nil
+}
+
+// api returns a client that may do what is needed.
+func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, needed []commit.Permission) (*commit.API, error) {
+	config, err := o.src.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	_, version, _ := strings.Cut(snapshot.Health(inspect.Claims).Version, "/")
+	if version == "" {
+		return nil, fmt.Errorf("writing to the cluster: %s", healthText(inspect.Claims, snapshot.Health(inspect.Claims)))
+	}
+	api, err := commit.NewAPI(config, version, o.dryRun == dryRunServer)
+	if err != nil {
+		return nil, err
+	}
+	return api, api.Check(ctx, needed)
+}
+
+func (o *writeOptions) newCommitter(api *commit.API) *commit.Committer {
+	return &commit.Committer{Server: api, Clock: commit.SystemClock{}, By: whoami(), Observe: o.observe}
+}
+
+// whoami names the user and the machine for people who find an announcement.
+func whoami() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+// routine are the steps of a run without incidents. They are shown with -v.
+var routine = []commit.Step{commit.Announced, commit.Allocated, commit.Reserved, commit.Done, commit.Deallocated}
+
+func (o *writeOptions) observe(e commit.Event) {
+	if o.src.verbosity > 0 || !slices.Contains(routine, e.Step) {
+		o.src.note("%s", e)
+	}
+}
+
+// confirm asks whether a decision is to be written.
+func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
+	o.src.note("To be written:")
+	for _, claim := range d.Claims {
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		if allocation := d.Allocations[ref]; allocation != nil {
+			o.src.note("  %s gets %s", ref, orNothing(devicesOf(allocation)))
+		}
+		if consumer, ok := d.Consumers[ref]; ok {
+			o.src.note("  %s is reserved for pod %s", ref, consumer.Name)
+		}
+	}
+	if d.Node != "" {
+		o.src.note("  on node %s", d.Node)
+	}
+	if err := o.noteRivals(ctx, d); err != nil {
+		return false, err
+	}
+	o.src.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
+	return o.ask(ctx, "Allocate?")
+}
+
+func (o *allocateOptions) noteRivals(ctx context.Context, d *commit.Decision) error {
+	rivals, complete, err := d.Rivals(ctx, allocator.NewCluster(d.Snapshot, allocator.Options{}))
+	if err != nil {
+		return err
+	}
+	for i, rival := range rivals {
+		if i == maxWarnings {
+			o.src.note("  and %d more claims", len(rivals)-i)
+			break
+		}
+		text := rival.Claim.String()
+		if len(rival.Pods) > 0 {
+			text += " (pod " + rival.Pods[0].Name + ")"
+		}
+		o.src.note("  %s waits too and could take %s", text, commaList(deviceNames(rival.Devices)))
+	}
+	switch {
+	case !complete:
+		o.src.note("  there are more waiting claims, which were not looked at")
+	case len(rivals) == 0:
+		o.src.note("  no other waiting claim could take these devices")
+	}
+	return nil
+}
+
+func deviceNames(devices []inspect.DeviceID) []string {
+	names := make([]string, len(devices))
+	for i, id := range devices {
+		names[i] = id.String()
+	}
+	return names
+}
+
+func orNothing(devices []inspect.DeviceID) string {
+	if len(devices) == 0 {
+		return "no device"
+	}
+	return commaList(deviceNames(devices))
+}
+
+var errNoAnswer = errors.New("no answer: nothing was written")
+
+// ask asks a question on the terminal. Anything but yes is no.
+func (o *writeOptions) ask(ctx context.Context, question string) (bool, error) {
+	_, _ = fmt.Fprint(o.src.streams.ErrOut, question+" [y/N] ") // who cannot see the question will not say yes
+	type answer struct {
+		text string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // it may never end; neither does what it reads
+		text, err := bufio.NewReader(o.src.streams.In).ReadString('\n')
+		answers <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	case a := <-answers:
+		if a.err != nil && a.text == "" {
+			return false, errNoAnswer
+		}
+		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(a.text))), nil
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// deallocateOptions are a checked wish to deallocate.
+type deallocateOptions struct {
+	writeOptions
+	names []string
+}
+
+var deallocateKinds = []kind{kindClaim}
+
+func newDeallocate(src *source) *cobra.Command {
+	flags := &writeFlags{}
+	cmd := &cobra.Command{
+		Use:   "deallocate claim NAME...",
+		Short: "Clear allocations that nothing reserves",
+		Long: `Clear the allocations of claims, so that their devices are free for others. While
+anything reserves one of the claims, nothing is changed: delete the pods first.
+
+It asks before it writes. With --from and --demo nothing is ever written.`,
+		Example: `  # Free the devices of a claim
+  kubectl dra deallocate claim train-0 -n ml`,
+		ValidArgsFunction: src.completeTyped(deallocateKinds),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, names, err := splitArguments(args, deallocateKinds)
+			if err != nil {
+				return err
+			}
+			options, err := flags.toOptions(src, names)
+			if err != nil {
+				return err
+			}
+			return (&deallocateOptions{options, names}).run(cmd.Context())
+		},
+	}
+	flags.addTo(cmd)
+	return cmd
+}
+
+func (o *deallocateOptions) run(ctx context.Context) error {
+	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
+	if err != nil {
+		return err
+	}
+	claims, err := o.find(snapshot)
+	if err != nil {
+		return err
+	}
+	refs := make([]inspect.ClaimRef, len(claims))
+	for i, claim := range claims {
+		refs[i] = inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		if claim.Status.Allocation == nil {
+			o.src.note("%s is not allocated", refs[i])
+		}
+	}
+	if o.dryRun == dryRunClient {
+		for i, claim := range claims {
+			claims[i] = commit.Cleared(claim)
+		}
+		o.src.note("dry run: nothing is written")
+		return o.print(claims)
+	}
+	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Deallocating, []string{o.namespace}, false))
+	if err != nil {
+		return err
+	}
+	c := o.newCommitter(api)
+	c.Settle = commit.DefaultSettle
+	if o.dryRun == dryRunServer {
+		if claims, err = c.DryRunDeallocate(ctx, claims); err != nil {
+			return err
+		}
+		o.src.note("dry run: nothing is written")
+		return o.print(claims)
+	}
+	if !o.yes {
+		if err := o.confirm(ctx, claims); err != nil {
+			return err
+		}
+	}
+	o.src.patience.Store(int64(undoPatience))
+	written, err := c.Deallocate(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for i, claim := range written {
+		if at := indexOf(claims, claim); at >= 0 {
+			written[i] = claim.DeepCopy()
+			written[i].Spec = claims[at].Spec // as read at the newest version
+		}
+	}
+	return o.print(written)
+}
+
+// find looks the claims up and refuses those that are reserved.
+func (o *deallocateOptions) find(s *inspect.Snapshot) ([]*resourcev1.ResourceClaim, error) {
+	var claims []*resourcev1.ResourceClaim
+	for _, name := range o.names {
+		claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
+		if !ok {
+			return nil, notFound(s, kindClaim, o.namespace, name)
+		}
+		if len(claim.Status.ReservedFor) > 0 {
+			return nil, &commit.ReservedError{
+				Claim: inspect.ClaimRef{Namespace: o.namespace, Name: name}, Consumers: claim.Status.ReservedFor,
+			}
+		}
+		claims = append(claims, claim)
+	}
+	return claims, nil
+}
+
+func indexOf(claims []*resourcev1.ResourceClaim, like *resourcev1.ResourceClaim) int {
+	for i, claim := range claims {
+		if claim.Namespace == like.Namespace && claim.Name == like.Name {
+			return i
+		}
+	}
+	return -1
+}
+
+// confirm asks whether the allocations are to be cleared.
+func (o *deallocateOptions) confirm(ctx context.Context, claims []*resourcev1.ResourceClaim) error {
+	o.src.note("To be cleared:")
+	for _, claim := range claims {
+		if claim.Status.Allocation != nil {
+			o.src.note("  %s/%s holds %s", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
+		}
+	}
+	o.src.note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
+	yes, err := o.ask(ctx, "Deallocate?")
+	if err == nil && !yes {
+		err = commit.ErrDeclined
+	}
+	return err
+}
+
+func devicesOf(allocation *resourcev1.AllocationResult) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for i := range allocation.Devices.Results {
+		r := &allocation.Devices.Results[i]
+		out = append(out, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
+	}
+	return out
+}
+
+// print prints the claims as they are, or would be, written.
+func (o *deallocateOptions) print(claims []*resourcev1.ResourceClaim) error {
+	if o.format.Name == "" {
+		return output.PrintDeallocations(o.src.streams.Out, claims)
+	}
+	return o.writeOptions.print(claims)
+}
