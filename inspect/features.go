@@ -102,6 +102,8 @@ func DefaultFeatures(minor int) Features {
 // Enabled reports whether the gate is on.
 func (f Features) Enabled(g Gate) bool { return f.enabled[g] }
 
+func (f Features) sameGates(g Features) bool { return maps.Equal(f.enabled, g.enabled) }
+
 // List returns the enabled gates, sorted by name.
 func (f Features) List() []Gate {
 	var on []Gate

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -21,81 +20,6 @@ func (h Holder) Admin() bool { return isTrue(h.Result.AdminAccess) }
 
 // Shared reports whether the claim holds a share of a device that allows multiple allocations.
 func (h Holder) Shared() bool { return h.Result.ShareID != nil }
-
-// PoolHolders are the claims that hold devices of one pool, sorted by device, then by claim.
-type PoolHolders struct {
-	devices []string // parallel to holders
-	holders []Holder
-}
-
-// Of returns the claims that hold a device of the pool.
-func (p *PoolHolders) Of(device string) []Holder {
-	if p == nil {
-		return nil
-	}
-	low, found := slices.BinarySearch(p.devices, device)
-	if !found {
-		return nil
-	}
-	high := low + 1
-	for high < len(p.devices) && p.devices[high] == device {
-		high++
-	}
-	return p.holders[low:high]
-}
-
-func (p *PoolHolders) Len() int           { return len(p.devices) }
-func (p *PoolHolders) Less(i, j int) bool { return p.devices[i] < p.devices[j] }
-func (p *PoolHolders) Swap(i, j int) {
-	p.devices[i], p.devices[j] = p.devices[j], p.devices[i]
-	p.holders[i], p.holders[j] = p.holders[j], p.holders[i]
-}
-
-func holdersOfDevices(claims []*resourcev1.ResourceClaim) map[PoolID]*PoolHolders {
-	pools := map[PoolID]*PoolHolders{}
-	for _, claim := range claims {
-		if claim.Status.Allocation == nil {
-			continue
-		}
-		for i := range claim.Status.Allocation.Devices.Results {
-			r := &claim.Status.Allocation.Devices.Results[i]
-			id := PoolID{Driver: r.Driver, Pool: r.Pool}
-			pool := pools[id]
-			if pool == nil {
-				pool = &PoolHolders{}
-				pools[id] = pool
-			}
-			pool.devices = append(pool.devices, r.Device)
-			pool.holders = append(pool.holders, Holder{Claim: ClaimRef{claim.Namespace, claim.Name}, Result: r})
-		}
-	}
-	for _, pool := range pools {
-		if !slices.IsSorted(pool.devices) {
-			sort.Stable(pool)
-		}
-	}
-	return pools
-}
-
-// Holders returns the claims that hold the device, sorted by namespace and name; those with admin
-// access are among them.
-func (s *Snapshot) Holders(id DeviceID) []Holder { return s.holders[id.PoolID()].Of(id.Device) }
-
-// HoldersIn returns the holders of the devices of a pool; nil when there are none.
-func (s *Snapshot) HoldersIn(pool PoolID) *PoolHolders { return s.holders[pool] }
-
-// AllHolders calls yield for every device that at least one claim holds, pools in no particular order.
-func (s *Snapshot) AllHolders(yield func(DeviceID, []Holder) bool) {
-	for id, pool := range s.holders {
-		for low := 0; low < len(pool.devices); {
-			holders := pool.Of(pool.devices[low])
-			if !yield(DeviceID{Driver: id.Driver, Pool: id.Pool, Device: pool.devices[low]}, holders) {
-				return
-			}
-			low += len(holders)
-		}
-	}
-}
 
 // ClaimNameFor returns the name of the claim that stands behind an entry of pod.spec.resourceClaims.
 // ok is false while the claim of a template has not been created; a template for which no claim is

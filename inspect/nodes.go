@@ -15,18 +15,28 @@ const PseudoNode NodeName = "any-node"
 // indexNodes indexes the nodes. A question about devices is always a question about a node, so when
 // no Node objects are known (only the driver's slices were saved, or listing nodes is forbidden) the
 // nodes that other objects name stand in for them, without labels.
-func (s *Snapshot) indexNodes() {
-	if len(s.objects.Nodes) == 0 {
-		s.assumed = true
-		s.objects.Nodes = s.assumedNodes()
+//
+// Stand-ins of a Snapshot before are used again, so that what was found out for them can be shared.
+func (s *Snapshot) indexNodes(before *Snapshot) {
+	if len(s.objects.Nodes) > 0 {
+		return
 	}
-	s.nodes = index(s.objects.Nodes, func(n *corev1.Node) NodeName { return NodeName(n.Name) })
+	s.assumed = true
+	s.objects.Nodes = s.assumedNodes()
+	if !before.assumed {
+		return
+	}
+	for i, node := range s.objects.Nodes {
+		if known, ok := before.Node(NodeName(node.Name)); ok {
+			s.objects.Nodes[i] = known
+		}
+	}
 }
 
 func (s *Snapshot) assumedNodes() []*corev1.Node {
 	names := map[string]bool{}
-	for name := range s.onNode {
-		names[string(name)] = true
+	for _, info := range s.byNode {
+		names[info.node()] = true
 	}
 	for _, info := range s.slices {
 		for i := range info.slice.Spec.Devices {

@@ -57,12 +57,22 @@ func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
 //
 // The result is remembered and shared: it must not be written.
 func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
-	if known, ok := s.poolsOn.Load(node); ok {
-		return known.([]*NodePool), nil
+	at, ok := slices.BinarySearchFunc(s.objects.Nodes, node.Name, func(n *corev1.Node, name string) int { return strings.Compare(n.Name, name) })
+	if ok && s.objects.Nodes[at] == node {
+		return s.PoolsAt(at)
 	}
-	pools, err := s.findPoolsOn(node)
-	if err == nil {
-		s.poolsOn.Store(node, pools)
+	return s.findPoolsOn(node)
+}
+
+// PoolsAt is PoolsOn for the i-th of Nodes. Two Snapshots of which one was made of the other return the
+// same slice for a node unless something that decides about its pools has changed.
+func (s *Snapshot) PoolsAt(i int) ([]*NodePool, error) {
+	if known := s.pools.at[i].Load(); known != nil {
+		return *known, nil
+	}
+	pools, err := s.findPoolsOn(s.objects.Nodes[i])
+	if err == nil && !s.pools.at[i].CompareAndSwap(nil, &pools) {
+		return *s.pools.at[i].Load(), nil
 	}
 	return pools, err
 }
@@ -98,7 +108,7 @@ func (s *Snapshot) findPoolsOn(node *corev1.Node) ([]*NodePool, error) {
 // reachableSlices returns the slices that reach the node, those of a pool next to each other.
 func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 	var out []*sliceInfo
-	for _, infos := range [][]*sliceInfo{s.onNode[NodeName(node.Name)], s.unbound} {
+	for _, infos := range [][]*sliceInfo{s.slicesOfNode(NodeName(node.Name)), s.unbound} {
 		for _, info := range infos {
 			if s.ignored(info) {
 				continue
@@ -176,7 +186,7 @@ func (s *Snapshot) buildNodePool(id PoolID, reachable []*sliceInfo) *NodePool {
 // generation returns all slices of one generation of a pool, on whatever node. obsolete is true when
 // a newer generation exists somewhere.
 func (s *Snapshot) generation(id PoolID, generation int64) (all []*sliceInfo, obsolete bool) {
-	for _, info := range s.byPool[id] {
+	for _, info := range s.slicesOfPool(id) {
 		switch g := info.slice.Spec.Pool.Generation; {
 		case g > generation:
 			return nil, true
@@ -297,3 +307,5 @@ func unknownCounter(slice *resourcev1.ResourceSlice, sets map[string]*resourcev1
 	}
 	return ""
 }
+
+func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }

@@ -2,8 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -52,7 +50,7 @@ func (s *Snapshot) PoolStatuses() []PoolStatus {
 	inUse := s.allocatedDevices()
 	invalid := s.reach().invalid
 	var statuses []PoolStatus
-	for _, id := range slices.SortedFunc(maps.Keys(s.byPool), PoolID.Compare) {
+	for _, id := range s.poolIDs() {
 		status := s.poolStatus(id, inUse[id])
 		if reason := invalid[id]; status.Complete && reason != "" {
 			status.Error = "PoolInvalid: " + reason
@@ -117,7 +115,7 @@ func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {
 // newestGeneration returns the slices of the highest generation of a pool, sorted by name.
 func (s *Snapshot) newestGeneration(id PoolID) []*sliceInfo {
 	var newest []*sliceInfo
-	for _, info := range s.byPool[id] {
+	for _, info := range s.slicesOfPool(id) {
 		generation := info.slice.Spec.Pool.Generation
 		if len(newest) > 0 && generation < newest[0].slice.Spec.Pool.Generation {
 			continue

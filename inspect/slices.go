@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -10,6 +12,7 @@ import (
 
 // sliceInfo is a ResourceSlice with effective taints and what is computed of it once.
 type sliceInfo struct {
+	source     *resourcev1.ResourceSlice // as it was published
 	slice      *resourcev1.ResourceSlice
 	pool       PoolID
 	selector   *nodeSelector   // of the slice
@@ -55,9 +58,10 @@ func nodeMatches(node *corev1.Node, name *string, all *bool, selector *nodeSelec
 	return false, nil
 }
 
-func newSliceInfo(slice *resourcev1.ResourceSlice) *sliceInfo {
+// newSliceInfo is given a slice as it was published and with effective taints.
+func newSliceInfo(source, slice *resourcev1.ResourceSlice) *sliceInfo {
 	info := &sliceInfo{
-		slice: slice, pool: PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name},
+		source: source, slice: slice, pool: PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name},
 		selector: parseNodeSelector(slice.Spec.NodeSelector),
 	}
 	if isTrue(slice.Spec.PerDeviceNodeSelection) {
@@ -79,10 +83,10 @@ func newSliceInfo(slice *resourcev1.ResourceSlice) *sliceInfo {
 	return info
 }
 
-// duplicateDevice returns a device name that occurs twice in the slices, or "".
-func duplicateDevice(slices ...*resourcev1.ResourceSlice) string {
-	if len(slices) == 1 && len(slices[0].Spec.Devices) <= 16 {
-		devices := slices[0].Spec.Devices
+// duplicateDevice returns a device name that occurs twice in slices, or "".
+func duplicateDevice(published ...*resourcev1.ResourceSlice) string {
+	if len(published) == 1 && len(published[0].Spec.Devices) <= 16 {
+		devices := published[0].Spec.Devices
 		for i := range devices {
 			for j := range i {
 				if devices[i].Name == devices[j].Name {
@@ -93,7 +97,7 @@ func duplicateDevice(slices ...*resourcev1.ResourceSlice) string {
 		return ""
 	}
 	seen := map[string]bool{}
-	for _, slice := range slices {
+	for _, slice := range published {
 		for i := range slice.Spec.Devices {
 			name := slice.Spec.Devices[i].Name
 			if seen[name] {
@@ -137,25 +141,101 @@ func (i *sliceInfo) deviceReaches(node *corev1.Node, device int) (bool, error) {
 	return nodeMatches(node, d.NodeName, d.AllNodes, i.perDevice[device])
 }
 
-func (s *Snapshot) indexSlices() {
-	s.slices = make([]*sliceInfo, 0, len(s.objects.Slices))
-	s.onNode = map[NodeName][]*sliceInfo{}
-	s.unbound = nil
-	s.byPool = map[PoolID][]*sliceInfo{}
-	rules := activeTaintRules(s.objects.TaintRules, s.config.Features)
-	for i, slice := range s.objects.Slices {
-		if i > 0 && s.objects.Slices[i-1].Name == slice.Name {
-			continue // names are unique on a server; of a duplicate the first counts
-		}
-		info := newSliceInfo(applyTaintRules(slice, rules))
-		s.slices = append(s.slices, info)
-		s.byPool[info.pool] = append(s.byPool[info.pool], info)
-		if n := slice.Spec.NodeName; n != nil && *n != "" {
-			s.onNode[NodeName(*n)] = append(s.onNode[NodeName(*n)], info)
+// node returns the node that the slice names, or "".
+func (i *sliceInfo) node() string {
+	if n := i.slice.Spec.NodeName; n != nil {
+		return *n
+	}
+	return ""
+}
+
+// indexSlices takes over from the Snapshot before what it knows of slices that did not change.
+func (s *Snapshot) indexSlices(before *Snapshot) {
+	s.slices = s.sliceInfos(before)
+	if slices.Equal(s.slices, before.slices) {
+		s.byNode, s.unbound, s.byPool = before.byNode, before.unbound, before.byPool
+		return
+	}
+	s.byNode = make([]*sliceInfo, 0, len(s.slices))
+	for _, info := range s.slices {
+		if info.node() != "" {
+			s.byNode = append(s.byNode, info)
 		} else {
 			s.unbound = append(s.unbound, info)
 		}
 	}
+	sortUnlessSorted(s.byNode, func(a, b *sliceInfo) int { return strings.Compare(a.node(), b.node()) })
+	s.byPool = slices.Clone(s.slices)
+	sortUnlessSorted(s.byPool, func(a, b *sliceInfo) int { return a.pool.Compare(b.pool) })
+}
+
+func sortUnlessSorted[T any](list []T, order func(a, b T) int) {
+	if !slices.IsSortedFunc(list, order) {
+		slices.SortStableFunc(list, order)
+	}
+}
+
+// sliceInfos makes what is known of each slice. Both lists of slices are sorted by name, so what is known
+// already is found by walking along both.
+func (s *Snapshot) sliceInfos(before *Snapshot) []*sliceInfo {
+	rules := activeTaintRules(s.objects.TaintRules, s.config.Features)
+	sameRules := slices.Equal(rules, activeTaintRules(before.objects.TaintRules, before.config.Features))
+	infos := make([]*sliceInfo, 0, len(s.objects.Slices))
+	at := 0
+	for i, slice := range s.objects.Slices {
+		if i > 0 && s.objects.Slices[i-1].Name == slice.Name {
+			continue // names are unique on a server; of a duplicate the first counts
+		}
+		for at < len(before.slices) && before.slices[at].source != slice && before.slices[at].source.Name < slice.Name {
+			at++
+		}
+		known := at < len(before.slices) && before.slices[at].source == slice
+		if known && sameRules {
+			infos = append(infos, before.slices[at])
+			continue
+		}
+		tainted := applyTaintRules(slice, rules)
+		if known && tainted == before.slices[at].slice {
+			infos = append(infos, before.slices[at])
+			continue
+		}
+		infos = append(infos, newSliceInfo(slice, tainted))
+	}
+	return infos
+}
+
+// slicesOfNode returns the slices that name a node, sorted by name.
+func (s *Snapshot) slicesOfNode(name NodeName) []*sliceInfo {
+	return run(s.byNode, string(name), func(i *sliceInfo, name string) int { return strings.Compare(i.node(), name) })
+}
+
+// slicesOfPool returns the slices of a pool, of all generations, sorted by name.
+func (s *Snapshot) slicesOfPool(id PoolID) []*sliceInfo {
+	return run(s.byPool, id, func(i *sliceInfo, id PoolID) int { return i.pool.Compare(id) })
+}
+
+// run returns the part of a sorted list that is equal to a key.
+func run[T, K any](list []T, key K, order func(T, K) int) []T {
+	low, ok := slices.BinarySearchFunc(list, key, order)
+	if !ok {
+		return nil
+	}
+	high := low + 1
+	for high < len(list) && order(list[high], key) == 0 {
+		high++
+	}
+	return list[low:high:high]
+}
+
+// poolIDs returns the pools that slices belong to, sorted.
+func (s *Snapshot) poolIDs() []PoolID {
+	var out []PoolID
+	for i, info := range s.byPool {
+		if i == 0 || info.pool != s.byPool[i-1].pool {
+			out = append(out, info.pool)
+		}
+	}
+	return out
 }
 
 // Slices returns all ResourceSlices, sorted by name, with the taints of DeviceTaintRules added to

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Config is what a Snapshot needs to know besides the objects themselves.
@@ -35,86 +35,145 @@ type Snapshot struct {
 	config  Config
 	objects Objects
 
-	// Indexes that only some questions need are built when they are first used.
-	claims func() map[ClaimRef]*resourcev1.ResourceClaim
-	pods   func() map[PodRef]*corev1.Pod
-	podsOf func() map[ClaimRef][]PodRef
+	podsOf func() map[ClaimRef][]PodRef // built when it is first used
 
-	templates  map[types.NamespacedName]*resourcev1.ResourceClaimTemplate
-	classes    map[string]*resourcev1.DeviceClass
-	nodes      map[NodeName]*corev1.Node
-	holders    map[PoolID]*PoolHolders
 	slices     []*sliceInfo // effective taints applied, sorted by name
-	onNode     map[NodeName][]*sliceInfo
+	byNode     []*sliceInfo // those with a node name, sorted by that, then by name
 	unbound    []*sliceInfo // without a node name: all nodes, node selector, per device
-	byPool     map[PoolID][]*sliceInfo
-	poolsOn    *sync.Map // *corev1.Node -> []*NodePool
-	assumed    bool      // the nodes were derived from other objects
-	pseudoNode bool      // there was not even a node name: one stand-in node
+	byPool     []*sliceInfo // all, sorted by pool, then by name
+	holders    *holderIndex
+	pools      *poolCache
+	assumed    bool // the nodes were derived from other objects
+	pseudoNode bool // there was not even a node name: one stand-in node
 }
 
 // New builds a Snapshot. It takes over the objects, which must not be written afterwards; the slices
 // of the Objects are sorted in place. Of several objects with one name the first is kept.
-func New(objects Objects, config Config) *Snapshot {
-	objects.Sort()
-	s := &Snapshot{config: config, objects: objects, poolsOn: &sync.Map{}}
-	s.claims = sync.OnceValue(func() map[ClaimRef]*resourcev1.ResourceClaim {
-		return index(objects.Claims, func(o *resourcev1.ResourceClaim) ClaimRef { return ClaimRef{o.Namespace, o.Name} })
-	})
-	s.pods = sync.OnceValue(func() map[PodRef]*corev1.Pod {
-		return index(objects.Pods, func(o *corev1.Pod) PodRef { return PodRef{o.Namespace, o.Name} })
-	})
-	s.podsOf = sync.OnceValue(func() map[ClaimRef][]PodRef { return podsOfClaims(objects.Pods) })
-	s.templates = index(objects.Templates, func(o *resourcev1.ResourceClaimTemplate) types.NamespacedName {
-		return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
-	})
-	s.classes = index(objects.Classes, func(o *resourcev1.DeviceClass) string { return o.Name })
-	s.indexSlices()
-	s.indexNodes()
-	s.holders = holdersOfDevices(objects.Claims)
+func New(objects Objects, config Config) *Snapshot { return build(nil, objects, config) }
+
+// build makes a Snapshot and takes from another, which may be nil, what is the same in both.
+func build(before *Snapshot, objects Objects, config Config) *Snapshot {
+	if before == nil {
+		before = &Snapshot{pools: &poolCache{}}
+	}
+	objects.sortLike(&before.objects)
+	s := &Snapshot{config: config, objects: objects}
+	s.podsOf = before.podsOf
+	if s.podsOf == nil || !slices.Equal(objects.Pods, before.objects.Pods) {
+		s.podsOf = sync.OnceValue(func() map[ClaimRef][]PodRef { return podsOfClaims(objects.Pods) })
+	}
+	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
+		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
+		func() {
+			s.indexSlices(before)
+			s.indexNodes(before)
+		})
+	s.pools = before.nextPools(s)
 	return s
 }
 
-func index[K comparable, T any](objects []T, key func(T) K) map[K]T {
-	m := make(map[K]T, len(objects))
-	for _, o := range objects {
-		if k := key(o); !has(m, k) {
-			m[k] = o
+// parallelObjects is the number of objects from which on it pays to index on several cores.
+const parallelObjects = 512
+
+// inParallel calls the functions, at the same time if that is wanted, and returns when all have ended.
+func inParallel(wanted bool, fs ...func()) {
+	var wg sync.WaitGroup
+	for _, f := range fs {
+		if wanted {
+			wg.Go(f)
+		} else {
+			f()
 		}
 	}
-	return m
+	wg.Wait()
 }
 
-func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
+// lookup finds the first object of a name in a list that is sorted by namespace and name.
+func lookup[T metav1.Object](objects []T, namespace, name string) (T, bool) {
+	i, ok := slices.BinarySearchFunc(objects, namespace, func(o T, namespace string) int {
+		return cmp.Or(strings.Compare(o.GetNamespace(), namespace), strings.Compare(o.GetName(), name))
+	})
+	if !ok {
+		var none T
+		return none, false
+	}
+	return objects[i], true
+}
+
+// lookupByName is lookup for objects that have no namespace. A file may give them one nevertheless; such
+// objects are last.
+func lookupByName[T metav1.Object](objects []T, name string) (T, bool) {
+	o, ok := lookup(objects, "", name)
+	if ok || len(objects) == 0 || objects[len(objects)-1].GetNamespace() == "" {
+		return o, ok
+	}
+	for _, o := range objects {
+		if o.GetName() == name {
+			return o, true
+		}
+	}
+	return o, false
+}
 
 // Sort sorts every list by namespace and name, in place.
-func (o *Objects) Sort() {
-	sortByName(o.Claims)
-	sortByName(o.Templates)
-	sortByName(o.Classes)
-	sortByName(o.Slices)
-	sortByName(o.TaintRules)
-	sortByName(o.Pods)
-	sortByName(o.Nodes)
-	sortByName(o.PriorityLevels)
-	sortByName(o.FlowSchemas)
-	sortByName(o.StorageCapacities)
-	sortByName(o.StorageClasses)
-	sortByName(o.CSIDrivers)
-	sortByName(o.VolumeClaims)
-	sortByName(o.Volumes)
+func (o *Objects) Sort() { o.sortLike(&Objects{}) }
+
+// sortLike is Sort for lists that have much in common with lists that are sorted.
+func (o *Objects) sortLike(before *Objects) {
+	sortByName(o.Claims, before.Claims)
+	sortByName(o.Templates, before.Templates)
+	sortByName(o.Classes, before.Classes)
+	sortByName(o.Slices, before.Slices)
+	sortByName(o.TaintRules, before.TaintRules)
+	sortByName(o.Pods, before.Pods)
+	sortByName(o.Nodes, before.Nodes)
+	sortByName(o.PriorityLevels, before.PriorityLevels)
+	sortByName(o.FlowSchemas, before.FlowSchemas)
+	sortByName(o.StorageCapacities, before.StorageCapacities)
+	sortByName(o.StorageClasses, before.StorageClasses)
+	sortByName(o.CSIDrivers, before.CSIDrivers)
+	sortByName(o.VolumeClaims, before.VolumeClaims)
+	sortByName(o.Volumes, before.Volumes)
 }
 
-func sortByName[T metav1.Object](objects []T) {
-	order := func(a, b T) int {
-		if c := cmp.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
+// object is a pointer to an API object.
+type object interface {
+	comparable
+	metav1.Object
+}
+
+func byName[T object](a, b T) int {
+	return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+}
+
+// sortByName sorts a list of which many objects are in another, sorted one.
+func sortByName[T object](objects, sorted []T) {
+	if !isSortedLike(objects, sorted) {
+		slices.SortStableFunc(objects, byName[T])
+	}
+}
+
+// isSortedLike reports whether a list is sorted. Neighbours that are neighbours in the sorted list too
+// need not be compared by name.
+func isSortedLike[T object](objects, sorted []T) bool {
+	at := -1 // where in sorted the object before stands, if it does
+	for i := range objects {
+		known := at+1 < len(sorted) && objects[i] == sorted[at+1]
+		neighbours := known && at >= 0 && objects[i-1] == sorted[at]
+		if i > 0 && !neighbours && byName(objects[i-1], objects[i]) > 0 {
+			return false
 		}
-		return cmp.Compare(a.GetName(), b.GetName())
+		switch {
+		case known, i+1 >= len(objects): // in step
+			at++
+		case at+1 < len(sorted) && objects[i+1] == sorted[at+1]: // objects[i] was inserted
+		case at+2 < len(sorted) && objects[i] == sorted[at+2]: // one was deleted before it
+			at += 2
+		default:
+			at++ // replaced
+		}
 	}
-	if !slices.IsSortedFunc(objects, order) { // as servers and informers give them
-		slices.SortStableFunc(objects, order)
-	}
+	return true
 }
 
 // With returns a Snapshot of a cluster that is like this one except for a change. The function gets a
@@ -134,18 +193,36 @@ func (s *Snapshot) With(change func(*Objects)) *Snapshot {
 		o.Nodes = nil // derived again from the changed objects
 	}
 	change(&o)
-	return New(o, s.config)
+	return build(s, o, s.config)
+}
+
+// Next returns the Snapshot of the same source at another moment. It answers exactly as New would with
+// the same arguments, but shares with this Snapshot whatever follows from objects that are in both:
+// objects count as unchanged only if they are the same pointers. That costs one comparison of pointers for
+// every object, besides the work for those that were added, replaced or removed.
+//
+// The lists of objects may be those of Objects() of this Snapshot where nothing in them has changed, and
+// must be other slices where something has. They need not be sorted, but to give them sorted by namespace
+// and name is cheaper. Both Snapshots remain valid and immutable.
+//
+//	o := *before.Objects()
+//	o.Claims = slices.Clone(o.Claims)
+//	o.Claims[i] = claim // the newer version
+//	after := before.Next(o, config)
+//
+// If before.NodesAssumed, o.Nodes holds stand-ins: they are recognised and derived again.
+func (s *Snapshot) Next(objects Objects, config Config) *Snapshot {
+	if s.assumed && slices.Equal(objects.Nodes, s.objects.Nodes) {
+		objects.Nodes = nil
+	}
+	return build(s, objects, config)
 }
 
 // WithFeatures returns a Snapshot of the same objects under other feature gates.
 func (s *Snapshot) WithFeatures(f Features) *Snapshot {
-	out := *s
-	out.config.Features = f
-	out.poolsOn = &sync.Map{}
-	if f.Enabled(GateDeviceTaintRules) != s.config.Features.Enabled(GateDeviceTaintRules) {
-		out.indexSlices() // effective taints differ
-	}
-	return &out
+	config := s.config
+	config.Features = f
+	return s.Next(s.objects, config)
 }
 
 // Objects returns the objects of the snapshot. The slices are shared and must not be written.
@@ -168,32 +245,27 @@ func (s *Snapshot) Health(r Resource) Health { return s.config.Health[r] }
 
 // Claim returns a claim by name.
 func (s *Snapshot) Claim(ref ClaimRef) (*resourcev1.ResourceClaim, bool) {
-	c, ok := s.claims()[ref]
-	return c, ok
+	return lookup(s.objects.Claims, ref.Namespace, ref.Name)
 }
 
 // Template returns a claim template by name.
 func (s *Snapshot) Template(namespace, name string) (*resourcev1.ResourceClaimTemplate, bool) {
-	t, ok := s.templates[types.NamespacedName{Namespace: namespace, Name: name}]
-	return t, ok
+	return lookup(s.objects.Templates, namespace, name)
 }
 
 // Class returns a device class by name.
 func (s *Snapshot) Class(name string) (*resourcev1.DeviceClass, bool) {
-	c, ok := s.classes[name]
-	return c, ok
+	return lookupByName(s.objects.Classes, name)
 }
 
 // Node returns a node by name. NodesAssumed tells whether it is a real one.
 func (s *Snapshot) Node(name NodeName) (*corev1.Node, bool) {
-	n, ok := s.nodes[name]
-	return n, ok
+	return lookupByName(s.objects.Nodes, string(name))
 }
 
 // Pod returns a pod by name.
 func (s *Snapshot) Pod(ref PodRef) (*corev1.Pod, bool) {
-	p, ok := s.pods()[ref]
-	return p, ok
+	return lookup(s.objects.Pods, ref.Namespace, ref.Name)
 }
 
 // Nodes returns all nodes, sorted by name.

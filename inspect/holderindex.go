@@ -1,0 +1,248 @@
+package inspect
+
+import (
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// PoolHolders are the claims that hold devices of one pool, sorted by device, then by claim. They are
+// never written once they are in a Snapshot.
+type PoolHolders struct {
+	devices []string // parallel to holders
+	holders []Holder
+}
+
+// Of returns the claims that hold a device of the pool.
+func (p *PoolHolders) Of(device string) []Holder {
+	if p == nil {
+		return nil
+	}
+	low, found := slices.BinarySearch(p.devices, device)
+	if !found {
+		return nil
+	}
+	high := low + 1
+	for high < len(p.devices) && p.devices[high] == device {
+		high++
+	}
+	return p.holders[low:high]
+}
+
+// Len returns the number of holders. With Less and Swap it is for sorting.
+func (p *PoolHolders) Len() int { return len(p.devices) }
+
+// Less compares by device.
+func (p *PoolHolders) Less(i, j int) bool { return p.devices[i] < p.devices[j] }
+
+// Swap exchanges two holders.
+func (p *PoolHolders) Swap(i, j int) {
+	p.devices[i], p.devices[j] = p.devices[j], p.devices[i]
+	p.holders[i], p.holders[j] = p.holders[j], p.holders[i]
+}
+
+func (p *PoolHolders) insert(at int, h Holder) {
+	p.devices = slices.Insert(p.devices, at, h.Result.Device)
+	p.holders = slices.Insert(p.holders, at, h)
+}
+
+// holderIndex finds the holders of the devices of each pool. It is never written after it was built: an
+// index that differs in some pools shares the others.
+type holderIndex struct {
+	numbers map[PoolID]int32
+	pools   []*PoolHolders // by number; nil: nothing is held there any more
+}
+
+func (x *holderIndex) in(id PoolID) *PoolHolders {
+	if n, ok := x.numbers[id]; ok {
+		return x.pools[n]
+	}
+	return nil
+}
+
+// newHolderIndex counts first, so that it needs few allocations however many claims there are.
+func newHolderIndex(claims []*resourcev1.ResourceClaim) *holderIndex {
+	x := &holderIndex{numbers: map[PoolID]int32{}}
+	numbers := make([]int32, 0, len(claims)) // of the pool of each result
+	var counts []int
+	var last PoolID
+	number := int32(-1)
+	eachResult(claims, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+		if id := (PoolID{Driver: r.Driver, Pool: r.Pool}); number < 0 || id != last {
+			var ok bool
+			if number, ok = x.numbers[id]; !ok {
+				number = int32(len(counts))
+				x.numbers[id] = number
+				counts = append(counts, 0)
+			}
+			last = id
+		}
+		counts[number]++
+		numbers = append(numbers, number)
+	})
+	x.fill(claims, numbers, counts)
+	return x
+}
+
+func eachResult(claims []*resourcev1.ResourceClaim, yield func(*resourcev1.ResourceClaim, *resourcev1.DeviceRequestAllocationResult)) {
+	for _, claim := range claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		results := claim.Status.Allocation.Devices.Results
+		for i := range results {
+			yield(claim, &results[i])
+		}
+	}
+}
+
+// fill puts every result into the pool whose number it has.
+func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, counts []int) {
+	devices, holders := make([]string, len(numbers)), make([]Holder, len(numbers))
+	pools := make([]PoolHolders, len(counts))
+	x.pools = make([]*PoolHolders, len(counts))
+	start := 0
+	for n, count := range counts {
+		end := start + count
+		pools[n] = PoolHolders{devices: devices[start:start:end], holders: holders[start:start:end]}
+		x.pools[n] = &pools[n]
+		start = end
+	}
+	i := 0
+	eachResult(claims, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+		pool := &pools[numbers[i]]
+		pool.devices = append(pool.devices, r.Device)
+		pool.holders = append(pool.holders, Holder{Claim: ClaimRef{claim.Namespace, claim.Name}, Result: r})
+		i++
+	})
+	for n := range pools {
+		if !slices.IsSorted(pools[n].devices) {
+			sort.Stable(&pools[n])
+		}
+	}
+}
+
+// next returns the index of other claims, sharing the pools in which nothing changes. Both lists are
+// sorted by namespace and name.
+func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim) *holderIndex {
+	if x == nil {
+		return newHolderIndex(after)
+	}
+	removed, added := difference(before, after)
+	if len(removed) == 0 && len(added) == 0 {
+		return x
+	}
+	if len(removed)+len(added) > len(after)/4 || twins(before) || twins(after) {
+		return newHolderIndex(after) // the order of claims of one name is that of the list
+	}
+	out := &holderIndex{numbers: x.numbers, pools: slices.Clone(x.pools)}
+	mine := map[int32]bool{} // copied
+	eachResult(removed, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+		pool := out.writable(PoolID{Driver: r.Driver, Pool: r.Pool}, mine)
+		at := slices.IndexFunc(pool.holders, func(h Holder) bool { return h.Result == r })
+		pool.devices, pool.holders = slices.Delete(pool.devices, at, at+1), slices.Delete(pool.holders, at, at+1)
+	})
+	eachResult(added, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+		h := Holder{Claim: ClaimRef{claim.Namespace, claim.Name}, Result: r}
+		pool := out.writable(PoolID{Driver: r.Driver, Pool: r.Pool}, mine)
+		pool.insert(sort.Search(len(pool.holders), func(i int) bool {
+			if pool.devices[i] != r.Device {
+				return pool.devices[i] > r.Device
+			}
+			return pool.holders[i].Claim.compare(h.Claim) > 0
+		}), h)
+	})
+	for n := range mine {
+		if len(out.pools[n].devices) == 0 {
+			out.pools[n] = nil
+		}
+	}
+	return out
+}
+
+// writable returns the holders of a pool to be changed: a copy, made the first time. New pools get numbers
+// in a copy of the map.
+func (x *holderIndex) writable(id PoolID, mine map[int32]bool) *PoolHolders {
+	n, ok := x.numbers[id]
+	if !ok {
+		n = int32(len(x.pools))
+		x.numbers = maps.Clone(x.numbers)
+		x.numbers[id] = n
+		x.pools = append(x.pools, nil)
+	}
+	if !mine[n] {
+		mine[n] = true
+		pool := &PoolHolders{}
+		if known := x.pools[n]; known != nil {
+			pool.devices, pool.holders = slices.Clone(known.devices), slices.Clone(known.holders)
+		}
+		x.pools[n] = pool
+	}
+	return x.pools[n]
+}
+
+func (r ClaimRef) compare(other ClaimRef) int {
+	if c := strings.Compare(r.Namespace, other.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(r.Name, other.Name)
+}
+
+// twins reports whether a sorted list has two objects of one name, which no server has.
+func twins[T object](objects []T) bool {
+	for i := 1; i < len(objects); i++ {
+		if objects[i].GetName() == objects[i-1].GetName() && objects[i].GetNamespace() == objects[i-1].GetNamespace() {
+			return true
+		}
+	}
+	return false
+}
+
+// difference returns the objects that are only in one of two sorted lists.
+func difference[T object](before, after []T) (removed, added []T) {
+	i, j := 0, 0
+	for i < len(before) && j < len(after) {
+		if before[i] == after[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		c := byName(before[i], after[j])
+		if c <= 0 {
+			removed = append(removed, before[i])
+			i++
+		}
+		if c >= 0 {
+			added = append(added, after[j])
+			j++
+		}
+	}
+	return append(removed, before[i:]...), append(added, after[j:]...)
+}
+
+// Holders returns the claims that hold the device, sorted by namespace and name; those with admin
+// access are among them.
+func (s *Snapshot) Holders(id DeviceID) []Holder { return s.holders.in(id.PoolID()).Of(id.Device) }
+
+// HoldersIn returns the holders of the devices of a pool; nil when there are none. Two Snapshots of which
+// one was made of the other return the same pointer unless the claims that hold devices of the pool differ.
+func (s *Snapshot) HoldersIn(pool PoolID) *PoolHolders { return s.holders.in(pool) }
+
+// AllHolders calls yield for every device that at least one claim holds, pools in no particular order.
+func (s *Snapshot) AllHolders(yield func(DeviceID, []Holder) bool) {
+	for id, n := range s.holders.numbers {
+		pool := s.holders.pools[n]
+		if pool == nil {
+			continue
+		}
+		for low := 0; low < len(pool.devices); {
+			holders := pool.Of(pool.devices[low])
+			if !yield(DeviceID{Driver: id.Driver, Pool: id.Pool, Device: pool.devices[low]}, holders) {
+				return
+			}
+			low += len(holders)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package inspect
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// poolCache remembers the pools of each node, by the index of the node; nil: not known yet.
+type poolCache struct {
+	at []atomic.Pointer[[]*NodePool]
+}
+
+// nextPools returns the cache of the Snapshot that follows, with what is known already and still true.
+func (s *Snapshot) nextPools(after *Snapshot) *poolCache {
+	nodes, before := after.objects.Nodes, s.objects.Nodes
+	sameNodes := slices.Equal(nodes, before)
+	if !s.config.Features.sameGates(after.config.Features) {
+		return &poolCache{make([]atomic.Pointer[[]*NodePool], len(nodes))}
+	}
+	stale, all := s.staleNodes(after)
+	if sameNodes && len(stale) == 0 && !all {
+		return s.pools
+	}
+	out := &poolCache{make([]atomic.Pointer[[]*NodePool], len(nodes))}
+	if all {
+		return out
+	}
+	at := 0
+	for i, node := range nodes {
+		for at < len(before) && before[at] != node && before[at].Name < node.Name {
+			at++
+		}
+		if at < len(before) && before[at] == node && !stale[node.Name] {
+			out.at[i].Store(s.pools.at[at].Load())
+		}
+	}
+	return out
+}
+
+// staleNodes returns the nodes whose pools may differ in another Snapshot because of its slices. A slice
+// also decides about other nodes that slices of its pool name: it makes the pool complete, or old, or
+// contradict itself, and draws on its counters. all: it may be any node.
+func (s *Snapshot) staleNodes(after *Snapshot) (names map[string]bool, all bool) {
+	removed, added := changedSlices(s.slices, after.slices)
+	names = map[string]bool{}
+	for _, info := range append(removed, added...) {
+		for _, snapshot := range []*Snapshot{s, after} {
+			for _, other := range snapshot.slicesOfPool(info.pool) {
+				if other.node() == "" {
+					return nil, true
+				}
+				names[other.node()] = true
+			}
+		}
+	}
+	return names, false
+}
+
+// changedSlices returns what is only in one of two lists, both sorted by name.
+func changedSlices(before, after []*sliceInfo) (removed, added []*sliceInfo) {
+	i, j := 0, 0
+	for i < len(before) && j < len(after) {
+		if before[i] == after[j] {
+			i, j = i+1, j+1
+			continue
+		}
+		old, young := before[i].slice.Name, after[j].slice.Name
+		if old <= young {
+			removed = append(removed, before[i])
+			i++
+		}
+		if old >= young {
+			added = append(added, after[j])
+			j++
+		}
+	}
+	return append(removed, before[i:]...), append(added, after[j:]...)
+}
