@@ -47,7 +47,7 @@ func limitsOf(s *inspect.Snapshot) limits {
 	var l limits
 	missing := func(r inspect.Resource) (inspect.Health, bool) {
 		h := s.Health(r)
-		return h, h.State == inspect.Forbidden || h.State == inspect.Broken || h.State == inspect.Narrowed
+		return h, h.Partial()
 	}
 	add := func(r inspect.Resource, consequence string) bool {
 		h, bad := missing(r)
@@ -78,7 +78,7 @@ func limitsOf(s *inspect.Snapshot) limits {
 // assumedNodes adds what it means that the nodes are not known.
 func (l *limits) assumedNodes(s *inspect.Snapshot) {
 	why := "no nodes were given"
-	if h := s.Health(inspect.Nodes); h.State == inspect.Forbidden || h.State == inspect.Broken {
+	if h := s.Health(inspect.Nodes); h.Partial() {
 		why = describe(inspect.Nodes, h)
 	}
 	standIn := "those that ResourceSlices name stand in for them, without labels or taints"

@@ -23,7 +23,7 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
 	}
 	pods := s.PodsOf(ref)
 	if len(pods) == 0 {
-		if h := s.Health(inspect.Pods); h.State == inspect.Forbidden || h.State == inspect.Broken {
+		if h := s.Health(inspect.Pods); h.Partial() && h.State != inspect.Narrowed {
 			return append(notes, onClaim("pods could not be read, so it is not known whether one uses the claim"))
 		}
 		return append(notes, onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled"))

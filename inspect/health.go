@@ -13,6 +13,7 @@ const (
 	NotServed HealthState = "NotServed" // the server does not serve it at any version that we know
 	Broken    HealthState = "Broken"    // reading failed for another reason
 	Narrowed  HealthState = "Narrowed"  // read, but only in some namespaces
+	Syncing   HealthState = "Syncing"   // being read for the first time
 )
 
 // Health is how far one resource could be read, and from when the data is.
@@ -26,6 +27,16 @@ type Health struct {
 	Message string
 	// Since is when the state began; zero when that is not known.
 	Since time.Time
+}
+
+// Partial reports whether somebody tried to read the resource and there may be objects, or newer ones,
+// that are not there.
+func (h Health) Partial() bool {
+	switch h.State {
+	case Forbidden, Broken, Narrowed, Syncing:
+		return true
+	}
+	return false
 }
 
 // Complete reports whether the resource was read completely. A resource that the server does not

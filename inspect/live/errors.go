@@ -117,7 +117,7 @@ func (r *reader) nothingAnswered(v serverVersion, results []listed) error {
 	var first string
 	for _, result := range results {
 		switch state := result.health.State; {
-		case len(result.pages) > 0:
+		case result.answered:
 			return nil // left something out, but answered
 		case state == inspect.Broken, state == inspect.NotServed && v.git == "":
 			if first == "" {

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
@@ -22,8 +24,32 @@ type kind struct {
 	group      string
 	namespaced bool
 	versions   []apiVersion // newest first
-	// page turns a decoded list into what adds its objects to Objects, reduced and at v1.
-	page func(v apiVersion, list runtime.Object) (func(*inspect.Objects), error)
+	typed
+}
+
+// object is an object of any kind.
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// typed is what has to know the Go types of a kind.
+type typed struct {
+	// items returns the objects of a decoded list at v1. With a *partialError some are missing.
+	items func(v apiVersion, list runtime.Object) ([]object, error)
+	// reduce drops what no question reads of an object.
+	reduce func(object)
+	// set replaces the objects of this kind.
+	set func(objects *inspect.Objects, all []object)
+}
+
+// read returns the objects of a decoded list at v1, reduced.
+func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
+	objects, err := k.items(v, list)
+	for _, o := range objects {
+		k.reduce(o)
+	}
+	return objects, err
 }
 
 // apiVersion is one version at which a kind may be served.
@@ -52,34 +78,43 @@ func list[T any, P interface {
 	return P(new(T))
 }
 
-// pages returns the page function of a kind whose v1 list is L and whose v1 object is T.
-func pages[L, T any, PL interface {
+// items returns the items function of a kind whose v1 list is L and whose v1 object is T, and its add
+// function.
+func items[L, T any, PL interface {
 	*L
 	runtime.Object
 }, PT interface {
 	*T
-	metav1.Object
-}](items func(*L) []T, field func(*inspect.Objects) *[]*T, reduce func(*T)) func(apiVersion, runtime.Object) (func(*inspect.Objects), error) {
-	return func(v apiVersion, in runtime.Object) (func(*inspect.Objects), error) {
-		var err error
-		out, ok := in.(PL)
-		if !ok {
-			out = PL(new(L))
-			err = v.convert(in, out)
-		}
-		objects := items((*L)(out))
-		for i := range objects {
-			PT(&objects[i]).SetManagedFields(nil)
-			if reduce != nil {
-				reduce(&objects[i])
+	object
+}](of func(*L) []T, field func(*inspect.Objects) *[]*T, reduce func(*T)) typed {
+	return typed{
+		items: func(v apiVersion, in runtime.Object) ([]object, error) {
+			var err error
+			out, ok := in.(PL)
+			if !ok {
+				out = PL(new(L))
+				err = v.convert(in, out)
 			}
-		}
-		return func(o *inspect.Objects) {
-			to := field(o)
+			objects := of((*L)(out))
+			result := make([]object, len(objects))
 			for i := range objects {
-				*to = append(*to, &objects[i])
+				PT(&objects[i]).SetManagedFields(nil)
+				result[i] = PT(&objects[i])
 			}
-		}, err
+			return result, err
+		},
+		reduce: func(o object) {
+			if reduce != nil {
+				reduce((*T)(o.(PT)))
+			}
+		},
+		set: func(objects *inspect.Objects, all []object) {
+			to := slices.Grow([]*T(nil), len(all))
+			for _, o := range all {
+				to = append(to, (*T)(o.(PT)))
+			}
+			*field(objects) = to
+		},
 	}
 }
 
@@ -107,7 +142,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimList], convert: convert},
 		},
-		page: pages(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items },
+		typed: items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items },
 			func(o *inspect.Objects) *[]*resourcev1.ResourceClaim { return &o.Claims }, nil),
 	}, {
 		resource: inspect.Templates, group: group, namespaced: true,
@@ -116,7 +151,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimTemplateList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimTemplateList], convert: convert},
 		},
-		page: pages(func(l *resourcev1.ResourceClaimTemplateList) []resourcev1.ResourceClaimTemplate { return l.Items },
+		typed: items(func(l *resourcev1.ResourceClaimTemplateList) []resourcev1.ResourceClaimTemplate { return l.Items },
 			func(o *inspect.Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates }, nil),
 	}, {
 		resource: inspect.Classes, group: group,
@@ -125,7 +160,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.DeviceClassList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.DeviceClassList], convert: convert},
 		},
-		page: pages(func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items },
+		typed: items(func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items },
 			func(o *inspect.Objects) *[]*resourcev1.DeviceClass { return &o.Classes }, nil),
 	}, {
 		resource: inspect.Slices, group: group,
@@ -134,7 +169,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceSliceList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
 		},
-		page: pages(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items },
+		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items },
 			func(o *inspect.Objects) *[]*resourcev1.ResourceSlice { return &o.Slices }, nil),
 	}, {
 		resource: inspect.TaintRules, group: group,
@@ -143,7 +178,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.DeviceTaintRuleList], convert: convert},
 			{name: "v1alpha3", newList: list[alphaTaintRuleList], convert: convertAlphaTaintRules, jsonOnly: true},
 		},
-		page: pages(func(l *resourcev1.DeviceTaintRuleList) []resourcev1.DeviceTaintRule { return l.Items },
+		typed: items(func(l *resourcev1.DeviceTaintRuleList) []resourcev1.DeviceTaintRule { return l.Items },
 			func(o *inspect.Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules }, nil),
 	}}
 }
@@ -152,22 +187,22 @@ func coreKinds() []kind {
 	return []kind{{
 		resource: inspect.Pods, namespaced: true,
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-		page: pages(func(l *corev1.PodList) []corev1.Pod { return l.Items },
+		typed: items(func(l *corev1.PodList) []corev1.Pod { return l.Items },
 			func(o *inspect.Objects) *[]*corev1.Pod { return &o.Pods }, reducePod),
 	}, {
 		resource: inspect.Nodes,
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-		page: pages(func(l *corev1.NodeList) []corev1.Node { return l.Items },
+		typed: items(func(l *corev1.NodeList) []corev1.Node { return l.Items },
 			func(o *inspect.Objects) *[]*corev1.Node { return &o.Nodes }, reduceNode),
 	}, {
 		resource: inspect.VolumeClaims, namespaced: true,
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
-		page: pages(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items },
+		typed: items(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items },
 			func(o *inspect.Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims }, nil),
 	}, {
 		resource: inspect.Volumes,
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeList]}},
-		page: pages(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items },
+		typed: items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items },
 			func(o *inspect.Objects) *[]*corev1.PersistentVolume { return &o.Volumes }, nil),
 	}}
 }
@@ -180,7 +215,7 @@ func flowKinds() []kind {
 			{name: "v1", newList: list[flowcontrolv1.PriorityLevelConfigurationList]},
 			{name: "v1beta3", newList: list[flowcontrolv1beta3.PriorityLevelConfigurationList], convert: convertJSON},
 		},
-		page: pages(func(l *flowcontrolv1.PriorityLevelConfigurationList) []flowcontrolv1.PriorityLevelConfiguration {
+		typed: items(func(l *flowcontrolv1.PriorityLevelConfigurationList) []flowcontrolv1.PriorityLevelConfiguration {
 			return l.Items
 		}, func(o *inspect.Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels }, nil),
 	}, {
@@ -189,7 +224,7 @@ func flowKinds() []kind {
 			{name: "v1", newList: list[flowcontrolv1.FlowSchemaList]},
 			{name: "v1beta3", newList: list[flowcontrolv1beta3.FlowSchemaList], convert: convertJSON},
 		},
-		page: pages(func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items },
+		typed: items(func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items },
 			func(o *inspect.Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas }, nil),
 	}}
 }
@@ -202,17 +237,17 @@ func storageKinds() []kind {
 			{name: "v1", newList: list[storagev1.CSIStorageCapacityList]},
 			{name: "v1beta1", newList: list[storagev1beta1.CSIStorageCapacityList], convert: convertJSON},
 		},
-		page: pages(func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items },
+		typed: items(func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items },
 			func(o *inspect.Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities }, nil),
 	}, {
 		resource: inspect.StorageClasses, group: group,
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.StorageClassList]}},
-		page: pages(func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items },
+		typed: items(func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items },
 			func(o *inspect.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }, nil),
 	}, {
 		resource: inspect.CSIDrivers, group: group,
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSIDriverList]}},
-		page: pages(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items },
+		typed: items(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items },
 			func(o *inspect.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }, nil),
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -22,9 +23,9 @@ const retries = 3
 // listed is the outcome of reading one resource.
 type listed struct {
 	health inspect.Health
-	pages  []func(*inspect.Objects)
-	// resourceVersion is where a watch would have to start.
-	resourceVersion string
+	// answered: at least one page was read.
+	answered bool
+	objects  []object
 }
 
 // read lists a resource at its newest served version. The error is that of a server that does not
@@ -129,14 +130,13 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		}
 		read += meta.LenList(page)
 		next := about.GetContinue()
-		result.resourceVersion = about.GetResourceVersion()
-
-		add, err := k.page(v, page)
+		objects, err := k.read(v, page)
 		if err != nil && !errors.As(err, new(*partialError)) {
 			return listed{}, err
 		}
 		partial = errors.Join(partial, err)
-		result.pages = append(result.pages, add)
+		result.answered = true
+		result.objects = append(result.objects, objects...)
 		r.progress("read %d %s", read, k.resource)
 		if next == "" {
 			return result, partial
@@ -149,6 +149,12 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 }
 
 func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (runtime.Object, error) {
+	into := v.newList()
+	return into, r.request(k, v, namespace, options).Do(ctx).Into(into)
+}
+
+// request asks for a resource at a version, in one namespace or in all ("").
+func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
 	path := []string{"/apis", k.group, v.name}
 	if k.group == "" {
 		path = []string{"/api", v.name}
@@ -162,6 +168,5 @@ func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace s
 	if v.jsonOnly {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}
-	into := v.newList()
-	return into, request.Do(ctx).Into(into)
+	return request
 }

@@ -97,9 +97,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	cluster := &Cluster{Health: map[inspect.Resource]inspect.Health{}, ServerVersion: about.git}
 	for i, k := range kinds {
 		cluster.Health[k.resource] = results[i].health
-		for _, add := range results[i].pages {
-			add(&cluster.Objects)
-		}
+		k.set(&cluster.Objects, results[i].objects)
 	}
 	cluster.Features = features(about, gates)
 	if err := r.nothingAnswered(about, results); err != nil {

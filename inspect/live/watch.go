@@ -1,0 +1,213 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// shortestPause is the time between two snapshots: there are at most ten a second.
+	shortestPause = 100 * time.Millisecond
+	// patience is how long the first snapshot waits for all resources to be read.
+	patience = time.Second
+	// gatesPause is the time between two looks at the server's version and feature gates.
+	gatesPause = 5 * time.Minute
+)
+
+// backoff is how reading is repeated after it failed: soon, for a server that restarts, and then less often.
+var backoff = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 10 * time.Second}
+
+// Watcher follows a cluster.
+type Watcher struct {
+	reader  *reader
+	updates chan *inspect.Snapshot
+	dirty   chan struct{}
+	stores  []*store
+
+	mu     sync.Mutex
+	health map[inspect.Resource]inspect.Health
+	about  serverVersion
+	gates  metricGates
+}
+
+// Watch begins to follow the cluster that config points to, until ctx is done. The error is that of a server
+// that cannot be asked (a *ServerError), or of wrong options; later on, whatever fails is tried again and
+// is to be seen in the health of the snapshots. Options.PageSize and Progress do not matter.
+func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0 // it would end every watch
+	r, kinds, err := newReader(config, opts)
+	if err != nil {
+		return nil, err
+	}
+	// client-go reports to its log what is in the health as well; a log would spoil the screen.
+	ctx = klog.NewContext(ctx, logr.Discard())
+	w := &Watcher{
+		reader: r, updates: make(chan *inspect.Snapshot, 1), dirty: make(chan struct{}, 1),
+		health: map[inspect.Resource]inspect.Health{},
+	}
+	if err := w.ask(ctx); err != nil {
+		return nil, err
+	}
+	var group sync.WaitGroup
+	for _, k := range kinds {
+		w.report(k.resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.resource)})
+		w.follow(ctx, k, &group)
+	}
+	group.Go(func() { w.askAgain(ctx) })
+	go func() {
+		w.publish(ctx)
+		group.Wait()
+		close(w.updates)
+	}()
+	return w, nil
+}
+
+// Updates delivers the newest snapshot; one that nobody took is replaced by the next. The channel is closed
+// when everything has ended after the context of Watch is done.
+func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
+
+// follow starts to fill a store.
+func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
+	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.resource, h) }}
+	s := newStore(k, f.filled, w.mark)
+	w.stores = append(w.stores, s)
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return f.list(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return f.watch(ctx, o)
+		},
+	}
+	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.resource), TypeDescription: k.qualified(), Backoff: &backoff})
+	group.Go(func() { reflector.RunWithContext(ctx) })
+}
+
+// mark says that there is something new.
+func (w *Watcher) mark() {
+	select {
+	case w.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// report writes down the health of a resource.
+func (w *Watcher) report(r inspect.Resource, h inspect.Health) {
+	w.mu.Lock()
+	old := w.health[r]
+	h.Since = old.Since
+	if old.State != h.State || h.Since.IsZero() {
+		h.Since = time.Now()
+	}
+	changed := old.State != h.State || old.Message != h.Message || old.Version != h.Version
+	w.health[r] = h
+	w.mu.Unlock()
+	if changed {
+		w.mark()
+	}
+}
+
+// ask asks for the version of the server and its gates. The error is that of a server that does not answer.
+func (w *Watcher) ask(ctx context.Context) error {
+	var gates metricGates
+	var both sync.WaitGroup
+	both.Go(func() { gates = w.reader.gates(ctx) })
+	about, err := w.reader.version(ctx)
+	both.Wait()
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("reading %s: %w", w.reader.server, context.Cause(ctx))
+		}
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.about, w.gates = about, gates
+	return nil
+}
+
+// askAgain notices when a server comes back as another version, or with other gates.
+func (w *Watcher) askAgain(ctx context.Context) {
+	ticker := time.NewTicker(gatesPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if w.ask(ctx) == nil {
+				w.mark()
+			}
+		}
+	}
+}
+
+// publish makes snapshots of what is new, not more often than shortestPause.
+func (w *Watcher) publish(ctx context.Context) {
+	var objects inspect.Objects
+	for revision, begin := int64(1), time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.dirty:
+		}
+		if revision > 1 || !w.syncing() || time.Since(begin) >= patience {
+			config := w.config(revision) // before the objects: what it calls read has to be there
+			for _, s := range w.stores {
+				s.fill(&objects)
+			}
+			w.put(inspect.New(objects, config))
+			revision++
+		} else {
+			time.AfterFunc(patience, w.mark)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(shortestPause):
+		}
+	}
+}
+
+// put replaces the snapshot that waits to be taken. Nobody else writes to the channel.
+func (w *Watcher) put(s *inspect.Snapshot) {
+	select {
+	case <-w.updates:
+	default:
+	}
+	w.updates <- s
+}
+
+// syncing reports whether a resource has not been read for the first time.
+func (w *Watcher) syncing() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range w.health {
+		if h.State == inspect.Syncing {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Watcher) config(revision int64) inspect.Config {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return inspect.Config{
+		Revision: revision, Time: time.Now(), Features: features(w.about, w.gates),
+		Health: maps.Clone(w.health), ServerVersion: w.about.git,
+	}
+}
