@@ -160,10 +160,12 @@ func (m *model) healthText() widget.Line {
 	if m.base == nil {
 		return widget.Text(theme.Warn, "◌ connecting")
 	}
-	var bad []string
+	var bad, syncing []string
 	for _, r := range shownResources {
 		h := m.base.Health(r)
 		switch h.State {
+		case inspect.Syncing:
+			syncing = append(syncing, string(r))
 		case inspect.Broken:
 			since := ""
 			if !h.Since.IsZero() {
@@ -175,6 +177,8 @@ func (m *model) healthText() widget.Line {
 		}
 	}
 	switch {
+	case len(syncing) > 0:
+		return widget.Text(theme.Warn, "◌ reading "+syncing[0])
 	case len(bad) > 1:
 		return widget.Text(theme.Warn, fmt.Sprintf("◐ partial: %s and %d more", bad[0], len(bad)-1))
 	case len(bad) == 1:

@@ -36,6 +36,8 @@ type Options struct {
 	PageSize int64
 	// Resources are those to read; nil means DefaultResources().
 	Resources []inspect.Resource
+	// Override, if not nil, changes the features that the server is found to have. Only Watch uses it.
+	Override func(inspect.Features) inspect.Features
 }
 
 // DefaultResources are the resources that a DRA question needs.

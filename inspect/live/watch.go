@@ -206,8 +206,12 @@ func (w *Watcher) syncing() bool {
 func (w *Watcher) config(revision int64) inspect.Config {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	f := features(w.about, w.gates)
+	if override := w.reader.opts.Override; override != nil {
+		f = override(f)
+	}
 	return inspect.Config{
-		Revision: revision, Time: time.Now(), Features: features(w.about, w.gates),
+		Revision: revision, Time: time.Now(), Features: f,
 		Health: maps.Clone(w.health), ServerVersion: w.about.git,
 	}
 }

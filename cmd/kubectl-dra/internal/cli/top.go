@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
@@ -94,18 +95,24 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 }
 
 func (o *topOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
+	options := o.src.topOptions()
+	options.View, options.Namespace, options.Seats = o.view, o.namespace, o.seats
+	once := o.once || !o.src.interactive()
+	if !o.src.offline() {
+		reader, err := o.src.levelReader()
+		if err != nil {
+			return err
+		}
+		options.Levels = reader
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	updates, err := o.updates(ctx, once)
 	if err != nil {
 		return err
 	}
-	options := o.src.topOptions()
-	options.Source, options.View, options.Namespace, options.Seats = tui.Static(snapshot), o.view, o.namespace, o.seats
-	if !o.src.offline() {
-		if options.Levels, err = o.src.levelReader(); err != nil {
-			return err
-		}
-	}
-	if o.once || !o.src.interactive() {
+	options.Source = updates
+	if once {
 		if o.src.useColor() {
 			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())
 		}
@@ -120,6 +127,27 @@ func (o *topOptions) run(ctx context.Context) error {
 	return nil
 }
 
+// updates are the snapshots to show: one of files, or when one is enough, else those of a cluster that is
+// followed until ctx is done.
+func (o *topOptions) updates(ctx context.Context, once bool) (tui.Source, error) {
+	if o.src.offline() || once {
+		snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
+		if err != nil {
+			return nil, err
+		}
+		return tui.Static(snapshot), nil
+	}
+	config, err := o.src.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := o.src.namespace() // where the user may at least look, when not everywhere
+	if err != nil {
+		return nil, err
+	}
+	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.src.override})
+}
+
 // topOptions are those that follow from where the data comes from.
 func (s *source) topOptions() tui.Options {
 	options := tui.Options{Clock: s.clock, Input: s.streams.In, Output: s.streams.Out, NoWriter: "only kubectl dra allocate writes yet"}
@@ -130,9 +158,6 @@ func (s *source) topOptions() tui.Options {
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:
 		options.Cluster, options.User = s.contextNames()
-	}
-	if !s.offline() {
-		options.Origin = "read once"
 	}
 	if s.color == "never" {
 		options.Profile = colorprofile.ASCII
