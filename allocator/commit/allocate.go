@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -47,7 +47,7 @@ func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []
 			return nil, nil, fmt.Errorf("given up after %d attempts: %w", attempt, err)
 		}
 		r.tell(Event{Step: Retrying, Err: err})
-		if err := r.Clock.Sleep(ctx, backoff(attempt)); err != nil {
+		if err := r.Clock.Sleep(ctx, r.backoff(attempt)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -61,9 +61,12 @@ func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []
 	return d, claims, err
 }
 
-// backoff keeps runs that disturbed each other from doing so again.
-func backoff(attempt int) time.Duration {
-	return time.Duration(attempt) * time.Duration(50+rand.IntN(100)) * time.Millisecond //nolint:gosec // no secret
+// backoff is how long to wait after a failed attempt: longer every time, and for every run a different time,
+// so that runs that disturbed each other do not do so again.
+func (r *run) backoff(attempt int) time.Duration {
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, r.id, attempt) // a hash takes everything
+	return time.Duration(attempt) * time.Duration(50+h.Sum32()%100) * time.Millisecond
 }
 
 // attempt goes through the protocol once, up to the point from which on the allocations stay.

@@ -84,7 +84,7 @@ func (a *Announcement) allocation() *resourcev1.AllocationResult {
 
 // wrote reports whether an allocation is what the run that made the announcement was to write.
 func (a *Announcement) wrote(allocation *resourcev1.AllocationResult) bool {
-	return a.Action == Allocating && equality.Semantic.DeepEqual(a.Devices, announced(allocation))
+	return a.Action == Allocating && allocation != nil && equality.Semantic.DeepEqual(a.Devices, announced(allocation))
 }
 
 // AnnouncementOn returns the announcement that a claim carries, or nil. One that cannot be read counts as

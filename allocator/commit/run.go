@@ -48,6 +48,8 @@ type Committer struct {
 	Confirm func(ctx context.Context, d *Decision) (bool, error)
 	// Observe, if not nil, is told what happens, in the goroutine of the run.
 	Observe func(Event)
+
+	number func() string // of a run, in place of a random one: for tests
 }
 
 // run is one call of Allocate or Deallocate.
@@ -75,14 +77,22 @@ type sighting struct {
 }
 
 func (c *Committer) newRun() (*run, error) {
-	id, err := randomUUID()
+	id, err := c.newNumber()
 	if err != nil {
 		return nil, err
 	}
 	return &run{
-		Committer: c, id: string(id), seen: map[inspect.ClaimRef]sighting{},
+		Committer: c, id: id, seen: map[inspect.ClaimRef]sighting{},
 		intended: map[inspect.ClaimRef]*resourcev1.AllocationResult{}, claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{},
 	}, nil
+}
+
+func (c *Committer) newNumber() (string, error) {
+	if c.number != nil {
+		return c.number(), nil
+	}
+	id, err := randomUUID()
+	return string(id), err
 }
 
 func (r *run) tell(e Event) {

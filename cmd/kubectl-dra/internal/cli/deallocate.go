@@ -76,6 +76,9 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	}
 	c := o.newCommitter(api)
 	c.Settle = commit.DefaultSettle
+	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
+		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
+	}
 	if o.dryRun == dryRunServer {
 		if claims, err = c.DryRunDeallocate(ctx, claims); err != nil {
 			return err
