@@ -150,8 +150,8 @@ func (m *model) remake() tea.Cmd {
 // change replaces the world.
 func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
-	w := screen.NewWorld(m.ctx, m.version, s)
-	w.Supposed, w.Namespace, w.Theme, w.Now = supposed, m.world.Namespace, m.world.Theme, m.now()
+	w := m.world.Next(m.version, s)
+	w.Supposed, w.Now = supposed, m.now()
 	m.world = w
 	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w))
 }

@@ -158,6 +158,7 @@ func (w *Watcher) askAgain(ctx context.Context) {
 // publish makes snapshots of what is new, not more often than shortestPause.
 func (w *Watcher) publish(ctx context.Context) {
 	var objects inspect.Objects
+	var last *inspect.Snapshot
 	for revision, begin := int64(1), time.Now(); ; {
 		select {
 		case <-ctx.Done():
@@ -169,7 +170,12 @@ func (w *Watcher) publish(ctx context.Context) {
 			for _, s := range w.stores {
 				s.fill(&objects)
 			}
-			w.put(inspect.New(objects, config))
+			if last == nil {
+				last = inspect.New(objects, config)
+			} else {
+				last = last.Next(objects, config)
+			}
+			w.put(last)
 			revision++
 		} else {
 			time.AfterFunc(patience, w.mark)

@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -36,20 +37,59 @@ type World struct {
 // derived is what many screens need of a snapshot and what costs time, computed once, when first asked for.
 type derived struct {
 	cluster func() *allocator.Cluster
+	built   atomic.Pointer[generation]
+	// like is the newest cluster that was built before this one; nil at the beginning.
+	like *generation
 	devices func() []inspect.DeviceStatus
 	nodes   func() []inspect.NodeStatus
 }
 
+// generation is a cluster that has what it knows of expressions and devices from as many others before it.
+type generation struct {
+	cluster *allocator.Cluster
+	age     int
+}
+
+// oldest is after how many clusters one starts without knowledge. What is known of slices that are gone
+// would otherwise be kept for as long as the program runs.
+const oldest = 1000
+
 // NewWorld makes a World of a snapshot, which may be nil. Work that screens start ends with ctx.
 func NewWorld(ctx context.Context, version int, s *inspect.Snapshot) *World {
-	return &World{
-		Version: version, Snapshot: s, ctx: ctx,
-		derived: &derived{
-			cluster: sync.OnceValue(func() *allocator.Cluster { return allocator.NewCluster(s, allocator.Options{}) }),
-			devices: sync.OnceValue(func() []inspect.DeviceStatus { return s.Devices() }),
-			nodes:   sync.OnceValue(func() []inspect.NodeStatus { return s.NodeStatuses() }),
-		},
+	return newWorld(ctx, version, s, nil)
+}
+
+// Next makes the World that follows this one, with another snapshot. It looks as this one does.
+func (w *World) Next(version int, s *inspect.Snapshot) *World {
+	like := w.derived.built.Load()
+	if like == nil {
+		like = w.derived.like
 	}
+	if like != nil && like.age >= oldest {
+		like = nil
+	}
+	next := newWorld(w.ctx, version, s, like)
+	next.Namespace, next.Theme, next.Now, next.History = w.Namespace, w.Theme, w.Now, w.History
+	return next
+}
+
+func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation) *World {
+	d := &derived{
+		like:    like,
+		devices: sync.OnceValue(func() []inspect.DeviceStatus { return s.Devices() }),
+		nodes:   sync.OnceValue(func() []inspect.NodeStatus { return s.NodeStatuses() }),
+	}
+	d.cluster = sync.OnceValue(func() *allocator.Cluster {
+		g := &generation{}
+		options := allocator.Options{}
+		if like != nil {
+			options.Like, g.age = like.cluster, like.age+1
+		}
+		g.cluster = allocator.NewCluster(s, options)
+		d.built.Store(g)
+		return g.cluster
+	})
+	return &World{Version: version, Snapshot: s, ctx: ctx, derived: d}
 }
 
 // Context ends with the program.
