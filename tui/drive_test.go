@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,18 +21,27 @@ type driver struct {
 	m *model
 }
 
-func demoSnapshot(t testing.TB) *inspect.Snapshot {
-	t.Helper()
+// demoOnce is the demo cluster; a Snapshot is never written, so all tests share it.
+var demoOnce = sync.OnceValues(func() (*inspect.Snapshot, error) {
 	objects, err := demo.Objects()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	features := inspect.DefaultFeatures(inspect.NewestMinor)
 	on := map[inspect.Gate]bool{}
 	for _, gate := range inspect.FeaturesUsedBy(objects) {
 		on[gate] = true
 	}
-	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: features.With(on), Health: demo.Health()})
+	features := inspect.DefaultFeatures(inspect.NewestMinor).With(on)
+	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: features, Health: demo.Health()}), nil
+})
+
+func demoSnapshot(t testing.TB) *inspect.Snapshot {
+	t.Helper()
+	s, err := demoOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // drive starts on the demo cluster, without colours.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -176,10 +177,12 @@ func (m *model) keyLine(room int) widget.Line {
 	return append(line, helpKey...)
 }
 
-// byWeight puts what is done to objects before what is done to tables.
+// byWeight puts what is done to objects before what is done to tables, and that before ways to other places.
 func (m *model) byWeight(keys keymap.Map) keymap.Map {
 	own := len(m.top().Keys())
-	return append(append(keymap.Map{}, keys[own:]...), keys[:own]...)
+	root := keys[own:]
+	at := max(0, slices.IndexFunc(root, func(k keymap.Key) bool { return k.Action == namespace }))
+	return slices.Concat(root[:at], keys[:own], root[at:])
 }
 
 func keyText(k keymap.Key) widget.Line {

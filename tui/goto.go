@@ -21,27 +21,62 @@ type place struct {
 	ref  screen.Ref
 }
 
-// places lists where one can go in a snapshot, views first.
-func places(s *inspect.Snapshot) []place {
+// found are the places that a text may mean.
+type found struct {
+	text string
+	hits []place
+}
+
+// goFound goes to the best place that was found: an object that has no view of its own is shown in detail.
+func (m *model) goFound(f found) tea.Cmd {
+	if len(f.hits) == 0 {
+		return m.say(theme.Warn, fmt.Sprintf("nothing is called %q", f.text))
+	}
+	best := f.hits[0]
+	if best.view == "" {
+		return m.open(screen.Open{Page: screen.Detail, Ref: best.ref})
+	}
+	return m.goTo(screen.Go{View: best.view, Ref: best.ref})
+}
+
+// places lists where one can go in a world, views first. It takes time.
+func places(w *screen.World) []place {
 	var all []place
 	for _, v := range viewTable {
 		all = append(all, place{text: v.name, view: v.name})
 	}
-	if s == nil {
+	if w.Snapshot == nil {
 		return all
 	}
-	for _, c := range s.Objects().Claims {
-		ref := screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name}
-		all = append(all, place{"claim " + ref.String(), "claims", ref})
+	objects := w.Snapshot.Objects()
+	add := func(kind screen.Kind, word, view, namespace, name string) {
+		ref := screen.Ref{Kind: kind, Namespace: namespace, Name: name}
+		all = append(all, place{word + " " + ref.String(), view, ref})
 	}
-	for _, n := range s.Nodes() {
-		all = append(all, place{"node " + n.Name, "nodes", screen.Ref{Kind: screen.Node, Name: n.Name}})
+	for _, c := range objects.Claims {
+		add(screen.Claim, "claim", "claims", c.Namespace, c.Name)
+	}
+	for _, n := range w.Snapshot.Nodes() {
+		add(screen.Node, "node", "nodes", "", n.Name)
+	}
+	for _, p := range objects.Pods {
+		add(screen.Pod, "pod", "", p.Namespace, p.Name)
+	}
+	for _, t := range objects.Templates {
+		add(screen.Template, "template", "", t.Namespace, t.Name)
+	}
+	for _, c := range objects.Classes {
+		add(screen.Class, "class", "", "", c.Name)
+	}
+	devices := w.Devices()
+	for i := range devices {
+		add(screen.Device, "device", "devices", "", devices[i].ID.String())
 	}
 	return all
 }
 
-// found are the places that a text may mean.
-func found(all []place, text string) []place {
+// search returns the places that a text may mean, the best first.
+func search(all []place, text string) []place {
 	words := strings.Fields(strings.ToLower(text))
 	var hits []place
 	for _, p := range all {
@@ -58,7 +93,7 @@ func found(all []place, text string) []place {
 // closeness is how well a place fits to what was typed.
 func closeness(p place, text string) int {
 	switch {
-	case p.text == text, p.ref.Name == text, p.ref.String() == text:
+	case p.text == text, p.ref.Name == text, p.ref.String() == text, strings.HasSuffix(p.ref.Name, "/"+text):
 		return 2
 	case strings.HasPrefix(p.text, text), p.ref.Name != "" && strings.HasPrefix(p.ref.Name, text):
 		return 1
@@ -68,12 +103,12 @@ func closeness(p place, text string) int {
 
 // askName lets the user go anywhere by name.
 func (m *model) askName() tea.Cmd {
-	snapshot := m.world.Snapshot
-	in := &input{prompt: widget.Prompt{Label: ":", Hint: "a view, claim or node"}}
+	world := m.world
+	in := &input{prompt: widget.Prompt{Label: ":", Hint: "a view, or the name of a claim, pod, node, device, class or template"}}
 	var job screen.Job[[]place]
 	var hits []place
 	in.typed = func(text string) tea.Cmd {
-		return job.Start(m.world, func(context.Context) ([]place, error) { return found(places(snapshot), text), nil })
+		return job.Start(m.world, func(context.Context) ([]place, error) { return search(places(world), text), nil })
 	}
 	in.take = func(msg tea.Msg) bool {
 		result, ok := job.Take(msg)
@@ -84,16 +119,10 @@ func (m *model) askName() tea.Cmd {
 		return ok
 	}
 	in.done = func(text string) tea.Cmd {
-		if job.Running() || hits == nil {
-			hits = found(places(snapshot), text)
-		}
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
-		if len(hits) == 0 {
-			return m.say(theme.Warn, fmt.Sprintf("nothing is called %q", text))
-		}
-		return m.goTo(screen.Go{View: hits[0].view, Ref: hits[0].ref})
+		return m.find.Start(m.world, func(context.Context) (found, error) { return found{text, search(places(world), text)}, nil })
 	}
 	m.input = in
 	return nil

@@ -37,8 +37,13 @@ type model struct {
 	input  *input
 	popup  *popup
 	said   screen.Say
+	find   screen.Job[found]
 	plan   screen.Job[Plan]
 	commit screen.Job[string]
+
+	// throttled: a snapshot has come so soon after the one before that it is shown a little later.
+	throttled bool
+	remade    time.Time
 
 	interrupted bool
 }
@@ -145,6 +150,27 @@ func (m *model) remake() tea.Cmd {
 	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
 		return supposition{base, changes, applyAll(base, changes)}, nil
 	})
+}
+
+// pace is how often the world changes at most: more could not be read, and would cost a busy cluster's user
+// a core.
+const pace = 300 * time.Millisecond
+
+// paced says that it is time to show the newest snapshot.
+type paced struct{}
+
+// takeSnapshot takes in a snapshot: at once, or, when they come fast, together with those that follow it.
+func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
+	m.base = s
+	if m.throttled {
+		return nil
+	}
+	if wait := pace - time.Since(m.remade); wait > 0 {
+		m.throttled = true
+		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
+	}
+	m.remade = time.Now()
+	return m.remake()
 }
 
 // change replaces the world.

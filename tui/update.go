@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,8 +28,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.world = &w
 		return m, tick()
 	case arrived:
-		m.base = msg.snapshot
-		return m, tea.Batch(m.remake(), m.wait())
+		return m, tea.Batch(m.takeSnapshot(msg.snapshot), m.wait())
+	case paced:
+		m.throttled, m.remade = false, time.Now()
+		return m, m.remake()
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:
@@ -63,6 +66,9 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	}
 	if cmd, ok := m.header.take(msg); ok {
 		return cmd
+	}
+	if result, ok := m.find.Take(msg); ok {
+		return m.goFound(result.Value)
 	}
 	if cmd, ok := m.takePlan(msg); ok {
 		return cmd
@@ -120,6 +126,9 @@ func (m *model) goTo(msg screen.Go) tea.Cmd {
 	})
 	if msg.Ref.Kind == screen.None {
 		return cmd
+	}
+	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" { // it might hide the object
+		cmd = tea.Batch(cmd, m.update(m.top(), screen.Filter{}))
 	}
 	return tea.Batch(cmd, m.update(m.top(), screen.Selected{Ref: msg.Ref}))
 }

@@ -145,6 +145,9 @@ func (t *Table) Click(x, y int) (title int, row bool) {
 func (t *Table) scroll() {
 	t.top = clamp(t.top, t.cursor-t.height+1, t.cursor)
 	t.top = clamp(t.top, 0, max(0, t.Len()-t.height))
+	if t.top > 0 && t.top == t.cursor && t.height > 1 && t.rows.Row(t.top-1).Heading != nil {
+		t.top-- // a heading stays with its first row
+	}
 }
 
 // margin is the place of the cursor mark, gap what is between two columns.

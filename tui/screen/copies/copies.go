@@ -70,16 +70,32 @@ func lines(f *explain.Fit, o reading.Layout) []widget.Line {
 	if len(order) > 0 {
 		lines = append(lines, nil, widget.Text(theme.Strong, "None fits on"))
 	}
-	for _, message := range order {
-		nodes := none[message]
-		who := inspect.Sanitize(string(nodes[0].Node))
-		if len(nodes) > 1 {
-			who = fmt.Sprintf("%s and %d more", who, len(nodes)-1)
-		}
-		lines = append(lines, widget.Line{{Text: "  " + who + "  ", Role: theme.Name}, {Text: inspect.Sanitize(message)}})
-	}
+	lines = append(lines, refusals(order, none, o.Width)...)
 	for _, p := range f.Partial {
 		lines = append(lines, nil, widget.Text(theme.Warn, inspect.Sanitize(p)))
+	}
+	return lines
+}
+
+// refusals are the nodes on which none fits, by what is in the way.
+func refusals(order []string, none map[string][]explain.NodeFit, width int) []widget.Line {
+	var lines []widget.Line
+	wide := 0
+	who := make([]string, len(order))
+	for i, message := range order {
+		nodes := none[message]
+		who[i] = inspect.Sanitize(string(nodes[0].Node))
+		if len(nodes) > 1 {
+			who[i] = fmt.Sprintf("%s and %d more", who[i], len(nodes)-1)
+		}
+		wide = min(max(wide, widget.Width(who[i])), width/3)
+	}
+	for i, message := range order {
+		label := widget.Span{Text: "  " + widget.Pad(who[i], wide) + "  ", Role: theme.Name}
+		for _, text := range widget.Wrap(inspect.Sanitize(message), max(10, width-wide-4)) {
+			lines = append(lines, widget.Line{label, {Text: text}})
+			label.Text = widget.Pad("", wide+4)
+		}
 	}
 	return lines
 }

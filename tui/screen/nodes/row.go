@@ -241,7 +241,7 @@ func (r *row) sentence() widget.Line {
 		line = append(line, widget.Span{Text: fmt.Sprintf("%s %d of %d free  ", screen.ShortDriver(p.driver), p.free, total)})
 	}
 	if r.total > own {
-		line = append(line, widget.Span{Text: fmt.Sprintf("and %d that other nodes share  ", r.total-own), Role: theme.Dim})
+		line = append(line, widget.Span{Text: fmt.Sprintf("%d shared with other nodes  ", r.total-own), Role: theme.Dim})
 	}
 	return append(line, widget.Span{Text: r.remark(), Role: theme.Warn})
 }
@@ -282,15 +282,34 @@ func adapt(rows []row) []listing.Column[row] {
 	drivers := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
 	})
+	wide := map[string]int{}
+	for i := range rows {
+		for j := range rows[i].drivers {
+			p := &rows[i].drivers[j]
+			wide[p.driver] = min(widestPicture, max(wide[p.driver], p.width()))
+		}
+	}
 	columns := []listing.Column[row]{base[0]}
 	for i, driver := range drivers {
 		columns = append(columns, listing.Column[row]{
-			Column:  widget.Column{Title: strings.ToUpper(screen.ShortDriver(driver)), Min: 6, Rank: 1 + i},
+			Column:  widget.Column{Title: strings.ToUpper(screen.ShortDriver(driver)), Min: max(6, wide[driver]), Rank: 1 + i},
 			Cell:    func(r *row) widget.Line { return r.panelOf(driver).picture() },
 			Compare: func(a, b *row) int { return cmp.Compare(a.panelOf(driver).freeCount(), b.panelOf(driver).freeCount()) },
 		})
 	}
 	return append(columns, base[1:]...)
+}
+
+// widestPicture is how much of the devices of a driver is shown at least, if the column is shown.
+const widestPicture = 24
+
+// width is the number of columns of the picture.
+func (p *panel) width() int {
+	n := len(p.groups) - 1
+	for _, g := range p.groups {
+		n += len(g.cells)
+	}
+	return n
 }
 
 // freeCount is how many devices are free; -1 when there are none at all.
