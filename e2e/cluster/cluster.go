@@ -224,6 +224,30 @@ func (c *Cluster) stop(t testing.TB) {
 	}
 }
 
+// Restart kills a part of the control plane, leaves it dead for a while, and starts it again as it was. For
+// the API server it waits until that is ready.
+func (c *Cluster) Restart(t testing.TB, name string, pause time.Duration) {
+	t.Helper()
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name })
+	if at < 0 {
+		t.Fatalf("restarting %s: it does not run", name)
+	}
+	old := c.processes[at]
+	old.stop(0)
+	time.Sleep(pause)
+	p, err := startProcess(c.dir, old.cmd.Path, old.cmd.Args[1:]...)
+	if err != nil {
+		t.Fatalf("restarting %s: %v", name, err)
+	}
+	c.processes[at] = p
+	if name != "kube-apiserver" {
+		return
+	}
+	if err := c.connect(t.Context()); err != nil {
+		t.Fatalf("restarting %s: %v", name, err)
+	}
+}
+
 // Client returns a client of the admin.
 func (c *Cluster) Client() kubernetes.Interface { return c.client }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // backoff is how reading is repeated after it failed: soon, for a server that restarts, and then less often.
-var backoff = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 10 * time.Second}
+var backoff = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 4, Cap: 3 * time.Second}
 
 // Watcher follows a cluster.
 type Watcher struct {
