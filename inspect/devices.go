@@ -52,6 +52,23 @@ type DeviceStatus struct {
 // device that several slices publish, one that a node can use comes first, then the newest generation.
 func (s *Snapshot) Devices() []DeviceStatus { return s.devices(s.reach()) }
 
+// Newest returns the devices without those of generations that are obsolete, in the same order: the
+// scheduler sees no others. The devices that it is given stay as they are.
+func Newest(devices []DeviceStatus) []DeviceStatus {
+	generation := map[PoolID]int64{}
+	for i := range devices {
+		pool := devices[i].ID.PoolID()
+		generation[pool] = max(generation[pool], devices[i].Slice.Spec.Pool.Generation)
+	}
+	out := make([]DeviceStatus, 0, len(devices))
+	for i := range devices {
+		if devices[i].Slice.Spec.Pool.Generation == generation[devices[i].ID.PoolID()] {
+			out = append(out, devices[i])
+		}
+	}
+	return out
+}
+
 func (s *Snapshot) devices(r *reach) []DeviceStatus {
 	byID := map[DeviceID]DeviceStatus{}
 	usable := map[DeviceID]bool{}

@@ -159,6 +159,9 @@ func (m *model) keyLine(room int) widget.Line {
 	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
 	line := widget.Line{}
 	helpKey := keyText(keymap.Key{Press: []string{"?"}, Short: "help"})
+	if m.typing() {
+		keys, helpKey = m.top().Keys(), nil // the others are typed
+	}
 	left := room - helpKey.Width()
 	for _, k := range m.byWeight(keys) {
 		if k.Off != "" || k.Short == "" || k.Action == help {

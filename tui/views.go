@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/cel"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/copies"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/detail"
@@ -27,7 +28,7 @@ var viewTable = []viewEntry{
 	{"nodes", "Nodes", func(*Options) screen.Screen { return nodes.New() }},
 	{"priority", "Priority", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
 	{"storage", "Storage", func(*Options) screen.Screen { return storage.New() }},
-	{"cel", "CEL", nil},
+	{"cel", "CEL", func(*Options) screen.Screen { return cel.New() }},
 }
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.

@@ -128,6 +128,26 @@ func Line(expression string, line int) string {
 	return strings.TrimSuffix(lines[line-1], "\r")
 }
 
+// Offset turns a place in a source into an offset in bytes.
+func Offset(source string, p Place) int {
+	start := 0
+	for line := 1; line < p.Line; line++ {
+		next := strings.IndexByte(source[start:], '\n')
+		if next < 0 {
+			return len(source)
+		}
+		start += next + 1
+	}
+	column := 1
+	for i := range source[start:] {
+		if column >= p.Column || source[start+i] == '\n' {
+			return start + i
+		}
+		column++
+	}
+	return len(source)
+}
+
 // placeOf turns an offset in bytes into a place.
 func placeOf(expression string, offset int) Place {
 	offset = min(max(offset, 0), len(expression))

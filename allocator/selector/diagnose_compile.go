@@ -15,6 +15,7 @@ var (
 	undefined    = regexp.MustCompile(`^undefined field '([^']*)'`)
 	noOverload   = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '(.*)'$`)
 	notBoolean   = regexp.MustCompile(`^must evaluate to bool or the unknown type, not (.*)$`)
+	expectedBool = regexp.MustCompile(`^expected type 'bool' but found '(.*)'$`)
 	unrecognized = regexp.MustCompile(`^Syntax error: token recognition error at: '(.*)`)
 	unexpected   = regexp.MustCompile(`^Syntax error: (?:mismatched|extraneous) input '(.*?)' expecting`)
 	missing      = regexp.MustCompile(`^Syntax error: missing '(.)' at '(.*)'`)
@@ -36,6 +37,9 @@ func (d *diagnosis) compileError(e *CompileError) {
 	case notBoolean.MatchString(e.Message):
 		f.Code = CodeNotBoolean
 		f.Message = fmt.Sprintf("A selector must say true or false; this gives %s. Compare it with something.", article(plainType(notBoolean.FindStringSubmatch(e.Message)[1])))
+	case expectedBool.MatchString(e.Message):
+		f.Code = CodeNotBoolean
+		f.Message = fmt.Sprintf("Something true or false must stand here; this is %s. Compare it with something.", article(plainType(expectedBool.FindStringSubmatch(e.Message)[1])))
 	default:
 		f.Message = "CEL does not accept this: " + e.Message + "."
 	}
@@ -46,25 +50,7 @@ func (d *diagnosis) compileError(e *CompileError) {
 func (d *diagnosis) rest(p Place) string { return d.trial.Expression[d.offset(p):] }
 
 // offset turns a place into an offset in bytes.
-func (d *diagnosis) offset(p Place) int {
-	source := d.trial.Expression
-	start := 0
-	for line := 1; line < p.Line; line++ {
-		next := strings.IndexByte(source[start:], '\n')
-		if next < 0 {
-			return len(source)
-		}
-		start += next + 1
-	}
-	column := 1
-	for i := range source[start:] {
-		if column >= p.Column || source[start+i] == '\n' {
-			return start + i
-		}
-		column++
-	}
-	return len(source)
-}
+func (d *diagnosis) offset(p Place) int { return Offset(d.trial.Expression, p) }
 
 // splice replaces n bytes of the source at a place.
 func (d *diagnosis) splice(p Place, n int, with string) string {

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -51,6 +52,32 @@ func (b *Bench) Histograms(t *Trial, n int) []Histogram {
 		if h := b.histogram(f, columns[i], matched, n); h.Devices > 0 {
 			out = append(out, h)
 		}
+	}
+	return out
+}
+
+// FieldValue is a field with its value in CEL's notation.
+type FieldValue struct {
+	Field Field
+	Value string
+}
+
+// Values returns the fields that a device has, sorted by kind, domain and name.
+func (b *Bench) Values(subject int) []FieldValue {
+	s := &b.columns.subjects[subject]
+	var out []FieldValue
+	for name := range s.Device.Attributes {
+		out = append(out, FieldValue{Field: fieldOf("attributes", s.Driver, name)})
+	}
+	for name := range s.Device.Capacity {
+		out = append(out, FieldValue{Field: fieldOf("capacity", s.Driver, name)})
+	}
+	slices.SortFunc(out, func(a, b FieldValue) int {
+		return cmp.Or(strings.Compare(a.Field.Kind, b.Field.Kind), strings.Compare(a.Field.Domain, b.Field.Domain), strings.Compare(a.Field.Name, b.Field.Name))
+	})
+	out = slices.CompactFunc(out, func(a, b FieldValue) bool { return a.Field == b.Field }) // bare and qualified
+	for i := range out {
+		out[i].Value = valueOf(out[i].Field, s)
 	}
 	return out
 }

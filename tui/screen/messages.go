@@ -16,6 +16,8 @@ type (
 	Changed struct{}
 	// Selected asks the screen to put its cursor on this object, if it shows it.
 	Selected struct{ Ref Ref }
+	// Type asks the screen to take text from now on, if it can.
+	Type struct{}
 	// Filter is as much of a filter as the user has typed.
 	Filter struct{ Text string }
 )

@@ -15,7 +15,7 @@ type deviceFilter struct{ driver, pool, node, device string }
 // devices returns the devices that are chosen, in the order of driver, pool and name. Of a pool only those
 // of the newest generation count: the scheduler sees no others.
 func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, error) {
-	all := newest(s.Devices())
+	all := inspect.Newest(s.Devices())
 	onNode, err := f.reaching(s)
 	if err != nil {
 		return nil, err
@@ -54,17 +54,6 @@ func called(name string, parts ...string) bool {
 		}
 	}
 	return false
-}
-
-// newest leaves out devices of generations that are obsolete.
-func newest(devices []inspect.DeviceStatus) []inspect.DeviceStatus {
-	generation := map[inspect.PoolID]int64{}
-	for _, d := range devices {
-		generation[d.ID.PoolID()] = max(generation[d.ID.PoolID()], d.Slice.Spec.Pool.Generation)
-	}
-	return slices.DeleteFunc(devices, func(d inspect.DeviceStatus) bool {
-		return d.Slice.Spec.Pool.Generation < generation[d.ID.PoolID()]
-	})
 }
 
 // reaching returns the devices that the node can use, or nil when no node was named.

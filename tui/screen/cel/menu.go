@@ -1,0 +1,271 @@
+package cel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// source is where a selector is, or could be: a request of a claim or template, or a class.
+type source struct {
+	ref screen.Ref
+	// request is the index of the request, alternative that in firstAvailable, or -1.
+	request, alternative int
+	// selector is the index of the selector that was loaded; -1 stands for all of them.
+	selector int
+	// name is that of the request, class that of the class that it names.
+	name, class string
+}
+
+func (s *source) String() string {
+	text := strings.ToLower(strings.TrimPrefix(string(s.ref.Kind), "Resource")) + " " + s.ref.String()
+	if s.ref.Kind != screen.Class && s.ref.Kind != screen.None {
+		text += " request " + s.name
+	}
+	return text
+}
+
+// entry is a line of a menu.
+type entry struct {
+	source     source
+	expression string
+	// label says what it is, when source does not.
+	label string
+}
+
+func (e *entry) title() string {
+	if e.label != "" {
+		return e.label
+	}
+	return e.source.String()
+}
+
+// menu is a list to choose from, which is narrowed by typing.
+type menu struct {
+	title   string
+	prompt  widget.Prompt
+	all     []entry
+	shown   []*entry
+	cursor  int
+	loading bool
+	done    func(w *screen.World, e *entry) tea.Cmd
+	back    mode
+}
+
+func (m *menu) fill(entries []entry) {
+	m.all, m.loading = entries, false
+	m.narrow()
+}
+
+// narrow leaves the entries in which all words are that were typed.
+func (m *menu) narrow() {
+	words := strings.Fields(strings.ToLower(m.prompt.Value()))
+	m.shown = nil
+	for i := range m.all {
+		text := strings.ToLower(m.all[i].title() + " " + m.all[i].expression)
+		found := true
+		for _, word := range words {
+			found = found && strings.Contains(text, word)
+		}
+		if found {
+			m.shown = append(m.shown, &m.all[i])
+		}
+	}
+	m.cursor = min(m.cursor, max(0, len(m.shown)-1))
+}
+
+func (s *Screen) openMenu(title string, done func(w *screen.World, e *entry) tea.Cmd) {
+	s.menu = &menu{title: title, prompt: widget.Prompt{Label: "narrow: "}, loading: true, done: done, back: s.mode}
+	s.popup.close()
+	s.mode = choosing
+}
+
+func (s *Screen) pressMenu(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
+	m := s.menu
+	switch k.Keystroke() {
+	case "esc":
+		s.closeMenu()
+	case "down", "ctrl+n", "tab":
+		m.cursor = min(m.cursor+1, max(0, len(m.shown)-1))
+	case "up", "ctrl+p", "shift+tab":
+		m.cursor = max(0, m.cursor-1)
+	case "pgdown":
+		m.cursor = min(m.cursor+visibleItems, max(0, len(m.shown)-1))
+	case "pgup":
+		m.cursor = max(0, m.cursor-visibleItems)
+	case "enter":
+		if m.cursor < len(m.shown) {
+			chosen := m.shown[m.cursor]
+			s.closeMenu()
+			return m.done(w, chosen)
+		}
+	default:
+		if m.prompt.Press(k) {
+			m.narrow()
+		}
+	}
+	return nil
+}
+
+func (s *Screen) closeMenu() { s.mode, s.menu = s.menu.back, nil }
+
+// openLoad offers what was typed before, and the selectors of all classes, claims and templates.
+func (s *Screen) openLoad(w *screen.World) tea.Cmd {
+	s.remember()
+	s.openMenu("Load a selector", func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
+	var past []entry
+	for i := len(s.history) - 1; i >= 0; i-- {
+		if s.history[i] != s.ed.text {
+			past = append(past, entry{label: "before", expression: s.history[i]})
+		}
+	}
+	return s.list(w, screen.Ref{}, past)
+}
+
+// list collects selectors in the background: those of an object, or of all when ref is of no kind.
+func (s *Screen) list(w *screen.World, ref screen.Ref, before []entry) tea.Cmd {
+	if w.Snapshot == nil {
+		s.menu.fill(before)
+		return nil
+	}
+	snapshot := w.Snapshot
+	return s.lists.Start(w, func(context.Context) ([]entry, error) {
+		return append(before, entriesOf(snapshot, ref)...), nil
+	})
+}
+
+func (s *Screen) loadEntry(w *screen.World, e *entry) tea.Cmd {
+	s.remember()
+	s.setText(e.expression)
+	s.source, s.class = e.source, e.source.class
+	return tea.Batch(s.try(w), s.read(w))
+}
+
+// openClasses offers the classes behind which the selector can stand.
+func (s *Screen) openClasses(w *screen.World) tea.Cmd {
+	if w.Snapshot == nil {
+		return nil
+	}
+	s.openMenu("Try the selector on the devices of", func(w *screen.World, e *entry) tea.Cmd {
+		s.class = e.source.class
+		return s.read(w)
+	})
+	entries := []entry{{label: "all classes"}}
+	for _, c := range w.Snapshot.Objects().Classes {
+		entries = append(entries, entry{source: source{class: c.Name}, label: c.Name, expression: join(c.Spec.Selectors)})
+	}
+	s.menu.fill(entries)
+	return nil
+}
+
+// loadWanted loads the selectors of an object that another view points at: at once when there is one,
+// else after a choice.
+func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
+	ref := s.wanted
+	if w.Snapshot == nil || ref.Kind == screen.None {
+		return nil
+	}
+	s.wanted = screen.Ref{}
+	entries := entriesOf(w.Snapshot, ref)
+	switch len(entries) {
+	case 0:
+		return screen.Send(screen.Say{Text: fmt.Sprintf("%s %s has no CEL selectors", strings.ToLower(string(ref.Kind)), ref), Role: theme.Warn})
+	case 1:
+		return s.loadEntry(w, &entries[0])
+	}
+	s.openMenu("Selectors of "+ref.String(), func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
+	s.menu.fill(entries)
+	return nil
+}
+
+// entriesOf are the selectors of an object; of all classes, claims and templates when ref is of no kind.
+func entriesOf(s *inspect.Snapshot, ref screen.Ref) []entry {
+	var out []entry
+	o := s.Objects()
+	is := func(kind screen.Kind, namespace, name string) bool {
+		return ref.Kind == screen.None || ref == screen.Ref{Kind: kind, Namespace: namespace, Name: name}
+	}
+	for _, c := range o.Classes {
+		if is(screen.Class, "", c.Name) {
+			out = appendEntries(out, source{ref: screen.Ref{Kind: screen.Class, Name: c.Name}}, c.Spec.Selectors)
+		}
+	}
+	for _, t := range o.Templates {
+		if is(screen.Template, t.Namespace, t.Name) {
+			out = appendRequests(out, screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}, &t.Spec.Spec)
+		}
+	}
+	for _, c := range o.Claims {
+		if is(screen.Claim, c.Namespace, c.Name) {
+			out = appendRequests(out, screen.Ref{Kind: screen.Claim, Namespace: c.Namespace, Name: c.Name}, &c.Spec)
+		}
+	}
+	return out
+}
+
+func appendRequests(out []entry, ref screen.Ref, spec *resourcev1.ResourceClaimSpec) []entry {
+	forRequests(ref, spec, func(at source, selectors []resourcev1.DeviceSelector) { out = appendEntries(out, at, selectors) })
+	return out
+}
+
+// forRequests calls f for every request and every alternative.
+func forRequests(ref screen.Ref, spec *resourcev1.ResourceClaimSpec, f func(at source, selectors []resourcev1.DeviceSelector)) {
+	for i := range spec.Devices.Requests {
+		r := &spec.Devices.Requests[i]
+		if r.Exactly != nil {
+			f(source{ref: ref, request: i, alternative: -1, selector: -1, name: r.Name, class: r.Exactly.DeviceClassName}, r.Exactly.Selectors)
+		}
+		for j := range r.FirstAvailable {
+			sub := &r.FirstAvailable[j]
+			f(source{ref: ref, request: i, alternative: j, selector: -1, name: r.Name + "/" + sub.Name, class: sub.DeviceClassName}, sub.Selectors)
+		}
+	}
+}
+
+func appendEntries(out []entry, at source, selectors []resourcev1.DeviceSelector) []entry {
+	for i := range selectors {
+		if selectors[i].CEL != nil {
+			at.selector = i
+			out = append(out, entry{source: at, expression: selectors[i].CEL.Expression})
+		}
+	}
+	return out
+}
+
+// view draws the menu in at most width columns and height lines.
+func (m *menu) view(th *theme.Theme, width, height int) []string {
+	width = min(width, 110)
+	lines := []string{widget.Rule(th, widget.Text(theme.Accent, inspect.Sanitize(m.title)), width), widget.Fit(" "+m.prompt.View(th, width-1), width, 1)}
+	n := max(1, height-4)
+	from := min(max(0, m.cursor-n/2), max(0, len(m.shown)-n))
+	for i := from; i < min(from+n, len(m.shown)); i++ {
+		lines = append(lines, m.line(i).Render(th, width))
+	}
+	switch {
+	case m.loading:
+		lines = append(lines, " …")
+	case len(m.shown) == 0:
+		lines = append(lines, widget.Text(theme.Dim, " there is none").Render(th, width))
+	}
+	hint := widget.Text(theme.Dim, fmt.Sprintf(" ⏎ take  ↑↓ move  Esc back   %d of %d", len(m.shown), len(m.all)))
+	return append(lines, hint.Render(th, width))
+}
+
+func (m *menu) line(i int) widget.Line {
+	e := m.shown[i]
+	mark := "  "
+	if i == m.cursor {
+		mark = "▸ "
+	}
+	const title = 34
+	line := widget.Line{{Text: mark, Role: theme.Accent}, {Text: widget.Pad(widget.Cut(inspect.Sanitize(e.title()), title), title) + "  ", Role: theme.Name}}
+	return append(line, paint(e.expression)...)
+}

@@ -1,0 +1,275 @@
+package cel
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// pane is what is shown beside the devices where there is no room for both.
+type pane uint8
+
+const (
+	terms pane = iota
+	values
+	list // the devices, where there is room for nothing else
+	panes
+)
+
+// next is the pane after this one.
+func (p pane) next(narrow bool) pane {
+	n := panes
+	if !narrow {
+		n = list
+	}
+	return (p + 1) % n
+}
+
+// which says which devices are listed.
+type which uint8
+
+const (
+	matching which = iota // and those on which the selector fails; all, when there are neither
+	failing
+	everyone
+	whiches
+)
+
+// order returns the devices of an answer that are listed.
+func (w which) order(a *answer) []int {
+	switch {
+	case w == failing:
+		return a.order[a.matched:a.rest]
+	case w == everyone || a.rest == 0:
+		return a.order
+	}
+	return a.order[:a.rest]
+}
+
+func (w which) describe(a *answer) string {
+	switch {
+	case w == failing:
+		return "on which it fails"
+	case w == everyone:
+		return "all"
+	case a.rest == 0 && len(a.order) > 0:
+		return "none matches; these do not"
+	case a.rest > a.matched:
+		return "that match, and on which it fails"
+	}
+	return "that match"
+}
+
+var columns = []widget.Column{
+	{Title: "  DEVICE", Min: 26, Max: 60}, {Title: "NODE", Max: 30, Rank: 2}, {Title: "DRIVER", Rank: 1},
+}
+
+// deviceRows are some devices of an answer.
+type deviceRows struct {
+	a     *answer
+	order []int
+}
+
+func (d *deviceRows) Len() int { return len(d.order) }
+
+func (d *deviceRows) Row(i int) widget.Row {
+	subject := d.order[i]
+	device := &d.a.lab.devices[subject]
+	result := d.a.trial.OutcomeOf(subject).Result
+	mark, role := resultMark(result)
+	name := theme.Plain
+	if result == selector.NoMatch {
+		name = theme.Dim
+	}
+	return widget.Row{Cells: []widget.Line{
+		{{Text: mark + " ", Role: role}, {Text: inspect.Sanitize(device.ID.Pool + "/" + device.ID.Device), Role: name}},
+		widget.Text(theme.Dim, inspect.Sanitize(string(device.Node))), widget.Text(theme.Dim, screen.ShortDriver(device.ID.Driver)),
+	}}
+}
+
+func resultMark(r selector.Result) (string, theme.Role) {
+	switch r {
+	case selector.Match:
+		return "✓", theme.Good
+	case selector.Failed:
+		return "!", theme.Bad
+	}
+	return "·", theme.Dim
+}
+
+func valueMark(v *selector.TermValue) (string, theme.Role) {
+	switch {
+	case v.Err != nil:
+		return "!", theme.Bad
+	case v.Match:
+		return "✓", theme.Good
+	}
+	return "✗", theme.Warn
+}
+
+// termLines is the truth table of the device under the cursor: each term with what it gives and the values
+// that it saw.
+func (s *Screen) termLines(width int) []widget.Line {
+	subject, ok := s.subject()
+	if !ok {
+		return nil
+	}
+	a := s.good
+	if strings.TrimSpace(a.text) == "" {
+		return fieldLines(a.lab, subject)
+	}
+	o := a.trial.OutcomeOf(subject)
+	var out []widget.Line
+	reads := a.lab.bench.Reads(a.trial, o)
+	for i := range a.trial.Terms {
+		mark, role := valueMark(&o.Terms[i])
+		term := fold(paint(a.trial.Terms[i]), max(10, width-3))
+		for j, line := range term {
+			lead := widget.Span{Text: "   "}
+			if j == 0 {
+				lead = widget.Span{Text: mark + "  ", Role: role}
+			}
+			out = append(out, append(widget.Line{lead}, line...))
+		}
+		if i < len(reads) {
+			out = append(out, readLines(reads[i])...)
+		}
+		if err := o.Terms[i].Err; err != nil {
+			out = append(out, indented(fold(widget.Text(theme.Bad, inspect.Sanitize(briefly(err))), max(10, width-5)))...)
+		}
+	}
+	return out
+}
+
+// briefly is an error without the advice at its end: ours was tried.
+func briefly(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ". consider using")
+	return text
+}
+
+// fieldLines is what a device has, while there are no terms.
+func fieldLines(l *lab, subject int) []widget.Line {
+	var out []widget.Line
+	for _, v := range l.bench.Values(subject) {
+		out = append(out, widget.Line{
+			{Text: inspect.Sanitize(v.Field.Expression()), Role: theme.Dim}, {Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: theme.Literal},
+		})
+	}
+	return out
+}
+
+func indented(lines []widget.Line) []widget.Line {
+	for i := range lines {
+		lines[i] = append(widget.Line{{Text: "     "}}, lines[i]...)
+	}
+	return lines
+}
+
+func readLines(reads []selector.Read) []widget.Line {
+	var out []widget.Line
+	for _, r := range reads {
+		value, role := inspect.Sanitize(r.Value), theme.Literal
+		if value == "" {
+			value, role = "(the device has none)", theme.Warn
+		}
+		out = append(out, widget.Line{{Text: "     " + shortField(r.Expression) + " = ", Role: theme.Dim}, {Text: value, Role: role}})
+	}
+	return out
+}
+
+// shortField is the name of a field without its domain.
+func shortField(field string) string {
+	if i := strings.LastIndex(field, "]."); i >= 0 {
+		field = field[i+2:]
+	}
+	return inspect.Sanitize(strings.TrimPrefix(field, "device."))
+}
+
+// wrap breaks a line into lines of at most width columns.
+func wrap(line widget.Line, width int) []widget.Line {
+	out := []widget.Line{nil}
+	column := 0
+	for _, span := range line {
+		for len(span.Text) > 0 {
+			fits := 0
+			used := column
+			for i, r := range span.Text {
+				w := widget.Width(string(r))
+				if used+w > width && used > 0 {
+					break
+				}
+				used, fits = used+w, i+len(string(r))
+			}
+			n := len(out) - 1
+			if fits > 0 {
+				out[n] = append(out[n], widget.Span{Text: span.Text[:fits], Role: span.Role})
+			}
+			span.Text, column = span.Text[fits:], used
+			if len(span.Text) > 0 {
+				out, column = append(out, nil), 0
+			}
+		}
+	}
+	return out
+}
+
+// valueLines is which values the matches have, field by field.
+func (s *Screen) valueLines(width, height int) []widget.Line {
+	if s.good == nil {
+		return nil
+	}
+	var out []widget.Line
+	for i := range s.good.histograms {
+		h := &s.good.histograms[i]
+		lines := histogram(h, width, s.good.trial.Matched)
+		if len(out)+len(lines) > height {
+			left := len(s.good.histograms) - i
+			if len(out) >= height && len(out) > 0 {
+				out, left = out[:height-1], left+1
+			}
+			return append(out, widget.Text(theme.Dim, fmt.Sprintf("… and %d more fields", left)))
+		}
+		out = append(out, lines...)
+	}
+	return out
+}
+
+// mostBars is how many values of a field get a line of their own.
+const mostBars = 5
+
+func histogram(h *selector.Histogram, width, matched int) []widget.Line {
+	title := widget.Line{{Text: inspect.Sanitize(h.Field.Name), Role: theme.Name}, {Text: " " + inspect.Sanitize(h.Field.Domain), Role: theme.Dim}}
+	if h.Distinct == 1 && h.Missing == 0 {
+		return []widget.Line{append(widget.Line{title[0], {Text: " = "}, {Text: inspect.Sanitize(h.Values[0].Value), Role: theme.Literal}}, widget.Span{Text: "  all", Role: theme.Dim})}
+	}
+	if h.Distinct > valuesShown {
+		text := fmt.Sprintf("  %d different values, as ", h.Distinct)
+		return []widget.Line{append(title[:1:1], widget.Span{Text: text, Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(h.Values[0].Value), Role: theme.Literal})}
+	}
+	lines := []widget.Line{title}
+	for _, v := range h.Values[:min(mostBars, len(h.Values))] {
+		lines = append(lines, bar(inspect.Sanitize(v.Value), v.Devices, matched, width, theme.Literal))
+	}
+	if more := len(h.Values) - mostBars; more > 0 {
+		lines = append(lines, widget.Text(theme.Dim, fmt.Sprintf("  and %d more values", more)))
+	}
+	if h.Missing > 0 {
+		lines = append(lines, bar("(none)", h.Missing, matched, width, theme.Warn))
+	}
+	return lines
+}
+
+// bar is a value with the share of the matches that have it.
+func bar(value string, n, of, width int, role theme.Role) widget.Line {
+	const number = 7
+	text := max(8, min(28, width-number-12))
+	length := max(4, min(24, width-number-text-4))
+	line := widget.Line{{Text: "  " + widget.Pad(widget.Cut(value, text), text) + " ", Role: role}}
+	line = append(line, widget.Bar(float64(n)/float64(max(1, of)), length, theme.Used)...)
+	return append(line, widget.Span{Text: fmt.Sprintf("%*d", number, n), Role: theme.Plain})
+}

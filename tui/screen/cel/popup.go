@@ -1,0 +1,134 @@
+package cel
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// popup is what is proposed under the cursor.
+type popup struct {
+	items  editor.Completion
+	cursor int
+	// chosen: the user has moved in it, so that Enter takes an item instead of breaking the line.
+	chosen bool
+}
+
+func (p *popup) open() bool { return len(p.items.Items) > 0 }
+
+func (p *popup) close() { *p = popup{} }
+
+// propose looks what can stand at the cursor. What the user did not ask for is not shown where it would be
+// no help: operators, and what is there already.
+func (p *popup) propose(c *editor.Completer, ed *textEditor, asked bool) {
+	p.close()
+	items := c.Complete(ed.text, ed.cursor)
+	if !asked && !worth(&items, ed) {
+		return
+	}
+	p.items = items
+}
+
+// worth reports whether a completion is worth to be shown unasked.
+func worth(c *editor.Completion, ed *textEditor) bool {
+	if len(c.Items) == 0 || ed.cursor == 0 {
+		return false
+	}
+	kind := c.Items[0].Kind
+	if kind == editor.OperatorKind {
+		return false
+	}
+	whole := ed.text[c.From:c.To]
+	if len(c.Items) == 1 && (c.Items[0].Label == whole || c.Items[0].Insert == whole) {
+		return false
+	}
+	behind := ed.text[ed.cursor-1]
+	return c.From < ed.cursor || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
+}
+
+// press handles a key while something is proposed; taken says that an item was.
+func (p *popup) press(ed *textEditor, key string) (handled, taken bool) {
+	n := len(p.items.Items)
+	if n == 0 {
+		return false, false
+	}
+	switch key {
+	case "down":
+		if p.chosen {
+			p.cursor = (p.cursor + 1) % n
+		}
+		p.chosen = true
+	case "up":
+		p.cursor, p.chosen = (p.cursor+n-1)%n, true
+	case "esc":
+		p.close()
+	case "tab":
+		p.accept(ed)
+		return true, true
+	case "enter":
+		if !p.chosen {
+			return false, false
+		}
+		p.accept(ed)
+		return true, true
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// accept takes the item under the cursor.
+func (p *popup) accept(ed *textEditor) {
+	ed.replace(p.items.From, p.items.To, p.items.Items[p.cursor].Insert, other)
+	p.close()
+}
+
+// visibleItems is how many items are shown at once.
+const visibleItems = 7
+
+// box draws the items in at most width columns and, if possible, height lines.
+func (p *popup) box(th *theme.Theme, width, height int) []string {
+	n := min(len(p.items.Items), visibleItems, max(2, height-3))
+	if n < 1 || width < 20 {
+		return nil
+	}
+	from := min(max(0, p.cursor-n/2), len(p.items.Items)-n)
+	inner := widget.Width(p.help())
+	for _, item := range p.items.Items {
+		inner = max(inner, widget.Width(inspect.Sanitize(item.Label))+2+widget.Width(count(&item)))
+	}
+	inner = min(inner, width-4, 76)
+	lines := []string{th.Paint(theme.Dim, "╭"+repeat("─", inner+2)+"╮")}
+	edge := th.Paint(theme.Dim, "│")
+	for i := from; i < from+n; i++ {
+		lines = append(lines, edge+p.item(th, i, inner)+edge)
+	}
+	help := widget.Line{{Text: widget.Cut(p.help(), inner), Role: theme.Dim}}
+	return append(lines, edge+" "+help.Render(th, inner)+" "+edge, th.Paint(theme.Dim, "╰"+repeat("─", inner+2)+"╯"))
+}
+
+func (p *popup) item(th *theme.Theme, i, width int) string {
+	item := &p.items.Items[i]
+	mark, role := " ", theme.Plain
+	if i == p.cursor {
+		mark, role = "▸", theme.Accent
+	}
+	number := count(item)
+	label := widget.Pad(widget.Cut(inspect.Sanitize(item.Label), width-widget.Width(number)), width-widget.Width(number))
+	return widget.Line{{Text: mark, Role: theme.Accent}, {Text: label, Role: role}, {Text: number + " ", Role: theme.Dim}}.Paint(th)
+}
+
+func count(item *editor.Item) string {
+	if item.Devices == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d", item.Devices)
+}
+
+// help is one line about the item under the cursor.
+func (p *popup) help() string {
+	return inspect.Sanitize(p.items.Items[p.cursor].Help)
+}

@@ -1,0 +1,423 @@
+package cel
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// mode says who gets the keys.
+type mode uint8
+
+const (
+	browsing mode = iota // the devices, and the keys that mean the same everywhere
+	editing
+	choosing // a menu
+)
+
+// Screen is the view.
+type Screen struct {
+	mode    mode
+	ed      editorState
+	popup   popup
+	menu    *menu
+	history []string
+	// source is what the text was loaded from.
+	source source
+	// class is the one behind which the selector stands: only its devices are tried. "" is none.
+	class string
+
+	benches screen.Job[*lab]
+	look    screen.Job[*answer]
+	full    screen.Job[*answer]
+	advice  screen.Job[advice]
+	uses    screen.Job[usage]
+	lists   screen.Job[[]entry]
+
+	lab *lab
+	// answer is the newest, good the newest of a text that compiles.
+	answer, good *answer
+	findings     []selector.Finding
+	usage        *usage
+	// wanted is an object whose selectors are to be loaded when the world is known.
+	wanted screen.Ref
+
+	table  *widget.Table
+	rows   *deviceRows // of the table
+	which  which
+	pane   pane
+	pause  time.Duration // before advice
+	narrow bool          // there is room for one pane only
+	// width of the editor when last drawn, which up and down need, and where else things were drawn.
+	width int
+	zones zones
+}
+
+// zones are where things are: the number of lines of the editor, and the first line and the width of the
+// table.
+type zones struct{ editor, table, tableWidth int }
+
+// editorState is the editor as it was last laid out.
+type editorState struct {
+	textEditor
+	top int // the first line that is shown
+}
+
+// New makes the view.
+func New() *Screen { return &Screen{table: widget.NewTable(columns), width: 80, pause: pause} }
+
+// Typing implements screen.Typist.
+func (s *Screen) Typing() bool { return s.mode != browsing }
+
+// Update implements screen.Screen.
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Shown, screen.Changed:
+		return tea.Batch(s.read(w), s.loadWanted(w))
+	case screen.Hidden:
+		s.leave()
+		return nil
+	case screen.Type:
+		s.mode = editing
+		return nil
+	case screen.Selected:
+		s.wanted = msg.Ref
+		return s.loadWanted(w)
+	case tea.KeyPressMsg:
+		return s.press(w, msg)
+	case tea.PasteMsg:
+		return s.paste(w, msg.Content)
+	case tea.MouseClickMsg:
+		s.click(msg)
+		return nil
+	case tea.MouseWheelMsg:
+		s.wheel(msg)
+		return nil
+	}
+	cmd, _ := s.take(w, msg)
+	return cmd
+}
+
+// leave stops editing and remembers the text.
+func (s *Screen) leave() {
+	s.mode, s.menu = browsing, nil
+	s.popup.close()
+	s.remember()
+}
+
+func (s *Screen) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
+	switch s.mode {
+	case choosing:
+		return s.pressMenu(w, k)
+	case editing:
+		return s.pressEditor(w, k)
+	case browsing:
+	}
+	action := s.Keys().Action(k.String())
+	if action == "" {
+		return nil
+	}
+	return s.do(w, action)
+}
+
+// The actions.
+const (
+	edit       keymap.Action = "edit"
+	stop       keymap.Action = "stop editing"
+	complete   keymap.Action = "complete"
+	mend       keymap.Action = "instead"
+	load       keymap.Action = "load"
+	useIt      keymap.Action = "use in claim"
+	behind     keymap.Action = "behind class"
+	copyYAML   keymap.Action = "copy as YAML"
+	showOthers keymap.Action = "all devices"
+	switchPane keymap.Action = "terms or values"
+	nextDevice keymap.Action = "next device"
+	prevDevice keymap.Action = "previous device"
+	nextPage   keymap.Action = "next page"
+	prevPage   keymap.Action = "previous page"
+	first      keymap.Action = "first"
+	last       keymap.Action = "last"
+)
+
+// Keys implements screen.Screen.
+func (s *Screen) Keys() keymap.Map {
+	if s.mode != browsing {
+		return s.editingKeys()
+	}
+	return keymap.Map{
+		{Action: edit, Press: []string{"i"}, Short: "edit", Help: "edit the selector; Esc ends it"},
+		{Action: mend, Press: []string{"r"}, Short: "instead", Help: "take the corrected form that is proposed", Off: s.mendOff()},
+		{Action: load, Press: []string{"l"}, Short: "load", Help: "load a selector from a class, a claim, or what was typed before"},
+		{Action: useIt, Press: []string{"u"}, Short: "use", Help: "on how many nodes a claim could be allocated with this selector", Off: s.useOff()},
+		{Action: copyYAML, Press: []string{"Y"}, Short: "copy", Help: "copy the selector as YAML, ready to paste", Off: s.copyOff()},
+		{Action: behind, Press: []string{"b"}, Short: "class", Help: "try on the devices of a class only, as a request of that class does, or on all"},
+		{Action: showOthers, Press: []string{"x"}, Help: "which devices are listed: those that match, those on which it fails, all"},
+		{Action: switchPane, Press: []string{"v"}, Short: "values", Help: "values of the matches, the terms of the selected device, or, where there is little room, the devices"},
+		{Action: nextDevice, Press: []string{"j", "down"}, Help: "next device"},
+		{Action: prevDevice, Press: []string{"k", "up"}, Help: "previous device"},
+		{Action: nextPage, Press: []string{"pgdown", "ctrl+f"}, Help: "a page down"},
+		{Action: prevPage, Press: []string{"pgup", "ctrl+b"}, Help: "a page up"},
+		{Action: first, Press: []string{"g", "home"}, Help: "the first device"},
+		{Action: last, Press: []string{"G", "end"}, Help: "the last device"},
+	}
+}
+
+// editingKeys are those that do something while text is typed.
+func (s *Screen) editingKeys() keymap.Map {
+	return keymap.Map{
+		{Action: complete, Press: []string{"tab", "ctrl+space"}, Show: "Tab", Short: "complete", Help: "complete, or propose what can stand here"},
+		{Action: mend, Press: []string{"ctrl+r"}, Show: "^R", Short: "instead", Help: "take the corrected form", Off: s.mendOff()},
+		{Action: load, Press: []string{"ctrl+o"}, Show: "^O", Short: "load", Help: "load a selector"},
+		{Action: useIt, Press: []string{"ctrl+t"}, Show: "^T", Short: "use", Help: "try it in a claim", Off: s.useOff()},
+		{Action: copyYAML, Press: []string{"ctrl+y"}, Show: "^Y", Short: "copy", Help: "copy as YAML", Off: s.copyOff()},
+		{Action: behind, Press: []string{"ctrl+g"}, Show: "^G", Short: "class", Help: "try on the devices of a class only"},
+		{Action: switchPane, Press: []string{"ctrl+v"}, Show: "^V", Help: "values or terms"},
+		{Action: nextDevice, Press: []string{"ctrl+n"}, Help: "next device"},
+		{Action: prevDevice, Press: []string{"ctrl+p"}, Help: "previous device"},
+		{Action: nextPage, Press: []string{"pgdown"}, Help: "a page down"},
+		{Action: prevPage, Press: []string{"pgup"}, Help: "a page up"},
+		{Action: stop, Press: []string{"esc"}, Show: "Esc", Short: "done", Help: "stop editing"},
+	}
+}
+
+func (s *Screen) mendOff() string {
+	if s.suggestion() == "" {
+		return "there is nothing to correct"
+	}
+	return ""
+}
+
+func (s *Screen) copyOff() string {
+	if s.ed.text == "" {
+		return "there is no selector"
+	}
+	return ""
+}
+
+func (s *Screen) useOff() string {
+	switch {
+	case s.ed.text == "":
+		return "there is no selector"
+	case s.answer == nil || s.answer.trial.Check.Scheduler != nil || s.answer.text != s.ed.text:
+		return "the selector does not compile"
+	}
+	return ""
+}
+
+// do carries out an action.
+func (s *Screen) do(w *screen.World, action keymap.Action) tea.Cmd {
+	switch action {
+	case edit:
+		s.mode = editing
+	case stop:
+		s.leave()
+	case mend:
+		s.setText(s.suggestion())
+		return s.try(w)
+	case load:
+		return s.openLoad(w)
+	case useIt:
+		return s.openUse(w)
+	case behind:
+		return s.openClasses(w)
+	case copyYAML:
+		return screen.Send(screen.Copy{Text: s.CopyText()})
+	case showOthers:
+		s.which = (s.which + 1) % whiches
+		if s.good != nil {
+			s.fill()
+		}
+	case switchPane:
+		s.pane = s.pane.next(s.narrow)
+	case nextDevice:
+		s.table.Move(1)
+	case prevDevice:
+		s.table.Move(-1)
+	case nextPage:
+		s.table.Move(s.table.Page())
+	case prevPage:
+		s.table.Move(-s.table.Page())
+	case first:
+		s.table.MoveTo(0)
+	case last:
+		s.table.MoveTo(s.table.Len() - 1)
+	case complete:
+		s.proposeNow()
+	}
+	return nil
+}
+
+// setText replaces the text, as one change that can be taken back.
+func (s *Screen) setText(text string) {
+	s.ed.set(text)
+	s.popup.close()
+	s.usage = nil
+}
+
+// suggestion is the corrected form that is proposed first, or "".
+func (s *Screen) suggestion() string {
+	for _, f := range s.findings {
+		for _, suggestion := range f.Suggestions {
+			return suggestion.Expression
+		}
+	}
+	return ""
+}
+
+// pressEditor handles a key while text is typed.
+func (s *Screen) pressEditor(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
+	if handled, taken := s.popup.press(&s.ed.textEditor, k.Keystroke()); taken {
+		return s.changed(w, true)
+	} else if handled {
+		return nil
+	}
+	if action := s.editingKeys().Action(k.String()); action != "" {
+		before := s.ed.text
+		cmd := s.do(w, action)
+		if before != s.ed.text {
+			return tea.Batch(cmd, s.changed(w, false))
+		}
+		return cmd
+	}
+	switch k.Keystroke() {
+	case "up", "down":
+		s.vertical(k.Keystroke())
+		return nil
+	}
+	before := s.ed.text
+	if !s.ed.press(k) {
+		return nil
+	}
+	if before == s.ed.text {
+		s.popup.close()
+		return nil
+	}
+	return s.changed(w, true)
+}
+
+// changed follows a change of the text.
+func (s *Screen) changed(w *screen.World, propose bool) tea.Cmd {
+	s.usage = nil
+	s.popup.close()
+	if propose && s.lab != nil {
+		s.popup.propose(s.lab.completer, &s.ed.textEditor, false)
+	}
+	if s.answer != nil && s.answer.text == s.ed.text && !s.look.Running() {
+		return nil
+	}
+	return s.try(w)
+}
+
+func (s *Screen) proposeNow() {
+	if s.lab == nil {
+		return
+	}
+	if s.popup.propose(s.lab.completer, &s.ed.textEditor, true); len(s.popup.items.Items) == 1 {
+		s.popup.accept(&s.ed.textEditor)
+	}
+}
+
+func (s *Screen) paste(w *screen.World, text string) tea.Cmd {
+	switch s.mode {
+	case choosing:
+		s.menu.prompt.Insert(text)
+		s.menu.narrow()
+		return nil
+	case browsing, editing:
+	}
+	s.ed.replace(s.ed.cursor, s.ed.cursor, text, other)
+	return s.changed(w, false)
+}
+
+// vertical moves the cursor a line up or down.
+func (s *Screen) vertical(key string) {
+	s.popup.close()
+	r := layout(s.ed.text, s.width)
+	row, column := r.find(s.ed.cursor)
+	switch {
+	case key == "up" && row > 0:
+		s.ed.cursor = r.offset(row-1, column)
+	case key == "down" && row+1 < len(r.lines):
+		s.ed.cursor = r.offset(row+1, column)
+	}
+	s.ed.last = moved
+}
+
+// remember adds the text to what was typed before.
+func (s *Screen) remember() {
+	const most = 50
+	if s.ed.text == "" || len(s.history) > 0 && s.history[len(s.history)-1] == s.ed.text {
+		return
+	}
+	s.history = append(s.history, s.ed.text)
+	if len(s.history) > most {
+		s.history = s.history[1:]
+	}
+}
+
+// CopyText implements screen.Copier.
+func (s *Screen) CopyText() string { return editor.YAML(s.ed.text) }
+
+// Selection implements screen.Screen.
+func (s *Screen) Selection() screen.Ref {
+	id, ok := s.selected()
+	if !ok {
+		return screen.Ref{}
+	}
+	return screen.Ref{Kind: screen.Device, Name: id.String()}
+}
+
+// Status implements screen.Screen.
+func (s *Screen) Status() string {
+	if s.lab == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d devices", len(s.lab.devices))
+}
+
+func (s *Screen) click(msg tea.MouseClickMsg) {
+	if s.mode == choosing {
+		return
+	}
+	switch {
+	case msg.Y > 0 && msg.Y <= s.zones.editor:
+		s.mode = editing
+		r := layout(s.ed.text, s.width)
+		if row := s.ed.top + msg.Y - 1; row < len(r.lines) {
+			s.ed.cursor = r.offset(row, max(0, msg.X-1))
+		}
+		s.popup.close()
+	case msg.Y >= s.zones.table && msg.X < s.zones.tableWidth:
+		s.mode = browsing
+		s.table.Click(msg.X, msg.Y-s.zones.table)
+	}
+}
+
+func (s *Screen) wheel(msg tea.MouseWheelMsg) {
+	switch msg.Button {
+	case tea.MouseWheelUp:
+		s.table.Wheel(-3)
+	case tea.MouseWheelDown:
+		s.table.Wheel(3)
+	}
+}
+
+// errorRole is how a finding looks.
+func errorRole(severity selector.Severity) theme.Role {
+	switch severity {
+	case selector.SeverityError:
+		return theme.Bad
+	case selector.SeverityWarning:
+		return theme.Warn
+	}
+	return theme.Dim
+}
