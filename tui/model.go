@@ -117,6 +117,9 @@ func (m *model) wait() tea.Cmd {
 
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd {
+	if m.options.Typing {
+		m.update(m.top(), screen.Type{})
+	}
 	return tea.Batch(m.wait(), m.update(m.top(), screen.Shown{}), tea.RequestBackgroundColor, tick())
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	Namespace string
 	// View is the name of the view to begin with; "" is the first.
 	View string
+	// Typing: the view takes text from the beginning, if it can.
+	Typing bool
 	// Clock tells the time of a live source. It must be set.
 	Clock func() time.Time
 	// Writer writes to the cluster; nil says that nothing can be written, NoWriter why.

@@ -21,6 +21,10 @@ const (
 	MaxLength = resourcev1.CELSelectorExpressionMaxLength
 )
 
+// OldestMinor is the oldest minor release of Kubernetes whose CEL environments are those that are used here:
+// since then nothing was added but what a feature gate turns on. Older ones may lack newer functions.
+const OldestMinor = 36
+
 // Place is a place in the source of an expression. Lines and columns count from 1, columns in
 // characters. The zero value stands for the expression as a whole.
 type Place struct{ Line, Column int }

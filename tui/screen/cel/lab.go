@@ -2,6 +2,7 @@ package cel
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
@@ -17,7 +18,7 @@ type lab struct {
 	bench     *selector.Bench
 	completer *editor.Completer
 	devices   []inspect.DeviceStatus
-	partial   string // why there may be more devices, or ""
+	partial   string // why answers may differ from those of the cluster, or ""
 	// class is the one whose devices these are; "" is none. all is the lab of all devices.
 	class string
 	all   *lab
@@ -83,6 +84,9 @@ func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
 	l := &lab{version: w.Version, features: featuresOf(w.Snapshot), devices: devices}
 	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
 		l.partial = inspect.Sanitize(h.Message)
+	}
+	if minor := w.Snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor && l.partial == "" {
+		l.partial = fmt.Sprintf("the cluster is 1.%d; selectors are compiled as 1.%d does, whose CEL has newer functions", minor, inspect.NewestMinor)
 	}
 	subjects := make([]selector.Subject, len(l.devices))
 	for i := range l.devices {

@@ -25,13 +25,15 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	head, cursorX, cursorY := s.editorLines(th, width, height)
 	lines := append([]string{widget.Rule(th, s.title(w), width)}, head...)
 	s.zones.editor = len(head)
-	for _, line := range s.adviceLines(width-2, max(2, (height-len(lines))*2/5)) {
-		lines = append(lines, append(widget.Line{{Text: " "}}, line...).Render(th, width))
+	if !s.proposing() {
+		for _, line := range s.adviceLines(width-2, max(2, (height-len(lines))*2/5)) {
+			lines = append(lines, append(widget.Line{{Text: " "}}, line...).Render(th, width))
+		}
 	}
 	if rest := height - len(lines); rest > 2 {
 		lines = append(lines, s.panes(th, width, rest, len(lines))...)
 	}
-	if s.popup.open() && s.mode == editing {
+	if s.proposing() {
 		lines = lay(lines, s.popup.box(th, width, height-cursorY-2), cursorX, cursorY+2, width, height)
 	}
 	return strings.Join(lines[:min(len(lines), height)], "\n")
@@ -123,10 +125,14 @@ func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string
 	return lines, column + 1, y
 }
 
+// proposing: something is proposed under the cursor. What is wrong with a word that is not finished is not
+// worth saying then.
+func (s *Screen) proposing() bool { return s.popup.open() && s.mode == editing }
+
 // caret points at the place of the first finding.
 func (s *Screen) caret(th *theme.Theme, r *rows) (row int, line string) {
 	f := s.foremost()
-	if f == nil || f.Place.Line == 0 {
+	if f == nil || f.Place.Line == 0 || s.proposing() {
 		return -1, ""
 	}
 	row, column := r.find(selector.Offset(s.ed.text, f.Place))

@@ -46,12 +46,14 @@ type celOptions struct {
 	// all others when none are named.
 	suggest          bool
 	wanted, unwanted []string
+	// lab: nothing was given to test, and there is a terminal to type into.
+	lab bool
 }
 
 func newCel(src *source) *cobra.Command {
 	flags := &celFlags{}
 	cmd := &cobra.Command{
-		Use:   "cel (EXPRESSION | -f FILE | claim|template|class NAME... | --suggest)",
+		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME... | --suggest]",
 		Short: "Test a device selector on real devices",
 		Long: `Test a device selector on real devices: which it matches, which not and why, on
 which it fails, what it costs, and whether the API server accepts it. It is
@@ -60,6 +62,9 @@ compiled and run exactly as the scheduler does.
 With claim, template or class all selectors of the object are tested, each on
 the devices that reach it: those that the class, and the selectors before it,
 let through.
+
+With nothing to test, on a terminal, it opens the lab of kubectl dra top: an
+editor that completes a selector and tries it on every device as it is typed.
 
 Exit codes: 0 some device matches, 3 none does, 1 it does not compile, or fails
 on a device: the scheduler then gives up with an error.`,
@@ -133,28 +138,10 @@ func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
 	if err := f.checkSuggest(args); err != nil {
 		return nil, err
 	}
-	switch {
-	case f.suggest:
-	case f.file != "" && len(args) > 0:
-		return nil, usagef("-f and an expression exclude each other")
-	case f.file != "":
-		if f.file == "-" && slices.Contains(src.from, "-") {
-			return nil, usagef("-f and --from cannot both read stdin")
-		}
-		o.expression, err = readExpression(src.streams.In, f.file)
-	case len(args) == 0:
-		return nil, usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
-	case isObject(args):
-		o.kind, o.names, err = splitArguments(args, celKinds)
-	case len(args) > 1:
-		return nil, usagef("give one expression, in quotes for the shell: these are %d arguments", len(args))
-	default:
-		o.expression = args[0]
-	}
-	if err != nil {
+	if err := f.subject(o, src, args); err != nil {
 		return nil, err
 	}
-	if !o.suggest && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
+	if !o.suggest && !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
 		return nil, usagef("the expression is empty")
 	}
 	if o.class != "" && o.kind.resource == inspect.Claims {
@@ -162,6 +149,31 @@ func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
 	}
 	o.namespace, err = src.namespace()
 	return o, err
+}
+
+// subject finds out what is tested: an expression, objects, or what will be typed in the lab.
+func (f *celFlags) subject(o *celOptions, src *source, args []string) (err error) {
+	switch {
+	case f.suggest:
+	case f.file != "" && len(args) > 0:
+		return usagef("-f and an expression exclude each other")
+	case f.file != "":
+		if f.file == "-" && slices.Contains(src.from, "-") {
+			return usagef("-f and --from cannot both read stdin")
+		}
+		o.expression, err = readExpression(src.streams.In, f.file)
+	case len(args) == 0 && src.interactive() && f.filter == (deviceFilter{}) && f.class == "" && f.output == "":
+		o.lab = true
+	case len(args) == 0:
+		return usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
+	case isObject(args):
+		o.kind, o.names, err = splitArguments(args, celKinds)
+	case len(args) > 1:
+		return usagef("give one expression, in quotes for the shell: these are %d arguments", len(args))
+	default:
+		o.expression = args[0]
+	}
+	return err
 }
 
 // typed is TYPE/NAME, which is no expression: no variable is called like a type.
@@ -202,11 +214,14 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 	return strings.TrimRight(string(data), "\r\n"), nil
 }
 
-// oldestCEL is the oldest minor release whose CEL environments are those that are used here: since then
-// nothing was added but what a feature gate turns on.
-const oldestCEL = 36
-
 func (o *celOptions) run(ctx context.Context) error {
+	if o.lab {
+		top := &topOptions{src: o.src, view: "cel", typing: true}
+		if o.src.config.Namespace != nil {
+			top.namespace = *o.src.config.Namespace
+		}
+		return top.run(ctx)
+	}
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
 	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
 		needs = append(needs, o.kind.resource)
@@ -219,7 +234,7 @@ func (o *celOptions) run(ctx context.Context) error {
 		return errors.New(healthText(inspect.Slices, h))
 	}
 	o.src.noteHealth(snapshot, needs)
-	if minor := snapshot.Features().Minor; minor > 0 && minor < oldestCEL {
+	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
 		o.src.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
 	}
 	devices, err := o.filter.devices(snapshot)

@@ -28,7 +28,8 @@ type topOptions struct {
 	view      string
 	namespace string // "" is all
 	once      bool
-	seats     int // 0 finds it out
+	typing    bool // the view takes text from the beginning
+	seats     int  // 0 finds it out
 }
 
 func newTop(src *source) *cobra.Command {
@@ -96,7 +97,7 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 
 func (o *topOptions) run(ctx context.Context) error {
 	options := o.src.topOptions()
-	options.View, options.Namespace, options.Seats = o.view, o.namespace, o.seats
+	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	once := o.once || !o.src.interactive()
 	if !o.src.offline() {
 		reader, err := o.src.levelReader()
