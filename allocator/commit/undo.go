@@ -100,7 +100,7 @@ func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) error {
 		return fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
 	}
 	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		kept = sameDevices(claim.Status.Allocation, r.intended[ref]) && len(claim.Status.ReservedFor) > 0
+		kept = r.wroteTo(claim) && len(claim.Status.ReservedFor) > 0
 		cleared = r.mayClear(claim)
 		if cleared {
 			claim.Status.Allocation = nil
@@ -119,8 +119,23 @@ func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) error {
 	return nil
 }
 
-// mayClear reports whether the claim has the allocation that this run was to write, and nobody relies on it.
-// The scheduler, should it have chosen the same devices, reserved the claim in the same write.
+// mayClear reports whether the claim has the allocation that this run wrote, and nobody relies on it.
 func (r *run) mayClear(claim *resourcev1.ResourceClaim) bool {
-	return sameDevices(claim.Status.Allocation, r.intended[refOf(claim)]) && len(claim.Status.ReservedFor) == 0
+	return r.wroteTo(claim) && len(claim.Status.ReservedFor) == 0
+}
+
+// wroteTo reports whether the claim has the allocation that this run wrote. Another run, or the scheduler, may
+// have chosen the same devices for it: so either the announcement of this run is still there, or it is known
+// that the write took effect and no other run has announced anything since. The scheduler reserves the claim
+// in the same write.
+func (r *run) wroteTo(claim *resourcev1.ResourceClaim) bool {
+	ref := refOf(claim)
+	if !sameDevices(claim.Status.Allocation, r.intended[ref]) {
+		return false
+	}
+	a, known := AnnouncementOn(claim), r.claims[ref]
+	if a != nil {
+		return a.Run == r.id
+	}
+	return known != nil && known.UID == claim.UID && known.Status.Allocation != nil
 }
