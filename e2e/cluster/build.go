@@ -22,10 +22,13 @@ var commands = []string{
 	"k8s.io/kubernetes/cmd/kubectl",
 }
 
-// build compiles the control plane whose module is e2e/controlplane/<minor> and returns the directory
-// of the binaries. They are kept in the user's cache directory under a name that depends on the module,
+// kubelet is built only for tests that start nodes.
+const kubelet = "k8s.io/kubernetes/cmd/kubelet"
+
+// build compiles commands of the module e2e/controlplane/<minor> and returns the directory of the
+// binaries. They are kept in the user's cache directory under a name that depends on the module,
 // the Go version and the platform, so that this happens once.
-func build(root, minor string) (string, error) {
+func build(root, minor string, commands ...string) (string, error) {
 	module := filepath.Join(root, "controlplane", minor)
 	version, key, err := identify(module)
 	if err != nil {
@@ -42,7 +45,7 @@ func build(root, minor string) (string, error) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "building %s %s (minutes the first time)\n", filepath.Base(command), version.full)
-		if err := goBuild(module, command, binary, version.ldflags()); err != nil {
+		if err := goBuild(module, command, binary, version.ldflags(), "GOWORK=off"); err != nil {
 			return "", err
 		}
 	}
@@ -92,15 +95,15 @@ func identify(module string) (release, string, error) {
 	return version, fmt.Sprintf("%x", sum.Sum(nil))[:12], nil
 }
 
-// goBuild compiles a command, outside any workspace. The binary appears only when it is complete.
-func goBuild(dir, command, binary, ldflags string) error {
+// goBuild compiles a command. The binary appears only when it is complete.
+func goBuild(dir, command, binary, ldflags string, env ...string) error {
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		return err
 	}
 	unfinished := fmt.Sprintf("%s.%d", binary, os.Getpid())
 	cmd := exec.Command("go", "build", "-ldflags", ldflags, "-o", unfinished, command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", command, err, out)
 	}
@@ -127,22 +130,27 @@ var root = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// plugin builds the product once per test process and returns the binary, in a directory of its own
-// in the cache: each working tree has one, so that two can be tested at the same time.
+// plugin builds the product once per test process and returns the binary.
 var plugin = sync.OnceValues(func() (string, error) {
 	root, err := root()
 	if err != nil {
 		return "", err
 	}
-	cache, err := cacheDir(root)
-	if err != nil {
-		return "", err
-	}
-	root, err = filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	tree := fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:12]
-	binary := filepath.Join(cache, "plugin-"+tree, "kubectl-dra")
-	return binary, goBuild(filepath.Dir(root), "./cmd/kubectl-dra", binary, "-s -w")
+	return buildOwn(filepath.Dir(root), "./cmd/kubectl-dra")
 })
+
+// buildOwn compiles a command of this repository into a directory of its own in the cache: each working
+// tree has one, so that two can be tested at the same time.
+func buildOwn(module, command string) (string, error) {
+	cache, err := cacheDir(module)
+	if err != nil {
+		return "", err
+	}
+	module, err = filepath.Abs(module)
+	if err != nil {
+		return "", err
+	}
+	tree := fmt.Sprintf("%x", sha256.Sum256([]byte(module)))[:12]
+	binary := filepath.Join(cache, "plugin-"+tree, filepath.Base(command))
+	return binary, goBuild(module, command, binary, "-s -w")
+}

@@ -63,6 +63,7 @@ type Options struct {
 type Cluster struct {
 	dir       string
 	bin       string // the binaries
+	version   string // a directory of e2e/controlplane
 	address   string // of the API server
 	processes []*process
 	client    kubernetes.Interface
@@ -82,8 +83,8 @@ func Start(t testing.TB, options Options) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{dir: t.TempDir()}
-	if c.bin, err = build(home, options.Version); err != nil {
+	c := &Cluster{dir: t.TempDir(), version: options.Version}
+	if c.bin, err = build(home, options.Version, commands...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.stop(t) })

@@ -21,7 +21,12 @@ type process struct {
 
 // startProcess starts a binary with its output in a file of the directory.
 func startProcess(dir, binary string, args ...string) (*process, error) {
-	p := &process{name: filepath.Base(binary), done: make(chan struct{})}
+	return startNamed(filepath.Base(binary), dir, binary, args...)
+}
+
+// startNamed is startProcess with a name for the log.
+func startNamed(name, dir, binary string, args ...string) (*process, error) {
+	p := &process{name: name, done: make(chan struct{})}
 	p.log = filepath.Join(dir, p.name+".log")
 	out, err := os.Create(p.log)
 	if err != nil {
