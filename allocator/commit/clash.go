@@ -91,27 +91,31 @@ func compareRefs(a, b inspect.ClaimRef) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// overShared returns the holders of a device if they cannot all hold it.
+// overShared returns the holders of a device if they cannot all hold it. Shares of a device that is no
+// longer shareable do not keep others off it, as they do not in the scheduler.
 func (l *ledger) overShared(id inspect.DeviceID, holders []inspect.Holder) []inspect.ClaimRef {
 	if len(holders) < 2 {
 		return nil
 	}
 	refs := make([]inspect.ClaimRef, len(holders))
-	exclusive := false
+	exclusive := 0
 	sums := map[resourcev1.QualifiedName]resource.Quantity{}
 	for i, h := range holders {
 		refs[i] = h.Claim
-		exclusive = exclusive || !h.Shared()
+		if !h.Shared() {
+			exclusive++
+		}
 		for name, q := range h.Result.ConsumedCapacity {
 			sum := sums[name].DeepCopy()
 			sum.Add(q)
 			sums[name] = sum
 		}
 	}
-	if exclusive {
+	device := l.devices[id]
+	shareable := device == nil || device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations
+	if exclusive > 1 || exclusive == 1 && shareable {
 		return refs
 	}
-	device := l.devices[id]
 	if device == nil {
 		return nil // the driver took it back: nothing to compare with
 	}
