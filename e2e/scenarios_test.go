@@ -58,10 +58,10 @@ func (r *release) asks(s *scenario.Scenario, i int) bool {
 	return all && (!r.gated || changesGates)
 }
 
-// TestScenarios has the plugin and kube-scheduler decide about the same claims in the same cluster, one
-// after the other, for the questions of testdata/scenarios: first `kubectl dra allocate` answers, then a
-// pod is created for the same node with a fresh copy of the claims. Both must give the same allocations,
-// or both must refuse. What the API server of a release does not accept is left out for both.
+// TestScenarios has the plugin and kube-scheduler write allocations into the same cluster, one after the
+// other, for the questions of testdata/scenarios: first `kubectl dra allocate` writes, then a pod is
+// created for the same node with a fresh copy of the claims. Both must write the same allocations, or both
+// must refuse. What the API server of a release does not accept is left out for both.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -275,7 +275,7 @@ func (v *verdict) withoutPools(pools map[string]bool) *verdict {
 	return out
 }
 
-// allocate has the plugin answer, and nothing may change by that.
+// allocate has the plugin write. A plugin that says no must not have written anything.
 func (b *board) allocate(t *testing.T, q *scenario.Question) *verdict {
 	t.Helper()
 	before := b.claims(t, q)
@@ -283,17 +283,17 @@ func (b *board) allocate(t *testing.T, q *scenario.Question) *verdict {
 	for _, ref := range q.Claims {
 		args = append(args, ref.Name)
 	}
-	result := b.Plugin(t, cluster.Admin, append(args, "-n", q.Claims[0].Namespace, "--node", string(q.Node), "--dry-run=client", "-o", "json")...)
-	if diff := cmp.Diff(before, b.claims(t, q)); diff != "" {
-		t.Errorf("the claims changed:\n%s\n%v", diff, result)
-	}
+	result := b.Plugin(t, cluster.Admin, append(args, "-n", q.Claims[0].Namespace, "--node", string(q.Node), "--yes", "--settle", noSettle)...)
+	after := b.claims(t, q)
 	answer := &verdict{says: strings.TrimSpace(result.Stderr)}
 	switch result.Code {
 	case 0:
 		answer.Verdict = "Allocatable"
-		for _, claim := range printed(t, result, len(before)) {
+		for i, claim := range after {
 			answer.Allocations = append(answer.Allocations, normalized(claim.Status.Allocation))
+			checkWritten(t, before[i], claim)
 		}
+		return answer
 	case 1:
 		answer.Verdict = "Invalid"
 	case 3:
@@ -301,22 +301,25 @@ func (b *board) allocate(t *testing.T, q *scenario.Question) *verdict {
 	default:
 		t.Fatalf("exit code %d\n%v", result.Code, result)
 	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the plugin says no, but the claims changed:\n%s\n%v", diff, result)
+	}
 	return answer
 }
 
-// printed decodes the claims that allocate prints: one, or a list of several.
-func printed(t *testing.T, result cluster.Result, count int) []resourcev1.ResourceClaim {
+// noSettle is for runs beside which nobody else allocates: there is nothing to watch for.
+const noSettle = "0s"
+
+// checkWritten looks at what the plugin may leave on a claim: an allocation and the finalizer that
+// protects it, and nothing else.
+func checkWritten(t *testing.T, before, after *resourcev1.ResourceClaim) {
 	t.Helper()
-	list := resourcev1.ResourceClaimList{Items: make([]resourcev1.ResourceClaim, 1)}
-	if count == 1 {
-		result.JSON(t, &list.Items[0])
-	} else {
-		result.JSON(t, &list)
+	if len(after.Annotations) > 0 || after.Status.Allocation == nil || len(after.Status.ReservedFor) > 0 {
+		t.Errorf("claim %s has annotations %v, status %+v; want only an allocation", after.Name, after.Annotations, after.Status)
 	}
-	if len(list.Items) != count {
-		t.Fatalf("%d claims printed, want %d\n%v", len(list.Items), count, result)
+	if before.Status.Allocation == nil && !slices.Equal(after.Finalizers, []string{resourcev1.Finalizer}) {
+		t.Errorf("claim %s has finalizers %v, want %s", after.Name, after.Finalizers, resourcev1.Finalizer)
 	}
-	return list.Items
 }
 
 func (b *board) claims(t *testing.T, q *scenario.Question) []*resourcev1.ResourceClaim {
