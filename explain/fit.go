@@ -22,8 +22,7 @@ import (
 // that come one after the other can strand devices, so fewer may fit in practice. Example: 8 free GPUs,
 // 4 on each NUMA node, a claim for 3 on one NUMA node: 2 copies, and 2 GPUs are left over.
 //
-// Nodes are added up where their devices are their own. Devices that several nodes can use are given
-// out one copy at a time over all nodes, which is a lower bound.
+// How nodes are added up is said in fit_total.go.
 
 const (
 	// maxCopies is where counting on one node ends.
@@ -75,49 +74,67 @@ func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]NodeFit, len(answers))
-	common := make([]bool, len(answers))
-	err = allocator.Parallel(len(answers), func(i int) error {
+	return f, q.count(ctx, answers, f)
+}
+
+// count fills in the copies on each node and in all.
+func (q *question) count(ctx context.Context, answers []answer, f *Fit) error {
+	fits := make([]kindFit, len(answers))
+	err := allocator.Parallel(len(answers), func(i int) error {
 		var err error
-		fits[i], common[i], err = q.fit(ctx, &answers[i])
+		fits[i], err = q.fit(ctx, &answers[i])
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var used []nodePools
 	for i := range answers {
 		for _, n := range answers[i].nodes {
-			fit := fits[i]
-			fit.Node = inspect.NodeName(nodes[n].Name)
+			fit := fits[i].NodeFit
+			fit.Node = inspect.NodeName(q.nodes[n].Name)
 			f.Nodes = append(f.Nodes, fit)
-			f.Total += fit.Copies
-			f.AtLeast = f.AtLeast || fit.AtLeast
+			if fit.Copies == 0 {
+				continue
+			}
+			pools, err := q.poolsUsed(answers[i].nodes[0], n, fits[i].held)
+			if err != nil {
+				return err
+			}
+			used = append(used, nodePools{n, fit, pools})
 		}
 	}
 	slices.SortStableFunc(f.Nodes, func(a, b NodeFit) int {
 		return cmp.Or(cmp.Compare(b.Copies, a.Copies), cmp.Compare(a.Node, b.Node))
 	})
-	if slices.Contains(common, true) && len(nodes) > 1 {
-		f.Total, err = q.shared(ctx)
-		f.AtLeast = f.Total > 0
+	for _, together := range connected(used) {
+		copies, atLeast, err := q.together(ctx, together)
+		if err != nil {
+			return err
+		}
+		f.Total, f.AtLeast = f.Total+copies, f.AtLeast || atLeast
 	}
-	return f, err
+	return nil
 }
 
-// fit counts the copies on the first of some nodes that are alike. common: devices are used that other
-// nodes can use as well.
-func (q *question) fit(ctx context.Context, a *answer) (fit NodeFit, common bool, err error) {
+// kindFit is what fits on a node of a kind, and with which devices.
+type kindFit struct {
+	NodeFit
+	held []resourcev1.AllocationResult
+}
+
+// fit counts the copies on the first of some nodes that are alike.
+func (q *question) fit(ctx context.Context, a *answer) (fit kindFit, err error) {
 	if a.abort != nil {
-		return fit, false, a.abort
+		return fit, a.abort
 	}
 	node := q.nodes[a.nodes[0]]
-	var held []resourcev1.AllocationResult
-	fit.Copies, fit.AtLeast, held, err = q.most(ctx, node, a.result)
+	fit.Copies, fit.AtLeast, fit.held, err = q.most(ctx, node, a.result)
 	if err != nil {
-		return fit, false, err
+		return fit, err
 	}
-	fit.Limit, err = q.limit(ctx, node, held)
-	return fit, q.usesCommon(held), err
+	fit.Limit, err = q.limit(ctx, node, fit.held)
+	return fit, err
 }
 
 // most finds the largest number of copies that fit together on a node, given the answer for one. The
@@ -196,47 +213,6 @@ func holding(held []resourcev1.AllocationResult) []*resourcev1.ResourceClaim {
 		})
 	}
 	return out
-}
-
-// usesCommon reports whether an allocation can be used from more than one node.
-func (q *question) usesCommon(held []resourcev1.AllocationResult) bool {
-	return slices.ContainsFunc(held, func(a resourcev1.AllocationResult) bool {
-		return len(a.Devices.Results) > 0 && boundTo(a.NodeSelector) == ""
-	})
-}
-
-// shared gives out one copy after the other over all nodes.
-func (q *question) shared(ctx context.Context) (int, error) {
-	s := q.cluster.Snapshot()
-	for n := range maxSharedCopies {
-		c := allocator.NewCluster(s, allocator.Options{Like: q.cluster})
-		next, err := firstFit(ctx, c, q.nodes, q.claims)
-		if err != nil || next == nil {
-			return n, err
-		}
-		next[0].Devices.Results = slices.Clone(next[0].Devices.Results)
-		claims := holding(next)
-		claims[0].Name = fmt.Sprintf("copy %d", n+1)
-		s = s.With(func(o *inspect.Objects) { o.Claims = append(o.Claims, claims...) })
-	}
-	return maxSharedCopies, nil
-}
-
-// firstFit returns the allocations on the first node that fits, nil when none does.
-func firstFit(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
-	kinds, err := c.Sweep(ctx, nodes, claims)
-	if err != nil {
-		return nil, err
-	}
-	for _, kind := range kinds {
-		if kind.Abort != nil {
-			return nil, kind.Abort
-		}
-		if kind.Result.Outcome == allocator.Allocated {
-			return kind.Result.Allocations, nil
-		}
-	}
-	return nil, nil
 }
 
 func copyID(claim, device int) types.UID { return types.UID(fmt.Sprintf("copy-%d-%d", claim, device)) }
