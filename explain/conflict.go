@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"math/big"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -39,8 +40,8 @@ import (
 //
 // K is found by relaxing one requirement after the other, in chunks that are halved when they are too
 // much. What is tried early ends up in R if it can; so what a user can do least about goes first. Of a few
-// orders the smallest result is taken. It is nearly always the smallest that there is; to make sure could
-// take time exponential in the number of requirements.
+// orders the smallest result is taken. Where the smaller sets are few, all are tried, so that it is a smallest
+// one; with many requirements that could take exponential time, and it is nearly always the smallest.
 //
 // Two things make reality less tidy. Without some requirements the scheduler gives up with an error: a
 // selector reads an attribute that devices outside the class lack. Such a requirement counts as given: it
@@ -122,9 +123,8 @@ func with(relaxed []bool, more ...int) []bool {
 const maxRetried = 8
 
 // smallest minimizes in a few orders and returns the smallest conflict, the first of several. As long as
-// that helps, it then tries to do without one of the requirements found. nil: the node does not refuse
-// after all. That there is no smaller one is likely but not certain: certainty may take time exponential
-// in the number of requirements.
+// that helps, it then tries to do without one of the requirements found, and last, where these are few, all
+// sets that are smaller. nil: the node does not refuse after all.
 func (m *minimizer) smallest(ctx context.Context) (*division, error) {
 	none := make([]bool, len(m.atoms))
 	if o, err := m.try(ctx, none); err != nil || o != refused {
@@ -146,7 +146,10 @@ func (m *minimizer) smallest(ctx context.Context) (*division, error) {
 	for smaller := best; smaller != nil && len(smaller.kept) <= maxRetried; {
 		best = smaller
 		var err error
-		if smaller, err = m.smaller(ctx, best); err != nil {
+		if smaller, err = m.smaller(ctx, best); err == nil && smaller == nil {
+			smaller, err = m.exhaust(ctx, best)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -182,6 +185,72 @@ func (m *minimizer) smaller(ctx context.Context, than *division) (*division, err
 		}
 	}
 	return nil, nil
+}
+
+// maxSets is the number of sets up to which all are tried.
+const maxSets = 400
+
+// exhaust tries all sets of requirements that are smaller by one, those first that a user can do most about.
+// What helps alone is in every conflict, so only the rest is varied. A still smaller conflict is part of such
+// a set. nil: there is none, or there are too many sets to try.
+func (m *minimizer) exhaust(ctx context.Context, than *division) (*division, error) {
+	none := make([]bool, len(m.atoms))
+	all := with(none)
+	for i := range all {
+		all[i] = !slices.Contains(than.given, i)
+	}
+	size := len(than.kept) - 1
+	for _, k := range than.kept {
+		o, err := m.try(ctx, with(none, k))
+		if err != nil {
+			return nil, err
+		}
+		if o == fits {
+			all[k] = false
+			size--
+		}
+	}
+	var rest []int
+	for i, r := range all {
+		if r {
+			rest = append(rest, i)
+		}
+	}
+	if size < 0 || new(big.Int).Binomial(int64(len(rest)), int64(size)).Cmp(big.NewInt(maxSets)) > 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(rest, func(i, j int) int { return m.atoms[j].Kind.rank() - m.atoms[i].Kind.rank() })
+	return m.refusedSet(ctx, all, rest, size, len(than.kept))
+}
+
+// refusedSet looks for a set of so many of the rest that refuses when all else is relaxed, and minimizes it.
+func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest []int, size, than int) (*division, error) {
+	if size > 0 {
+		for i := range rest {
+			chosen := with(relaxed)
+			chosen[rest[i]] = false
+			if d, err := m.refusedSet(ctx, chosen, rest[i+1:], size-1, than); err != nil || d != nil {
+				return d, err
+			}
+		}
+		return nil, nil
+	}
+	if o, err := m.try(ctx, relaxed); err != nil || o != refused {
+		return nil, err
+	}
+	var order, last []int
+	for i, r := range relaxed {
+		if r {
+			order = append(order, i)
+		} else {
+			last = append(last, i)
+		}
+	}
+	d, err := m.minimize(ctx, append(order, last...))
+	if err != nil || len(d.kept) == 0 || len(d.kept) >= than {
+		return nil, err
+	}
+	return d, nil
 }
 
 // orders are those in which requirements are relaxed: what a user can do least about first; what others

@@ -254,6 +254,7 @@ const (
 	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
 	UseClass       FixKind = "UseClass"       // name a device class that exists
 	CreateClass    FixKind = "CreateClass"    // create the device class
+	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod
 )
 
 // Fix is a change that makes the claims allocatable.

@@ -128,7 +128,7 @@ func (x *extended) on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 		return nil, ""
 	}
 	slices.Sort(names)
-	claim = &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: x.pod.Namespace, Name: x.pod.Name + "-extended-resources"}}
+	claim = &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: x.pod.Namespace, Name: x.pod.Name + extendedSuffix}}
 	for _, name := range names {
 		claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, x.requests(name)...)
 	}
@@ -193,3 +193,18 @@ func (x *extended) request(index int, c *corev1.Container, name corev1.ResourceN
 		},
 	}
 }
+
+// generated reports whether a claim of the question is the one that the scheduler makes for the extended
+// resources of the pod. Nobody can write into it; the number of devices follows from the containers.
+func (q *question) generated(claim int) bool {
+	c := q.claims[claim]
+	return q.subject.Kind == "Pod" && c.UID == "" && c.Name == q.subject.Name+extendedSuffix
+}
+
+// changeable reports whether somebody can make the edit.
+func (q *question) changeable(e *edit) bool {
+	return !e.aboutClaim() || e.kind == editClassTerm || e.kind == editCount || !q.generated(e.at.claim)
+}
+
+// extendedSuffix ends the name that stands for the claim for extended resources, which has none yet.
+const extendedSuffix = "-extended-resources"

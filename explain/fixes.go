@@ -34,6 +34,7 @@ const (
 	costNarrow         = 28 // a constraint that is about fewer requests
 	costDrop           = 30
 	costTolerate       = 40
+	costClassOf        = 45 // another class of the driver
 	costRelease        = 50 // and ten for each claim, one for each of its pods and devices
 	costFeature        = 500
 	costDevices        = 510
@@ -113,12 +114,13 @@ func (e *edit) key() string {
 
 // run finds the fixes.
 func (s *search) run(ctx context.Context) ([]Fix, error) {
+	s.atoms = slices.DeleteFunc(s.atoms, func(a atom) bool { return !s.q.changeable(&a.edit) })
 	for i := range s.atoms {
 		if err := s.relax(ctx, &s.atoms[i]); err != nil {
 			return nil, err
 		}
 	}
-	for _, step := range []func(context.Context) error{s.release, s.otherNodes, s.moreDevices} {
+	for _, step := range []func(context.Context) error{s.release, s.otherClasses, s.otherNodes, s.moreDevices} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -387,7 +389,9 @@ func (q *question) where(edits []edit) string {
 		}
 		claim := q.claims[edits[i].at.claim]
 		name := "in claim " + claim.Name
-		if _, ok := q.cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}); !ok {
+		if q.generated(edits[i].at.claim) {
+			name = "in the containers of the pod"
+		} else if _, ok := q.cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}); !ok {
 			name = "in the template of claim " + claim.Name
 		}
 		if !slices.Contains(names, name) {

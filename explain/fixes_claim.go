@@ -300,6 +300,7 @@ func (s *search) several(ctx context.Context) error {
 		return err
 	}
 	var edits []edit
+	atoms = slices.DeleteFunc(slices.Clone(atoms), func(a atom) bool { return !s.q.changeable(&a.edit) })
 	for i := range atoms {
 		edits = append(edits, atoms[i].edit)
 	}

@@ -191,6 +191,9 @@ func (s *search) releaseOn(ctx context.Context, l *local) ([][]inspect.ClaimRef,
 // otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
 func (s *search) otherNodes(ctx context.Context) error {
 	q := s.q
+	if q.partial {
+		return nil // what the other nodes were asked for, none of them has
+	}
 	asked := map[string]bool{}
 	for _, node := range s.nodes {
 		asked[node.Name] = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,8 @@ type podClaims struct {
 	notes     []Note
 	// missing: a claim or template does not exist, so the scheduler does not even try.
 	missing string
+	// absent is the entry that is missing, if it is one.
+	absent *missingClaim
 }
 
 // PodObject explains the claims of a pod that need not be in the snapshot.
@@ -53,7 +56,16 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 		limits := limitsOf(s)
 		e.Partial, e.Nodes.Total = limits.remarks, len(nodes)
 		e.Verdict, e.Message = Unsatisfiable, name+" cannot be scheduled: "+claims.missing
-		return e, nil
+		if claims.absent != nil && claims.absent.unread(s, pod.Namespace) {
+			e.Verdict, e.Message = Unknown, fmt.Sprintf("%s: not everything could be read, so it is not known whether %s", name, strings.Replace(claims.missing, " does not exist", " exists", 1))
+			return e, nil
+		}
+		if claims.absent != nil {
+			e.Fixes, err = claims.absent.instead(pod, s, func(changed *corev1.Pod) (*Explanation, error) {
+				return PodObject(ctx, c, changed, opts)
+			})
+		}
+		return e, err
 	}
 	var special *extended
 	if pod.Spec.NodeName == "" {
@@ -82,7 +94,7 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name, ok := inspect.ClaimNameFor(pod, entry)
 		if !ok {
-			out.fromTemplate(s, pod, entry)
+			out.fromTemplate(s, pod, i)
 			continue
 		}
 		if name == "" {
@@ -92,6 +104,9 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		switch {
 		case !found:
 			out.missing = fmt.Sprintf("resourceclaim %q does not exist", name)
+			if entry.ResourceClaimName != nil {
+				out.absent = &missingClaim{i, false, name}
+			}
 		case claim.Status.Allocation != nil:
 			out.allocated = append(out.allocated, claim)
 		default:
@@ -122,7 +137,8 @@ func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	})
 }
 
-func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, entry *corev1.PodResourceClaim) {
+func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int) {
+	entry := &pod.Spec.ResourceClaims[index]
 	if entry.ResourceClaimTemplateName == nil {
 		p.missing = fmt.Sprintf("its entry %s names neither a claim nor a template", entry.Name)
 		return
@@ -130,6 +146,7 @@ func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, entry *co
 	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
 	if !ok {
 		p.missing = fmt.Sprintf("resourceclaimtemplate %q does not exist", *entry.ResourceClaimTemplateName)
+		p.absent = &missingClaim{index, true, *entry.ResourceClaimTemplateName}
 		return
 	}
 	p.pending = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name))

@@ -32,6 +32,8 @@ type question struct {
 	extended *extended
 	// subject decides how paths and patches are spelled.
 	subject Subject
+	// partial: it is put to some nodes only, because other nodes are asked for something else.
+	partial bool
 	// answers are what the nodes said, once they were asked.
 	answers []answer
 	// spent is the number of search steps of what-if questions.

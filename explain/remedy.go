@@ -12,11 +12,42 @@ import (
 
 // remedy adds to a "no" its conflict, and what would help.
 func (q *question) remedy(ctx context.Context, e *Explanation) error {
-	if e.Verdict != Unsatisfiable || q.extended != nil {
-		return nil // what is asked for differs between nodes, so there is no one thing to change
+	if e.Verdict != Unsatisfiable {
+		return nil
 	}
 	q.subject = e.Subject
 	nodes := q.nearest(e.Groups)
+	if q.extended == nil {
+		return q.remedyOf(ctx, e, nodes)
+	}
+	// What is asked for differs between nodes. The conflict is that of the node that comes nearest.
+	var conflict *Conflict
+	var fixes []Fix
+	for i := range maxParts {
+		part, near, rest := q.part(nodes)
+		if len(near) == 0 {
+			break
+		}
+		if err := part.remedyOf(ctx, e, near); err != nil {
+			return err
+		}
+		if nodes = rest; conflict == nil {
+			conflict = e.Conflict
+		}
+		fixes = append(fixes, e.Fixes...)
+		if i > 0 || len(rest) > 0 {
+			e.NoHelp = nil // it was tried for some of the nodes only
+		}
+	}
+	e.Conflict, e.Fixes = conflict, distinct(fixes)
+	return nil
+}
+
+// maxParts is the number of different questions to nodes for which fixes are looked for.
+const maxParts = 3
+
+// remedyOf is remedy for a question that is the same for all of its nodes.
+func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []nearNode) error {
 	conflict, err := q.findConflict(ctx, nodes)
 	if err != nil {
 		return err
@@ -37,6 +68,46 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 		e.Basis.Remarks = append(e.Basis.Remarks, "the search for fixes was ended before it was done; there may be others")
 	}
 	return nil
+}
+
+// part returns the question as it is put to the node that comes nearest and to the nodes to which the same is
+// put, where that differs between nodes. near are these nodes, rest the others.
+func (q *question) part(nodes []nearNode) (part *question, near, rest []nearNode) {
+	asks := map[inspect.NodeName]*question{}
+	for i := range q.answers {
+		for _, n := range q.answers[i].nodes {
+			if q.answers[i].unsuitable == nil {
+				asks[inspect.NodeName(q.nodes[n].Name)] = q.answers[i].q
+			}
+		}
+	}
+	if len(nodes) == 0 || asks[nodes[0].name] == nil {
+		return q, nil, nil
+	}
+	chosen := asks[nodes[0].name]
+	out := *chosen
+	out.subject, out.nodes, out.answers, out.partial = q.subject, nil, nil, true
+	for i := range q.answers {
+		a := q.answers[i]
+		if a.q != chosen || a.unsuitable != nil {
+			continue
+		}
+		at := a.nodes
+		a.q, a.nodes = &out, nil
+		for _, n := range at {
+			a.nodes = append(a.nodes, len(out.nodes))
+			out.nodes = append(out.nodes, q.nodes[n])
+		}
+		out.answers = append(out.answers, a)
+	}
+	for _, n := range nodes {
+		if asks[n.name] == chosen {
+			near = append(near, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return &out, near, rest
 }
 
 // distinct leaves out fixes that read like one before: a term that a class has in two selectors, say.

@@ -272,6 +272,7 @@ func (p *smallProblem) checkSmallest(t *testing.T, demands []demand, size, node 
 		}
 		if n == size-1 && !p.relaxed(demands, func(key string) bool { return !kept[key] }).fits(t, node) {
 			tally["a smaller one exists"]++
+			t.Logf("conflict of %d requirements, but %v cannot hold together either; all wanted: %t", size, kept, p.wantsAll())
 			return
 		}
 	}

@@ -1,0 +1,117 @@
+package explain_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// newest builds a cluster with the features of the newest release.
+func newest(o inspect.Objects) *allocator.Cluster {
+	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+}
+
+// TestUseClaim proposes the claim or template that a pod may have meant.
+func TestUseClaim(t *testing.T) {
+	templates := equalDevices(2)
+	templates.Templates = []*resourcev1.ResourceClaimTemplate{
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "two-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: gpuClaim(2, "any").Spec}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "ten-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: gpuClaim(10, "any").Spec}},
+	}
+	for _, tt := range []struct {
+		cluster *allocator.Cluster
+		entry   corev1.PodResourceClaim
+		want    []string
+	}{
+		{demoCluster(t), corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("trian-1")},
+			[]string{`UseClaim gpu-b-03 2 replace /spec/resourceClaims/0/resourceClaimName "train-1"`}}, // train-0 cannot be allocated
+		{demoCluster(t), corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("entirely-different")}, nil},
+		{newest(templates), corev1.PodResourceClaim{Name: "gpus", ResourceClaimTemplateName: ptr.To("twogpus")},
+			[]string{`UseClaim n0 1 replace /spec/resourceClaims/0/resourceClaimTemplateName "two-gpus"`}},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}
+		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{tt.entry}
+		e, err := explain.PodObject(context.Background(), tt.cluster, pod, explain.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict != explain.Unsatisfiable || len(e.Fixes) != len(tt.want) {
+			t.Errorf("%s: %s, fixes %+v", e.Message, e.Verdict, e.Fixes)
+		}
+		checkFixes(t, e, tt.want...)
+	}
+}
+
+// TestMissingClaimThatMayExist: what may not be read may exist.
+func TestMissingClaimThatMayExist(t *testing.T) {
+	c := allocator.NewCluster(inspect.New(equalDevices(1), inspect.Config{
+		Features: inspect.DefaultFeatures(inspect.NewestMinor),
+		Health:   map[inspect.Resource]inspect.Health{inspect.Claims: {State: inspect.Forbidden}},
+	}), allocator.Options{})
+	pod := podWith("somewhere")
+	e, err := explain.PodObject(context.Background(), c, pod, explain.Options{})
+	if err != nil || e.Verdict != explain.Unknown || !strings.Contains(e.Message, `whether resourceclaim "somewhere" exists`) {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestFixesOfExtendedResources: a node with a device plugin for one of two resources needs a claim for the other
+// only; so what is asked for differs between the nodes. What the scheduler makes of the containers can be
+// changed there alone.
+func TestFixesOfExtendedResources(t *testing.T) {
+	o := equalDevices(4, 6)
+	for _, name := range []string{"example.com/gpu", "example.com/nic"} { // both select every device
+		o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(name, "example.com/")},
+			Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &name}})
+	}
+	o.Nodes[1].Status.Allocatable = corev1.ResourceList{"example.com/nic": resource.MustParse("8")}
+	pod := newPod(func(p *corev1.PodSpec) {
+		p.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("7"), "example.com/nic": resource.MustParse("2")}
+	})
+	e, err := explain.PodObject(context.Background(), newest(o), pod, explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Verdict != explain.Unsatisfiable || e.Conflict == nil {
+		t.Fatalf("%s, conflict %+v", e.Message, e.Conflict)
+	}
+	checkFixes(t, e, "ReduceCount n1 1")
+	for _, f := range e.Fixes {
+		if f.Kind == explain.ReduceCount && f.Node == "n1" && f.Message != "in the containers of the pod: ask for 6 devices instead of 7" {
+			t.Errorf("message %q", f.Message)
+		}
+		if f.Kind == explain.UseClass || f.Kind == explain.TolerateTaint {
+			t.Errorf("nobody can write that into the claim: %+v", f)
+		}
+	}
+}
+
+// TestOtherClass: where no partition is published, a whole device of the same driver may do.
+func TestOtherClass(t *testing.T) {
+	o := equalDevices(2)
+	selects := func(name, expression string) *resourcev1.DeviceClass {
+		return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{Selectors: celSelectors(expression)}}
+	}
+	o.Classes = append(o.Classes,
+		selects("whole", `device.driver == "gpu.example.com"`),
+		selects("part", `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].?type.orValue("gpu") == "mig"`),
+		selects("foreign", `device.driver == "nic.example.com"`))
+	e, err := explain.ClaimObject(context.Background(), newest(o), gpuClaim(1, "part"), explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFixes(t, e, `UseClass n0 1 replace `+exactly+`deviceClassName "whole"`)
+	if len(e.Fixes) != 1 {
+		t.Errorf("fixes %+v", e.Fixes)
+	}
+}
