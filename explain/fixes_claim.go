@@ -14,13 +14,13 @@ import (
 
 // Smaller changes than dropping a requirement.
 
-// forRequest names the request of a message, where there are several.
+// forRequest names the request of a message where there are several, and always the alternative.
 func (s *search) forRequest(a *atom) string {
 	requests := 0
 	for _, claim := range s.q.claims {
 		requests += len(claim.Spec.Devices.Requests)
 	}
-	if requests < 2 {
+	if requests < 2 && !strings.Contains(a.Request, "/") {
 		return ""
 	}
 	return " for " + a.Request

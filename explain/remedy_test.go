@@ -285,7 +285,7 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 	switch f.Kind {
 	case explain.AddDevices:
 		return // nothing in it says what exactly is added; see TestAddDevices
-	case explain.UseNode, explain.CreateClass, explain.UseClass, explain.EnableFeature:
+	case explain.UseNode, explain.CreateClass, explain.UseClaim, explain.EnableFeature:
 		t.Errorf("seed %d: unexpected fix %+v", seed, f)
 		return
 	}
