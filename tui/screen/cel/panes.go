@@ -58,9 +58,9 @@ func (w which) describe(a *answer) string {
 	case w == everyone:
 		return "all"
 	case a.rest == 0 && len(a.order) > 0:
-		return "none matches; these do not"
+		return "none; the nearest"
 	case a.rest > a.matched:
-		return "that match, and on which it fails"
+		return "that match or fail"
 	}
 	return "that match"
 }
@@ -232,7 +232,7 @@ func (s *Screen) valueLines(width, height int) []widget.Line {
 			if len(out) >= height && len(out) > 0 {
 				out, left = out[:height-1], left+1
 			}
-			return append(out, widget.Text(theme.Dim, fmt.Sprintf("… and %d more fields", left)))
+			return append(out, widget.Text(theme.Dim, fmt.Sprintf("… fields not shown: %d", left)))
 		}
 		out = append(out, lines...)
 	}

@@ -57,10 +57,7 @@ func (p *popup) press(ed *textEditor, key string) (handled, taken bool) {
 	}
 	switch key {
 	case "down":
-		if p.chosen {
-			p.cursor = (p.cursor + 1) % n
-		}
-		p.chosen = true
+		p.cursor, p.chosen = (p.cursor+1)%n, true
 	case "up":
 		p.cursor, p.chosen = (p.cursor+n-1)%n, true
 	case "esc":

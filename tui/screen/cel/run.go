@@ -19,7 +19,8 @@ type answer struct {
 	lab   *lab
 	text  string
 	trial *selector.Trial
-	// order are the devices: those that match, from matched on those that fail, and from rest on the others.
+	// order are the devices: those that match, from matched on those that fail, and from rest on the others,
+	// those first of which most terms are true.
 	order         []int
 	matched, rest int
 	natural       []int
@@ -50,12 +51,26 @@ func newAnswer(l *lab, text string, trial *selector.Trial) *answer {
 			others = append(others, i)
 		}
 	}
+	nearest(trial, others)
 	a.matched, a.rest = len(a.order), len(a.order)+len(failed)
 	a.order = append(append(a.order, failed...), others...)
 	a.natural = widget.Measure(columns, &deviceRows{a, a.order})
 	a.histograms = l.bench.Histograms(trial, valuesShown)
 	slices.SortStableFunc(a.histograms, func(x, y selector.Histogram) int { return weight(&x) - weight(&y) })
 	return a
+}
+
+// nearest sorts devices by how many terms are true.
+func nearest(trial *selector.Trial, devices []int) {
+	counts := make([]int, len(trial.Outcomes))
+	for i := range trial.Outcomes {
+		for _, v := range trial.Outcomes[i].Terms {
+			if v.Err == nil && v.Match {
+				counts[i]++
+			}
+		}
+	}
+	slices.SortStableFunc(devices, func(x, y int) int { return counts[trial.Of[y]] - counts[trial.Of[x]] })
 }
 
 // weight puts fields that divide the matches first, and those that are different on each last.
@@ -182,6 +197,9 @@ func (s *Screen) show(a *answer) {
 		return
 	}
 	id, had := s.selected()
+	if before := s.good; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
+		had = false // nobody has chosen it, or what is nearest is of interest now
+	}
 	s.good = a
 	s.fill()
 	if !had {

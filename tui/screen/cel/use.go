@@ -169,9 +169,9 @@ func (s *Screen) takeOther(_ *screen.World, msg tea.Msg) (cmd tea.Cmd, handled b
 }
 
 // lines says what becomes of the claim.
-func (u *usage) lines() []widget.Line {
+func (u *usage) lines(width int) []widget.Line {
 	if u.err != nil {
-		return []widget.Line{widget.Text(theme.Bad, inspect.Sanitize(u.err.Error()))}
+		return fold(widget.Text(theme.Bad, inspect.Sanitize(u.err.Error())), width)
 	}
 	role := theme.Good
 	if u.with.Nodes.Allocatable == 0 {
@@ -182,5 +182,5 @@ func (u *usage) lines() []widget.Line {
 		{Text: fmt.Sprintf("%d of %d nodes", u.with.Nodes.Allocatable, u.with.Nodes.Total), Role: role},
 		{Text: fmt.Sprintf(" could satisfy it (as it is: %d)", u.own.Nodes.Allocatable)},
 	}
-	return []widget.Line{head, widget.Text(theme.Dim, inspect.Sanitize(u.with.Message))}
+	return append(fold(head, width), fold(widget.Text(theme.Dim, inspect.Sanitize(u.with.Message)), width)...)
 }

@@ -42,12 +42,6 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 // title says in a few words what the selector does.
 func (s *Screen) title(w *screen.World) widget.Line {
 	line := widget.Text(theme.Strong, "Selector")
-	if s.source.ref.Kind != screen.None {
-		line = append(line, widget.Span{Text: " of ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.source.String()), Role: theme.Name})
-	}
-	if s.class != "" {
-		line = append(line, widget.Span{Text: " behind class ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.class), Role: theme.Name})
-	}
 	add := func(role theme.Role, text string) { line = append(line, widget.Span{Text: "  " + text, Role: role}) }
 	a := s.answer
 	switch {
@@ -63,6 +57,12 @@ func (s *Screen) title(w *screen.World) widget.Line {
 		add(theme.Bad, "does not compile")
 	default:
 		s.verdict(a, add)
+	}
+	if s.class != "" {
+		line = append(line, widget.Span{Text: "  behind class ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.class), Role: theme.Name})
+	}
+	if s.source.ref.Kind != screen.None {
+		line = append(line, widget.Span{Text: "  of ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.source.String()), Role: theme.Name})
 	}
 	return line
 }
@@ -83,7 +83,11 @@ func (s *Screen) verdict(a *answer, add func(theme.Role, string)) {
 	if accepted, _ := a.trial.Check.Accepted(); !accepted {
 		add(theme.Warn, "refused by the API server")
 	}
-	add(theme.Dim, fmt.Sprintf("cost %d, at worst %d of %d", a.trial.Cost, a.trial.Check.Worst, selector.MaxCost))
+	cost := fmt.Sprintf("cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
+	if a.trial.Check.Worst > selector.MaxCost/10 {
+		cost += fmt.Sprintf(" of %d", selector.MaxCost)
+	}
+	add(theme.Dim, cost)
 }
 
 // editorLines draws the text with a caret under the place that the first finding is about. It returns where
@@ -155,7 +159,7 @@ func (s *Screen) adviceLines(width, height int) []widget.Line {
 		out = append(out, widget.Text(theme.Dim, "asking the allocator …"))
 	}
 	if s.usage != nil {
-		out = append(out, s.usage.lines()...)
+		out = append(out, s.usage.lines(width)...)
 	}
 	if s.lab != nil && s.lab.partial != "" {
 		out = append(out, widget.Text(theme.Warn, s.lab.partial))
