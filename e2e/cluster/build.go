@@ -45,7 +45,7 @@ func build(root, minor string, commands ...string) (string, error) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "building %s %s (minutes the first time)\n", filepath.Base(command), version.full)
-		if err := goBuild(module, command, binary, version.ldflags(), "GOWORK=off"); err != nil {
+		if err := goBuild(module, command, binary, version.ldflags()); err != nil {
 			return "", err
 		}
 	}
@@ -95,15 +95,15 @@ func identify(module string) (release, string, error) {
 	return version, fmt.Sprintf("%x", sum.Sum(nil))[:12], nil
 }
 
-// goBuild compiles a command. The binary appears only when it is complete.
-func goBuild(dir, command, binary, ldflags string, env ...string) error {
+// goBuild compiles a command, outside any workspace. The binary appears only when it is complete.
+func goBuild(dir, command, binary, ldflags string) error {
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		return err
 	}
 	unfinished := fmt.Sprintf("%s.%d", binary, os.Getpid())
 	cmd := exec.Command("go", "build", "-ldflags", ldflags, "-o", unfinished, command)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", command, err, out)
 	}
@@ -130,27 +130,22 @@ var root = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// plugin builds the product once per test process and returns the binary.
+// plugin builds the product once per test process and returns the binary, in a directory of its own
+// in the cache: each working tree has one, so that two can be tested at the same time.
 var plugin = sync.OnceValues(func() (string, error) {
 	root, err := root()
 	if err != nil {
 		return "", err
 	}
-	return buildOwn(filepath.Dir(root), "./cmd/kubectl-dra")
+	cache, err := cacheDir(root)
+	if err != nil {
+		return "", err
+	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	tree := fmt.Sprintf("%x", sha256.Sum256([]byte(root)))[:12]
+	binary := filepath.Join(cache, "plugin-"+tree, "kubectl-dra")
+	return binary, goBuild(filepath.Dir(root), "./cmd/kubectl-dra", binary, "-s -w")
 })
-
-// buildOwn compiles a command of this repository into a directory of its own in the cache: each working
-// tree has one, so that two can be tested at the same time.
-func buildOwn(module, command string) (string, error) {
-	cache, err := cacheDir(module)
-	if err != nil {
-		return "", err
-	}
-	module, err = filepath.Abs(module)
-	if err != nil {
-		return "", err
-	}
-	tree := fmt.Sprintf("%x", sha256.Sum256([]byte(module)))[:12]
-	binary := filepath.Join(cache, "plugin-"+tree, filepath.Base(command))
-	return binary, goBuild(module, command, binary, "-s -w")
-}

@@ -2,202 +2,246 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/e2e/node"
 )
 
-// Node is a real kubelet with a container runtime that runs nothing.
-type Node struct {
+// Kubelet is a running kubelet with a container runtime of its own. It sees its directory as
+// /var/lib/kubelet, so several run beside each other, and beside one that the machine may have.
+type Kubelet struct {
+	// Name is that of its node.
 	Name string
-	// Dir is the directory that the kubelet takes for /var/lib/kubelet.
+	// Dir is its root directory, as seen from outside and from inside.
 	Dir string
-	// runtime is the process of the container runtime, which prints the CDI devices of containers.
-	runtime *process
+	// Runtime runs its containers, also while the kubelet is stopped.
+	Runtime *node.Runtime
+
+	home    string // of everything it may write
+	cluster *Cluster
+	space   isolation
+	binary  string
+	port    string // of its health check
+	process *process
 }
 
-// CDIDevices returns what the kubelet has asked the container runtime for, one line "namespace/pod
-// container device" for each CDI device, in the order of the requests.
-func (n *Node) CDIDevices(t testing.TB) []string {
+// StartKubelets starts one kubelet for each name and returns when their nodes take pods. All of it ends
+// with the test. The test is skipped where the kernel allows no mount namespaces.
+func (c *Cluster) StartKubelets(t testing.TB, names ...string) []*Kubelet {
 	t.Helper()
-	data, err := os.ReadFile(n.runtime.log)
+	space, err := isolate()
+	if err != nil {
+		t.Skipf("kubelets need mount namespaces (root or unprivileged user namespaces): %v", err)
+	}
+	home, err := root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(strings.TrimSpace(string(data)), "\n")
-}
-
-// unshare are the flags that give a process mounts of its own: as root, or in a user namespace.
-func unshare() ([]string, error) {
-	flags := []string{"--mount"}
-	if os.Getuid() != 0 {
-		flags = []string{"--user", "--map-root-user", "--mount"}
-	}
-	if out, err := exec.Command("unshare", append(flags, "true")...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("unshare %s: %w: %s", strings.Join(flags, " "), err, out)
-	}
-	return flags, nil
-}
-
-// StartNode starts a kubelet, with a DRA driver gpu.example.com that publishes some devices and a device
-// plugin for example.com/widget, and waits until the node is ready. The test is skipped where a process
-// cannot have mounts of its own, without which a kubelet would write to the machine.
-func (c *Cluster) StartNode(t testing.TB, name string, devices int) *Node {
-	t.Helper()
-	private, err := unshare()
-	if err != nil {
-		t.Skipf("kubelets need mounts of their own, and this machine does not allow that: %v", err)
-	}
-	n := &Node{Name: name, Dir: c.path(filepath.Join(name, "lib", "kubelet"))}
-	if err := c.startNode(n, private, devices); err != nil {
-		t.Fatalf("starting node %s: %v", name, err)
-	}
-	c.waitForNode(t, name, devices)
-	return n
-}
-
-func (c *Cluster) startNode(n *Node, private []string, devices int) error {
-	home, err := root()
-	if err != nil {
-		return err
-	}
 	bin, err := build(home, c.version, kubelet)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	helpers := map[string]string{}
-	for _, name := range []string{"containers", "dradriver", "deviceplugin"} {
-		if helpers[name], err = buildOwn(home, "./node/"+name); err != nil {
-			return err
+	begin := time.Now()
+	var kubelets []*Kubelet
+	for _, name := range names {
+		k := &Kubelet{Name: name, cluster: c, space: space, binary: filepath.Join(bin, "kubelet")}
+		if err := k.prepare(t); err != nil {
+			t.Fatalf("preparing kubelet %s: %v", name, err)
 		}
+		t.Cleanup(func() { k.end(t) })
+		k.Start(t)
+		kubelets = append(kubelets, k)
 	}
-	dir := filepath.Dir(filepath.Dir(n.Dir))
-	if err := c.writeKubeletFiles(dir); err != nil {
-		return err
+	for _, k := range kubelets {
+		k.join(t)
 	}
-	start := func(name, binary string, args ...string) (*process, error) {
-		p, err := startNamed(name, dir, binary, args...)
-		if err == nil {
-			c.processes = append(c.processes, p)
-		}
-		return p, err
-	}
-	if n.runtime, err = start("containers", helpers["containers"], "--socket="+filepath.Join(dir, "cri.sock")); err != nil {
-		return err
-	}
-	script := append(private, "sh", "-e", "-c", mounts, "sh", dir, filepath.Join(bin, "kubelet"),
-		"--config="+filepath.Join(dir, "config.yaml"), "--kubeconfig="+c.Kubeconfig(Admin), "--cert-dir="+filepath.Join(dir, "certs"),
-		"--hostname-override="+n.Name, "--v=2")
-	if _, err = start("kubelet", "unshare", script...); err != nil {
-		return err
-	}
-	if _, err = start("dradriver", helpers["dradriver"], "--kubeconfig="+c.Kubeconfig(Admin), "--node="+n.Name, fmt.Sprintf("--devices=%d", devices),
-		"--registry="+filepath.Join(n.Dir, "plugins_registry"), "--data="+filepath.Join(n.Dir, "plugins", "gpu.example.com")); err != nil {
-		return err
-	}
-	_, err = start("deviceplugin", helpers["deviceplugin"], "--dir="+filepath.Join(n.Dir, "device-plugins"))
-	return err
+	t.Logf("%d kubelets ready after %v", len(names), time.Since(begin).Round(time.Millisecond))
+	return kubelets
 }
 
-// mounts replaces, for the kubelet alone, what it would write to: its directory (the one for device
-// plugins cannot be chosen), /var/log, and kernel settings, which it sets to what they are here.
-const mounts = `
-dir=$1; shift
-mount --bind "$dir/lib" /var/lib
-mount --bind "$dir/log" /var/log
-for setting in vm/overcommit_memory kernel/panic kernel/panic_on_oops; do
-  mount --bind "$dir/sys/${setting#*/}" /proc/sys/$setting
-done
-exec "$@"`
-
-// writeKubeletFiles writes the configuration of a kubelet and what is mounted for it.
-func (c *Cluster) writeKubeletFiles(dir string) error {
-	for _, name := range []string{"lib/kubelet/device-plugins", "lib/kubelet/plugins_registry", "lib/kubelet/plugins", "log", "sys", "certs"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
+// prepare makes the directories, the runtime and the configuration. The directory is not that of the
+// test, whose name could be too long for a unix socket.
+func (k *Kubelet) prepare(t testing.TB) error {
+	var err error
+	if k.home, err = os.MkdirTemp("", "dra-"); err != nil {
+		return err
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(k.home); err != nil {
+			t.Errorf("removing the directory of kubelet %s: %v", k.Name, err)
+		}
+	})
+	k.Dir = filepath.Join(k.home, "lib", "kubelet")
+	for _, dir := range []string{k.Dir, filepath.Join(k.Dir, "plugins_registry"), filepath.Join(k.home, "log", "pods"), filepath.Join(k.home, "volumeplugins")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 	}
+	if err := writeKernelParameters(filepath.Join(k.home, "sysctl")); err != nil {
+		return err
+	}
+	if k.Runtime, err = node.StartRuntime(k.home); err != nil {
+		return err
+	}
+	t.Cleanup(k.Runtime.Stop)
 	ports, err := freePorts(2)
 	if err != nil {
 		return err
 	}
-	gates := ""
-	if os.Getuid() != 0 {
-		gates = "featureGates: {KubeletInUserNamespace: true}"
-	}
-	files := map[string]string{
-		"sys/overcommit_memory": "1", "sys/panic": "10", "sys/panic_on_oops": "1",
-		"config.yaml": fmt.Sprintf(kubeletConfig, filepath.Join(dir, "cri.sock"), ports[0], ports[1], filepath.Join(dir, "log"), dir, gates),
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	k.port = ports[1]
+	return os.WriteFile(filepath.Join(k.home, "kubelet.yaml"), []byte(k.configuration(ports[0])), 0o600)
 }
 
-const kubeletConfig = `apiVersion: kubelet.config.k8s.io/v1beta1
+// configuration is that of a kubelet which has no control groups, limits and disks to look after.
+func (k *Kubelet) configuration(port string) string {
+	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-containerRuntimeEndpoint: unix://%s
+containerRuntimeEndpoint: %s
 address: 127.0.0.1
 port: %s
 healthzBindAddress: 127.0.0.1
 healthzPort: %s
 authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 authorization: {mode: AlwaysAllow}
-failCgroupV1: false
-failSwapOn: false
 cgroupDriver: cgroupfs
 cgroupsPerQOS: false
 enforceNodeAllocatable: []
+failCgroupV1: false
+failSwapOn: false
 localStorageCapacityIsolation: false
 makeIPTablesUtilChains: false
 oomScoreAdj: 0
 maxOpenFiles: 65536
-podLogsDir: %s/pods
-volumePluginDir: %s/volumeplugins
-nodeStatusUpdateFrequency: 1s
 evictionHard: {memory.available: 0%%, nodefs.available: 0%%, nodefs.inodesFree: 0%%, imagefs.available: 0%%}
-%s
-`
+nodeStatusUpdateFrequency: 1s
+syncFrequency: 2s
+podLogsDir: %s
+volumePluginDir: %s
+featureGates: {KubeletInUserNamespace: %t}
+`, k.Runtime.Endpoint(), port, k.port, filepath.Join(k.home, "log", "pods"), filepath.Join(k.home, "volumeplugins"), k.space.user)
+}
 
-// waitForNode waits until a node is ready, has its devices and takes pods.
-func (c *Cluster) waitForNode(t testing.TB, name string, devices int) {
+// Start starts the kubelet and waits until it is healthy.
+func (k *Kubelet) Start(t testing.TB) {
 	t.Helper()
-	Eventually(t, 60*time.Second, func(ctx context.Context) error {
-		if err := c.alive(); err != nil {
-			t.Fatal(err)
+	// Log errors about a machine that has no cgroups of its own are expected; see the README.
+	cmd := exec.Command("/bin/sh", "-c", enter, "sh", k.home, k.binary, "--config="+filepath.Join(k.home, "kubelet.yaml"),
+		"--kubeconfig="+k.cluster.Kubeconfig(Admin), "--root-dir="+k.Dir, "--cert-dir="+filepath.Join(k.home, "pki"),
+		"--hostname-override="+k.Name, "--v=2")
+	cmd.SysProcAttr = k.space.attributes()
+	var err error
+	if k.process, err = launch("kubelet-"+k.Name, k.home, cmd); err != nil {
+		t.Fatalf("starting kubelet %s: %v", k.Name, err)
+	}
+	Eventually(t, startTimeout, func(ctx context.Context) error {
+		if k.process.ended() {
+			t.Fatalf("kubelet %s ended: %v\n%s", k.Name, k.process.cmd.ProcessState, k.process.tail(15))
 		}
-		node, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
-				return fmt.Errorf("node %s is not ready: %s", name, condition.Message)
-			}
-		}
-		if n := node.Status.Allocatable.Name("example.com/widget", ""); n.IsZero() {
-			return fmt.Errorf("the device plugin of node %s has not registered", name)
-		}
-		slices, err := c.client.ResourceV1().ResourceSlices().List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
-		if err != nil {
-			return err
-		}
-		if len(slices.Items) != 1 || len(slices.Items[0].Spec.Devices) != devices {
-			return fmt.Errorf("the driver of node %s has not published its devices", name)
-		}
-		// The controller that would take the taint of a new node off is not there.
-		_, err = c.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"taints":null}}`), metav1.PatchOptions{})
-		return err
+		return k.healthy(ctx)
 	})
 }
+
+// healthy asks the health check, which is on a port that was free before.
+func (k *Kubelet) healthy(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+k.port+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // nothing in it is read
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("health check of kubelet %s: %s", k.Name, response.Status)
+	}
+	return nil
+}
+
+// Stop ends the kubelet; its runtime goes on. Start starts it again, with all that it has on its disk.
+func (k *Kubelet) Stop() { k.process.stop(5 * time.Second) }
+
+func (k *Kubelet) end(t testing.TB) {
+	if k.process == nil {
+		return
+	}
+	k.Stop()
+	if t.Failed() {
+		t.Logf("end of the log of kubelet %s:\n%s", k.Name, k.process.tail(15))
+	}
+}
+
+// join waits until the node is ready and lets pods onto it: admission taints every new node as not
+// ready, and the controller that would undo it is not there.
+func (k *Kubelet) join(t testing.TB) {
+	t.Helper()
+	nodes := k.cluster.client.CoreV1().Nodes()
+	Eventually(t, startTimeout, func(ctx context.Context) error {
+		node, err := nodes.Get(ctx, k.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !ready(node) {
+			return fmt.Errorf("node %s is not ready: %v", k.Name, node.Status.Conditions)
+		}
+		if len(node.Spec.Taints) == 0 {
+			return nil
+		}
+		_, err = nodes.Patch(ctx, k.Name, types.MergePatchType, []byte(`{"spec":{"taints":null}}`), metav1.PatchOptions{})
+		return errors.Join(err, fmt.Errorf("node %s had taints", k.Name))
+	})
+}
+
+func ready(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// kernelParameters are what a kubelet wants of the kernel. It finds these values in its mount namespace
+// and leaves the machine as it is.
+var kernelParameters = map[string]string{
+	"vm/overcommit_memory": "1", "vm/panic_on_oom": "0", "kernel/panic": "10", "kernel/panic_on_oops": "1",
+	"kernel/keys/root_maxkeys": "1000000", "kernel/keys/root_maxbytes": "25000000",
+}
+
+func writeKernelParameters(dir string) error {
+	for name, value := range kernelParameters {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(value+"\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter is the script that becomes a kubelet: its arguments are the home of the kubelet and its command
+// line. Every mount is in the namespace that the process has to itself.
+const enter = `set -e
+home=$1; shift
+mount --make-rprivate /
+cd "$home/sysctl"
+for parameter in */* */*/*; do
+  if [ -f "$parameter" ] && [ -e "/proc/sys/$parameter" ]; then mount --bind "$parameter" "/proc/sys/$parameter"; fi
+done
+cd "$home"
+mount --bind log /var/log
+mount --bind lib /var/lib
+exec "$@"`

@@ -21,20 +21,20 @@ type process struct {
 
 // startProcess starts a binary with its output in a file of the directory.
 func startProcess(dir, binary string, args ...string) (*process, error) {
-	return startNamed(filepath.Base(binary), dir, binary, args...)
+	cmd := exec.Command(binary, args...)
+	cmd.SysProcAttr = endWithParent()
+	return launch(filepath.Base(binary), dir, cmd)
 }
 
-// startNamed is startProcess with a name for the log.
-func startNamed(name, dir, binary string, args ...string) (*process, error) {
-	p := &process{name: name, done: make(chan struct{})}
-	p.log = filepath.Join(dir, p.name+".log")
-	out, err := os.Create(p.log)
+// launch starts a command, which must end with its parent, with its output added to a file of the
+// directory.
+func launch(name, dir string, cmd *exec.Cmd) (*process, error) {
+	p := &process{name: name, log: filepath.Join(dir, name+".log"), cmd: cmd, done: make(chan struct{})}
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, out, out
-	p.cmd.SysProcAttr = endWithParent()
 
 	started := make(chan error)
 	go func() {
