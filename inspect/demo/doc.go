@@ -5,5 +5,8 @@
 // that are satisfied, waiting or impossible, each for a reason of its own. README.md in this folder lists every claim
 // with the answer that is right for it.
 //
+// [Life] lets it move: jobs come and go, a GPU fails and heals; [Load] plays what its API server is doing. What the
+// static cluster shows stays as it is.
+//
 // [Objects] gives the API objects. They never change, so neither does the time that they were read at, which is [Now].
 package demo

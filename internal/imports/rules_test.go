@@ -13,7 +13,7 @@ type layer struct {
 var layers = []layer{
 	{"inspect", nil},
 	{"inspect/manifest/...", []string{"inspect"}},
-	{"inspect/demo/...", []string{"inspect", "inspect/manifest"}},
+	{"inspect/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
 	{"inspect/archive/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/live/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/flowcontrol/...", []string{"inspect"}},

@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+// Load plays what the priority levels of the demo cluster are doing: they breathe, and now and then a
+// controller floods workload-low, which borrows, queues, and rejects in the end. Each reading is five seconds
+// after the one before. It may be used by several goroutines.
+type Load struct {
+	mu      sync.Mutex
+	reading int
+	limits  flowcontrol.Limits
+	levels  map[string]*flowcontrol.Load
+}
+
+// floodedLevel is the level that a controller floods, in the last third of every cycle of so many readings.
+const (
+	floodedLevel = "workload-low"
+	floodCycle   = 36
+)
+
+// NewLoad begins to play. The error is that of Objects.
+func NewLoad() (*Load, error) {
+	objects, err := Objects()
+	if err != nil {
+		return nil, err
+	}
+	l := &Load{limits: flowcontrol.Compute(objects.PriorityLevels, flowcontrol.DefaultServerConcurrency), levels: map[string]*flowcontrol.Load{}}
+	return l, nil
+}
+
+// Read plays the next five seconds.
+func (l *Load) Read(context.Context) flowcontrol.Reading {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reading++
+	next := map[string]*flowcontrol.Load{}
+	for i, level := range l.limits.Levels {
+		next[level.Name] = l.play(i, level)
+	}
+	l.levels = next
+	return flowcontrol.Reading{
+		Metrics:       &flowcontrol.Metrics{Levels: next},
+		MetricsHealth: inspect.Health{State: inspect.Synced},
+		DumpHealth:    inspect.Health{State: inspect.NotServed, Message: "the demo has no dump of priority levels"},
+	}
+}
+
+// play makes the next figures of a level out of those before.
+func (l *Load) play(i int, level flowcontrol.Level) *flowcontrol.Load {
+	before := l.levels[level.Name]
+	if before == nil {
+		before = &flowcontrol.Load{}
+	}
+	wave := 0.5 + 0.5*math.Sin(float64(l.reading)/6+float64(i))
+	demand := int(wave*0.4*float64(level.Nominal)) + 1
+	flood := level.Name == floodedLevel && l.reading%floodCycle >= floodCycle*2/3
+	if flood {
+		demand = level.Nominal * (l.reading%floodCycle - floodCycle/2) / 4
+	}
+	upper := level.Nominal + l.limits.ServerConcurrency
+	current := level.Nominal
+	switch {
+	case level.Type == flowcontrolv1.PriorityLevelEnablementExempt:
+		current = demand
+	case demand > level.Nominal:
+		current = min(demand, level.Nominal+level.Nominal/4)
+	default:
+		current = max(level.Lower, min(level.Nominal, demand*2))
+	}
+	load := &flowcontrol.Load{
+		Nominal: ptr.To(level.Nominal), Lower: ptr.To(level.Lower), Upper: ptr.To(upper), Current: ptr.To(current),
+		Demand: flowcontrol.Demand{HighWatermark: ptr.To(float64(demand)), Average: ptr.To(float64(demand) * 0.8)},
+		Total:  before.Total,
+	}
+	if level.Borrowing != nil {
+		load.Upper = ptr.To(level.Upper)
+	}
+	fill(load, demand, current, level)
+	return load
+}
+
+// fill counts the requests of five seconds: what finds a seat, what waits, and what is rejected.
+func fill(load *flowcontrol.Load, demand, current int, level flowcontrol.Level) {
+	t := &load.Total
+	executing := min(demand, current)
+	waiting := demand - executing
+	t.ExecutingRequests, t.ExecutingSeats = executing, executing
+	t.Dispatched += executing * 20
+	rejected := map[string]int{}
+	for reason, n := range t.Rejected {
+		rejected[reason] = n
+	}
+	if q := level.Queuing; q == nil {
+		rejected["concurrency-limit"] += waiting
+		waiting = 0
+	} else if most := level.Nominal; waiting > most {
+		rejected["queue-full"] += waiting - most
+		waiting = most
+	}
+	t.QueuedRequests, t.QueuedSeats, t.Rejected = waiting, waiting, rejected
+	t.Waits.Requests += executing * 20
+	t.Waits.Seconds += float64(executing) * 20 * (0.001 + 0.002*float64(waiting))
+	bound := 0.005
+	if waiting > 0 {
+		bound = 0.5
+	}
+	buckets := []flowcontrol.Bucket{{Seconds: 0.005}, {Seconds: 0.5}, {Seconds: math.Inf(1)}}
+	for i := range buckets {
+		if len(t.Waits.Buckets) == len(buckets) {
+			buckets[i].Requests = t.Waits.Buckets[i].Requests
+		}
+		if buckets[i].Seconds >= bound {
+			buckets[i].Requests += executing * 20
+		}
+	}
+	t.Waits.Buckets = buckets
+}
