@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
@@ -99,20 +100,11 @@ func (o *topOptions) run(ctx context.Context) error {
 	options := o.src.topOptions()
 	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	once := o.once || !o.src.interactive()
-	if !o.src.offline() {
-		reader, err := o.src.levelReader()
-		if err != nil {
-			return err
-		}
-		options.Levels = reader
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	updates, err := o.updates(ctx, once)
-	if err != nil {
+	if err := o.connect(ctx, &options, once); err != nil {
 		return err
 	}
-	options.Source = updates
 	if once {
 		if o.src.useColor() {
 			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())
@@ -128,26 +120,43 @@ func (o *topOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// updates are the snapshots to show: one of files, or when one is enough, else those of a cluster that is
-// followed until ctx is done.
-func (o *topOptions) updates(ctx context.Context, once bool) (tui.Source, error) {
+// connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
+// demo cluster lives until ctx is done, unless one look is enough; files are read once.
+func (o *topOptions) connect(ctx context.Context, options *tui.Options, once bool) (err error) {
+	if !o.src.offline() {
+		if options.Levels, err = o.src.levelReader(); err != nil {
+			return err
+		}
+	}
 	if o.src.offline() || once {
 		snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return tui.Static(snapshot), nil
+		options.Source = tui.Static(snapshot)
+		if !o.src.demo || once {
+			return nil
+		}
+		if options.Levels, err = demo.NewLoad(); err != nil {
+			return err
+		}
+		options.Source, err = demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+		return err
 	}
 	config, err := o.src.restConfig()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	namespace, err := o.src.namespace() // where the user may at least look, when not everywhere
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.src.override})
+	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.src.override})
+	return err
 }
+
+// demoSeed makes the demo cluster live the same life for everybody.
+const demoSeed = 1
 
 // topOptions are those that follow from where the data comes from.
 func (s *source) topOptions() tui.Options {
