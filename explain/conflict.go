@@ -220,16 +220,17 @@ func (m *minimizer) exhaust(ctx context.Context, than *division) (*division, err
 		return nil, nil
 	}
 	slices.SortStableFunc(rest, func(i, j int) int { return m.atoms[j].Kind.rank() - m.atoms[i].Kind.rank() })
-	return m.refusedSet(ctx, all, rest, size, len(than.kept))
+	return m.refusedSet(ctx, all, rest, than.given, size, len(than.kept))
 }
 
-// refusedSet looks for a set of so many of the rest that refuses when all else is relaxed, and minimizes it.
-func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest []int, size, than int) (*division, error) {
+// refusedSet looks for a set of so many of the rest that refuses when all else but the given is relaxed, and
+// leaves out what is superfluous in it.
+func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest, given []int, size, than int) (*division, error) {
 	if size > 0 {
 		for i := range rest {
 			chosen := with(relaxed)
 			chosen[rest[i]] = false
-			if d, err := m.refusedSet(ctx, chosen, rest[i+1:], size-1, than); err != nil || d != nil {
+			if d, err := m.refusedSet(ctx, chosen, rest[i+1:], given, size-1, than); err != nil || d != nil {
 				return d, err
 			}
 		}
@@ -238,15 +239,13 @@ func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest []int, 
 	if o, err := m.try(ctx, relaxed); err != nil || o != refused {
 		return nil, err
 	}
-	var order, last []int
+	d := &division{relaxed: relaxed, given: slices.Clone(given)}
 	for i, r := range relaxed {
-		if r {
-			order = append(order, i)
-		} else {
-			last = append(last, i)
+		if !r && !slices.Contains(given, i) {
+			d.kept = append(d.kept, i)
 		}
 	}
-	d, err := m.minimize(ctx, append(order, last...))
+	err := m.check(ctx, d)
 	if err != nil || len(d.kept) == 0 || len(d.kept) >= than {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type edit struct {
 	amount     *resource.Quantity // nil: the capacity is not asked for any more
 	expression string             // instead of the term; "": the term is dropped
 	requests   []string           // of the constraint; nil: it is dropped
+	attribute  resourcev1.FullyQualifiedName
 	toleration resourcev1.DeviceToleration
 	class      string
 	claim      inspect.ClaimRef // to be released
@@ -53,6 +54,7 @@ const (
 	editToleration
 	editClass
 	editRequest // drops it
+	editAttribute
 	editRelease
 	editGates
 	editPool
@@ -199,6 +201,8 @@ func (e *edit) set(claims []*resourcev1.ResourceClaim) {
 		*f.tolerations = append(*f.tolerations, e.toleration)
 	case editClass:
 		*fieldsOf(claims, e.at).class = e.class
+	case editAttribute:
+		claims[e.at.claim].Spec.Devices.Constraints[e.constraint].MatchAttribute = &e.attribute
 	}
 }
 

@@ -239,10 +239,11 @@ func onlyClaims(edits []edit) bool {
 
 // fitting returns the nodes on which the claims can be allocated with the edits made to them, in the order
 // of the nodes. Nodes that look alike to the question look alike also when it is put differently, as long as
-// it is about the same fields of devices; so one of them is asked. Only another class may have other fields.
+// it is about the same fields of devices; so one of them is asked. Another class or attribute may be about
+// other fields.
 func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit) ([]inspect.NodeName, error) {
 	claims := s.q.apply(ctx, edits)
-	if s.q.answers == nil || slices.ContainsFunc(edits, func(e edit) bool { return e.kind == editClass }) {
+	if s.q.answers == nil || slices.ContainsFunc(edits, func(e edit) bool { return e.kind == editClass || e.kind == editAttribute }) {
 		return sweep(ctx, c, s.nodes, claims)
 	}
 	if s.q.spent > remedySteps {

@@ -112,6 +112,9 @@ func (s *search) relaxConstraint(ctx context.Context, a *atom, node inspect.Node
 			})
 		}
 	}
+	if err := s.widen(ctx, a); err != nil {
+		return err
+	}
 	s.changes = append(s.changes, change{
 		kind: DropConstraint, edits: []edit{a.edit}, node: node, cost: costDrop,
 		message: "drop the constraint: " + a.Message,

@@ -96,6 +96,34 @@ func TestFixesOfExtendedResources(t *testing.T) {
 	}
 }
 
+// TestWiderConstraint: two devices are never on one PCIe root here, but on one NUMA node. What all devices have
+// in common is not proposed.
+func TestWiderConstraint(t *testing.T) {
+	o := equalDevices(4)
+	for i := range o.Slices[0].Spec.Devices {
+		o.Slices[0].Spec.Devices[i].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+			"resource.kubernetes.io/pcieRoot": {StringValue: ptr.To(string(rune('a' + i)))},
+			"numa":                            {IntValue: ptr.To(int64(i / 2))},
+			"odd":                             {BoolValue: ptr.To(i%2 == 1)},
+			"model":                           {StringValue: ptr.To("m")},
+		}
+	}
+	claim := gpuClaim(2, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("resource.kubernetes.io/pcieRoot"))})
+	e, err := explain.ClaimObject(context.Background(), newest(o), claim, explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFixes(t, e, `DropConstraint n0 1 replace /spec/devices/constraints/0/matchAttribute "gpu.example.com/numa"`, "DropConstraint n0 1 remove /spec/devices/constraints/0")
+	for i := range e.Fixes {
+		if len(e.Fixes[i].Patch) > 0 && !fitsOn(t, o, patched(t, claim, e.Fixes[i].Patch), "n0") {
+			t.Errorf("does not help: %+v", e.Fixes[i])
+		}
+		if strings.Contains(e.Fixes[i].Message, "model") {
+			t.Errorf("no constraint at all: %+v", e.Fixes[i])
+		}
+	}
+}
+
 // TestOtherClass: where no partition is published, a whole device of the same driver may do.
 func TestOtherClass(t *testing.T) {
 	o := equalDevices(2)

@@ -86,6 +86,8 @@ func (p *patcher) field(e *edit) {
 		p.tolerated[e.at] = true
 	case editClass:
 		p.add("replace", path+"/deviceClassName", e.class)
+	case editAttribute:
+		p.add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.constraint), string(e.attribute))
 	}
 }
 
