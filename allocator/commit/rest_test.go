@@ -1,0 +1,215 @@
+package commit
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// apiServer serves a world at one version of resource.k8s.io. Objects have a field in their status that this
+// program does not know.
+type apiServer struct {
+	w       *world
+	version string
+	denied  []string // verb and resource of permissions that the user does not have
+	asked   []string // verb and resource of those that were asked about
+	fail    int      // the status to answer with instead
+	bodies  []string // of the writes
+}
+
+func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	claims := "/apis/resource.k8s.io/" + s.version + "/"
+	switch {
+	case s.fail != 0:
+		answer(w, s.fail, nil)
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		s.review(w, r)
+	case r.URL.Path == claims+"resourceclaims":
+		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{}, "items": s.w.list()})
+	case strings.HasPrefix(r.URL.Path, claims) && len(parts) >= 7:
+		s.claim(w, r, inspect.ClaimRef{Namespace: parts[4], Name: parts[6]}, len(parts) == 8)
+	case strings.Contains(r.URL.Path, "/pods/"):
+		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"uid": "pod-uid"}})
+	default:
+		answer(w, http.StatusNotFound, nil)
+	}
+}
+
+func (s *apiServer) claim(w http.ResponseWriter, r *http.Request, ref inspect.ClaimRef, status bool) {
+	stored, ok := s.w.claims[ref]
+	if !ok {
+		answer(w, http.StatusNotFound, nil)
+		return
+	}
+	if r.Method == http.MethodPut {
+		var body map[string]any
+		claim := &resourcev1.ResourceClaim{}
+		_ = json.NewDecoder(r.Body).Decode(&body) // seen in what is compared
+		text, _ := json.Marshal(body)
+		_ = json.Unmarshal(text, claim)
+		s.bodies = append(s.bodies, string(text))
+		write := s.w.writeMeta
+		if status {
+			write = s.w.writeStatus
+		}
+		before := s.w.claims[ref]
+		var err error
+		if stored, err = write(claim); err != nil {
+			answer(w, http.StatusConflict, nil)
+			return
+		}
+		if r.URL.Query().Get("dryRun") == "All" {
+			s.w.claims[ref] = before
+		}
+	}
+	text, _ := json.Marshal(stored)
+	var object map[string]any
+	_ = json.Unmarshal(text, &object)
+	object["status"].(map[string]any)["ofTheFuture"] = "kept"
+	answer(w, http.StatusOK, object)
+}
+
+func (s *apiServer) review(w http.ResponseWriter, r *http.Request) {
+	var review struct {
+		Spec struct {
+			ResourceAttributes struct{ Verb, Resource, Subresource, Namespace, Name string }
+		}
+	}
+	_ = json.NewDecoder(r.Body).Decode(&review) // seen in what was asked
+	a := review.Spec.ResourceAttributes
+	name := strings.TrimSuffix(a.Verb+" "+a.Resource+"/"+a.Subresource, "/")
+	s.asked = append(s.asked, name+" in "+a.Namespace)
+	answer(w, http.StatusCreated, map[string]any{"status": map[string]any{"allowed": !slices.Contains(s.denied, name)}})
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	if body == nil {
+		reasons := map[int]string{http.StatusNotFound: "NotFound", http.StatusConflict: "Conflict", http.StatusForbidden: "Forbidden"}
+		body = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reasons[code], "message": "no"}
+	}
+	_ = json.NewEncoder(w).Encode(body) // the client says so if it fails
+}
+
+func startAPI(t *testing.T, s *apiServer, dryRun bool) *API {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	api, err := NewAPI(&rest.Config{Host: server.URL}, s.version, dryRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+// over is a committer that reads the world directly and writes over HTTP.
+func over(api *API, w *world) *Committer {
+	c := (&process{w: w}).committer("5")
+	c.Server = api
+	return c
+}
+
+func TestEveryVersionIsWritten(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta2", "v1beta1"} {
+		t.Run(version, func(t *testing.T) {
+			s := &apiServer{w: newWorld(2, "a", "b"), version: version}
+			c := over(startAPI(t, s, false), s.w)
+			_, claims, err := c.Allocate(t.Context(), wanting("a", "b"))
+			if err != nil || len(claims) != 2 {
+				t.Fatal(claims, err)
+			}
+			inOrder(t, s.w, "a b")
+			for _, body := range s.bodies {
+				if !strings.Contains(body, `"ofTheFuture":"kept"`) {
+					t.Errorf("a field is lost that this program does not know: %s", body)
+				}
+			}
+			if _, err := c.Deallocate(t.Context(), []inspect.ClaimRef{ref("a"), ref("b")}); err != nil {
+				t.Fatal(err)
+			}
+			inOrder(t, s.w, "")
+		})
+	}
+}
+
+func TestServerDryRun(t *testing.T) {
+	s := &apiServer{w: newWorld(1, "a"), version: "v1"}
+	c := over(startAPI(t, s, true), s.w)
+	d, err := wanting("a")(t.Context(), s.w.snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.w.claims[ref("a")].Finalizers = []string{resourcev1.Finalizer} // which the dry run of the first write did not store
+	d.Claims[0].Finalizers = []string{resourcev1.Finalizer}
+	claims, err := c.DryRun(t.Context(), d)
+	if err != nil || claims[0].Status.Allocation == nil || !slices.Contains(claims[0].Finalizers, resourcev1.Finalizer) {
+		t.Errorf("dry run: %v, %v", claims, err)
+	}
+	if s.w.allocated() != "" || len(s.bodies) != 2 {
+		t.Errorf("allocated %q after %d writes", s.w.allocated(), len(s.bodies))
+	}
+}
+
+func TestAnswersOfTheServer(t *testing.T) {
+	s := &apiServer{w: newWorld(1, "a"), version: "v1"}
+	api := startAPI(t, s, false)
+	if _, err := api.Claim(t.Context(), ref("none")); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a claim that is not there: %v", err)
+	}
+	claim, err := api.Claim(t.Context(), ref("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := claim.DeepCopy()
+	claim.Finalizers = []string{resourcev1.Finalizer}
+	if _, err = api.UpdateMeta(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.UpdateMeta(t.Context(), stale); !errors.Is(err, ErrConflict) {
+		t.Errorf("a write at an old version: %v", err)
+	}
+	delete(s.w.claims, ref("a"))
+	if _, err := api.UpdateStatus(t.Context(), stale); !errors.Is(err, ErrConflict) {
+		t.Errorf("a write to a claim that is gone: %v", err)
+	}
+	if uid, err := api.PodUID(t.Context(), inspect.PodRef{Namespace: "ns", Name: "p"}); err != nil || uid != "pod-uid" {
+		t.Errorf("uid %q: %v", uid, err)
+	}
+	s.fail = http.StatusForbidden
+	if _, err := api.Claims(t.Context()); err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+		t.Errorf("forbidden: %v", err)
+	}
+}
+
+func TestMissingPermissionsAreNamed(t *testing.T) {
+	s := &apiServer{w: newWorld(1, "a"), version: "v1", denied: []string{"update resourceclaims/status", "update resourceclaims/binding"}}
+	api := startAPI(t, s, false)
+	err := api.Check(t.Context(), Needed(inspect.DefaultFeatures(37), Allocating, []string{"ns", "ns"}, true))
+	want := "you may not update resourceclaims/status (resource.k8s.io) in namespace ns, nor update resourceclaims/binding (resource.k8s.io) at cluster scope"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	asked := []string{"list resourceclaims in ", "get resourceclaims in ns", "update resourceclaims in ns", "update resourceclaims/status in ns", "get pods in ns", "update resourceclaims/binding in "}
+	if !slices.Equal(s.asked, asked) {
+		t.Errorf("asked %q, want %q", s.asked, asked)
+	}
+	s.asked = nil
+	if err := api.Check(t.Context(), Needed(inspect.DefaultFeatures(35), Deallocating, []string{"ns"}, false)); err == nil || slices.Contains(s.asked, "update resourceclaims/binding in ") {
+		t.Errorf("1.35 has no permission for binding: asked %q, %v", s.asked, err)
+	}
+	s.fail = http.StatusForbidden
+	if err := api.Check(t.Context(), Needed(inspect.DefaultFeatures(37), Allocating, []string{"ns"}, false)); err != nil {
+		t.Errorf("a server that cannot be asked decides when it is written to: %v", err)
+	}
+}
