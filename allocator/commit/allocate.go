@@ -238,23 +238,21 @@ func (r *run) lookAgain(ctx context.Context, d *Decision) error {
 	if err != nil {
 		return err
 	}
-	ours := r.ours(d)
-	if clashes := newLedger(d.Snapshot, held).clashes(ours); len(clashes) > 0 {
-		r.tell(Event{Step: Clashed, Clashes: clashes})
-		return &conflictError{clashes: clashes}
+	if clashes := r.clashes(d, held); len(clashes) > 0 {
+		return r.clash(clashes)
 	}
 	all := held
 	for _, claim := range wanted {
 		all = append(all, &resourcev1.ResourceClaim{ObjectMeta: claim.ObjectMeta, Status: resourcev1.ResourceClaimStatus{Allocation: AnnouncementOn(claim).allocation()}})
 	}
 	var rivals []*resourcev1.ResourceClaim
-	for _, clash := range newLedger(d.Snapshot, all).clashes(ours) {
+	for _, clash := range r.clashes(d, all) {
 		for _, ref := range clash.With {
 			i := slices.IndexFunc(wanted, func(c *resourcev1.ResourceClaim) bool { return refOf(c) == ref })
 			switch {
 			case i < 0 || slices.Contains(rivals, wanted[i]):
 			case r.goesFirst(wanted[i]):
-				return &conflictError{clashes: []Clash{{Device: clash.Device, With: []inspect.ClaimRef{ref}}}}
+				return r.clash([]Clash{{Device: clash.Device, With: []inspect.ClaimRef{ref}}})
 			default:
 				rivals = append(rivals, wanted[i])
 			}
@@ -309,12 +307,44 @@ func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error
 	return nil
 }
 
-func (r *run) ours(d *Decision) map[inspect.ClaimRef]bool {
+// clashes returns what is wrong with what claims hold of our devices, besides what the decision knew of: what
+// the scheduler would allocate beside other holders, ours may be allocated beside.
+func (r *run) clashes(d *Decision, claims []*resourcev1.ResourceClaim) []Clash {
 	ours := map[inspect.ClaimRef]bool{}
 	for ref := range d.Allocations {
 		ours[ref] = true
 	}
-	return ours
+	known := map[inspect.DeviceID][]inspect.ClaimRef{}
+	for _, clash := range newLedger(d.Snapshot, d.with(d.Snapshot.Objects().Claims)).clashes(ours) {
+		known[clash.Device] = clash.With
+	}
+	var out []Clash
+	for _, clash := range newLedger(d.Snapshot, claims).clashes(ours) {
+		clash.With = slices.DeleteFunc(clash.With, func(ref inspect.ClaimRef) bool { return slices.Contains(known[clash.Device], ref) })
+		if len(clash.With) > 0 {
+			out = append(out, clash)
+		}
+	}
+	return out
+}
+
+// with returns the claims with what those of the decision get.
+func (d *Decision) with(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
+	out := slices.Clone(claims)
+	for i, claim := range out {
+		if allocation := d.Allocations[refOf(claim)]; allocation != nil {
+			with := *claim
+			with.Status.Allocation = allocation
+			out[i] = &with
+		}
+	}
+	return out
+}
+
+// clash tells of clashes and makes the run begin again.
+func (r *run) clash(clashes []Clash) error {
+	r.tell(Event{Step: Clashed, Clashes: clashes})
+	return &conflictError{clashes: clashes}
 }
 
 // write writes the allocations, each to the claim exactly as it was announced.
@@ -376,9 +406,8 @@ func (r *run) check(ctx context.Context, d *Decision) error {
 			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", refOf(claim))
 		}
 	}
-	if clashes := newLedger(d.Snapshot, claims).clashes(r.ours(d)); len(clashes) > 0 {
-		r.tell(Event{Step: Clashed, Clashes: clashes})
-		return &conflictError{clashes: clashes}
+	if clashes := r.clashes(d, claims); len(clashes) > 0 {
+		return r.clash(clashes)
 	}
 	return nil
 }

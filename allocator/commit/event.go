@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ var texts = map[Step]string{
 	Done:         "%s: done",
 	Deallocated:  "%s: deallocated",
 	Waiting:      "%s: waiting for another run that goes first",
-	Revoked:      "%s: another run had announced the same device later in order; it has to decide again",
+	Revoked:      "%s: the announcement of another run for the same device is revoked, so that run has to decide again",
 	Suspected:    "%s: another run is at work, or was killed",
 	FinishedLeft: "%s: finished what a killed run left: the allocation stays",
 	UndoneLeft:   "%s: undid what a killed run left",
@@ -66,6 +67,9 @@ func (e Event) String() string {
 	case Settling:
 		return fmt.Sprintf("watching for %s whether anybody else takes the same devices", e.Wait)
 	case Retrying:
+		if retry := (*conflictError)(nil); errors.As(e.Err, &retry) && len(retry.clashes) > 0 {
+			return "beginning again" // why was told
+		}
 		return fmt.Sprintf("beginning again: %v", e.Err)
 	case Clashed:
 		return clashText(e.Clashes)

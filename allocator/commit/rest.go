@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -93,8 +92,8 @@ func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClai
 	var out []*resourcev1.ResourceClaim
 	options := metav1.ListOptions{Limit: limit}
 	for {
-		data, err := a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
-			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).DoRaw(ctx)
+		data, err := body(a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
+			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).Do(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +114,7 @@ func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClai
 
 // Claim reads a claim.
 func (a *API) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
-	data, err := a.client.Get().AbsPath(a.path(ref)...).DoRaw(ctx)
+	data, err := body(a.client.Get().AbsPath(a.path(ref)...).Do(ctx))
 	if err != nil {
 		return nil, classified(err)
 	}
@@ -134,9 +133,9 @@ func decodeClaim(data []byte) (*resourcev1.ResourceClaim, error) {
 func classified(err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return errors.Join(ErrNotFound, err)
+		return fmt.Errorf("%w (%w)", ErrNotFound, err)
 	case apierrors.IsConflict(err):
-		return errors.Join(ErrConflict, err)
+		return fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	return err
 }
@@ -174,10 +173,10 @@ func (a *API) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim)
 // update changes a claim as the server has it, if it still is at the version that was read.
 func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subresource string, change func(*unstructured.Unstructured) error) (*resourcev1.ResourceClaim, error) {
 	ref := refOf(claim)
-	data, err := a.client.Get().AbsPath(a.path(ref)...).DoRaw(ctx)
+	data, err := body(a.client.Get().AbsPath(a.path(ref)...).Do(ctx))
 	if err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, errors.Join(ErrConflict, err)
+			return nil, fmt.Errorf("%w (%w)", ErrConflict, err)
 		}
 		return nil, err
 	}
@@ -201,9 +200,9 @@ func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subre
 	if a.dryRun {
 		request = request.Param("dryRun", metav1.DryRunAll)
 	}
-	data, err = request.DoRaw(ctx)
+	data, err = body(request.Do(ctx))
 	if apierrors.IsNotFound(err) {
-		return nil, errors.Join(ErrConflict, err)
+		return nil, fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	if err != nil {
 		return nil, classified(err)
@@ -213,7 +212,7 @@ func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subre
 
 // PodUID reads the UID of a pod.
 func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error) {
-	data, err := a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name).DoRaw(ctx)
+	data, err := body(a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name).Do(ctx))
 	if err != nil {
 		return "", classified(err)
 	}
@@ -232,11 +231,11 @@ func (a *API) may(ctx context.Context, p Permission) (bool, error) {
 			Namespace: p.Namespace, Verb: p.Verb, Group: p.Group, Resource: p.Resource, Subresource: p.Subresource, Name: p.Name,
 		}},
 	}
-	body, err := json.Marshal(review)
+	text, err := json.Marshal(review)
 	if err != nil {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
-	data, err := a.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(body).DoRaw(ctx)
+	data, err := body(a.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(text).Do(ctx))
 	if err != nil {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
@@ -245,4 +244,12 @@ func (a *API) may(ctx context.Context, p Permission) (bool, error) {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
 	return answer.Status.Allowed, nil
+}
+
+// body is the body of an answer, or the error in the words of the server.
+func body(result rest.Result) ([]byte, error) {
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
 }

@@ -96,13 +96,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, claim := range written {
-		if at := indexOf(claims, claim); at >= 0 {
-			written[i] = claim.DeepCopy()
-			written[i].Spec = claims[at].Spec // as read at the newest version
-		}
-	}
-	return o.print(written)
+	return o.print(withSpecs(written, claims))
 }
 
 // find looks the claims up and refuses those that are reserved.
@@ -123,13 +117,18 @@ func (o *deallocateOptions) find(s *inspect.Snapshot) ([]*resourcev1.ResourceCla
 	return claims, nil
 }
 
-func indexOf(claims []*resourcev1.ResourceClaim, like *resourcev1.ResourceClaim) int {
-	for i, claim := range claims {
-		if claim.Namespace == like.Namespace && claim.Name == like.Name {
-			return i
-		}
+// withSpecs returns claims as they were written, with the specs that were read at the newest version.
+func withSpecs(written, read []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
+	specs := map[string]resourcev1.ResourceClaimSpec{}
+	for _, claim := range read {
+		specs[claim.Name] = claim.Spec
 	}
-	return -1
+	out := make([]*resourcev1.ResourceClaim, len(written))
+	for i, claim := range written {
+		out[i] = claim.DeepCopy()
+		out[i].Spec = specs[claim.Name]
+	}
+	return out
 }
 
 // confirm asks whether the allocations are to be cleared.
