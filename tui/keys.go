@@ -90,6 +90,8 @@ func (m *model) writeOff(ref screen.Ref) string {
 	switch {
 	case m.options.Writer == nil:
 		return m.options.NoWriter
+	case m.commit.Running():
+		return "something is being written already"
 	case len(m.supposed) > 0:
 		return "not while something is supposed: W forgets it"
 	case ref.Kind != screen.Claim:
@@ -126,7 +128,7 @@ func copyOff(ref screen.Ref) string {
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	if k.Keystroke() == "ctrl+c" {
 		m.interrupted = true
-		return tea.Quit
+		return m.leave()
 	}
 	m.said = screen.Say{}
 	switch {
@@ -194,9 +196,18 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 		m.popup = m.helpPopup()
 		return nil
 	case quit:
-		return tea.Quit
+		return m.leave()
 	}
 	return m.goTo(screen.Go{View: string(action)})
+}
+
+// leave ends the program; while something is being written, only when it is asked for again.
+func (m *model) leave() tea.Cmd {
+	if m.commit.Running() && !m.leaving {
+		m.leaving, m.interrupted = true, false
+		return m.say(theme.Warn, "something is being written; leave again to stop it, which takes back what was begun")
+	}
+	return tea.Quit
 }
 
 // step goes to the view after, or before, the current one.

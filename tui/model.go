@@ -34,6 +34,7 @@ type model struct {
 	pages []page
 
 	header header
+	record recorder
 	input  *input
 	popup  *popup
 	said   screen.Say
@@ -45,6 +46,8 @@ type model struct {
 	throttled bool
 	remade    time.Time
 
+	// leaving: the user was told that something is being written when they wanted to leave.
+	leaving     bool
 	interrupted bool
 }
 
@@ -180,9 +183,9 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
 	w := m.world.Next(m.version, s)
-	w.Supposed, w.Now = supposed, m.now()
+	w.Supposed, w.Now, w.History = supposed, m.now(), m.record.now
 	m.world = w
-	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w))
+	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w), m.record.record(w))
 }
 
 // restyle changes how things look, and nothing else.

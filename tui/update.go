@@ -67,6 +67,12 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	if cmd, ok := m.header.take(msg); ok {
 		return cmd
 	}
+	if cmd, ok := m.record.take(msg); ok {
+		w := *m.world
+		w.History = m.record.now
+		m.world = &w
+		return cmd
+	}
 	if result, ok := m.find.Take(msg); ok {
 		return m.goFound(result.Value)
 	}

@@ -39,7 +39,7 @@ type derived struct {
 	cluster func() *allocator.Cluster
 	built   atomic.Pointer[generation]
 	// like is the newest cluster that was built before this one; nil at the beginning.
-	like *generation
+	like    *generation
 	devices func() []inspect.DeviceStatus
 	nodes   func() []inspect.NodeStatus
 }

@@ -191,6 +191,15 @@ func (o *writeOptions) observe(e commit.Event) {
 
 // confirm asks whether a decision is to be written.
 func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
+	if err := o.announce(ctx, d); err != nil {
+		return false, err
+	}
+	o.src.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
+	return o.ask(ctx, "Allocate?")
+}
+
+// announce says what is to be written.
+func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) error {
 	o.src.note("To be written:")
 	for _, claim := range d.Claims {
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
@@ -204,11 +213,7 @@ func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool
 	if d.Node != "" {
 		o.src.note("  on node %s", d.Node)
 	}
-	if err := o.noteRivals(ctx, d); err != nil {
-		return false, err
-	}
-	o.src.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
-	return o.ask(ctx, "Allocate?")
+	return o.noteRivals(ctx, d)
 }
 
 func (o *allocateOptions) noteRivals(ctx context.Context, d *commit.Decision) error {

@@ -112,6 +112,11 @@ func (o *topOptions) run(ctx context.Context) error {
 		options.Width = o.src.tableWidth()
 		return tui.Once(ctx, o.src.streams.Out, options)
 	}
+	if !o.src.offline() {
+		writer := &topWriter{src: o.src}
+		defer writer.wait()
+		options.Writer = writer
+	}
 	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
 		return answered(exitInterrupted)
 	} else if err != nil {
@@ -160,7 +165,7 @@ const demoSeed = 1
 
 // topOptions are those that follow from where the data comes from.
 func (s *source) topOptions() tui.Options {
-	options := tui.Options{Clock: s.clock, Input: s.streams.In, Output: s.streams.Out, NoWriter: "only kubectl dra allocate writes yet"}
+	options := tui.Options{Clock: s.clock, Input: s.streams.In, Output: s.streams.Out}
 	switch {
 	case s.demo:
 		options.Origin, options.Cluster, options.NoWriter = "demo", "demo", "the demo cluster cannot be written"

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// topWriter lets the terminal UI allocate and deallocate, by the means of the commands of these names.
+type topWriter struct {
+	src     *source
+	writing sync.WaitGroup
+}
+
+// quiet is the source with notes that go into a buffer instead of over the screen.
+func (s *source) quiet(notes *bytes.Buffer) *source {
+	streams := s.streams
+	streams.In, streams.Out, streams.ErrOut = &bytes.Buffer{}, notes, notes
+	return &source{config: s.config, streams: streams, clock: s.clock, features: s.features, color: "never", gates: s.gates}
+}
+
+// wait returns when nothing is being written any more, or after a while: what was begun is finished or taken
+// back before the program ends.
+func (t *topWriter) wait() {
+	done := make(chan struct{})
+	go func() { t.writing.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(undoPatience):
+	}
+}
+
+// Plan implements tui.Writer.
+func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.Ref) (tui.Plan, error) {
+	notes := &bytes.Buffer{}
+	write := writeOptions{src: t.src.quiet(notes), namespace: subject.Namespace, dryRun: dryRunNone}
+	if action == tui.Deallocate {
+		return t.planDeallocation(ctx, &deallocateOptions{write, []string{subject.Name}})
+	}
+	o := &allocateOptions{writeOptions: write, kind: kindClaim, names: []string{subject.Name}, settle: commit.DefaultSettle}
+	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := o.decide(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Refusal) > 0 {
+		return nil, errors.New(strings.Join(d.Refusal, "; "))
+	}
+	if len(d.Allocations) == 0 {
+		return nil, fmt.Errorf("%s is allocated already", subject)
+	}
+	if err := o.announce(ctx, d); err != nil {
+		return nil, err
+	}
+	text, err := statusText(d.Written(o.src.now(snapshot)))
+	if err != nil {
+		return nil, err
+	}
+	return &allocationPlan{t, o, snapshot, d, notes.String() + "\n" + text}, nil
+}
+
+// statusText is the status of claims as it would be written.
+func statusText(claims []*resourcev1.ResourceClaim) (string, error) {
+	var b strings.Builder
+	for _, claim := range claims {
+		data, err := yaml.Marshal(map[string]any{"status": claim.Status})
+		if err != nil {
+			return "", fmt.Errorf("printing claim %s/%s: %w", claim.Namespace, claim.Name, err)
+		}
+		b.Write(data)
+	}
+	return b.String(), nil
+}
+
+// allocationPlan is an allocation that was decided on and not written.
+type allocationPlan struct {
+	writer   *topWriter
+	options  *allocateOptions
+	snapshot *inspect.Snapshot
+	decision *commit.Decision
+	text     string
+}
+
+// Text implements tui.Plan.
+func (p *allocationPlan) Text() string { return p.text }
+
+// Execute implements tui.Plan. If the cluster has changed so that something else would be written than what
+// was confirmed, nothing is.
+func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
+	p.writer.writing.Add(1)
+	defer p.writer.writing.Done()
+	p.writer.src.patience.Store(int64(undoPatience))
+	committer, err := p.options.committer(ctx, p.snapshot, p.decision)
+	if err != nil {
+		return "", err
+	}
+	committer.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
+		return p.options.src.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
+	}
+	committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return sameDevices(d, p.decision), nil }
+	done, _, err := committer.Allocate(ctx, p.options.decide)
+	switch {
+	case errors.Is(err, commit.ErrDeclined):
+		return "", errors.New("the cluster has changed in the meantime: nothing was written, look again")
+	case err != nil:
+		return "", err
+	case len(done.Refusal) > 0:
+		return "", errors.New(strings.Join(done.Refusal, "; "))
+	}
+	return "allocated: " + summary(done), nil
+}
+
+// sameDevices reports whether two decisions give the same devices to the same claims.
+func sameDevices(a, b *commit.Decision) bool {
+	return a.Node == b.Node && maps.EqualFunc(a.Allocations, b.Allocations, func(x, y *resourcev1.AllocationResult) bool {
+		return slices.Equal(devicesOf(x), devicesOf(y))
+	})
+}
+
+func summary(d *commit.Decision) string {
+	var parts []string
+	for _, claim := range d.Claims {
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		if allocation := d.Allocations[ref]; allocation != nil {
+			parts = append(parts, fmt.Sprintf("%s has %s", ref, orNothing(devicesOf(allocation))))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// planDeallocation looks at what would be cleared.
+func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) (tui.Plan, error) {
+	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
+	if err != nil {
+		return nil, err
+	}
+	claims, err := o.find(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	claim := claims[0]
+	if claim.Status.Allocation == nil {
+		return nil, fmt.Errorf("%s/%s is not allocated", claim.Namespace, claim.Name)
+	}
+	text, err := statusText([]*resourcev1.ResourceClaim{commit.Cleared(claim)})
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
+	return &deallocationPlan{t, o, claim, head + text}, nil
+}
+
+// deallocationPlan is the clearing of an allocation that was not done yet.
+type deallocationPlan struct {
+	writer  *topWriter
+	options *deallocateOptions
+	claim   *resourcev1.ResourceClaim
+	text    string
+}
+
+// Text implements tui.Plan.
+func (p *deallocationPlan) Text() string { return p.text }
+
+// Execute implements tui.Plan.
+func (p *deallocationPlan) Execute(ctx context.Context) (string, error) {
+	p.writer.writing.Add(1)
+	defer p.writer.writing.Done()
+	p.writer.src.patience.Store(int64(undoPatience))
+	o := *p.options
+	o.yes = true // it was confirmed on the screen
+	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
+	if err != nil {
+		return "", err
+	}
+	claims, err := o.find(snapshot)
+	if err != nil {
+		return "", err
+	}
+	if now := claims[0].Status.Allocation; now == nil || claims[0].UID != p.claim.UID || !slices.Equal(devicesOf(now), devicesOf(p.claim.Status.Allocation)) {
+		return "", errors.New("the claim has changed in the meantime: nothing was written, look again")
+	}
+	if err := o.run(ctx); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("deallocated: %s/%s", p.claim.Namespace, p.claim.Name), nil
+}
