@@ -90,12 +90,17 @@ func search(all []place, text string) []place {
 	return hits
 }
 
-// closeness is how well a place fits to what was typed.
+// closeness is how well a place fits to what was typed, of which the last word is the name.
 func closeness(p place, text string) int {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return 0
+	}
+	name := words[len(words)-1]
 	switch {
-	case p.text == text, p.ref.Name == text, p.ref.String() == text, strings.HasSuffix(p.ref.Name, "/"+text):
+	case p.text == text, p.ref.Name == name, p.ref.String() == name, strings.HasSuffix(p.ref.Name, "/"+name):
 		return 2
-	case strings.HasPrefix(p.text, text), p.ref.Name != "" && strings.HasPrefix(p.ref.Name, text):
+	case strings.HasPrefix(p.text, text), p.ref.Name != "" && strings.HasPrefix(p.ref.Name, name):
 		return 1
 	}
 	return 0
