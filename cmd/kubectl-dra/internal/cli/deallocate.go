@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -64,11 +65,12 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		}
 	}
 	if o.dryRun == dryRunClient {
+		cleared := make([]*resourcev1.ResourceClaim, len(claims))
 		for i, claim := range claims {
-			claims[i] = commit.Cleared(claim)
+			cleared[i] = commit.Cleared(claim)
 		}
 		o.src.note("dry run: nothing is written")
-		return o.print(claims)
+		return o.print(cleared, claims)
 	}
 	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Deallocating, []string{o.namespace}, false))
 	if err != nil {
@@ -80,11 +82,12 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
 	}
 	if o.dryRun == dryRunServer {
-		if claims, err = c.DryRunDeallocate(ctx, claims); err != nil {
+		cleared, err := c.DryRunDeallocate(ctx, claims)
+		if err != nil {
 			return err
 		}
 		o.src.note("dry run: nothing is written")
-		return o.print(claims)
+		return o.print(cleared, claims)
 	}
 	if !o.yes {
 		if err := o.confirm(ctx, claims); err != nil {
@@ -96,7 +99,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.print(withSpecs(written, claims))
+	return o.print(withSpecs(written, claims), claims)
 }
 
 // find looks the claims up and refuses those that are reserved.
@@ -156,10 +159,11 @@ func devicesOf(allocation *resourcev1.AllocationResult) []inspect.DeviceID {
 	return out
 }
 
-// print prints the claims as they are, or would be, written.
-func (o *deallocateOptions) print(claims []*resourcev1.ResourceClaim) error {
-	if o.format.Name == "" {
-		return output.PrintDeallocations(o.src.streams.Out, claims)
+// print prints the claims as they are, or would be, written; as a line only those that were allocated before.
+func (o *deallocateOptions) print(claims, before []*resourcev1.ResourceClaim) error {
+	if o.format.Name != "" {
+		return o.writeOptions.print(claims)
 	}
-	return o.writeOptions.print(claims)
+	allocated := slices.DeleteFunc(slices.Clone(before), func(c *resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
+	return output.PrintDeallocations(o.src.streams.Out, allocated)
 }
