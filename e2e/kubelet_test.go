@@ -209,13 +209,13 @@ func sharedDevice(t *testing.T, c *cluster.Cluster, machines map[string]*machine
 	must(t, c, 0, "allocate", "claim", "share-2", "--node", "n1", "--yes", "--settle", "1s")
 	c.ApplyText(t, claimPod("share-2", "", "{name: gpu, resourceClaimName: share-2}"))
 	runs(t, c, "share-2")
-	for _, d := range devicesOf(t, c) {
-		if d.Node != "n1" || d.Device != "shared" {
-			continue
-		}
-		if d.Capacity["memory"].Used != "7Gi" || !slices.Equal(d.Claims, []string{"default/share-1", "default/share-2"}) || d.State != "Partial" {
-			t.Errorf("device %+v, want 7Gi of it used by both claims", d)
-		}
+	all := devicesOf(t, c)
+	at := slices.IndexFunc(all, func(d publishedDevice) bool { return d.Node == "n1" && d.Device == "shared" })
+	if at < 0 {
+		t.Fatalf("the shared device of n1 is not listed: %+v", all)
+	}
+	if d := all[at]; d.Capacity["memory"].Used != "7Gi" || !slices.Equal(d.Claims, []string{"default/share-1", "default/share-2"}) || d.State != "Partial" {
+		t.Errorf("device %+v, want 7Gi of it used by both claims", d)
 	}
 	for _, name := range []string{"share-1", "share-2"} {
 		told(t, machines["n1"], name, getClaim(t, c, name))
