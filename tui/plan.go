@@ -45,6 +45,9 @@ func (m *model) confirmation(plan Plan) *popup {
 		p.lines = append(p.lines, widget.Text(theme.Plain, inspect.Sanitize(line)))
 	}
 	p.lines = append(p.lines, nil, widget.Line{{Text: "y", Role: theme.Accent}, {Text: " write it   "}, {Text: "n", Role: theme.Accent}, {Text: " or Esc: leave all as it is"}})
-	p.confirm = func() tea.Cmd { return m.commit.Start(m.world, plan.Execute) }
+	p.confirm = func() tea.Cmd {
+		m.said = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: theme.Dim}
+		return m.commit.Start(m.world, plan.Execute)
+	}
 	return p
 }
