@@ -119,6 +119,9 @@ func (w *walk) appendPicks(buf []byte, current int) []byte {
 			}
 		}
 	}
+	for candidate, times := range w.repeated() {
+		whole[candidate] += times << 32
+	}
 	buf = appendNumbers(buf, slices.Sorted(maps.Values(whole)))
 	states := make([]string, 0, len(shares))
 	for candidate, taken := range shares {
@@ -131,6 +134,23 @@ func (w *walk) appendPicks(buf []byte, current int) []byte {
 		buf = append(buf, s...)
 	}
 	return buf
+}
+
+// repeated says of candidates that several claims picked as a whole, which takes admin access, how many times
+// more than once: every pick draws on their counters.
+func (w *walk) repeated() map[int]uint64 {
+	var out map[int]uint64
+	for _, picks := range w.picks {
+		for _, p := range picks {
+			if n := len(w.state[p.candidate].claims); n > 1 {
+				if out == nil {
+					out = map[int]uint64{}
+				}
+				out[p.candidate] = uint64(n - 1)
+			}
+		}
+	}
+	return out
 }
 
 func appendNumbers(buf []byte, numbers []uint64) []byte {
