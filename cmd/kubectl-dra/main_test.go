@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -131,5 +133,40 @@ func TestInterrupt(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 || stderr.String() != "error: interrupted\n" {
 		t.Errorf("ended with %v and %q, want exit code 130 and \"error: interrupted\"", err, stderr.String())
+	}
+}
+
+// TestGetWatch follows a server until it is interrupted.
+func TestGetWatch(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			forbidAll(w, r) // then the lists are what there is
+			return
+		}
+		serve(w, r)
+	}))
+	defer server.Close()
+	cmd := exec.Command("kubectl-dra", "get", "claims", "-A", "--watch", "--no-headers", "--server", server.URL)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // the test fails then
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "ml ") || !strings.Contains(line, "train-0") {
+		t.Errorf("line %q, error %v", line, err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("ended with %v and %q, want exit code 130", err, stderr.String())
 	}
 }

@@ -88,6 +88,7 @@ type getOptions struct {
 	selector  labels.Selector
 	sortBy    string
 	noHeaders bool
+	watch     bool
 	format    output.Format
 
 	serverConcurrency int // 0 is unknown
@@ -127,13 +128,16 @@ fields of the JSON form, such as .name or .free.`,
 			if err != nil {
 				return err
 			}
+			if options.watch {
+				return options.watchCluster(cmd.Context())
+			}
 			return options.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
 	f.BoolVar(&flags.noHeaders, "no-headers", false, "print no headers")
-	f.BoolVarP(&flags.watch, "watch", "w", false, "keep watching (not built yet)")
+	f.BoolVarP(&flags.watch, "watch", "w", false, "print what changes from then on, too; what is gone is named on stderr")
 	f.StringVarP(&flags.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
 	f.StringVar(&flags.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
 	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
@@ -143,8 +147,8 @@ fields of the JSON form, such as .name or .free.`,
 }
 
 func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
-	if f.watch {
-		return nil, usagef("--watch is not built yet: run the command again, for example with watch(1)")
+	if f.watch && src.offline() {
+		return nil, usagef("--watch follows a cluster; --from and --demo show one moment")
 	}
 	if len(args) == 0 {
 		return nil, usagef("say what to get: %s", viewNames())
@@ -160,7 +164,7 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	if err := checkConcurrency(f.serverConcurrency, v); err != nil {
 		return nil, err
 	}
-	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, serverConcurrency: f.serverConcurrency}
+	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency}
 	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
 		return nil, err
 	}
@@ -204,39 +208,59 @@ func viewCalled(name string) (view, error) {
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, slices.Concat(o.view.needs, o.view.uses))
+	snapshot, err := o.src.read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return err
 	}
-	for _, resource := range o.view.needs {
-		if h := snapshot.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
-			return errors.New(healthText(resource, h))
-		}
-	}
-	o.src.noteHealth(snapshot, slices.Concat(o.view.needs, o.view.uses))
-	if snapshot.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
-		o.src.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
-	}
-	list, err := o.items(ctx, snapshot)
-	if err != nil {
+	if err := o.refused(snapshot); err != nil {
 		return err
 	}
-	missing := o.pick(list)
-	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
-	if o.view.complete != nil && o.format.Name != "name" {
-		if err := o.view.complete(ctx, snapshot, list); err != nil {
-			return err
-		}
-	}
-	if o.sortBy != "" {
-		if err := list.Sort(o.sortBy); err != nil {
-			return &usageError{err}
-		}
+	list, missing, err := o.rows(ctx, snapshot)
+	if err != nil {
+		return err
 	}
 	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
 		return err
 	}
 	return errors.Join(missing...)
+}
+
+// resources are those that the view is made of.
+func (o *getOptions) resources() []inspect.Resource { return slices.Concat(o.view.needs, o.view.uses) }
+
+// refused returns an error when what the view cannot do without could not be read.
+func (o *getOptions) refused(s *inspect.Snapshot) error {
+	for _, resource := range o.view.needs {
+		if h := s.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
+			return errors.New(healthText(resource, h))
+		}
+	}
+	return nil
+}
+
+// rows returns the items that were asked for, complete and sorted, and an error for each name that is not
+// there. It says on stderr what is missing besides.
+func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *output.List, missing []error, err error) {
+	o.src.noteHealth(s, o.resources())
+	if s.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
+		o.src.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+	}
+	if list, err = o.items(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	missing = o.pick(list)
+	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
+	if o.view.complete != nil && o.format.Name != "name" {
+		if err := o.view.complete(ctx, s, list); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.sortBy != "" {
+		if err := list.Sort(o.sortBy); err != nil {
+			return nil, nil, &usageError{err}
+		}
+	}
+	return list, missing, nil
 }
 
 // items returns all items of the view.

@@ -38,6 +38,7 @@ type source struct {
 	color     string
 
 	gates map[inspect.Gate]bool // --features, parsed
+	said  *remarks              // nil says every remark
 
 	patience atomic.Int64 // how long a command that writes may take to end when it is interrupted; 0: patience
 }
@@ -237,7 +238,11 @@ func (s *source) override(features inspect.Features) inspect.Features {
 
 // note prints a remark to stderr, in one safe line.
 func (s *source) note(format string, args ...any) {
-	_, _ = fmt.Fprintln(s.streams.ErrOut, inspect.Sanitize(fmt.Sprintf(format, args...))) // remarks are not worth failing for
+	text := inspect.Sanitize(fmt.Sprintf(format, args...))
+	if s.said.again(text) {
+		return
+	}
+	_, _ = fmt.Fprintln(s.streams.ErrOut, text) // remarks are not worth failing for
 }
 
 // noteHealth says which of the resources could not be read completely, or do not exist on this server.

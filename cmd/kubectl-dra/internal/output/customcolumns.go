@@ -108,7 +108,7 @@ func lookup(path *jsonpath.JSONPath, tree any) ([]any, error) {
 	return values, nil
 }
 
-func (c customColumns) print(w io.Writer, list *List, noHeaders bool) error {
+func (c customColumns) print(w io.Writer, list *List, opts TableOptions) error {
 	columns := make([]Column, len(c))
 	for i := range c {
 		columns[i].Header = c[i].header
@@ -133,5 +133,5 @@ func (c customColumns) print(w io.Writer, list *List, noHeaders bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return writeTable(w, columns, rows, TableOptions{NoHeaders: noHeaders})
+	return writeTable(w, columns, rows, TableOptions{NoHeaders: opts.NoHeaders, Layout: opts.Layout})
 }

@@ -98,7 +98,7 @@ func (f Format) PrintList(w io.Writer, list *List, opts TableOptions) error {
 		if err != nil {
 			return err
 		}
-		return columns.print(w, list, opts.NoHeaders)
+		return columns.print(w, list, opts)
 	}
 	return f.PrintValue(w, list)
 }

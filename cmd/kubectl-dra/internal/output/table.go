@@ -52,6 +52,9 @@ type TableOptions struct {
 	// Width is the number of columns of a terminal that the table should fit; 0 is any. Where names alone
 	// are wider the table is wider too.
 	Width int
+	// Layout, where set, makes the rows further rows of a table that was printed before with the same
+	// Layout, without its headers.
+	Layout *Layout
 }
 
 // gap separates two columns.
@@ -86,22 +89,14 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 }
 
 func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
-	if !opts.NoHeaders {
+	if !opts.NoHeaders && !opts.Layout.begun() {
 		header := make([]string, len(columns))
 		for i, c := range columns {
 			header[i] = c.Header
 		}
 		rows = append([][]string{header}, rows...)
 	}
-	widths := make([]int, len(columns))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], displayWidth(cell))
-		}
-	}
-	if opts.Width > 0 && !opts.Wide {
-		fit(columns, rows, widths, opts.Width)
-	}
+	widths := layOut(columns, rows, opts)
 	var b strings.Builder
 	for _, row := range rows {
 		line := ""
@@ -116,6 +111,33 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// layOut returns the widths of the columns; 0 is left out.
+func layOut(columns []Column, rows [][]string, opts TableOptions) []int {
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		if opts.Layout != nil { // a column that is empty now may not stay so
+			widths[i] = displayWidth(c.Header)
+		}
+		for _, row := range rows {
+			widths[i] = max(widths[i], displayWidth(row[i]))
+		}
+	}
+	limit := opts.Width
+	if opts.Wide {
+		limit = 0
+	}
+	switch {
+	case opts.Layout.begun():
+		opts.Layout.keep(columns, rows, widths, limit)
+	case limit > 0:
+		fit(columns, rows, widths, limit)
+	}
+	if opts.Layout != nil {
+		opts.Layout.widths = widths
+	}
+	return widths
 }
 
 // minList is the least width of a list in the last column.

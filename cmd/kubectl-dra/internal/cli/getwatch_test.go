@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var watchStart = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// watched is what a watch of the claims in ml is shown: moment counts minutes.
+func watched(moment int, state inspect.HealthState, claims ...*resourcev1.ResourceClaim) *inspect.Snapshot {
+	objects := inspect.Objects{Claims: claims, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}
+	health := map[inspect.Resource]inspect.Health{}
+	for _, r := range inspect.Resources() {
+		health[r] = inspect.Health{State: inspect.Synced}
+	}
+	health[inspect.Claims] = inspect.Health{State: state, Message: "claims are " + string(state)}
+	return inspect.New(objects, inspect.Config{
+		Revision: int64(moment + 1), Time: watchStart.Add(time.Duration(moment) * time.Minute),
+		Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health,
+	})
+}
+
+// watchedClaim is a claim without requests, allocated to a node unless that is "".
+func watchedClaim(name, node string) *resourcev1.ResourceClaim {
+	c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, CreationTimestamp: metav1.NewTime(watchStart)}}
+	if node != "" {
+		c.Status.Allocation = &resourcev1.AllocationResult{NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+		}}}}
+	}
+	return c
+}
+
+// watchClaims shows the snapshots to a watch, one after the other, and returns what it prints.
+func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, time.Now)
+	claims, err := viewCalled("claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &getOptions{src: src, view: claims, namespace: "ml", selector: labels.Everything(), format: format}
+	updates := make(chan *inspect.Snapshot)
+	done := make(chan error, 1)
+	go func() { done <- o.follow(t.Context(), updates, nil) }()
+	for _, s := range snapshots {
+		select {
+		case updates <- s:
+		case err := <-done:
+			return out.String(), errOut.String(), err
+		}
+	}
+	close(updates)
+	err = <-done
+	return out.String(), errOut.String(), err
+}
+
+func TestGetWatchPrintsWhatChanges(t *testing.T) {
+	stdout, stderr, err := watchClaims(t, output.Format{Name: "custom-columns", Argument: "NAME:.name,STATE:.state,NODE:.node"},
+		watched(0, inspect.Syncing, watchedClaim("a", "")), // not whole yet
+		watched(1, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "")),
+		watched(9, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "")), // only older
+		watched(10, inspect.Synced, watchedClaim("a", ""), watchedClaim("b", "n1")),
+		watched(11, inspect.Synced, watchedClaim("b", "n1"), watchedClaim("c-with-a-long-name", "")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME   STATE     NODE\n" +
+		"a      Pending   \n" +
+		"b      Pending   \n" +
+		"b      Allocated   n1\n" +
+		"c-with-a-long-name   Pending     \n"
+	// Empty fields are <none> or empty, as in the command without --watch; spaces at the end do not count.
+	if diff := cmp.Diff(fields(want), fields(strings.ReplaceAll(stdout, "<none>", ""))); diff != "" {
+		t.Errorf("stdout (-want +got):\n%s", diff)
+	}
+	if stderr != "resourceclaim ml/a is gone\n" {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+// fields are the words of each line.
+func fields(text string) [][]string {
+	var out [][]string
+	for line := range strings.Lines(text) {
+		out = append(out, strings.Fields(line))
+	}
+	return out
+}
+
+// TestGetWatchWhileReadingFails: what cannot be read any more is not gone, and that is said once.
+func TestGetWatchWhileReadingFails(t *testing.T) {
+	a, b := watchedClaim("a", ""), watchedClaim("b", "")
+	stdout, stderr, err := watchClaims(t, output.Format{Name: "name"},
+		watched(0, inspect.Synced, a, b),
+		watched(1, inspect.Forbidden), watched(2, inspect.Forbidden),
+		watched(3, inspect.Synced, a, b),
+		watched(4, inspect.Narrowed, a), watched(5, inspect.Narrowed),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const item = "resourceclaim.resource.k8s.io/"
+	if want := item + "a\n" + item + "b\n"; stdout != want {
+		t.Errorf("stdout %q, want %q", stdout, want)
+	}
+	want := "warning: claims are Forbidden; what is shown may be old\n" +
+		"warning: claims are Narrowed\n" + "resourceclaim ml/a is gone\n"
+	if stderr != want {
+		t.Errorf("stderr %q, want %q", stderr, want)
+	}
+}
+
+func TestGetWatchOfWhatIsForbidden(t *testing.T) {
+	stdout, _, err := watchClaims(t, output.Format{}, watched(0, inspect.Forbidden), watched(1, inspect.Synced))
+	if err == nil || err.Error() != "claims are Forbidden" || stdout != "" {
+		t.Errorf("error %v, stdout %q", err, stdout)
+	}
+}
+
+func TestGetWatchEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	updates := make(chan *inspect.Snapshot)
+	close(updates)
+	o := &getOptions{src: newSource(genericiooptions.NewTestIOStreamsDiscard(), time.Now)}
+	if err := o.follow(ctx, updates, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
