@@ -24,7 +24,7 @@ const (
 	yaml       keymap.Action = "yaml"
 	whatIf     keymap.Action = "what-if"
 	forget     keymap.Action = "forget what-if"
-	lab        keymap.Action = "cel"
+	lab        keymap.Action = "cel lab" // not "cel", which is the view by its number
 	copyIt     keymap.Action = "copy"
 	namespace  keymap.Action = "namespace"
 	goName     keymap.Action = "go to"

@@ -20,7 +20,7 @@ func TestKeysOfTheContract(t *testing.T) {
 	keys := d.m.keys()
 	want := map[string]string{
 		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "a": "allocate", "d": "deallocate",
-		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel", "?": "help", ":": "go to", "q": "quit",
+		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel lab", "?": "help", ":": "go to", "q": "quit",
 		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel",
 	}
 	for press, action := range want {
@@ -59,6 +59,18 @@ func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	if _, ok := cmd().(tea.QuitMsg); !ok {
 		t.Error("q does not quit")
 	}
+}
+
+// The number of the lab brings back what was typed there; only c loads what is selected.
+func TestTheLabIsLoadedByItsKeyOnly(t *testing.T) {
+	d := drive(t, 100, 30, "claims")
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "dev", Name: "genome-align"}})
+	d.press("6")
+	d.shows("[6 CEL]", "none yet")
+	d.press("1", "c")
+	d.shows("[6 CEL]", "of claim dev/genome-align", "1 of 5 match")
+	d.press("1", "6")
+	d.shows("of claim dev/genome-align")
 }
 
 func TestSupposingThatAClaimIsReleased(t *testing.T) {

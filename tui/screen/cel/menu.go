@@ -174,6 +174,9 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 		return nil
 	}
 	s.wanted = screen.Ref{}
+	if ref.Kind != screen.Claim && ref.Kind != screen.Template && ref.Kind != screen.Class {
+		return nil
+	}
 	entries := entriesOf(w.Snapshot, ref)
 	switch len(entries) {
 	case 0:

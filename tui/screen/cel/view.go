@@ -64,7 +64,19 @@ func (s *Screen) title(w *screen.World) widget.Line {
 	if s.source.ref.Kind != screen.None {
 		line = append(line, widget.Span{Text: "  of ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.source.String()), Role: theme.Name})
 	}
+	if a != nil && a.text == s.ed.text && a.trial.Check.Scheduler == nil && strings.TrimSpace(s.ed.text) != "" {
+		add(theme.Dim, a.cost())
+	}
 	return line
+}
+
+// cost says what the selector costs, and the limit where it matters.
+func (a *answer) cost() string {
+	text := fmt.Sprintf("cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
+	if a.trial.Check.Worst > selector.MaxCost/10 {
+		text += fmt.Sprintf(" of %d", selector.MaxCost)
+	}
+	return text
 }
 
 func (s *Screen) verdict(a *answer, add func(theme.Role, string)) {
@@ -83,11 +95,6 @@ func (s *Screen) verdict(a *answer, add func(theme.Role, string)) {
 	if accepted, _ := a.trial.Check.Accepted(); !accepted {
 		add(theme.Warn, "refused by the API server")
 	}
-	cost := fmt.Sprintf("cost %d, at worst %d", a.trial.Cost, a.trial.Check.Worst)
-	if a.trial.Check.Worst > selector.MaxCost/10 {
-		cost += fmt.Sprintf(" of %d", selector.MaxCost)
-	}
-	add(theme.Dim, cost)
 }
 
 // editorLines draws the text with a caret under the place that the first finding is about. It returns where
