@@ -23,9 +23,15 @@ type Options struct {
 	// Plain walks step by step as the scheduler does, without pruning. The answer is the same; this is
 	// for tests and measurements.
 	Plain bool
-	// Like, if not nil, is a cluster with the same features, from the same snapshot or from one made of
-	// it with a change. What is known of expressions and devices is shared with it.
+	// Like, if not nil, is a cluster with the same features, from the same snapshot or from one that is
+	// related to it (inspect's With or Next, in either direction). What is known of expressions, devices
+	// and nodes is taken over as far as it is still true; answers do not depend on it. With other features
+	// it has no effect. A long chain of clusters, each like the one before, does not grow without bound:
+	// what has become too much is forgotten.
 	Like *Cluster
+	// Library, if not nil, holds compiled expressions that clusters share, whatever they are about. Like
+	// comes with its own.
+	Library *selector.Library
 	// Ignore leaves the allocations of these claims out of account, as if they had been released.
 	Ignore map[inspect.ClaimRef]bool
 }
@@ -43,6 +49,7 @@ type Cluster struct {
 	noBounds   bool
 	selectors  *selector.Cache
 	shapes     *shapes
+	looks      *lookTables
 	ignore     map[inspect.ClaimRef]bool
 }
 
@@ -66,20 +73,32 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		stepLimit:  opts.StepLimit,
 		plain:      opts.Plain,
 		plainSteps: plainSteps,
-		selectors: selector.NewCache(selector.Features{
-			ConsumableCapacity: f.ConsumableCapacity,
-			ListTypeAttributes: f.ListTypeAttributes,
-		}),
-		shapes: newShapes(),
-		ignore: opts.Ignore,
+		ignore:     opts.Ignore,
 	}
 	if opts.Like != nil && opts.Like.features == f {
-		c.selectors, c.shapes = opts.Like.selectors, opts.Like.shapes
+		c.inherit(opts.Like)
+	} else {
+		library := opts.Library
+		if library == nil {
+			library = selector.NewLibrary()
+		}
+		c.selectors = library.Cache(selector.Features{ConsumableCapacity: f.ConsumableCapacity, ListTypeAttributes: f.ListTypeAttributes})
+		c.shapes, c.looks = newShapes(), &lookTables{}
 	}
 	if c.stepLimit == 0 {
 		c.stepLimit = DefaultStepLimit
 	}
 	return c
+}
+
+// inherit takes over what another cluster knows, or starts again when it knows too much of slices that are
+// gone.
+func (c *Cluster) inherit(like *Cluster) {
+	if like.shapes.known.Load() > 2*int64(len(c.snapshot.Objects().Slices)+len(like.snapshot.Objects().Slices))+1024 {
+		c.selectors, c.shapes, c.looks = like.selectors.Fresh(), newShapes(), &lookTables{}
+		return
+	}
+	c.selectors, c.shapes, c.looks = like.selectors, like.shapes, like.looks.clone()
 }
 
 // WithStepLimit returns a cluster that shares everything with this one but gives up earlier or later.

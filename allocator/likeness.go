@@ -1,6 +1,7 @@
 package allocator
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -90,12 +91,8 @@ func (l *look) clone() *look {
 	return &out
 }
 
-// of writes down what a node looks like. The bytes are valid until the next call.
-func (l *look) of(node *corev1.Node) ([]byte, error) {
-	pools, err := l.cluster.snapshot.PoolsOn(node)
-	if err != nil {
-		return nil, err
-	}
+// of writes down what a node with these pools looks like. The bytes are valid until the next call.
+func (l *look) of(node *corev1.Node, pools []*inspect.NodePool) []byte {
 	buf := l.buf[:0]
 	if slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations)) {
 		buf = append(buf, 'd')
@@ -104,7 +101,7 @@ func (l *look) of(node *corev1.Node) ([]byte, error) {
 		buf = l.appendPool(buf, node, pool)
 	}
 	l.buf = buf
-	return buf, nil
+	return buf
 }
 
 func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool) []byte {
@@ -177,6 +174,10 @@ func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePoo
 		buf = append(buf, 0)
 	}
 	return buf
+}
+
+func compareFields(a, b selector.Field) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Name, b.Name))
 }
 
 // appendCapacity writes everything that decides about amounts.

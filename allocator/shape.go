@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"sync"
+	"sync/atomic"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -12,7 +13,8 @@ import (
 // drivers, flags, taints, capacities and counter needs. It is computed once per slice and shared by all
 // questions.
 type shapes struct {
-	slices sync.Map // *resourcev1.ResourceSlice -> []uint32, by device
+	slices sync.Map     // *resourcev1.ResourceSlice -> []uint32, by device
+	known  atomic.Int64 // the number of slices
 
 	mu      sync.Mutex
 	numbers map[string]uint32
@@ -38,7 +40,9 @@ func (s *shapes) of(slice *resourcev1.ResourceSlice, capacities bool) []uint32 {
 		s.mu.Unlock()
 		out[i] = number
 	}
-	s.slices.Store(slice, out)
+	if _, loaded := s.slices.LoadOrStore(slice, out); !loaded {
+		s.known.Add(1)
+	}
 	return out
 }
 

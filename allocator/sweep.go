@@ -12,7 +12,8 @@ import (
 
 // Kind is a set of nodes that look alike to a question and therefore get the same answer.
 type Kind struct {
-	// Nodes are indices into the nodes that were asked about, ascending.
+	// Nodes are indices into the nodes that were asked about, ascending. The slice is shared and must not
+	// be written.
 	Nodes []int
 	// Result is the answer for the first node; its devices are that node's. nil when Abort is set.
 	Result *Result
@@ -54,51 +55,42 @@ const chunk = 64
 
 // kinds sorts the nodes by what they look like.
 func (c *Cluster) kinds(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]Kind, error) {
-	number := make([]int32, len(nodes)) // of the look of each node, in any order
-	seen := map[string]int32{}
-	var mu sync.Mutex
-	first := newLook(c, claims)
-	chunks := (len(nodes) + chunk - 1) / chunk
-	err := Parallel(chunks, func(i int) error {
-		if err := ctx.Err(); err != nil {
+	groups, err := c.alike(ctx, nodes, newLook(c, claims))
+	if err != nil {
+		return nil, err
+	}
+	kinds := make([]Kind, len(groups))
+	for i, nodes := range groups {
+		kinds[i].Nodes = nodes
+	}
+	return kinds, nil
+}
+
+// alike returns the indices of nodes that look alike, in the order of their first.
+func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, l *look) ([][]int, error) {
+	if all := c.snapshot.Nodes(); len(c.ignore) == 0 && len(nodes) > 0 && len(nodes) == len(all) && &nodes[0] == &all[0] {
+		table, err := c.tableOf(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		return table.groups, nil
+	}
+	known, numbers := newLookNumbers(), make([]int32, len(nodes))
+	err := Parallel((len(nodes)+chunk-1)/chunk, func(i int) error {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		l := first.clone()
-		mine := map[string]int32{}
+		l, mine := l.clone(), map[string]int32{}
 		for n := i * chunk; n < min((i+1)*chunk, len(nodes)); n++ {
-			bytes, err := l.of(nodes[n])
-			if err != nil {
-				bytes = append(l.buf[:0], "error "+nodes[n].Name...) // decided by itself
-			}
-			known, ok := mine[string(bytes)]
-			if !ok {
-				mu.Lock()
-				known, ok = seen[string(bytes)]
-				if !ok {
-					known = int32(len(seen))
-					seen[string(bytes)] = known
-				}
-				mu.Unlock()
-				mine[string(bytes)] = known
-			}
-			number[n] = known
+			pools, err := c.snapshot.PoolsOn(nodes[n])
+			numbers[n] = l.number(known, mine, nodes[n], pools, err)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	at := make([]int, len(seen)) // number -> index of the kind + 1
-	var kinds []Kind
-	for n, k := range number {
-		if at[k] == 0 {
-			kinds = append(kinds, Kind{})
-			at[k] = len(kinds)
-		}
-		kind := &kinds[at[k]-1]
-		kind.Nodes = append(kind.Nodes, n)
-	}
-	return kinds, nil
+	return groupsOf(numbers, known.len()), nil
 }
 
 // Parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns when

@@ -37,6 +37,28 @@ func (s *Snapshot) nextPools(after *Snapshot) *poolCache {
 	return out
 }
 
+// SameDevices reports whether the i-th of Nodes is the j-th of another Snapshot, with the same pools and the
+// same holders of their devices. false: they may differ. It is cheap if one Snapshot was made of the other.
+func (s *Snapshot) SameDevices(i int, other *Snapshot, j int) bool {
+	if s.objects.Nodes[i] != other.objects.Nodes[j] {
+		return false
+	}
+	pools, err := s.PoolsAt(i)
+	theirs, otherErr := other.PoolsAt(j)
+	if err != nil || otherErr != nil || !slices.Equal(pools, theirs) {
+		return false
+	}
+	if s.holders == other.holders {
+		return true
+	}
+	for _, pool := range pools {
+		if s.HoldersIn(pool.ID) != other.HoldersIn(pool.ID) {
+			return false
+		}
+	}
+	return true
+}
+
 // staleNodes returns the nodes whose pools may differ in another Snapshot because of its slices. A slice
 // also decides about other nodes that slices of its pool name: it makes the pool complete, or old, or
 // contradict itself, and draws on its counters. all: it may be any node.

@@ -17,13 +17,14 @@ type Features struct {
 	ListTypeAttributes bool
 }
 
-// Cache compiles expressions, each distinct one once. It may be used by several goroutines at once.
+// Cache compiles expressions, each distinct one once, and remembers what they say of devices. It may be
+// used by several goroutines at once.
 type Cache struct {
 	features cel.Features
+	library  *Library
 
 	mu       sync.Mutex
 	programs map[programKey]*Program
-	split    map[string][]part // for Terms
 }
 
 type programKey struct {
@@ -31,13 +32,12 @@ type programKey struct {
 	derived    bool
 }
 
-// NewCache returns an empty cache for a set of features.
-func NewCache(f Features) *Cache {
-	return &Cache{
-		features: cel.Features{EnableConsumableCapacity: f.ConsumableCapacity, EnableListTypeAttributes: f.ListTypeAttributes},
-		programs: map[programKey]*Program{},
-		split:    map[string][]part{},
-	}
+// NewCache returns an empty cache for a set of features, with a library of its own.
+func NewCache(f Features) *Cache { return NewLibrary().Cache(f) }
+
+// Fresh returns a cache that knows the same compiled expressions but has seen no devices.
+func (c *Cache) Fresh() *Cache {
+	return &Cache{features: c.features, library: c.library, programs: map[programKey]*Program{}}
 }
 
 // Selector returns the program of a device selector, an expression that must give a boolean.
@@ -51,30 +51,25 @@ func (c *Cache) program(key programKey) *Program {
 	c.mu.Lock()
 	p, ok := c.programs[key]
 	if !ok {
-		p = &Program{expression: key.expression, derived: key.derived, features: c.features, matches: map[*resourcev1.Device]match{}, projected: map[string]match{}}
+		p = &Program{source: c.library.source(c.features, key)}
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
 	return p
 }
 
-// Program is an expression, compiled when it is first needed.
+// Program is an expression, compiled when it is first needed, and what it says of devices.
 type Program struct {
-	expression string
-	derived    bool
-	features   cel.Features
-
-	compile  sync.Once
-	compiled cel.CompilationResult
-
-	readsOnce sync.Once
-	reads     Reads
+	*source
 
 	mu         sync.RWMutex
 	matches    map[*resourcev1.Device]match
 	projected  map[string]match // by driver and what the expression reads
 	attributes map[*resourcev1.Device]derived
 }
+
+// maxMatches is the number of devices from which on a Program forgets what it knows of them.
+const maxMatches = 1 << 18
 
 type match struct {
 	ok  bool
@@ -84,25 +79,6 @@ type match struct {
 type derived struct {
 	attribute *resourcev1.DeviceAttribute
 	err       error
-}
-
-// Expression returns the source text.
-func (p *Program) Expression() string { return p.expression }
-
-func (p *Program) result() *cel.CompilationResult {
-	p.compile.Do(func() {
-		p.compiled = cel.GetCompiler(p.features).CompileCELExpression(p.expression,
-			cel.Options{DisableCostEstimation: true, DerivedAttribute: p.derived})
-	})
-	return &p.compiled
-}
-
-// CompileError returns why the expression does not compile, or nil.
-func (p *Program) CompileError() error {
-	if err := p.result().Error; err != nil {
-		return err
-	}
-	return nil
 }
 
 // Match reports whether the device of a driver satisfies the selector. The error is either the
@@ -136,6 +112,9 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		}
 	}
 	p.mu.Lock()
+	if p.matches == nil || len(p.matches) >= maxMatches {
+		p.matches, p.projected = map[*resourcev1.Device]match{}, map[string]match{}
+	}
 	p.matches[device] = m
 	if key != "" {
 		p.projected[key] = m

@@ -53,17 +53,9 @@ func (c *Cache) Terms(ctx context.Context, expression, driver string, device *re
 
 // parts takes an expression apart, each expression once.
 func (c *Cache) parts(expression string) []part {
-	c.mu.Lock()
-	parts, ok := c.split[expression]
-	c.mu.Unlock()
-	if ok {
-		return parts
-	}
-	parts = split(c.Selector(expression))
-	c.mu.Lock()
-	c.split[expression] = parts
-	c.mu.Unlock()
-	return parts
+	p := c.Selector(expression)
+	p.partsOnce.Do(func() { p.source.parts = split(p) })
+	return p.source.parts
 }
 
 func split(whole *Program) []part {
