@@ -68,12 +68,19 @@ func (c *Cluster) kinds(ctx context.Context, nodes []*corev1.Node, claims []*res
 
 // alike returns the indices of nodes that look alike, in the order of their first.
 func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, l *look) ([][]int, error) {
-	if all := c.snapshot.Nodes(); len(c.ignore) == 0 && len(nodes) > 0 && len(nodes) == len(all) && &nodes[0] == &all[0] {
+	if at := c.indicesOf(nodes); at != nil {
 		table, err := c.tableOf(ctx, l)
 		if err != nil {
 			return nil, err
 		}
-		return table.groups, nil
+		if len(at) == len(table.numbers) {
+			return table.groups, nil
+		}
+		numbers := make([]int32, len(at))
+		for i, n := range at {
+			numbers[i] = table.numbers[n]
+		}
+		return groupsOf(numbers, table.known.len()), nil
 	}
 	known, numbers := newLookNumbers(), make([]int32, len(nodes))
 	err := Parallel((len(nodes)+chunk-1)/chunk, func(i int) error {
@@ -91,6 +98,25 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, l *look) ([][
 		return nil, err
 	}
 	return groupsOf(numbers, known.len()), nil
+}
+
+// indicesOf returns where the nodes are among those of the snapshot. nil: they are not, or not in that order,
+// or so few that there is no point in looking at all, or some claims are to be ignored.
+func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
+	all := c.snapshot.Nodes()
+	if len(c.ignore) > 0 || len(nodes) < len(all)/8 {
+		return nil
+	}
+	at := make([]int, 0, len(nodes))
+	for i := 0; i < len(all) && len(at) < len(nodes); i++ {
+		if all[i] == nodes[len(at)] {
+			at = append(at, i)
+		}
+	}
+	if len(at) < len(nodes) {
+		return nil
+	}
+	return at
 }
 
 // Parallel calls f for 0 to n-1 on all cores and returns the error of the lowest index. It returns when

@@ -93,15 +93,21 @@ type division struct {
 // try asks the allocator with some requirements relaxed.
 func (m *minimizer) try(ctx context.Context, relaxed []bool) (outcome, error) {
 	key := make([]byte, len(relaxed))
-	var edits []edit
+	n := 0
 	for i, r := range relaxed {
 		if r {
 			key[i] = 1
-			edits = append(edits, m.atoms[i].edit)
+			n++
 		}
 	}
 	if o, ok := m.memo[string(key)]; ok {
 		return o, nil
+	}
+	edits := make([]edit, 0, n)
+	for i, r := range relaxed {
+		if r {
+			edits = append(edits, m.atoms[i].edit)
+		}
 	}
 	o, err := m.local.try(ctx, edits)
 	if err == nil {

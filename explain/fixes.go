@@ -82,7 +82,10 @@ func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Con
 		near = append([]nearNode{near[at]}, slices.Delete(slices.Clone(near), at, at+1)...)
 	}
 	s.near = near[:min(len(near), maxNear)]
-	for _, node := range q.nodes {
+	if len(q.unsuitable) == 0 {
+		s.nodes = q.nodes
+	}
+	for _, node := range q.nodes[len(s.nodes):] {
 		if _, bad := q.unsuitable[inspect.NodeName(node.Name)]; !bad {
 			s.nodes = append(s.nodes, node)
 		}
@@ -290,10 +293,18 @@ func sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, clai
 }
 
 func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
-	slices.Sort(at)
-	var out []inspect.NodeName
+	if len(at) == 0 {
+		return nil
+	}
+	there := make([]bool, len(nodes)) // to sort thousands of indices takes longer
 	for _, i := range at {
-		out = append(out, inspect.NodeName(nodes[i].Name))
+		there[i] = true
+	}
+	out := make([]inspect.NodeName, 0, len(at))
+	for i, ok := range there {
+		if ok {
+			out = append(out, inspect.NodeName(nodes[i].Name))
+		}
 	}
 	return out
 }

@@ -194,6 +194,9 @@ func (s *search) otherNodes(ctx context.Context) error {
 	if q.partial {
 		return nil // what the other nodes were asked for, none of them has
 	}
+	if len(s.nodes) == len(q.cluster.Snapshot().Nodes()) {
+		return nil
+	}
 	asked := map[string]bool{}
 	for _, node := range s.nodes {
 		asked[node.Name] = true

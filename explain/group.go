@@ -50,11 +50,7 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 			}
 			nodes = append(nodes, refused[at].nodes...)
 		}
-		slices.Sort(nodes)
-		g := Group{Nodes: make([]inspect.NodeName, len(nodes))}
-		for i, n := range nodes {
-			g.Nodes[i] = inspect.NodeName(q.nodes[n].Name)
-		}
+		g := Group{Nodes: namesOf(q.nodes, nodes)}
 		d.finish(&g)
 		groups = append(groups, g)
 	}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -61,11 +62,12 @@ func (q *question) newLocal(node *corev1.Node) *local {
 		Nodes:   []*corev1.Node{node},
 		Classes: append(slices.Clone(s.Objects().Classes), &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: anyClass}}),
 	}
-	for _, slice := range s.Slices() {
-		if ids[inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}] {
-			objects.Slices = append(objects.Slices, slice)
-			l.findHolders(s, slice)
-		}
+	for id := range ids {
+		objects.Slices = append(objects.Slices, s.SlicesIn(id)...)
+	}
+	slices.SortFunc(objects.Slices, func(a, b *resourcev1.ResourceSlice) int { return cmp.Compare(a.Name, b.Name) })
+	for _, slice := range objects.Slices {
+		l.findHolders(s, slice)
 	}
 	for ref := range l.devices {
 		l.holders = append(l.holders, ref)

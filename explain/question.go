@@ -46,7 +46,7 @@ type question struct {
 type answer struct {
 	// q is the question as it was put to these nodes.
 	q *question
-	// nodes are indices into the nodes of the question, ascending.
+	// nodes are indices into the nodes of the question, ascending. The slice may be shared.
 	nodes      []int
 	unsuitable *Reason
 	result     *allocator.Result
@@ -66,9 +66,12 @@ func (q *question) ask(ctx context.Context) ([]answer, error) {
 		answers = append(answers, answer{q: q, nodes: nodes, unsuitable: &reason})
 	}
 	for _, variant := range q.variants(suitable) {
-		nodes := make([]*corev1.Node, len(variant.nodes))
-		for i, n := range variant.nodes {
-			nodes[i] = q.nodes[n]
+		nodes := q.nodes
+		if len(variant.nodes) < len(q.nodes) {
+			nodes = make([]*corev1.Node, len(variant.nodes))
+			for i, n := range variant.nodes {
+				nodes[i] = q.nodes[n]
+			}
 		}
 		kinds, err := q.cluster.Sweep(ctx, nodes, variant.q.claims)
 		if err != nil {
@@ -76,8 +79,11 @@ func (q *question) ask(ctx context.Context) ([]answer, error) {
 		}
 		for _, kind := range kinds {
 			a := answer{q: variant.q, result: kind.Result, abort: kind.Abort}
-			for _, n := range kind.Nodes {
-				a.nodes = append(a.nodes, variant.nodes[n])
+			if a.nodes = kind.Nodes; len(variant.nodes) < len(q.nodes) {
+				a.nodes = make([]int, len(kind.Nodes))
+				for i, n := range kind.Nodes {
+					a.nodes[i] = variant.nodes[n]
+				}
 			}
 			answers = append(answers, a)
 		}
@@ -89,6 +95,7 @@ func (q *question) ask(ctx context.Context) ([]answer, error) {
 // sortNodes separates the nodes that the pod cannot use, by why not, from the others.
 func (q *question) sortNodes() (unsuitable map[string][]int, suitable []int) {
 	unsuitable = map[string][]int{}
+	suitable = make([]int, 0, len(q.nodes))
 	for i, node := range q.nodes {
 		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
 		misfit := ""

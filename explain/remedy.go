@@ -153,19 +153,24 @@ func (q *question) nearest(groups []Group) []nearNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Near, a.Near) })
 	var first, rest []nearNode
-	alike := q.firstAlike()
+	firsts := q.firstAlike()
 	for _, g := range groups {
 		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
 			continue
 		}
-		g.Nodes = slices.DeleteFunc(slices.Clone(g.Nodes), func(n inspect.NodeName) bool { return alike[n] != "" })
-		nodes := slices.Clone(g.Nodes[:min(len(g.Nodes), maxOccupancy)])
+		var different []inspect.NodeName
+		for _, n := range g.Nodes {
+			if firsts[n] {
+				different = append(different, n)
+			}
+		}
+		nodes := slices.Clone(different[:min(len(different), maxOccupancy)])
 		claims := map[inspect.NodeName]int{}
 		for _, n := range nodes {
 			claims[n] = q.claimsOn(n)
 		}
 		slices.SortStableFunc(nodes, func(a, b inspect.NodeName) int { return cmp.Compare(claims[a], claims[b]) })
-		nodes = append(nodes, g.Nodes[len(nodes):]...)
+		nodes = append(nodes, different[len(nodes):]...)
 		for i, n := range nodes {
 			if i < perGroup {
 				first = append(first, nearNode{n, g.Near})
@@ -177,14 +182,11 @@ func (q *question) nearest(groups []Group) []nearNode {
 	return append(first, rest...)
 }
 
-// firstAlike maps nodes to the first node that looks like them, which is itself not in the map.
-func (q *question) firstAlike() map[inspect.NodeName]inspect.NodeName {
-	out := map[inspect.NodeName]inspect.NodeName{}
+// firstAlike returns the nodes that are the first of those that look like them.
+func (q *question) firstAlike() map[inspect.NodeName]bool {
+	out := make(map[inspect.NodeName]bool, len(q.answers))
 	for i := range q.answers {
-		nodes := q.answers[i].nodes
-		for _, n := range nodes[1:] {
-			out[inspect.NodeName(q.nodes[n].Name)] = inspect.NodeName(q.nodes[nodes[0]].Name)
-		}
+		out[inspect.NodeName(q.nodes[q.answers[i].nodes[0]].Name)] = true
 	}
 	return out
 }

@@ -248,4 +248,13 @@ func (s *Snapshot) Slices() []*resourcev1.ResourceSlice {
 	return out
 }
 
+// SlicesIn returns the slices of a pool as Slices does, of all generations.
+func (s *Snapshot) SlicesIn(pool PoolID) []*resourcev1.ResourceSlice {
+	var out []*resourcev1.ResourceSlice
+	for _, info := range s.slicesOfPool(pool) {
+		out = append(out, info.slice)
+	}
+	return out
+}
+
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -54,8 +54,8 @@ func (c *Cache) Terms(ctx context.Context, expression, driver string, device *re
 // parts takes an expression apart, each expression once.
 func (c *Cache) parts(expression string) []part {
 	p := c.Selector(expression)
-	p.partsOnce.Do(func() { p.source.parts = split(p) })
-	return p.source.parts
+	p.partsOnce.Do(func() { p.parts = split(p) })
+	return p.parts
 }
 
 func split(whole *Program) []part {
