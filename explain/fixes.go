@@ -83,7 +83,7 @@ func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Con
 	}
 	s.near = near[:min(len(near), maxNear)]
 	if len(q.unsuitable) == 0 {
-		s.nodes = q.nodes
+		s.nodes = slices.Clip(q.nodes)
 	}
 	for _, node := range q.nodes[len(s.nodes):] {
 		if _, bad := q.unsuitable[inspect.NodeName(node.Name)]; !bad {
