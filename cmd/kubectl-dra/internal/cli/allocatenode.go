@@ -33,6 +33,11 @@ func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*com
 		return nil, err
 	}
 	d, err := o.allocate(ctx, allocator.NewCluster(s, allocator.Options{}), w)
+	if err != nil || len(d.Refusal) > 0 {
+		if partial := o.partial(s); partial != nil {
+			return nil, partial // what is missing may be all that stands in the way
+		}
+	}
 	if err != nil || len(d.Refusal) > 0 || !o.reserve {
 		return d, err
 	}

@@ -115,14 +115,8 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 // committer returns what writes, after it made sure that a decision can be relied on and may be written.
 // It reads the cluster anew whenever it decides, beginning with the snapshot.
 func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snapshot, d *commit.Decision) (*commit.Committer, error) {
-	read := slices.Clone(needed)
-	if o.reserve || o.kind.resource == inspect.Pods {
-		read = append(read, inspect.Pods)
-	}
-	for _, resource := range read {
-		if h := snapshot.Health(resource); !h.Complete() {
-			return nil, fmt.Errorf("nothing is written, because without all %s the decision could be wrong: %s", resource, healthText(resource, h))
-		}
+	if err := o.partial(snapshot); err != nil {
+		return nil, err
 	}
 	var namespaces []string
 	for _, claim := range d.Claims {
@@ -145,6 +139,20 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 		c.Confirm = o.confirm
 	}
 	return c, nil
+}
+
+// partial says what could not be read without which a decision could be wrong, or nil.
+func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
+	read := slices.Clone(needed)
+	if o.reserve || o.kind.resource == inspect.Pods {
+		read = append(read, inspect.Pods)
+	}
+	for _, resource := range read {
+		if h := snapshot.Health(resource); !h.Complete() && h.State != inspect.NotRead {
+			return fmt.Errorf("nothing is written, because without all %s the decision could be wrong: %s", resource, healthText(resource, h))
+		}
+	}
+	return nil
 }
 
 // api returns a client that may do what is needed.

@@ -66,7 +66,11 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 			return err // before the cluster is read
 		}
 	}
-	snapshot, err := o.src.read(ctx, "", inspect.Resources())
+	namespace, err := o.src.namespace() // all that is read of what the user may not read everywhere
+	if err != nil {
+		return err
+	}
+	snapshot, err := o.src.read(ctx, namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
