@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,4 +77,14 @@ func (c *Cluster) Served(group, kind string) (string, error) {
 		return "", fmt.Errorf("finding %s: %w", kind, err)
 	}
 	return mapping.GroupVersionKind.GroupVersion().String(), nil
+}
+
+// Claim returns a claim as it is now.
+func (c *Cluster) Claim(t testing.TB, namespace, name string) *resourcev1.ResourceClaim {
+	t.Helper()
+	claim, err := c.client.ResourceV1().ResourceClaims(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claim
 }

@@ -1,0 +1,300 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+)
+
+// The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds.
+const (
+	fightRounds  = 20
+	fightDevices = 20
+	fightPods    = 50
+	fightRuns    = 8
+	fightSettle  = "2s"
+	// fightKill is the time within which half of the runs are killed: a run that meets nobody takes a
+	// little longer.
+	fightKill = 3500 * time.Millisecond
+)
+
+// TestFight has processes that allocate fight for devices, with each other and with the scheduler, and
+// kills half of them at random moments. Afterwards no device may have two holders, and after one more run
+// for each claim whose process was killed no claim may be half-written, and whatever is not allocated can
+// be.
+func TestFight(t *testing.T) {
+	rounds := fightRounds
+	if text := os.Getenv("KUBECTL_DRA_E2E_ROUNDS"); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed := uint64(time.Now().UnixNano())
+	f := &fight{Cluster: cluster.Start(t, cluster.Options{}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
+	t.Logf("seed %d", seed)
+	begin := time.Now()
+	for i := range rounds {
+		t.Run(fmt.Sprint("round ", i), func(t *testing.T) { f.round(t, i) })
+	}
+	var lines []string
+	for _, what := range slices.Sorted(maps.Keys(f.counts)) {
+		lines = append(lines, fmt.Sprintf("%5d %s", f.counts[what], what))
+	}
+	t.Logf("%d rounds in %v:\n%s", rounds, time.Since(begin).Round(time.Second), strings.Join(lines, "\n"))
+}
+
+type fight struct {
+	*cluster.Cluster
+	random *rand.Rand
+
+	mutex    sync.Mutex
+	counts   map[string]int
+	backed   map[string]bool // devices that a run of this round gave back because another claim had them
+	reported map[string]bool // devices with two holders that were counted already
+}
+
+// counted are parts of what runs say, by what they mean.
+var counted = map[string]string{
+	"allocations taken back because others had the device": ": the allocation is taken back",
+	"times that a run began again":                         "beginning again: ",
+	"times that a run waited for another one":              ": waiting for another run",
+	"announcements of others revoked":                      "it has to decide again",
+	"killed runs finished by others":                       ": finished what a killed run left",
+	"killed runs undone by others":                         ": undid what a killed run left",
+	"allocations kept because they were reserved":          ": the allocation stays, because",
+}
+
+// round is one fight in a cleared cluster.
+func (f *fight) round(t *testing.T, number int) {
+	f.Clear(t)
+	f.backed, f.reported = map[string]bool{}, map[string]bool{}
+	f.AddNode(t, "arena", map[string]string{corev1.LabelHostname: "arena"})
+	f.ApplyText(t, sliceYAML("gpu.example.com", "arena", fightDevices)+"---\n"+classYAML)
+	for i := range fightRuns {
+		f.ApplyText(t, claimYAML(fmt.Sprint("hand-", i)))
+	}
+	for i := range fightPods {
+		f.ApplyText(t, claimYAML(fmt.Sprint("pod-", i)))
+	}
+	killed := f.compete(t)
+	f.oneHolder(t, "after the fight")
+	f.again(t, number, killed)
+	f.oneHolder(t, "after the killed runs were repeated")
+	f.whole(t)
+	f.rest(t)
+	f.oneHolder(t, "after the rest was allocated")
+}
+
+// compete starts the runs and creates the pods while they run. It returns the claims whose run was killed.
+func (f *fight) compete(t *testing.T) (killed []string) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for i := range fightRuns {
+		claim, delay := fmt.Sprint("hand-", i), time.Duration(f.random.Int64N(int64(500*time.Millisecond)))
+		var life time.Duration // 0: it may live
+		if i%2 == 0 {
+			life = time.Duration(f.random.Int64N(int64(fightKill))) + time.Millisecond
+		}
+		wait.Go(func() {
+			time.Sleep(delay)
+			if f.run(t, claim, life) {
+				f.mutex.Lock()
+				defer f.mutex.Unlock()
+				killed = append(killed, claim)
+			}
+		})
+	}
+	for i := range fightPods {
+		f.ApplyText(t, podYAML(fmt.Sprint("pod-", i), "arena", fmt.Sprintf("resourceClaims: [{name: gpu, resourceClaimName: pod-%d}]", i), "claims: [{name: gpu}]"))
+		if i == fightPods/5 { // the others come when the runs write
+			f.announced(t)
+		} else if i%5 == 4 {
+			time.Sleep(time.Duration(f.random.Int64N(int64(200 * time.Millisecond))))
+		}
+	}
+	wait.Wait()
+	f.counts["runs"] += fightRuns
+	f.counts["runs killed"] += len(killed)
+	slices.Sort(killed)
+	return killed
+}
+
+// announced waits until a run has written something; not for long, because all may have been killed before.
+func (f *fight) announced(t *testing.T) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < 4*time.Second; time.Sleep(20 * time.Millisecond) {
+		if slices.ContainsFunc(f.all(t), func(c resourcev1.ResourceClaim) bool { return len(c.Annotations) > 0 }) {
+			return
+		}
+	}
+}
+
+// run allocates a claim and reports whether the process was killed before it was done.
+func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
+	cmd := f.Command(t, cluster.Admin, "allocate", "claim", claim, "--yes", "--settle", fightSettle)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Error(err)
+		return false
+	}
+	if life > 0 {
+		timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() }) // fails when the process is over
+		defer timer.Stop()
+	}
+	err := cmd.Wait()
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.count(out.String())
+	code := cmd.ProcessState.ExitCode()
+	switch code {
+	case 0:
+		f.counts["runs that allocated"]++
+	case 3:
+		f.counts["runs that found no device left"]++
+	case -1:
+		return true
+	default:
+		t.Errorf("allocate claim %s: %v\n%s", claim, err, out.String())
+	}
+	return false
+}
+
+var alsoTaken = regexp.MustCompile(`gpu\.example\.com/arena/(gpu-\d+) is also taken by`)
+
+// count looks for incidents in what a run says.
+func (f *fight) count(said string) {
+	for _, match := range alsoTaken.FindAllStringSubmatch(said, -1) {
+		f.backed[match[1]] = true
+	}
+	for what, part := range counted {
+		f.counts[what] += strings.Count(said, part)
+	}
+}
+
+// again runs once more for every claim whose process was killed: in even rounds to allocate, in odd ones to
+// deallocate.
+func (f *fight) again(t *testing.T, number int, killed []string) {
+	t.Helper()
+	for _, claim := range killed {
+		args := []string{"allocate", "claim", claim, "--yes", "--settle", fightSettle}
+		if number%2 == 1 {
+			args = []string{"deallocate", "claim", claim, "--yes"}
+		}
+		result := f.Plugin(t, cluster.Admin, args...)
+		f.count(result.Stderr)
+		if result.Code != 0 && result.Code != 3 {
+			t.Errorf("want exit code 0, or 3 because nothing is left\n%v", result)
+		}
+	}
+}
+
+// oneHolder makes sure that no device of a claim of ours has another holder.
+//
+// Two claims of pods may hold one device, but only if a run took an allocation of that device back: when a
+// claim is deallocated, kube-scheduler takes its devices out of the set of those in use (removeDevices in
+// its plugin dynamicresources), also if another claim holds them too, and gives them away once more. Such
+// devices are counted.
+func (f *fight) oneHolder(t *testing.T, when string) {
+	t.Helper()
+	holder := map[string]string{}
+	for _, claim := range f.all(t) {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		for _, r := range claim.Status.Allocation.Devices.Results {
+			other := holder[r.Device]
+			holder[r.Device] = claim.Name
+			switch {
+			case other == "":
+			case f.backed[r.Device] && strings.HasPrefix(other, "pod-") && strings.HasPrefix(claim.Name, "pod-"):
+				if !f.reported[r.Device] {
+					f.counts["devices that the scheduler gave away twice after a run gave them back"]++
+				}
+				f.reported[r.Device] = true
+			default:
+				t.Errorf("%s: device %s is held by %s and by %s", when, r.Device, other, claim.Name)
+			}
+		}
+	}
+}
+
+func (f *fight) all(t *testing.T) []resourcev1.ResourceClaim {
+	t.Helper()
+	list, err := f.Client().ResourceV1().ResourceClaims("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// whole makes sure that none of the runs left anything but an allocation with the finalizer that protects
+// it, or nothing.
+func (f *fight) whole(t *testing.T) {
+	t.Helper()
+	for _, claim := range f.all(t) {
+		if len(claim.Annotations) > 0 {
+			t.Errorf("claim %s still has annotations %v", claim.Name, claim.Annotations)
+		}
+		protected := slices.Contains(claim.Finalizers, resourcev1.Finalizer)
+		if strings.HasPrefix(claim.Name, "hand-") && protected != (claim.Status.Allocation != nil) {
+			t.Errorf("claim %s is half-written: finalizers %v, allocation %v", claim.Name, claim.Finalizers, claim.Status.Allocation)
+		}
+	}
+}
+
+// rest takes the pods and their claims away and allocates every claim that has no allocation: with all the
+// devices free that nobody holds, that must work.
+func (f *fight) rest(t *testing.T) {
+	t.Helper()
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	if err := f.Client().CoreV1().Pods("default").DeleteCollection(t.Context(), now, metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"allocate", "claim"}
+	for _, claim := range f.all(t) {
+		switch {
+		case strings.HasPrefix(claim.Name, "pod-"):
+			f.RemoveClaim(t, "default", claim.Name)
+		case claim.Status.Allocation == nil:
+			args = append(args, claim.Name)
+		}
+	}
+	if len(args) == 2 {
+		return
+	}
+	if result := f.Plugin(t, cluster.Admin, append(args, "--yes", "--settle", noSettle)...); result.Code != 0 {
+		t.Errorf("all devices but those of %d claims are free, want exit code 0\n%v", fightRuns, result)
+	}
+}
+
+const classYAML = `apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: device.driver == "gpu.example.com"}}]}
+`
+
+// claimYAML is a claim of one device.
+func claimYAML(name string) string {
+	return fmt.Sprintf(`apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: %s}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+`, name)
+}
