@@ -68,7 +68,7 @@ func (l *Load) play(i int, level flowcontrol.Level) *flowcontrol.Load {
 		demand = level.Nominal * (l.reading%floodCycle - floodCycle/2) / 4
 	}
 	upper := level.Nominal + l.limits.ServerConcurrency
-	current := level.Nominal
+	var current int
 	switch {
 	case level.Type == flowcontrolv1.PriorityLevelEnablementExempt:
 		current = demand
