@@ -300,28 +300,41 @@ func (d *diagnosis) try(expression string) *Trial {
 	return t
 }
 
-// suggest returns those of the expressions that stand the trial, at most n. A selector that fails on
-// devices even so is made robust if it can be.
+// suggest returns those of the expressions that stand the trial, at most n, and those that match something
+// first. A selector that fails on devices even so is made robust if it can be.
 func (d *diagnosis) suggest(n int, effect string, expressions ...string) []Suggestion {
-	var out []Suggestion
+	var matching, idle []Suggestion
 	for _, expression := range expressions {
-		if len(out) == n {
+		if len(matching) == n {
 			break
 		}
-		expression = strings.TrimSpace(expression)
-		t := d.try(expression)
-		if t == nil && expression != "" && expression != d.trial.Expression {
-			made := d.robust(expression)
-			if len(made) > 0 && !slices.ContainsFunc(out, func(s Suggestion) bool { return s.Expression == made[0].Expression }) {
-				out = append(out, Suggestion{Expression: made[0].Expression, Effect: effect + "; " + made[0].Effect, Matched: made[0].Matched})
-			}
-			continue
-		}
-		if t != nil && !slices.ContainsFunc(out, func(s Suggestion) bool { return s.Expression == expression }) {
-			out = append(out, Suggestion{Expression: expression, Effect: effect, Matched: t.Matched})
+		s, ok := d.suggestion(strings.TrimSpace(expression), effect)
+		known := func(other Suggestion) bool { return other.Expression == s.Expression }
+		switch {
+		case !ok || slices.ContainsFunc(matching, known) || slices.ContainsFunc(idle, known):
+		case s.Matched > 0:
+			matching = append(matching, s)
+		default:
+			idle = append(idle, s)
 		}
 	}
-	return out
+	all := append(matching, idle...)
+	return all[:min(n, len(all))]
+}
+
+// suggestion tries an expression, or the robust form of it.
+func (d *diagnosis) suggestion(expression, effect string) (Suggestion, bool) {
+	if t := d.try(expression); t != nil {
+		return Suggestion{Expression: expression, Effect: effect, Matched: t.Matched}, true
+	}
+	if expression == "" || expression == d.trial.Expression {
+		return Suggestion{}, false
+	}
+	made := d.robust(expression)
+	if len(made) == 0 {
+		return Suggestion{}, false
+	}
+	return Suggestion{Expression: made[0].Expression, Effect: effect + "; " + made[0].Effect, Matched: made[0].Matched}, true
 }
 
 var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
