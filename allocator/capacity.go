@@ -37,6 +37,23 @@ type consumption struct {
 	err error
 }
 
+// wholeDevice is what a request takes that gets all of a device of which nobody else has a part. Nothing can
+// run out then, so the amounts are left out: most devices are handed out like this.
+var wholeDevice = &consumption{}
+
+// takesWhole reports whether a request takes every capacity whole, without any that consume would refuse.
+func takesWhole(request *resourcev1.CapacityRequirements, capacities map[resourcev1.QualifiedName]resourcev1.DeviceCapacity) bool {
+	if request != nil && len(request.Requests) > 0 {
+		return false
+	}
+	for _, capacity := range capacities {
+		if capacity.RequestPolicy != nil || capacity.Value.Sign() < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // consume computes what a request takes from a device with the given capacities.
 func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, fractional bool) *consumption {
 	c := &consumption{}

@@ -227,6 +227,13 @@ func (c *Cluster) viewOf(node *corev1.Node, claims []*resourcev1.ResourceClaim) 
 		return nil, abort
 	}
 	v := &view{cluster: c, node: node}
+	devices := 0
+	for _, p := range pools {
+		for _, slice := range p.Slices {
+			devices += len(slice.Spec.Devices)
+		}
+	}
+	v.pools, v.candidates = make([]*poolView, 0, len(pools)), make([]candidate, 0, devices)
 	for _, p := range pools {
 		v.addPool(p)
 	}

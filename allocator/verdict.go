@@ -114,9 +114,13 @@ func (w *walk) firstFalse(a *alternative, programs []*selector.Program, class st
 
 // consumptionOf returns what the request would take of the capacities of the device.
 func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
-	v := &a.verdict[candidate]
-	if v.consumption == nil {
-		v.consumption = consume(a.capacity, w.view.candidates[candidate].device.Capacity, w.view.cluster.features.FractionalCapacityRange)
+	v, c := &a.verdict[candidate], &w.view.candidates[candidate]
+	switch {
+	case v.consumption != nil:
+	case !c.shareable && (c.usage == nil || len(c.usage.consumed) == 0) && takesWhole(a.capacity, c.device.Capacity):
+		v.consumption = wholeDevice
+	default:
+		v.consumption = consume(a.capacity, c.device.Capacity, w.view.cluster.features.FractionalCapacityRange)
 	}
 	return v.consumption
 }

@@ -395,7 +395,7 @@ func (q *question) rank(c *Conflict, near int) []int {
 func (q *question) stepCost(r *Requirement) int {
 	switch r.Kind {
 	case HeldRequired:
-		if q.idle(r.Holder.Claim) {
+		if q.cluster.Snapshot().Idle(r.Holder.Claim) {
 			return 1
 		}
 		return 3

@@ -200,11 +200,11 @@ func (s *search) firstFit(ctx context.Context, edits []edit) (inspect.NodeName, 
 	if err != nil || node != "" || !onlyClaims(edits) {
 		return node, err
 	}
-	names, err := s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), edits)
-	if err != nil || len(names) == 0 {
+	fitting, err := s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), edits)
+	if err != nil {
 		return "", err
 	}
-	return names[0], nil
+	return fitting.first(), nil
 }
 
 // fitsNear is firstFit for the near nodes only.
@@ -240,17 +240,46 @@ func onlyClaims(edits []edit) bool {
 	return !slices.ContainsFunc(edits, func(e edit) bool { return !e.aboutClaim() || e.kind == editClassTerm })
 }
 
-// fitting returns the nodes on which the claims can be allocated with the edits made to them, in the order
-// of the nodes. Nodes that look alike to the question look alike also when it is put differently, as long as
+// nodeSet is some of the nodes: lists of their indices, each ascending.
+type nodeSet struct {
+	nodes []*corev1.Node
+	lists [][]int
+}
+
+func (n nodeSet) len() int {
+	sum := 0
+	for _, list := range n.lists {
+		sum += len(list)
+	}
+	return sum
+}
+
+// first returns the name of the first node, or "".
+func (n nodeSet) first() inspect.NodeName {
+	if len(n.lists) == 0 {
+		return ""
+	}
+	at := slices.MinFunc(n.lists, func(a, b []int) int { return a[0] - b[0] })
+	return inspect.NodeName(n.nodes[at[0]].Name)
+}
+
+func (n nodeSet) contains(name inspect.NodeName) bool {
+	return slices.ContainsFunc(n.lists, func(list []int) bool {
+		return slices.ContainsFunc(list, func(i int) bool { return n.nodes[i].Name == string(name) })
+	})
+}
+
+// fitting returns the nodes on which the claims can be allocated with the edits made to them. Nodes that look alike to the question look alike also when it is put differently, as long as
 // it is about the same fields of devices; so one of them is asked. Another class or attribute may be about
 // other fields.
-func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit) ([]inspect.NodeName, error) {
+func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit) (nodeSet, error) {
 	claims := s.q.apply(ctx, edits)
 	if s.q.answers == nil || slices.ContainsFunc(edits, func(e edit) bool { return e.kind == editClass || e.kind == editAttribute }) {
 		return sweep(ctx, c, s.nodes, claims)
 	}
+	out := nodeSet{nodes: s.q.nodes}
 	if s.q.spent > remedySteps {
-		return nil, nil
+		return out, nil
 	}
 	outcomes, steps := make([]outcome, len(s.q.answers)), make([]int64, len(s.q.answers))
 	err := allocator.Parallel(len(outcomes), func(i int) error {
@@ -265,48 +294,24 @@ func (s *search) fitting(ctx context.Context, c *allocator.Cluster, edits []edit
 	for _, n := range steps {
 		s.q.spent += n
 	}
-	if err != nil {
-		return nil, err
-	}
-	var at []int
 	for i, o := range outcomes {
 		if o == fits {
-			at = append(at, s.q.answers[i].nodes...)
+			out.lists = append(out.lists, s.q.answers[i].nodes)
 		}
 	}
-	return namesOf(s.q.nodes, at), nil
+	return out, err
 }
 
-// sweep returns the nodes on which the claims can be allocated, in the order given.
-func sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]inspect.NodeName, error) {
+// sweep returns the nodes on which the claims can be allocated.
+func sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (nodeSet, error) {
 	kinds, err := c.Sweep(ctx, nodes, claims)
-	if err != nil {
-		return nil, err
-	}
-	var at []int
+	out := nodeSet{nodes: nodes}
 	for i := range kinds {
 		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
-			at = append(at, kinds[i].Nodes...)
+			out.lists = append(out.lists, kinds[i].Nodes)
 		}
 	}
-	return namesOf(nodes, at), nil
-}
-
-func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
-	if len(at) == 0 {
-		return nil
-	}
-	there := make([]bool, len(nodes)) // to sort thousands of indices takes longer
-	for _, i := range at {
-		there[i] = true
-	}
-	out := make([]inspect.NodeName, 0, len(at))
-	for i, ok := range there {
-		if ok {
-			out = append(out, inspect.NodeName(nodes[i].Name))
-		}
-	}
-	return out
+	return out, err
 }
 
 // verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
@@ -330,25 +335,30 @@ func (s *search) verify(ctx context.Context) ([]Fix, error) {
 
 // confirm asks all nodes with the change made. nil: it does not help.
 func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
-	var names []inspect.NodeName
-	var err error
-	switch {
-	case c.kind == UseNode:
-		names = []inspect.NodeName{c.node}
-	case c.world == nil && onlyClaims(c.edits):
-		names, err = s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), c.edits)
-	default:
-		names, err = s.fittingIn(ctx, c)
+	if c.kind == UseNode {
+		return s.fix(ctx, c, c.node, 1), nil
 	}
-	if err != nil || len(names) == 0 {
+	var fitting nodeSet
+	var err error
+	if c.world == nil && onlyClaims(c.edits) {
+		fitting, err = s.fitting(ctx, s.q.cluster.WithStepLimit(probeSteps), c.edits)
+	} else {
+		fitting, err = s.fittingIn(ctx, c)
+	}
+	n := fitting.len()
+	if err != nil || n == 0 {
 		return nil, err
 	}
-	return s.fix(ctx, c, names), nil
+	node := fitting.first()
+	if fitting.contains(c.node) {
+		node = c.node
+	}
+	return s.fix(ctx, c, node, n), nil
 }
 
 // fittingIn asks the nodes of a world that is changed. In a large cluster these are the near ones, for a
 // class that does not exist yet all.
-func (s *search) fittingIn(ctx context.Context, c *change) ([]inspect.NodeName, error) {
+func (s *search) fittingIn(ctx context.Context, c *change) (nodeSet, error) {
 	snapshot, nodes := s.q.cluster.Snapshot(), s.nodes
 	if len(nodes) > maxSwept && c.kind != CreateClass {
 		nodes = s.nearNodes()
@@ -367,13 +377,11 @@ func (s *search) fittingIn(ctx context.Context, c *change) ([]inspect.NodeName, 
 	return sweep(ctx, cluster, nodes, s.q.apply(ctx, withoutClassTerms(c.edits)))
 }
 
-func (s *search) fix(ctx context.Context, c *change, names []inspect.NodeName) *Fix {
+// fix describes a change that helps on so many nodes, one of which is given.
+func (s *search) fix(ctx context.Context, c *change, node inspect.NodeName, nodes int) *Fix {
 	f := &Fix{
-		Kind: c.kind, Also: c.also, Node: names[0], Nodes: len(names),
+		Kind: c.kind, Also: c.also, Node: node, Nodes: nodes,
 		Patch: s.q.patch(ctx, withoutClassTerms(c.edits)), Message: oneLine(s.q.where(c.edits) + c.message),
-	}
-	if slices.Contains(names, c.node) {
-		f.Node = c.node
 	}
 	for _, ref := range c.claims {
 		f.Claims = append(f.Claims, s.q.holder(ref, s.heldNear(ref, f.Node)))

@@ -32,7 +32,7 @@ func releaseEdits(refs []inspect.ClaimRef) []edit {
 func (s *search) releaseCost(refs []inspect.ClaimRef) int {
 	idle, used := 0, 0
 	for _, ref := range refs {
-		if s.q.idle(ref) {
+		if s.q.cluster.Snapshot().Idle(ref) {
 			idle++
 			continue
 		}
@@ -83,12 +83,12 @@ func (s *search) releaseNodes() []inspect.NodeName {
 		out = append(out, n.name)
 	}
 	limit := len(out) + maxIdleNodes
-	for _, claim := range s.q.cluster.Snapshot().Objects().Claims {
-		if claim.Status.Allocation == nil || len(out) == limit {
-			continue
+	for _, claim := range s.q.cluster.Snapshot().IdleHolders() {
+		if len(out) == limit {
+			break
 		}
 		name := inspect.AllocationNode(claim.Status.Allocation)
-		if name == "" || slices.Contains(out, name) || !s.q.idle(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+		if name == "" || slices.Contains(out, name) {
 			continue
 		}
 		if slices.ContainsFunc(s.nodes, func(n *corev1.Node) bool { return n.Name == string(name) }) {
@@ -104,7 +104,7 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) c
 		parts = append(parts, ref.String())
 	}
 	text := "release " + shorten(parts, 3)
-	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.q.idle(ref) }); {
+	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.q.cluster.Snapshot().Idle(ref) }); {
 	case idle && len(refs) == 1:
 		text += ", which no running pod uses"
 	case idle:
@@ -153,7 +153,7 @@ func (s *search) releaseOn(ctx context.Context, l *local) ([][]inspect.ClaimRef,
 			}
 		}
 	}
-	if len(out) > 0 && s.q.idle(out[0][0]) {
+	if len(out) > 0 && s.q.cluster.Snapshot().Idle(out[0][0]) {
 		return out, nil
 	}
 	// Without the dearest first: what is left is what disturbs least, or nearly so.
@@ -210,18 +210,19 @@ func (s *search) otherNodes(ctx context.Context) error {
 	if len(other) == 0 {
 		return nil
 	}
-	names, err := sweep(ctx, q.cluster.WithStepLimit(probeSteps), other, q.claims)
-	if err != nil || len(names) == 0 {
+	fitting, err := sweep(ctx, q.cluster.WithStepLimit(probeSteps), other, q.claims)
+	if err != nil || fitting.len() == 0 {
 		return err
 	}
-	message := fmt.Sprintf("use node %s", names[0])
-	if len(names) > 1 {
-		message = fmt.Sprintf("use one of %d other nodes, such as %s", len(names), names[0])
+	node := fitting.first()
+	message := fmt.Sprintf("use node %s", node)
+	if n := fitting.len(); n > 1 {
+		message = fmt.Sprintf("use one of %d other nodes, such as %s", n, node)
 	}
-	if reason, ok := q.unsuitable[names[0]]; ok {
+	if reason, ok := q.unsuitable[node]; ok {
 		message += ", whose devices would do; but " + reason.Message
 	}
-	s.changes = append(s.changes, change{kind: UseNode, node: names[0], cost: costNode, message: message})
+	s.changes = append(s.changes, change{kind: UseNode, node: node, cost: costNode, message: message})
 	return nil
 }
 

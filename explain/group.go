@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -56,6 +58,24 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return groups, nil
+}
+
+// namesOf returns the names of some of the nodes, in their order.
+func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
+	if len(at) == 0 {
+		return nil
+	}
+	there := make([]bool, len(nodes)) // to sort thousands of indices takes longer
+	for _, i := range at {
+		there[i] = true
+	}
+	out := make([]inspect.NodeName, 0, len(at))
+	for i, ok := range there {
+		if ok {
+			out = append(out, inspect.NodeName(nodes[i].Name))
+		}
+	}
+	return out
 }
 
 // diagnoseAll looks at the first of the nodes and takes the others to be like it.

@@ -96,6 +96,12 @@ func (q *question) ask(ctx context.Context) ([]answer, error) {
 func (q *question) sortNodes() (unsuitable map[string][]int, suitable []int) {
 	unsuitable = map[string][]int{}
 	suitable = make([]int, 0, len(q.nodes))
+	if len(q.unsuitable) == 0 && q.extended == nil {
+		for i := range q.nodes {
+			suitable = append(suitable, i)
+		}
+		return unsuitable, suitable
+	}
 	for i, node := range q.nodes {
 		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
 		misfit := ""

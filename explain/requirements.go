@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -354,23 +353,4 @@ func (l *local) wholeRequests() []atom {
 		}
 	}
 	return out
-}
-
-// idle reports whether a claim can be released without hurting a pod.
-func (q *question) idle(ref inspect.ClaimRef) bool {
-	s := q.cluster.Snapshot()
-	claim, ok := s.Claim(ref)
-	if !ok {
-		return false
-	}
-	if len(claim.Status.ReservedFor) == 0 {
-		return true
-	}
-	for _, p := range s.PodsOf(ref) {
-		pod, ok := s.Pod(p)
-		if !ok || pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-			return false
-		}
-	}
-	return true
 }

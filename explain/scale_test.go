@@ -25,7 +25,7 @@ import (
 const bigDriver = "gpu.example.com"
 
 // bigCluster has nodes with 8 GPUs each: four models, two NUMA nodes, every GPU with a serial number of
-// its own. Half of the GPUs are held, each by a claim of its own.
+// its own. Half of the GPUs are held, each by a claim of its own that is in use by a running pod.
 func bigCluster(nodes int) inspect.Objects {
 	var o inspect.Objects
 	o.Classes = []*resourcev1.DeviceClass{{
@@ -50,7 +50,13 @@ func bigCluster(nodes int) inspect.Objects {
 				Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse([]string{"40Gi", "80Gi", "48Gi", "180Gi"}[n%4])}},
 			})
 			if (n+d)%2 == 0 {
-				o.Claims = append(o.Claims, heldClaim(fmt.Sprintf("held-%05d-%d", n, d), name, d))
+				held := fmt.Sprintf("held-%05d-%d", n, d)
+				o.Claims = append(o.Claims, heldClaim(held, name, d))
+				o.Pods = append(o.Pods, &corev1.Pod{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: held, UID: "1"},
+					Spec:       corev1.PodSpec{NodeName: name, ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To(held)}}},
+					Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+				})
 			}
 		}
 		o.Slices = append(o.Slices, slice)
@@ -62,8 +68,12 @@ func heldClaim(name, node string, device int) *resourcev1.ResourceClaim {
 	return &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name},
 		Status: resourcev1.ResourceClaimStatus{
-			Allocation: &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
-				{Request: "gpu", Driver: bigDriver, Pool: node, Device: fmt.Sprintf("gpu-%d", device)}}}},
+			Allocation: &resourcev1.AllocationResult{
+				Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+					{Request: "gpu", Driver: bigDriver, Pool: node, Device: fmt.Sprintf("gpu-%d", device)}}},
+				NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+					{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}},
+			},
 			ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: "1"}},
 		},
 	}

@@ -64,7 +64,7 @@ func podState(pod *corev1.Pod) []Note {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return podNote(pod, "the pod is being deleted")
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case inspect.Ended(pod):
 		return podNote(pod, "the pod has finished (%s)", pod.Status.Phase)
 	case len(pod.Spec.SchedulingGates) > 0:
 		var gates []string

@@ -41,41 +41,65 @@ func ClaimNameFor(pod *corev1.Pod, entry *corev1.PodResourceClaim) (name string,
 	return "", false
 }
 
-// podsOfClaims finds the pods that use a claim: by name, through a template, or through the claim that
-// the scheduler creates for extended resources.
-func podsOfClaims(pods []*corev1.Pod) map[ClaimRef][]PodRef {
-	out := map[ClaimRef][]PodRef{}
-	for _, pod := range pods {
-		for _, ref := range claimsOfPod(pod) {
-			out[ref] = append(out[ref], PodRef{pod.Namespace, pod.Name})
-		}
-	}
-	return out
+// podIndex finds the pods that use a claim: by name, through a template, or through the claim that the
+// scheduler creates for extended resources. The uses of a claim are chained, which saves a slice for each claim.
+type podIndex struct {
+	last map[ClaimRef]int32 // index into uses
+	uses []podUse
 }
 
-func claimsOfPod(pod *corev1.Pod) []ClaimRef {
-	var refs []ClaimRef
-	add := func(name string) {
-		ref := ClaimRef{pod.Namespace, name}
-		if name != "" && !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
+// podUse is a pod that uses a claim; before is the index of another use of that claim, or -1.
+type podUse struct {
+	pod    *corev1.Pod
+	before int32
+}
+
+func newPodIndex(pods []*corev1.Pod) *podIndex {
+	x := &podIndex{last: make(map[ClaimRef]int32, len(pods)), uses: make([]podUse, 0, len(pods))}
+	for _, pod := range pods {
+		for i := range pod.Spec.ResourceClaims {
+			if name, ok := ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok {
+				x.add(pod, name)
+			}
+		}
+		if ext := pod.Status.ExtendedResourceClaimStatus; ext != nil {
+			x.add(pod, ext.ResourceClaimName)
 		}
 	}
-	for i := range pod.Spec.ResourceClaims {
-		if name, ok := ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok {
-			add(name)
-		}
+	return x
+}
+
+// add records a use, of those of one pod in turn each once.
+func (x *podIndex) add(pod *corev1.Pod, name string) {
+	if name == "" {
+		return
 	}
-	if ext := pod.Status.ExtendedResourceClaimStatus; ext != nil {
-		add(ext.ResourceClaimName)
+	ref := ClaimRef{pod.Namespace, name}
+	before, used := x.last[ref]
+	switch {
+	case !used:
+		before = -1
+	case x.uses[before].pod == pod:
+		return
 	}
-	return refs
+	x.last[ref] = int32(len(x.uses)) //nolint:gosec // one for each claim of each pod in memory
+	x.uses = append(x.uses, podUse{pod, before})
+}
+
+// of returns the pods that use a claim.
+func (x *podIndex) of(ref ClaimRef) []PodRef {
+	var out []PodRef
+	at, ok := x.last[ref]
+	for ; ok && at >= 0; at = x.uses[at].before {
+		out = append(out, PodRef{x.uses[at].pod.Namespace, x.uses[at].pod.Name})
+	}
+	return out
 }
 
 // PodsOf returns the pods that use the claim or for which it is reserved, sorted. A pod for which the
 // claim is reserved is listed even when the pod itself could not be read.
 func (s *Snapshot) PodsOf(ref ClaimRef) []PodRef {
-	pods := slices.Clone(s.podsOf()[ref])
+	pods := s.podsOf().of(ref)
 	if claim, ok := s.Claim(ref); ok {
 		for _, consumer := range claim.Status.ReservedFor {
 			pod := PodRef{claim.Namespace, consumer.Name}

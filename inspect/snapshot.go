@@ -35,7 +35,9 @@ type Snapshot struct {
 	config  Config
 	objects Objects
 
-	podsOf func() map[ClaimRef][]PodRef // built when it is first used
+	// Built when they are first used.
+	podsOf      func() *podIndex
+	idleHolders func() []*resourcev1.ResourceClaim
 
 	slices     []*sliceInfo // effective taints applied, sorted by name
 	byNode     []*sliceInfo // those with a node name, sorted by that, then by name
@@ -60,8 +62,9 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	s := &Snapshot{config: config, objects: objects}
 	s.podsOf = before.podsOf
 	if s.podsOf == nil || !slices.Equal(objects.Pods, before.objects.Pods) {
-		s.podsOf = sync.OnceValue(func() map[ClaimRef][]PodRef { return podsOfClaims(objects.Pods) })
+		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })
 	}
+	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
 		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
 		func() {

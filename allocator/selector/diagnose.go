@@ -134,16 +134,11 @@ func (d *diagnosis) add(f Finding) { d.findings = append(d.findings, f) }
 
 func (d *diagnosis) parse() {
 	whole := d.bench.cache.Selector(d.trial.Expression)
-	env, err := whole.result().Environment.Extend(celgo.EnableMacroCallTracking())
-	if err != nil {
+	_, parsed := whole.parse()
+	if parsed == nil {
 		return
 	}
-	parsed, issues := env.Parse(whole.expression)
-	if issues.Err() != nil {
-		return
-	}
-	native := parsed.NativeRep()
-	d.root, d.info = native.Expr(), native.SourceInfo()
+	d.root, d.info = parsed.Expr(), parsed.SourceInfo()
 	d.normal = d.text(d.root)
 	at := 0
 	for _, term := range conjuncts(d.root) {

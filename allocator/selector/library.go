@@ -2,7 +2,10 @@ package selector
 
 import (
 	"sync"
+	"sync/atomic"
 
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"k8s.io/dynamic-resource-allocation/cel"
 )
 
@@ -55,6 +58,12 @@ type source struct {
 	compile  sync.Once
 	compiled cel.CompilationResult
 
+	parseOnce sync.Once
+	env       *celgo.Env
+	parsed    *ast.AST // nil: see parse
+	// term is set where the expression is known as a term of another one, which saves parsing it.
+	term atomic.Pointer[part]
+
 	readsOnce sync.Once
 	reads     Reads
 
@@ -79,4 +88,39 @@ func (s *source) CompileError() error {
 		return err
 	}
 	return nil
+}
+
+// parse returns the expression as the user wrote it, with an environment that tracks macros: the scheduler's
+// own forgets those such as has() once it has expanded them, and they are needed to print parts of the
+// source. nil when the expression does not compile.
+func (s *source) parse() (*celgo.Env, *ast.AST) {
+	s.parseOnce.Do(func() {
+		if s.CompileError() != nil {
+			return
+		}
+		env, err := tracking(s.result().Environment)
+		if err != nil {
+			return
+		}
+		parsed, issues := env.Parse(s.expression)
+		if issues.Err() == nil {
+			s.env, s.parsed = env, parsed.NativeRep()
+		}
+	})
+	return s.env, s.parsed
+}
+
+// trackers are the environments that track macros, by those that do not: one for each set of features. To
+// extend an environment takes longer than to parse an expression.
+var trackers sync.Map
+
+func tracking(env *celgo.Env) (*celgo.Env, error) {
+	if known, ok := trackers.Load(env); ok {
+		return known.(*celgo.Env), nil //nolint:forcetypeassert // only this function stores
+	}
+	extended, err := env.Extend(celgo.EnableMacroCallTracking())
+	if err == nil {
+		trackers.Store(env, extended)
+	}
+	return extended, err
 }

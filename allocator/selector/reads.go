@@ -36,12 +36,16 @@ func (p *Program) Reads() Reads {
 		if p.CompileError() != nil {
 			return
 		}
-		parsed, issues := p.result().Environment.Parse(p.expression)
-		if issues.Err() != nil {
+		if term := p.term.Load(); term != nil {
+			p.reads.collect(term.expr)
+			return
+		}
+		_, parsed := p.parse()
+		if parsed == nil {
 			p.reads.Everything = true
 			return
 		}
-		p.reads.collect(parsed.NativeRep().Expr())
+		p.reads.collect(parsed.Expr())
 	})
 	return p.reads
 }

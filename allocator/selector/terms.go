@@ -45,7 +45,9 @@ func (c *Cache) Terms(ctx context.Context, expression, driver string, device *re
 	var terms []Term
 	for _, part := range c.parts(expression) {
 		t := Term{Expression: part.text, Reads: reads(part.expr, driver, device)}
-		t.Match, t.Err = c.Selector(part.text).Match(ctx, driver, device)
+		program := c.Selector(part.text)
+		program.term.CompareAndSwap(nil, &part)
+		t.Match, t.Err = program.Match(ctx, driver, device)
 		terms = append(terms, t)
 	}
 	return terms
@@ -62,17 +64,14 @@ func split(whole *Program) []part {
 	if whole.CompileError() != nil {
 		return nil
 	}
-	// The scheduler's environment forgets macros such as has() once it has expanded them. To print
-	// parts of the source they are needed.
-	env, err := whole.result().Environment.Extend(cel.EnableMacroCallTracking())
-	if err != nil {
+	if term := whole.term.Load(); term != nil {
+		return []part{*term}
+	}
+	env, parsed := whole.parse()
+	if parsed == nil {
 		return nil
 	}
-	parsed, issues := env.Parse(whole.expression)
-	if issues.Err() != nil {
-		return nil
-	}
-	parts, ok := (&splitter{env, parsed.NativeRep().SourceInfo()}).split(parsed.NativeRep().Expr())
+	parts, ok := (&splitter{env, parsed.SourceInfo()}).split(parsed.Expr())
 	if !ok {
 		return nil
 	}

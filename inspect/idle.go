@@ -1,0 +1,63 @@
+package inspect
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Idle reports whether a claim can be released without hurting anybody: it is reserved for nobody, or for
+// pods only that have ended. A pod that could not be read may be running. false when there is no such claim.
+func (s *Snapshot) Idle(ref ClaimRef) bool {
+	claim, ok := s.Claim(ref)
+	if !ok {
+		return false
+	}
+	if len(claim.Status.ReservedFor) == 0 {
+		return true
+	}
+	if slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool { return !isPod(&c) }) {
+		return false
+	}
+	return !slices.ContainsFunc(s.PodsOf(ref), func(p PodRef) bool {
+		pod, ok := s.Pod(p)
+		return !ok || !Ended(pod)
+	})
+}
+
+func isPod(c *resourcev1.ResourceClaimConsumerReference) bool {
+	return c.APIGroup == "" && c.Resource == "pods"
+}
+
+// Ended reports whether the containers of a pod have ended for good.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// IdleHolders returns the claims that are allocated and idle, in the order of the claims of the Snapshot.
+func (s *Snapshot) IdleHolders() []*resourcev1.ResourceClaim { return s.idleHolders() }
+
+// findIdleHolders looks closely only at claims that nobody has reserved, or first of all a pod that has ended:
+// in a large cluster these are few.
+func (s *Snapshot) findIdleHolders() []*resourcev1.ResourceClaim {
+	ended := map[PodRef]bool{}
+	for _, pod := range s.objects.Pods {
+		if Ended(pod) {
+			ended[PodRef{pod.Namespace, pod.Name}] = true
+		}
+	}
+	var out []*resourcev1.ResourceClaim
+	for _, claim := range s.objects.Claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		if by := claim.Status.ReservedFor; len(by) > 0 && (len(ended) == 0 || !ended[PodRef{claim.Namespace, by[0].Name}]) {
+			continue
+		}
+		if s.Idle(ClaimRef{claim.Namespace, claim.Name}) {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
