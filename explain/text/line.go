@@ -54,6 +54,15 @@ func Write(w io.Writer, lines []Line, color bool) error {
 // span makes a safe span.
 func span(role Role, text string) Span { return Span{inspect.Sanitize(text), role} }
 
+// with adds a span; one that looks like what it follows becomes part of it.
+func (l Line) with(s Span) Line {
+	if n := len(l); n > 0 && l[n-1].Role == s.Role {
+		l[n-1].Text += s.Text
+		return l
+	}
+	return append(l, s)
+}
+
 // wrap breaks spans at spaces into lines of at most width columns. The first line begins with first,
 // the others with rest. A word longer than a line is left whole: it may be something to paste.
 func wrap(width int, first, rest string, spans ...Span) []Line {
@@ -71,7 +80,7 @@ func wrap(width int, first, rest string, spans ...Span) []Line {
 				column, gap = utf8.RuneCountInString(rest), 0
 			}
 			last := &lines[len(lines)-1]
-			*last = append(*last, Span{strings.Repeat(" ", gap) + word, s.Role})
+			*last = last.with(Span{strings.Repeat(" ", gap) + word, s.Role})
 			column += gap + n
 			empty = false
 		}
