@@ -16,7 +16,7 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *Explanation)
 	switch inspect.StateOf(claim) {
 	case inspect.ClaimDeleting:
 		if n := len(claim.Status.ReservedFor); n > 0 {
-			return fmt.Sprintf("deletion waits for %d consumers", n)
+			return "deletion waits for " + count(n, "consumer")
 		}
 		return "deletion waits for finalizers"
 	case inspect.ClaimPending:

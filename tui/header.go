@@ -16,8 +16,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// historyLength is how many values the graph of a driver remembers.
-const historyLength = 60
+const (
+	// historyLength is how many values the graph of a driver remembers.
+	historyLength = 60
+	// longestGraph is how many columns it has at most.
+	longestGraph = 8
+)
 
 // header knows how much of each driver's devices is taken, now and before.
 type header struct {
@@ -120,14 +124,7 @@ func (m *model) headerLine() string {
 	}
 	right := m.healthText()
 	room := m.width - left.Width() - right.Width() - 3
-	for _, u := range m.header.now {
-		graph := m.usageText(u)
-		if graph.Width()+2 > room {
-			break
-		}
-		room -= graph.Width() + 2
-		right = append(append(right, widget.Span{Text: "  "}), graph...)
-	}
+	right = append(right, m.usageLine(room)...)
 	right = append(right, widget.Span{Text: " "})
 	if over := left.Width() + right.Width() + 1 - m.width; over > 0 {
 		left = widget.Text(theme.Strong, widget.Cut(left.String(), max(12, left.Width()-over)))
@@ -143,14 +140,34 @@ func (m *model) serverVersion() string {
 	return m.base.ServerVersion()
 }
 
-func (m *model) usageText(u usage) widget.Line {
+// usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
+// long as there is room for.
+func (m *model) usageLine(room int) widget.Line {
+	shown, length := m.header.now, longestGraph
+	for len(shown) > 0 && m.usages(shown, 1).Width() > room {
+		shown = shown[:len(shown)-1]
+	}
+	for length > 1 && m.usages(shown, length).Width() > room {
+		length--
+	}
+	return m.usages(shown, length)
+}
+
+func (m *model) usages(shown []usage, length int) (line widget.Line) {
+	for _, u := range shown {
+		line = append(append(line, widget.Span{Text: "  "}), m.usageText(u, length)...)
+	}
+	return line
+}
+
+func (m *model) usageText(u usage, length int) widget.Line {
 	role := theme.Good
 	if u.taken == u.total {
 		role = theme.Warn
 	}
 	return widget.Line{
 		{Text: screen.ShortDriver(u.driver) + " ", Role: theme.Plain},
-		{Text: widget.Sparkline(m.header.history[u.driver], 8), Role: theme.Used},
+		{Text: widget.Sparkline(m.header.history[u.driver], length), Role: theme.Used},
 		{Text: fmt.Sprintf(" %d/%d", u.taken, u.total), Role: role},
 	}
 }

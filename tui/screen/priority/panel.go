@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -84,7 +86,7 @@ func (r *row) nowLine() widget.Line {
 		text += fmt.Sprintf(", %d queued", *r.figures.Queued)
 	}
 	if r.rates.known {
-		text += fmt.Sprintf("; %s/s over %s", perSecond(r.rates.dispatched), r.rates.over.Round(time.Second))
+		text += fmt.Sprintf("; %s/s over %s", perSecond(r.rates.dispatched), duration.HumanDuration(r.rates.over))
 	}
 	line := labelled("now", widget.Span{Text: text})
 	if r.figures.Quiescing {
@@ -116,7 +118,7 @@ func (r *row) waitsLine() widget.Line {
 	if r.load == nil {
 		return nil
 	}
-	waits, when := r.rates.waits, fmt.Sprintf("in the last %s", r.rates.over.Round(time.Second))
+	waits, when := r.rates.waits, fmt.Sprintf("in the last %s", duration.HumanDuration(r.rates.over))
 	if waits.Requests == 0 {
 		waits, when = r.load.Total.Waits, "since the server started"
 	}
@@ -127,11 +129,20 @@ func (r *row) waitsLine() widget.Line {
 }
 
 func waitsText(waits flowcontrol.Waits) string {
-	text := "on average " + waits.Mean().Round(time.Microsecond).String()
+	text := "on average " + shortened(waits.Mean()).String()
 	if bound, ok := waits.Quantile(0.99); ok {
 		text += ", 99 % at most " + bound.String()
 	}
 	return text
+}
+
+// shortened leaves three digits of a duration.
+func shortened(d time.Duration) time.Duration {
+	unit := time.Microsecond
+	for d >= 1000*unit {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 func (r *row) demandLine() widget.Line {
