@@ -271,11 +271,17 @@ func (l *List[T]) arrange(w *screen.World) tea.Cmd {
 // take shows the rows of a result.
 func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.Cmd {
 	if l.err = result.Err; l.err == nil {
+		jump := l.want != ""
 		cursor := l.cursorIn(&result.Value)
 		l.now, l.built = result.Value, true
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
 		l.table.Columns = widgetColumns(l.now.columns)
-		l.table.SetRows(&l.now, l.now.natural, cursor)
+		if jump = jump && l.want == ""; jump {
+			l.table.SetRows(&l.now, l.now.natural, l.table.Cursor())
+			l.table.MoveTo(cursor) // which does not take the rows around it along
+		} else {
+			l.table.SetRows(&l.now, l.now.natural, cursor)
+		}
 	}
 	if l.stale || l.now.order != l.order && l.err == nil {
 		return l.refresh(w)

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,6 +24,9 @@ type Screen struct {
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
 	surveyed int // version that the survey is about
+	// actual are the reasons when nothing is supposed, and helped is how many claims a what-if helps.
+	actual map[inspect.ClaimRef]reason
+	helped int
 
 	// answer is about the claim that is pointed at.
 	answer screen.Answer[*explain.Explanation]
@@ -34,7 +38,7 @@ type Screen struct {
 func New() *Screen {
 	s := &Screen{}
 	s.list = listing.New(listing.Config[row]{
-		Noun: "claims", Build: builder(nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
+		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.reason.text },
@@ -73,8 +77,13 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if result.Err != nil {
 		return nil
 	}
-	s.reasons = result.Value.reasons
-	show := s.list.Rebuild(w, builder(s.reasons))
+	s.reasons, s.helped = result.Value.reasons, 0
+	if result.Value.supposed {
+		s.helped = helped(s.actual, s.reasons)
+	} else {
+		s.actual = s.reasons
+	}
+	show := s.list.Rebuild(w, builder(s.reasons, s.actual))
 	if len(result.Value.pending) == 0 {
 		return tea.Batch(show, s.startSurvey(w))
 	}
@@ -121,7 +130,12 @@ func (s *Screen) Keys() keymap.Map { return s.list.Keys() }
 func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
 
 // Status implements screen.Screen.
-func (s *Screen) Status() string { return s.list.Status() }
+func (s *Screen) Status() string {
+	if s.helped > 0 {
+		return fmt.Sprintf("%d helped, %s", s.helped, s.list.Status())
+	}
+	return s.list.Status()
+}
 
 // FilterText implements screen.Filterer.
 func (s *Screen) FilterText() string { return s.list.FilterText() }

@@ -24,6 +24,8 @@ const batch = 150 * time.Millisecond
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
+	// possible says where it can be allocated, if it can be, whatever else it waits for.
+	possible string
 }
 
 // stuck reports whether the claim cannot be allocated as things are.
@@ -38,12 +40,14 @@ type survey struct {
 	pending []*resourcev1.ResourceClaim
 	asked   map[string]*explain.Explanation // by what is wanted
 	version int
+	// supposed: the snapshot is one under a what-if.
+	supposed bool
 }
 
 // newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
 // until they are replaced.
 func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
-	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, version: w.Version}
+	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, version: w.Version, supposed: len(w.Supposed) > 0}
 	for _, claim := range w.Snapshot.Objects().Claims {
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 		switch inspect.StateOf(claim) {
@@ -70,9 +74,24 @@ func (s survey) proceed(ctx context.Context, w *screen.World) (survey, error) {
 		}
 		s.pending = s.pending[1:]
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
-		s.reasons[ref] = reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, e)), verdict: e.Verdict}
+		r := reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, e)), verdict: e.Verdict}
+		if e.Verdict == explain.Allocatable {
+			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+		}
+		s.reasons[ref] = r
 	}
 	return s, nil
+}
+
+// helped counts the claims that are stuck as things are, and would not be as is supposed.
+func helped(actual, supposed map[inspect.ClaimRef]reason) int {
+	n := 0
+	for ref, r := range supposed {
+		if r.possible != "" && actual[ref].stuck() {
+			n++
+		}
+	}
+	return n
 }
 
 func (s survey) ask(ctx context.Context, w *screen.World, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {

@@ -28,10 +28,13 @@ type row struct {
 	pods            string
 	age             time.Duration
 	reason          reason
+	// released: it is supposed that the claim is released. helped: it is stuck, and would not be as is supposed.
+	released, helped bool
 }
 
-// builder makes rows with the reasons that are known. Claims that need a look come first.
-func builder(reasons map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+// builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
+// a look come first.
+func builder(reasons, actual map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
 		rows, err := build(ctx, w)
 		if err != nil {
@@ -39,9 +42,16 @@ func builder(reasons map[inspect.ClaimRef]reason) func(ctx context.Context, w *s
 		}
 		for i := range rows {
 			r := &rows[i]
-			known, ok := reasons[inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}]
+			ref := inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}
+			known, ok := reasons[ref]
 			if ok && (r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting) {
 				r.reason = known
+			}
+			if len(w.Supposed) > 0 {
+				r.released = slices.Contains(w.Supposed, screen.Change{Kind: screen.ReleaseClaim, Ref: r.ref})
+				if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
+					r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
+				}
 			}
 		}
 		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -51,7 +61,10 @@ func builder(reasons map[inspect.ClaimRef]reason) func(ctx context.Context, w *s
 
 // rank orders claims by how much they need a look.
 func (r *row) rank() int {
-	if r.reason.stuck() {
+	switch {
+	case r.helped:
+		return -2
+	case r.reason.stuck():
 		return -1
 	}
 	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
@@ -127,7 +140,12 @@ func orDash(s string) widget.Line {
 func stateCell(r *row) widget.Line {
 	switch r.state {
 	case inspect.ClaimPending:
-		if r.reason.stuck() {
+		switch {
+		case r.helped:
+			return widget.Text(theme.Supposed, "✓ helped")
+		case r.released:
+			return widget.Text(theme.Supposed, "released")
+		case r.reason.stuck():
 			return widget.Text(theme.Bad, "✗ stuck")
 		}
 		return widget.Text(theme.Warn, "pending")

@@ -76,7 +76,13 @@ func (s *Screen) panel(width, height int) []widget.Line {
 	if e.Allocation != nil {
 		lines = append(lines, held(e.Allocation))
 	}
+	if row.helped {
+		lines = append(lines, widget.Text(theme.Supposed, "as is supposed; as things are, it is stuck"))
+	}
 	for _, n := range e.Waits {
+		if row.released || row.helped {
+			break // what was said of the cluster as it is
+		}
 		lines = append(lines, wrap(theme.Dim, inspect.Sanitize(n.Message), width, 1)...)
 	}
 	if len(e.Fixes) > 0 && height > 2 {
