@@ -66,6 +66,10 @@ fuzz: ## run each fuzz target for FUZZTIME
 generate: ## write the generated documents again
 	$(GO) generate ./...
 
+.PHONY: screenshots
+screenshots: ## draw the pictures in docs/images anew, from the program itself
+	$(GO) test ./tui ./cmd/kubectl-dra/internal/cli -run GoldenPictures -update
+
 .PHONY: release-check
 release-check: ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)
 	$(GO) run github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION) check

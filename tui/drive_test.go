@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -19,6 +20,8 @@ import (
 type driver struct {
 	*testing.T
 	m *model
+	// later is what waits for time to pass.
+	later []func(time.Time) tea.Msg
 }
 
 // demoOnce is the demo cluster; a Snapshot is never written, so all tests share it.
@@ -51,11 +54,32 @@ func drive(t *testing.T, width, height int, view string) *driver {
 		Source: Static(demoSnapshot(t)), Origin: "demo", Cluster: "demo", View: view, Profile: colorprofile.NoTTY,
 		Clock: demo.Now, NoWriter: "the demo cluster cannot be written",
 	}
-	d := &driver{t, newModel(context.Background(), options)}
+	return start(t, options, width, height)
+}
+
+// start shows the first snapshot of a source.
+func start(t *testing.T, options Options, width, height int) *driver {
+	t.Helper()
+	d := &driver{T: t}
+	options.tick = func(_ time.Duration, msg func(time.Time) tea.Msg) tea.Cmd {
+		d.later = append(d.later, msg)
+		return nil
+	}
+	d.m = newModel(context.Background(), options)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})
 	settle(d.m, d.m.update(d.m.top(), screen.Shown{}))
 	d.send(d.m.wait()())
 	return d
+}
+
+// pass lets the time pass that something waits for.
+func (d *driver) pass() {
+	d.Helper()
+	later := d.later
+	d.later = nil
+	for _, msg := range later {
+		d.send(msg(d.m.now()))
+	}
 }
 
 // send delivers a message and does all the work that follows from it, but for waiting.
@@ -76,6 +100,10 @@ func (d *driver) press(keys ...string) {
 	for _, key := range keys {
 		if k, ok := namedKeys[key]; ok {
 			d.send(tea.KeyPressMsg(k))
+			continue
+		}
+		if letter, ok := strings.CutPrefix(key, "ctrl+"); ok {
+			d.send(tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl})
 			continue
 		}
 		for _, r := range key {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -55,11 +56,13 @@ type Options struct {
 	Width int
 
 	once bool // nothing may be waited for
+	// tick waits between readings of the server; nil is tea.Tick.
+	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 // priority is what the view of priority levels needs.
 func (o *Options) priority() priority.Config {
-	return priority.Config{Reader: o.Levels, Clock: o.Clock, Seats: o.Seats, Once: o.once}
+	return priority.Config{Reader: o.Levels, Clock: o.Clock, Seats: o.Seats, Once: o.once, Tick: o.tick}
 }
 
 // Writer changes a cluster after the user has seen and confirmed the change.

@@ -44,7 +44,7 @@ func TestKeysOfTheContract(t *testing.T) {
 
 func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Profile: colorprofile.NoTTY})
-	d := &driver{t, m}
+	d := &driver{T: t, m: m}
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.shows("connecting", "waiting for the cluster")
 	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
@@ -82,7 +82,7 @@ func TestSupposingThatAClaimIsReleased(t *testing.T) {
 	d.shows("gpu ×8")
 	d.press("w")
 	d.shows("WHAT IF  ml/pretrain-0 released")
-	if row := line(d.frame(), "pretrain-0 "); !strings.Contains(row, "pending") {
+	if row := line(d.frame(), "pretrain-0 "); !strings.Contains(row, "released") {
 		t.Errorf("the claim is still shown as it is: %s", row)
 	}
 	d.press("W")
@@ -99,6 +99,31 @@ func line(frame, text string) string {
 		}
 	}
 	return ""
+}
+
+// What a what-if brings is told apart from what is so already.
+func TestSupposingShowsWhomItHelps(t *testing.T) {
+	d := drive(t, 120, 30, "")
+	d.press(":", "ml/pretrain-1", "enter", "w", "home")
+	d.shows("1 helped, 44 claims", "as is supposed; as things are, it is stuck")
+	if row := line(d.frame(), "✓ helped"); row == "" {
+		t.Errorf("a claim that is helped does not come first:\n%s", d.frame())
+	}
+	d.press("W")
+	if strings.Contains(d.frame(), "helped") {
+		t.Errorf("W does not forget:\n%s", d.frame())
+	}
+}
+
+// A jump to an object leaves the rows around it where they are if it is in sight.
+func TestAJumpDoesNotScrollWithoutNeed(t *testing.T) {
+	d := drive(t, 100, 30, "")
+	d.frame()
+	d.press(":", "ml/train-0", "enter")
+	d.shows("transcode-8k")
+	if line(d.frame(), "train-0") == "" {
+		t.Errorf("the cursor is elsewhere:\n%s", d.frame())
+	}
 }
 
 func TestFilter(t *testing.T) {

@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/codedoc", nil},
 	{"internal/imports", nil},
 	{"internal/release", nil},
+	{"internal/screenshot", nil},
 }
 
 // exempt are packages that no rule is asked of.
@@ -57,6 +58,11 @@ var fences = []fence{
 		},
 		within: []string{"tui/..."},
 		why:    "only the terminal UI knows of screens",
+	},
+	{
+		prefixes: []string{"github.com/charmbracelet/ultraviolet"},
+		within:   []string{"internal/screenshot"},
+		why:      "only pictures of screens need a grid of cells; screens are text",
 	},
 	{
 		prefixes: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "k8s.io/cli-runtime"},

@@ -32,6 +32,8 @@ type Config struct {
 	Seats int
 	// Once reads one time only.
 	Once bool
+	// Tick waits between readings; nil is tea.Tick.
+	Tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 // pause is the time between two readings. A server's metrics are megabytes, and its limits change every ten
@@ -46,8 +48,6 @@ type Screen struct {
 	// past is what rows are made of in the background, and so it is replaced, never changed.
 	past   atomic.Pointer[history]
 	polled bool
-	// tick waits; tests do not.
-	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 // due asks for the next reading.
@@ -55,7 +55,10 @@ type due struct{ screen *Screen }
 
 // New makes the view.
 func New(config Config) *Screen {
-	s := &Screen{config: config, tick: tea.Tick}
+	if config.Tick == nil {
+		config.Tick = tea.Tick
+	}
+	s := &Screen{config: config}
 	s.past.Store(&history{})
 	s.list = listing.New(listing.Config[row]{
 		Noun: "levels", Columns: columns, Groupings: groupings, Empty: whyEmpty,
@@ -77,7 +80,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		if s.config.Once {
 			return s.list.Update(w, screen.Changed{})
 		}
-		next := s.tick(pause, func(time.Time) tea.Msg { return due{s} })
+		next := s.config.Tick(pause, func(time.Time) tea.Msg { return due{s} })
 		return tea.Batch(s.list.Update(w, screen.Changed{}), next)
 	}
 	switch msg := msg.(type) {

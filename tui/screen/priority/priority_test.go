@@ -52,8 +52,10 @@ func (s *server) Read(context.Context) flowcontrol.Reading {
 // watched is a view that has read the server so many times, five seconds apart.
 func watched(w *screen.World, s *server, times int) *Screen {
 	at := demo.Now()
-	v := New(Config{Reader: s, Clock: func() time.Time { at = at.Add(pause); return at }})
-	v.tick = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
+	v := New(Config{
+		Reader: s, Clock: func() time.Time { at = at.Add(pause); return at },
+		Tick: func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil },
+	})
 	screentest.Settle(w, v, screen.Shown{})
 	for s.readings < times {
 		screentest.Settle(w, v, due{v})
