@@ -90,7 +90,7 @@ func commonPrefix(proposals []string, typed string) string {
 func (m *model) askFilter() tea.Cmd {
 	s := m.top()
 	before := s.(screen.Filterer).FilterText()
-	in := &input{prompt: widget.Prompt{Label: "/", Hint: "word · column=value · !word"}}
+	in := &input{prompt: widget.Prompt{Label: "/", Hint: "word · column=value · column>number · !word"}}
 	in.prompt.SetValue(before)
 	in.typed = func(text string) tea.Cmd { return m.update(s, screen.Filter{Text: text}) }
 	in.done = nothing

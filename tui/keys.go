@@ -44,7 +44,7 @@ func (m *model) keys() keymap.Map {
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, ref)},
 		{Action: allocate, Press: []string{"a"}, Short: "allocate", Help: "allocate the claim, after a look at what would be written", Off: m.writeOff(ref)},
 		{Action: deallocate, Press: []string{"d"}, Short: "deallocate", Help: "clear the allocation of a claim that nothing uses, after a look at what would be written", Off: m.writeOff(ref)},
-		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, !word", Off: m.filterOff()},
+		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
 		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
 		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
 		{Action: goName, Press: []string{":"}, Short: "go to", Help: "go to a view, claim, pod, node or device by name"},

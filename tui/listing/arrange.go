@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -158,11 +160,11 @@ func (g *Grouping[T]) heading(name string, rows []*T) widget.Line {
 }
 
 // matcher turns a filter into a test; nil lets everything pass. A filter has words that must all match:
-// "column=value" looks into one column, any other word may match anywhere, also with characters left out.
-// A "!" before a word turns it round.
+// "column=value" looks into one column, "column>number" (or <, >=, <=) compares what it shows, any other word
+// may match anywhere. A "!" before a word turns it round.
 func (a *arranged[T]) matcher(filter string) func(*T) bool {
 	var tests []func(*T) bool
-	for _, word := range strings.Fields(strings.ToLower(filter)) {
+	for _, word := range strings.Fields(filter) {
 		word, not := strings.CutPrefix(word, "!")
 		if word == "" {
 			continue
@@ -184,20 +186,72 @@ func (a *arranged[T]) matcher(filter string) func(*T) bool {
 }
 
 func (a *arranged[T]) wordTest(word string) func(*T) bool {
-	if name, value, ok := strings.Cut(word, "="); ok {
-		for i := range a.columns {
-			if column := &a.columns[i]; strings.EqualFold(column.Title, name) {
-				return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
-			}
+	if test := a.columnTest(word); test != nil {
+		return test
+	}
+	word = strings.ToLower(word)
+	exact := func(row *T) bool { return a.has(row, word, strings.Contains) }
+	for i := range a.rows {
+		if exact(&a.rows[i]) {
+			return exact
 		}
 	}
-	return func(row *T) bool {
-		for i := range a.columns {
-			if fuzzy(strings.ToLower(a.columns[i].text(row)), word) {
-				return true
-			}
+	return func(row *T) bool { return a.has(row, word, fuzzy) } // nothing has it as it was typed
+}
+
+// has reports whether a column of a row, or what filters see besides, has a word.
+func (a *arranged[T]) has(row *T, word string, contains func(text, word string) bool) bool {
+	for i := range a.columns {
+		if contains(strings.ToLower(a.columns[i].text(row)), word) {
+			return true
 		}
-		return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
+	}
+	return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
+}
+
+// columnTest is the test of a word that is about one column, or nil.
+func (a *arranged[T]) columnTest(word string) func(*T) bool {
+	at := strings.IndexAny(word, "=<>")
+	if at < 0 {
+		return nil
+	}
+	i := slices.IndexFunc(a.columns, func(c Column[T]) bool { return strings.EqualFold(c.Title, word[:at]) })
+	if i < 0 {
+		return nil
+	}
+	column, operator := &a.columns[i], word[at:at+1]
+	value := word[at+1:]
+	if operator != "=" {
+		if rest, ok := strings.CutPrefix(value, "="); ok {
+			operator, value = operator+"=", rest
+		}
+		return amountTest(column, operator, value)
+	}
+	value = strings.ToLower(value)
+	return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
+}
+
+// amountTest compares the number that a column shows with one that is written as Kubernetes writes quantities;
+// nil when one of the two is no number.
+func amountTest[T any](column *Column[T], operator, value string) func(*T) bool {
+	quantity, err := resource.ParseQuantity(value)
+	if err != nil || column.Amount == nil {
+		return nil
+	}
+	limit := quantity.AsApproximateFloat64()
+	return func(row *T) bool {
+		amount, ok := column.Amount(row)
+		switch {
+		case !ok:
+			return false
+		case operator == ">":
+			return amount > limit
+		case operator == ">=":
+			return amount >= limit
+		case operator == "<":
+			return amount < limit
+		}
+		return amount <= limit
 	}
 }
 

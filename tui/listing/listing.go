@@ -21,6 +21,9 @@ type Column[T any] struct {
 	Text func(row *T) string
 	// Compare orders two rows; nil compares their Texts, numbers in them by value.
 	Compare func(a, b *T) int
+	// Amount is the number that the column shows of a row, and whether it shows one, for filters such as
+	// free>4; nil means that it never does.
+	Amount func(row *T) (float64, bool)
 }
 
 // Grouping is a way to put rows under headings.
@@ -121,7 +124,7 @@ func (l *List[T]) Keys() keymap.Map {
 	}
 	back := keymap.Key{Action: reverse, Press: []string{"S"}, Help: "sort the other way round"}
 	if l.order.sort < 0 {
-		back = back.Disabled("choose a column with s first")
+		back.Help = "sort by the last column, the other way round"
 	}
 	return keymap.Map{
 		{Action: sortNext, Press: []string{"s"}, Short: "sort", Help: "sort by the next column (or click its title)"},
@@ -181,6 +184,9 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	case sortNext:
 		return l.sortNext(w)
 	case reverse:
+		if l.order.sort < 0 {
+			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
+		}
 		return l.sortBy(w, l.order.sort)
 	case regroup:
 		l.order.grouping++

@@ -199,18 +199,40 @@ func (p *panel) picture() widget.Line {
 	return line
 }
 
+// together is how many free devices one place has at most.
+func (p *panel) together() int {
+	most := 0
+	for _, g := range p.groups {
+		most = max(most, g.free)
+	}
+	return most
+}
+
+// stranded is how many free devices are in other places than most of them, although one place could have more.
+func (p *panel) stranded() int {
+	size := 0
+	for _, g := range p.groups {
+		size = max(size, len(g.cells))
+	}
+	return max(0, min(p.free, size)-p.together())
+}
+
 // fragmented says that free devices are spread over places although one place could have more of them, or
 // is "".
 func (p *panel) fragmented() string {
-	most, size := 0, 0
-	for _, g := range p.groups {
-		most = max(most, g.free)
-		size = max(size, len(g.cells))
-	}
-	if most >= min(p.free, size) {
+	if p.stranded() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d free, at most %d on one %s", screen.ShortDriver(p.driver), p.free, most, p.place)
+	return fmt.Sprintf("%s: %d free, at most %d on one %s", screen.ShortDriver(p.driver), p.free, p.together(), p.place)
+}
+
+// stranded orders nodes by how fragmented they are.
+func (r *row) stranded() int {
+	n := 0
+	for i := range r.drivers {
+		n += r.drivers[i].stranded()
+	}
+	return n
 }
 
 func (r *row) remark() string {
@@ -249,8 +271,8 @@ func (r *row) sentence() widget.Line {
 // base are the columns that are always there; adapt puts those of the drivers between them.
 var base = []listing.Column[row]{
 	{Column: widget.Column{Title: "NODE", Min: 10, Max: 40}, Cell: nameCell},
-	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.free, b.free) }},
-	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) widget.Line { return widget.Text(theme.Warn, r.remark()) }},
+	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.free, b.free) }, Amount: func(r *row) (float64, bool) { return float64(r.free), true }},
+	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) widget.Line { return widget.Text(theme.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
 }
 
 func nameCell(r *row) widget.Line {
@@ -295,6 +317,7 @@ func adapt(rows []row) []listing.Column[row] {
 			Column:  widget.Column{Title: strings.ToUpper(screen.ShortDriver(driver)), Min: max(6, wide[driver]), Rank: 1 + i},
 			Cell:    func(r *row) widget.Line { return r.panelOf(driver).picture() },
 			Compare: func(a, b *row) int { return cmp.Compare(a.panelOf(driver).freeCount(), b.panelOf(driver).freeCount()) },
+			Amount:  func(r *row) (float64, bool) { n := r.panelOf(driver).freeCount(); return float64(n), n >= 0 },
 		})
 	}
 	return append(columns, base[1:]...)

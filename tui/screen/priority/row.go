@@ -124,6 +124,7 @@ var columns = []listing.Column[row]{
 		Compare: func(a, b *row) int {
 			return cmp.Compare(value(a.figures.ExecutingSeats), value(b.figures.ExecutingSeats))
 		},
+		Amount: func(r *row) (float64, bool) { return known(r.figures.ExecutingSeats) },
 	},
 	{
 		Column: widget.Column{Title: "", Rank: 4}, Cell: barCell, Text: func(*row) string { return "" },
@@ -132,12 +133,17 @@ var columns = []listing.Column[row]{
 	{
 		Column: widget.Column{Title: "QUEUED", Right: true}, Cell: func(r *row) widget.Line { return number(r.figures.Queued, theme.Warn) },
 		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Queued), value(b.figures.Queued)) },
+		Amount:  func(r *row) (float64, bool) { return known(r.figures.Queued) },
 	},
 	{
 		Column: widget.Column{Title: "REJECTED", Right: true}, Cell: rejectedCell,
 		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Rejected), value(b.figures.Rejected)) },
+		Amount:  func(r *row) (float64, bool) { return known(r.figures.Rejected) },
 	},
-	{Column: widget.Column{Title: "HISTORY", Rank: 5}, Cell: historyCell, Text: func(*row) string { return "" }},
+	{
+		Column: widget.Column{Title: "HISTORY", Rank: 5}, Cell: historyCell, Text: func(*row) string { return "" },
+		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
+	},
 }
 
 func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
@@ -145,7 +151,16 @@ func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
 		Column:  widget.Column{Title: title, Right: true, Rank: rank},
 		Cell:    func(r *row) widget.Line { return widget.Text(theme.Plain, strconv.Itoa(of(r))) },
 		Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) },
+		Amount:  func(r *row) (float64, bool) { return float64(of(r)), true },
 	}
+}
+
+// known is a figure, and whether it was read.
+func known(n *int) (float64, bool) {
+	if n == nil {
+		return 0, false
+	}
+	return float64(*n), true
 }
 
 // typeText says in a word what becomes of a request for which there is no seat.

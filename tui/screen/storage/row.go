@@ -144,6 +144,7 @@ var columns = []listing.Column[row]{
 	{
 		Column: widget.Column{Title: "CAPACITY", Right: true}, Cell: func(r *row) widget.Line { return quantity(r.total) },
 		Compare: func(a, b *row) int { return cmp.Compare(amount(a.total), amount(b.total)) },
+		Amount:  func(r *row) (float64, bool) { return amount(r.total), r.total != nil },
 	},
 	{
 		Column: widget.Column{Title: "", Rank: 3}, Cell: func(r *row) widget.Line { return widget.Bar(r.share, barWidth, theme.Good) },
@@ -152,6 +153,7 @@ var columns = []listing.Column[row]{
 	{
 		Column: widget.Column{Title: "LARGEST", Right: true}, Cell: func(r *row) widget.Line { return quantity(r.largest) },
 		Compare: func(a, b *row) int { return cmp.Compare(amount(a.largest), amount(b.largest)) },
+		Amount:  func(r *row) (float64, bool) { return amount(r.largest), r.largest != nil },
 	},
 	{
 		Column: widget.Column{Title: "NODES", Min: 24, Max: 40, Rank: 1}, Cell: nodesCell,
