@@ -24,7 +24,11 @@ type popup struct {
 func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
 	room := max(1, height-4)
 	p.top = max(0, min(p.top, len(p.lines)-room))
-	return widget.Popup(th, frame, p.title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
+	title := p.title
+	if len(p.lines) > room {
+		title += "  ↓ ↑ for the rest"
+	}
+	return widget.Popup(th, frame, title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
 }
 
 func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {

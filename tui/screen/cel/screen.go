@@ -150,6 +150,9 @@ const (
 
 // Keys implements screen.Screen.
 func (s *Screen) Keys() keymap.Map {
+	if s.mode == choosing {
+		return nil // a menu shows its own keys
+	}
 	if s.mode != browsing {
 		return s.editingKeys()
 	}

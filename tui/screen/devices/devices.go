@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Screen is the view.
@@ -26,7 +27,12 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd { return s.list.Up
 
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
-	return s.list.View(w, width, height)
+	body := func(height int) string { return s.list.View(w, width, height) }
+	r := s.list.Row()
+	if r == nil {
+		return body(height)
+	}
+	return widget.Split(w.Theme, body, nil, r.panel(w), width, height)
 }
 
 // Plain implements screen.Screen.

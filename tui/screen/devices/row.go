@@ -96,14 +96,7 @@ func usedCell(r *row) widget.Line {
 
 // holderCell is who holds the device, and otherwise why it cannot be had.
 func holderCell(r *row) widget.Line {
-	var line widget.Line
-	for _, h := range r.status.Holders {
-		text := inspect.Sanitize(h.Claim.String())
-		if h.Admin() {
-			text += " (admin)"
-		}
-		line = append(line, widget.Span{Text: sep(line) + text})
-	}
+	line := r.holders(func(h inspect.Holder) string { return inspect.Sanitize(h.Claim.String()) })
 	for i := range r.status.Device.Taints {
 		line = append(line, widget.Span{Text: sep(line) + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: theme.Warn})
 	}
@@ -114,6 +107,62 @@ func holderCell(r *row) widget.Line {
 		return widget.Text(theme.Dim, "–")
 	}
 	return line
+}
+
+// holders lists who holds the device; those with admin access, who take nothing from others, come last.
+func (r *row) holders(name func(inspect.Holder) string) widget.Line {
+	var line, admins widget.Line
+	for _, h := range r.status.Holders {
+		if h.Admin() {
+			admins = append(admins, widget.Span{Text: ", " + name(h) + " (admin)"})
+		} else {
+			line = append(line, widget.Span{Text: sep(line) + name(h)})
+		}
+	}
+	if len(line) == 0 && len(admins) > 0 {
+		admins[0].Text = strings.TrimPrefix(admins[0].Text, ", ")
+	}
+	return append(line, admins...)
+}
+
+// panel says of the selected device what has no room in its row: which it is, and who has it, with pods.
+func (r *row) panel(w *screen.World) []widget.Line {
+	id := r.status.ID
+	first := widget.Line{{Text: "  " + inspect.Sanitize(id.String()), Role: theme.Name}}
+	if node := string(r.status.Node); node != "" && node != id.Pool {
+		first = append(first, widget.Span{Text: "  on " + inspect.Sanitize(node)})
+	}
+	if m := model(r.status.Device); m != "" {
+		first = append(first, widget.Span{Text: "  " + inspect.Sanitize(m)})
+	}
+	first = append(first, widget.Span{Text: "  "})
+	first = append(first, stateCell(r)...)
+	held := r.holders(func(h inspect.Holder) string { return holderText(w, h) })
+	if held != nil {
+		held = append(widget.Line{{Text: "  held by ", Role: theme.Dim}}, held...)
+	}
+	for i := range r.status.Device.Taints {
+		held = append(held, widget.Span{Text: "  taint " + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: theme.Warn})
+	}
+	if r.status.Note != "" {
+		held = append(held, widget.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: theme.Dim})
+	}
+	if held == nil {
+		held = widget.Text(theme.Dim, "  nobody holds it")
+	}
+	return []widget.Line{first, held}
+}
+
+// holderText is a claim with the pods that use it.
+func holderText(w *screen.World, h inspect.Holder) string {
+	text := inspect.Sanitize(h.Claim.String())
+	for i, pod := range w.Snapshot.PodsOf(h.Claim) {
+		if i == 0 {
+			text += " for pod"
+		}
+		text += " " + inspect.Sanitize(pod.Name)
+	}
+	return text
 }
 
 func sep(line widget.Line) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -217,14 +218,32 @@ func (p *panel) stranded() int {
 	return max(0, min(p.free, size)-p.together())
 }
 
-// fragmented says that free devices are spread over places although one place could have more of them, or
-// is "".
+// fragmented says how free devices are spread over places although one place could have more of them, as
+// "2+2 by numa", or is "".
 func (p *panel) fragmented() string {
 	if p.stranded() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d free, at most %d on one %s", screen.ShortDriver(p.driver), p.free, p.together(), p.place)
+	var parts []int
+	for _, g := range p.groups {
+		if g.free > 0 {
+			parts = append(parts, g.free)
+		}
+	}
+	slices.SortFunc(parts, func(a, b int) int { return b - a })
+	texts := make([]string, 0, mostParts)
+	for i, n := range parts {
+		if i == mostParts {
+			texts = append(texts, "…")
+			break
+		}
+		texts = append(texts, strconv.Itoa(n))
+	}
+	return strings.Join(texts, "+") + " by " + p.place
 }
+
+// mostParts is how many places a remark tells of.
+const mostParts = 4
 
 // stranded orders nodes by how fragmented they are.
 func (r *row) stranded() int {
@@ -239,7 +258,7 @@ func (r *row) remark() string {
 	var parts []string
 	for i := range r.drivers {
 		if text := r.drivers[i].fragmented(); text != "" {
-			parts = append(parts, text)
+			parts = append(parts, screen.ShortDriver(r.drivers[i].driver)+" "+text)
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -260,12 +279,16 @@ func (r *row) sentence() widget.Line {
 			total += len(g.cells)
 		}
 		own += total
-		line = append(line, widget.Span{Text: fmt.Sprintf("%s %d of %d free  ", screen.ShortDriver(p.driver), p.free, total)})
+		line = append(line, widget.Span{Text: fmt.Sprintf("%s %d of %d free", screen.ShortDriver(p.driver), p.free, total)})
+		if text := p.fragmented(); text != "" {
+			line = append(line, widget.Span{Text: ", " + text, Role: theme.Warn})
+		}
+		line = append(line, widget.Span{Text: "  "})
 	}
 	if r.total > own {
-		line = append(line, widget.Span{Text: fmt.Sprintf("%d shared with other nodes  ", r.total-own), Role: theme.Dim})
+		line = append(line, widget.Span{Text: fmt.Sprintf("%d shared with other nodes", r.total-own), Role: theme.Dim})
 	}
-	return append(line, widget.Span{Text: r.remark(), Role: theme.Warn})
+	return line
 }
 
 // base are the columns that are always there; adapt puts those of the drivers between them.
