@@ -141,7 +141,7 @@ func claimNews(a, b *resourcev1.ResourceClaim) []happening {
 	ref := screen.Ref{Kind: screen.Claim, Namespace: one.Namespace, Name: one.Name}
 	switch {
 	case a == nil:
-		return []happening{{ref, "created"}}
+		return []happening{{ref, "created" + granted(b, ", "+strings.ToLower(string(inspect.StateOf(b))))}}
 	case b == nil:
 		return []happening{{ref, "deleted"}}
 	case a.UID != b.UID:
@@ -149,14 +149,24 @@ func claimNews(a, b *resourcev1.ResourceClaim) []happening {
 	}
 	if from, to := inspect.StateOf(a), inspect.StateOf(b); from != to {
 		text := strings.ToLower(string(from)) + " → " + strings.ToLower(string(to))
-		if to := b.Status.Allocation; a.Status.Allocation == nil && to != nil {
-			if node := inspect.AllocationNode(to); node != "" {
-				text += " on " + string(node)
-			}
+		if a.Status.Allocation == nil {
+			text += granted(b, "")
 		}
 		return []happening{{ref, text}}
 	}
 	return nil
+}
+
+// granted says where a claim has its devices, behind another text; it is empty for a claim that has none.
+func granted(claim *resourcev1.ResourceClaim, text string) string {
+	allocation := claim.Status.Allocation
+	if allocation == nil {
+		return ""
+	}
+	if node := inspect.AllocationNode(allocation); node != "" {
+		text += " on " + string(node)
+	}
+	return text
 }
 
 func deviceNews(a, b *inspect.DeviceStatus) []happening {
