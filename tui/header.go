@@ -57,7 +57,7 @@ func (h *header) refresh(w *screen.World) tea.Cmd {
 		return nil
 	}
 	h.missed = nil
-	return h.job.Start(w, func(context.Context) (summary, error) {
+	return h.job.StartLater(w, func(context.Context) (summary, error) {
 		return summary{countUsage(w.Devices()), namespacesOf(w.Snapshot.Objects())}, nil
 	})
 }

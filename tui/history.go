@@ -44,7 +44,7 @@ func (r *recorder) record(w *screen.World) tea.Cmd {
 	}
 	before, known := r.before, r.now
 	r.before = w
-	return r.job.Start(w, func(context.Context) (*screen.History, error) { return added(known, compare(before, w), w.Now), nil })
+	return r.job.StartLater(w, func(context.Context) (*screen.History, error) { return added(known, compare(before, w), w.Now), nil })
 }
 
 // take takes what was noted.

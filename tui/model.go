@@ -45,6 +45,7 @@ type model struct {
 	// throttled: a snapshot has come so soon after the one before that it is shown a little later.
 	throttled bool
 	remade    time.Time
+	hurried   int // how many in a row were
 
 	// leaving: the user was told that something is being written when they wanted to leave.
 	leaving     bool
@@ -158,9 +159,14 @@ func (m *model) remake() tea.Cmd {
 	})
 }
 
-// pace is how often the world changes at most: more could not be read, and would cost a busy cluster's user
-// a core.
-const pace = 300 * time.Millisecond
+// How often the world changes at most: more could not be read. In a cluster that does not come to rest it is
+// less, for each world costs work that grows with the cluster.
+const (
+	pace     = 300 * time.Millisecond
+	busyPace = time.Second
+	// restless is the number of worlds, each as soon after the one before as may be, that make a cluster busy.
+	restless = 5
+)
 
 // paced says that it is time to show the newest snapshot.
 type paced struct{}
@@ -171,10 +177,16 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 	if m.throttled {
 		return nil
 	}
-	if wait := pace - time.Since(m.remade); wait > 0 {
+	wait := pace
+	if m.hurried >= restless {
+		wait = busyPace
+	}
+	if wait -= time.Since(m.remade); wait > 0 {
 		m.throttled = true
+		m.hurried++
 		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
 	}
+	m.hurried = 0
 	m.remade = time.Now()
 	return m.remake()
 }

@@ -16,7 +16,7 @@ import (
 func (m *model) prepare(action Action, ref screen.Ref) tea.Cmd {
 	writer := m.options.Writer
 	m.said = screen.Say{Text: "working out what would be written for " + ref.String() + " …", Role: theme.Dim}
-	return m.plan.Start(m.world, func(ctx context.Context) (Plan, error) { return writer.Plan(ctx, action, ref) })
+	return m.plan.Await(m.world, func(ctx context.Context) (Plan, error) { return writer.Plan(ctx, action, ref) })
 }
 
 // takePlan asks whether a plan shall be carried out, and tells how that went.
@@ -47,7 +47,7 @@ func (m *model) confirmation(plan Plan) *popup {
 	p.lines = append(p.lines, nil, widget.Line{{Text: "y", Role: theme.Accent}, {Text: " write it   "}, {Text: "n", Role: theme.Accent}, {Text: " or Esc: leave all as it is"}})
 	p.confirm = func() tea.Cmd {
 		m.said = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: theme.Dim}
-		return m.commit.Start(m.world, plan.Execute)
+		return m.commit.Await(m.world, plan.Execute)
 	}
 	return p
 }

@@ -170,7 +170,7 @@ func draKinds() []kind {
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
 		},
 		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.ResourceSlice { return &o.Slices }, nil),
+			func(o *inspect.Objects) *[]*resourcev1.ResourceSlice { return &o.Slices }, reduceSlice),
 	}, {
 		resource: inspect.TaintRules, group: group,
 		versions: []apiVersion{

@@ -22,6 +22,9 @@ import (
 const (
 	// shortestPause is the time between two snapshots: there are at most ten a second.
 	shortestPause = 100 * time.Millisecond
+	// breath is the time between two snapshots as a multiple of what it took to make the first: following a large
+	// cluster that never comes to rest takes this part of a core at most.
+	breath = 10
 	// patience is how long the first snapshot waits for all resources to be read.
 	patience = time.Second
 	// gatesPause is the time between two looks at the server's version and feature gates.
@@ -165,7 +168,9 @@ func (w *Watcher) publish(ctx context.Context) {
 			return
 		case <-w.dirty:
 		}
+		pause := shortestPause
 		if revision > 1 || !w.syncing() || time.Since(begin) >= patience {
+			start := time.Now()
 			config := w.config(revision) // before the objects: what it calls read has to be there
 			for _, s := range w.stores {
 				s.fill(&objects)
@@ -177,13 +182,14 @@ func (w *Watcher) publish(ctx context.Context) {
 			}
 			w.put(last)
 			revision++
+			pause = max(pause, breath*time.Since(start))
 		} else {
 			time.AfterFunc(patience, w.mark)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(shortestPause):
+		case <-time.After(pause):
 		}
 	}
 }

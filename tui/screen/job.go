@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"runtime"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -25,8 +26,23 @@ type Result[T any] struct {
 
 // Start begins work and gives up what the Job was doing before: that is cancelled, and its result will not
 // be taken. The work must not touch the screen; whatever it needs it gets through captured values that
-// nobody writes to.
+// nobody writes to. It waits for its turn: the program works on as many things at once as leave a processor to
+// keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
+	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+}
+
+// StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work in
+// the program one thing at a time is done, so that it never keeps what somebody waits for from its turn for long.
+// It should come back after a moment, and be started again if there is more to do.
+func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
+	return j.Await(w, func(ctx context.Context) (T, error) {
+		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+	})
+}
+
+// Await is Start for work that hardly needs a processor, since it waits for something outside of the program.
+func (j *Job[T]) Await(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	j.Stop()
 	ctx, cancel := context.WithCancel(w.Context())
 	j.cancel = cancel
@@ -36,6 +52,23 @@ func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.
 		value, err := work(ctx)
 		return Result[T]{job: j, serial: serial, Version: version, Value: value, Err: err}
 	}
+}
+
+// turns is held by the work that goes on, later by that of StartLater.
+var (
+	turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
+	later = make(chan struct{}, 1)
+)
+
+// inTurn does work when it is its turn.
+func inTurn[T any](ctx context.Context, turns chan struct{}, work func(ctx context.Context) (T, error)) (T, error) {
+	select {
+	case turns <- struct{}{}:
+	case <-ctx.Done():
+		return *new(T), context.Cause(ctx)
+	}
+	defer func() { <-turns }()
+	return work(ctx)
 }
 
 // Stop cancels what the Job is doing.

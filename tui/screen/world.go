@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -44,15 +46,47 @@ type derived struct {
 	nodes   func() []inspect.NodeStatus
 }
 
-// generation is a cluster that has what it knows of expressions and devices from as many others before it.
+// generation is a cluster that has what it knows of expressions and devices from others before it. With that
+// it keeps slices in memory which are gone: so many, among all those before it.
 type generation struct {
 	cluster *allocator.Cluster
-	age     int
+	gone    int
 }
 
-// oldest is after how many clusters one starts without knowledge. What is known of slices that are gone
-// would otherwise be kept for as long as the program runs.
-const oldest = 1000
+// after returns the generation of the next snapshot. One that would keep as many slices that are gone as there
+// are begins without knowledge.
+func (g *generation) after(s *inspect.Snapshot) *generation {
+	next := &generation{}
+	options := allocator.Options{}
+	if g != nil {
+		now := s.Objects().Slices
+		next.gone = g.gone + replaced(g.cluster.Snapshot().Objects().Slices, now)
+		if next.gone <= max(len(now), fewSlices) {
+			options.Like = g.cluster
+		} else {
+			next.gone = 0
+		}
+	}
+	next.cluster = allocator.NewCluster(s, options)
+	return next
+}
+
+// fewSlices are no burden, however many of them are gone.
+const fewSlices = 100
+
+// replaced counts the slices that are not among those after them; both are sorted by name.
+func replaced(before, after []*resourcev1.ResourceSlice) int {
+	n := 0
+	for _, slice := range before {
+		for len(after) > 0 && after[0].Name < slice.Name {
+			after = after[1:]
+		}
+		if len(after) == 0 || after[0] != slice {
+			n++
+		}
+	}
+	return n
+}
 
 // NewWorld makes a World of a snapshot, which may be nil. Work that screens start ends with ctx.
 func NewWorld(ctx context.Context, version int, s *inspect.Snapshot) *World {
@@ -64,9 +98,6 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 	like := w.derived.built.Load()
 	if like == nil {
 		like = w.derived.like
-	}
-	if like != nil && like.age >= oldest {
-		like = nil
 	}
 	next := newWorld(w.ctx, version, s, like)
 	next.Namespace, next.Theme, next.Now, next.History = w.Namespace, w.Theme, w.Now, w.History
@@ -80,12 +111,7 @@ func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *gener
 		nodes:   sync.OnceValue(func() []inspect.NodeStatus { return s.NodeStatuses() }),
 	}
 	d.cluster = sync.OnceValue(func() *allocator.Cluster {
-		g := &generation{}
-		options := allocator.Options{}
-		if like != nil {
-			options.Like, g.age = like.cluster, like.age+1
-		}
-		g.cluster = allocator.NewCluster(s, options)
+		g := like.after(s)
 		d.built.Store(g)
 		return g.cluster
 	})

@@ -69,7 +69,7 @@ func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	}
 	before := s.reasons
 	s.surveyed = w.Version
-	return s.survey.Start(w, func(ctx context.Context) (survey, error) { return newSurvey(w, before).proceed(ctx, w) })
+	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(w, before).proceed(ctx, w) })
 }
 
 // takeSurvey shows the reasons of a batch and goes on with the next one.
@@ -91,7 +91,7 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if rest.version != w.Version { // the claims have changed: begin again, with what is known
 		return tea.Batch(show, s.startSurvey(w))
 	}
-	return tea.Batch(show, s.survey.Start(w, func(ctx context.Context) (survey, error) { return rest.proceed(ctx, about) }))
+	return tea.Batch(show, s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return rest.proceed(ctx, about) }))
 }
 
 // linger is how long the cursor must stay on a claim before it is asked about: who runs down the list does

@@ -102,7 +102,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 // ask reads the figures of the server.
 func (s *Screen) ask(w *screen.World) tea.Cmd {
 	reader, clock := s.config.Reader, s.config.Clock
-	return s.read.Start(w, func(ctx context.Context) (sample, error) {
+	return s.read.Await(w, func(ctx context.Context) (sample, error) {
 		reading := reader.Read(ctx)
 		return sample{clock(), reading}, nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -112,6 +113,9 @@ func (o *topOptions) run(ctx context.Context) error {
 		options.Width = o.src.tableWidth()
 		return tui.Once(ctx, o.src.streams.Out, options)
 	}
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
 	if !o.src.offline() {
 		writer := &topWriter{src: o.src}
 		defer writer.wait()
@@ -124,6 +128,10 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// gcPercent is how much the heap of the terminal UI may grow before garbage is collected, in per cent of what is
+// live. It runs for days beside other programs, and what it keeps of a large cluster is mostly long-lived.
+const gcPercent = 50
 
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
