@@ -33,9 +33,12 @@ bench: ## run the benchmarks, and no tests
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 .PHONY: performance
-performance: ## measure beside the scheduler's allocator and write docs/performance.md
-	@{ cat internal/benchtable/intro.md && \
-	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Explain' -benchtime 3x ./allocator ./explain | $(GO) run ./internal/benchtable; } > docs/performance.tmp
+performance: ## measure beside the scheduler's allocator, and the terminal UI, and write docs/performance.md
+	@{ cat internal/benchtable/intro.md && { \
+	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Explain' -benchtime 3x ./allocator ./explain && \
+	$(GO) test -run '^$$' -bench Frame ./tui && \
+	cd e2e && $(GO) test -run '^$$' -bench Top -benchtime 1x ./replay; \
+	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp
 	mv docs/performance.tmp docs/performance.md
 
 .PHONY: lint
