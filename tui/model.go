@@ -66,7 +66,7 @@ type page struct {
 }
 
 func newModel(ctx context.Context, options Options) *model {
-	m := &model{ctx: ctx, options: options, dark: true, profile: options.Profile}
+	m := &model{ctx: ctx, options: options, dark: options.dark(), profile: options.Profile}
 	for i, entry := range viewTable {
 		m.views = append(m.views, view{viewEntry: entry})
 		if entry.name == options.View {

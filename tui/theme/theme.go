@@ -42,25 +42,28 @@ type Theme struct {
 type tone struct {
 	light, dark string
 	basic       ansi.BasicColor
+	// few are the colours of a terminal that has 256, for light and for dark backgrounds, where the nearest one
+	// is far off: there are few greys among them and they come out coloured. Zero takes the nearest.
+	fewLight, fewDark ansi.IndexedColor
 }
 
 var tones = map[Role]tone{
-	Good:     {"#1a7f37", "#57d38c", ansi.Green},
-	Bad:      {"#cf222e", "#ff7b72", ansi.Red},
-	Warn:     {"#9a6700", "#e3b341", ansi.Yellow},
-	Dim:      {"#6e7781", "#8b949e", ansi.BrightBlack},
-	Name:     {"#0969da", "#79c0ff", ansi.Blue},
-	Accent:   {"#6639ba", "#d2a8ff", ansi.Magenta},
-	Title:    {"#57606a", "#a0a8b2", ansi.BrightBlack},
-	Used:     {"#0a7ea4", "#39b6d8", ansi.Cyan},
-	Shared:   {"#9a6700", "#e3b341", ansi.Yellow},
-	Supposed: {"#bf3989", "#ff9bce", ansi.Magenta},
-	Keyword:  {"#6639ba", "#d2a8ff", ansi.Magenta},
-	Literal:  {"#0a7ea4", "#a5d6ff", ansi.Cyan},
+	Good:     {light: "#1a7f37", dark: "#57d38c", basic: ansi.Green, fewLight: 28},
+	Bad:      {light: "#cf222e", dark: "#ff7b72", basic: ansi.Red, fewDark: 210},
+	Warn:     {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
+	Dim:      {light: "#656d76", dark: "#8b949e", basic: ansi.BrightBlack, fewLight: 241, fewDark: 246},
+	Name:     {light: "#0969da", dark: "#79c0ff", basic: ansi.Blue},
+	Accent:   {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
+	Title:    {light: "#57606a", dark: "#a0a8b2", basic: ansi.BrightBlack, fewLight: 240, fewDark: 248},
+	Used:     {light: "#0a789c", dark: "#39b6d8", basic: ansi.Cyan, fewLight: 24},
+	Shared:   {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
+	Supposed: {light: "#bf3989", dark: "#ff9bce", basic: ansi.Magenta, fewLight: 126},
+	Keyword:  {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
+	Literal:  {light: "#0a789c", dark: "#a5d6ff", basic: ansi.Cyan, fewLight: 24},
 }
 
 // selection is the background of the selected row.
-var selection = tone{"#ddf4ff", "#263445", ansi.Blue}
+var selection = tone{light: "#ddf4ff", dark: "#263445", basic: ansi.Blue, fewLight: 254, fewDark: 237}
 
 // bold are the roles that are heavier than the text around them.
 var bold = map[Role]bool{Strong: true, Bad: true, Accent: true, Title: true, Supposed: true}
@@ -108,7 +111,17 @@ func (t tone) pick(dark bool, profile colorprofile.Profile) color.Color {
 	if profile == colorprofile.ANSI {
 		return t.basic
 	}
+	if few := t.few(dark); profile == colorprofile.ANSI256 && few != 0 {
+		return few
+	}
 	return profile.Convert(lipgloss.LightDark(dark)(lipgloss.Color(t.light), lipgloss.Color(t.dark)))
+}
+
+func (t tone) few(dark bool) ansi.IndexedColor {
+	if dark {
+		return t.fewDark
+	}
+	return t.fewLight
 }
 
 // Paint gives text the look of a role. The text must have no line breaks.
