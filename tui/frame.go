@@ -15,11 +15,20 @@ import (
 )
 
 const (
-	headerHeight = 3 // cluster, views, rule
+	titleHeight  = 2 // cluster, views
 	footerHeight = 2 // rule, status line
 
 	minWidth, minHeight = 40, 10
 )
+
+// headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be said
+// about the screen, unless it draws one and there is nothing to be said.
+func (m *model) headerHeight() int {
+	if _, ruled := m.top().(screen.Ruled); ruled && len(m.crumbs()) == 0 {
+		return titleHeight
+	}
+	return titleHeight + 1
+}
 
 func (m *model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
 
@@ -45,9 +54,14 @@ func (m *model) frame() string {
 		return widget.Fit(widget.Cut(text, m.width), m.width, m.height)
 	}
 	th := m.world.Theme
-	body := m.height - headerHeight - footerHeight
+	header := m.headerHeight()
+	body := m.height - header - footerHeight
 	screen := widget.Fit(m.top().View(m.world, m.width, body), m.width, body)
-	lines := []string{m.headerLine(), m.tabs(), widget.Rule(th, m.crumbs(), m.width), screen, widget.Rule(th, nil, m.width), m.statusLine()}
+	lines := []string{m.headerLine(), m.tabs()}
+	if header > titleHeight {
+		lines = append(lines, widget.Rule(th, m.crumbs(), m.width))
+	}
+	lines = append(lines, screen, widget.Rule(th, nil, m.width), m.statusLine())
 	frame := strings.Join(lines, "\n")
 	if m.popup != nil {
 		frame = m.popup.over(th, frame, m.width, m.height)
@@ -154,17 +168,17 @@ func (m *model) statusLine() string {
 	return append(line, status...).Render(th, m.width)
 }
 
-// keyLine shows as many of the keys that work as have room; help is always among them.
+// keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
 func (m *model) keyLine(room int) widget.Line {
 	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
 	line := widget.Line{}
-	helpKey := keyText(keymap.Key{Press: []string{"?"}, Short: "help"})
+	always := m.alwaysShown()
 	if m.typing() {
-		keys, helpKey = m.top().Keys(), nil // the others are typed
+		keys = m.top().Keys() // the others are typed
 	}
-	left := room - helpKey.Width()
+	left := room - always.Width()
 	for _, k := range m.byWeight(keys) {
-		if k.Off != "" || k.Short == "" || k.Action == help {
+		if k.Off != "" || k.Short == "" || k.Action == help || m.typing() && slices.Contains(k.Press, "esc") {
 			continue
 		}
 		text := keyText(k)
@@ -177,7 +191,21 @@ func (m *model) keyLine(room int) widget.Line {
 	if left < 0 {
 		return line
 	}
-	return append(line, helpKey...)
+	return append(line, always...)
+}
+
+// alwaysShown are help and the way back; while text is typed, how that ends.
+func (m *model) alwaysShown() (line widget.Line) {
+	if m.typing() {
+		if stop, ok := m.top().Keys().Find("esc"); ok {
+			line = keyText(stop)
+		}
+		return line
+	}
+	if len(m.pages) > 0 {
+		line = keyText(keymap.Key{Press: []string{"esc"}, Show: "Esc", Short: "back"})
+	}
+	return append(line, keyText(keymap.Key{Press: []string{"?"}, Short: "help"})...)
 }
 
 // byWeight puts what is done to objects before what is done to tables, and that before ways to other places.

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -93,3 +95,39 @@ func TestGoldenPictures(t *testing.T) {
 		})
 	}
 }
+
+// TestPicturesAreShown: each picture is small, and in a document; what a document shows is there.
+func TestPicturesAreShown(t *testing.T) {
+	shown := map[string]bool{}
+	for _, pattern := range []string{"../README.md", "../docs/*.md"} {
+		documents, err := filepath.Glob(pattern)
+		if err != nil || len(documents) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, path := range documents {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range image.FindAllStringSubmatch(string(text), -1) {
+				name := filepath.Join(filepath.Dir(path), match[1])
+				shown[name] = true
+				if info, err := os.Stat(name); err != nil || info.Size() > 60_000 {
+					t.Errorf("%s shows %s: %v, %v", path, name, info, err)
+				}
+			}
+		}
+	}
+	drawn, err := filepath.Glob("../docs/images/*")
+	if err != nil || len(drawn) == 0 {
+		t.Fatal("no pictures", err)
+	}
+	for _, name := range drawn {
+		if !shown[name] {
+			t.Errorf("no document shows %s", name)
+		}
+	}
+}
+
+// image finds the pictures of a document.
+var image = regexp.MustCompile(`(?:\]\(|src="|srcset=")([a-z/]*images/[^)"]+)[)"]`)

@@ -79,16 +79,25 @@ func (m *model) helpPopup() *popup {
 		}
 		p.lines = append(p.lines, widget.Text(theme.Strong, section.title))
 		for _, k := range section.keys {
-			p.lines = append(p.lines, helpLine(k, wide))
+			p.lines = append(p.lines, helpLines(k, wide, m.width-6)...)
 		}
 	}
 	return p
 }
 
-func helpLine(k keymap.Key, wide int) widget.Line {
-	label := "  " + widget.Pad(k.Label(), wide) + "  "
-	if k.Off == "" {
-		return widget.Line{{Text: label, Role: theme.Accent}, {Text: k.Help}}
+// helpLines tell of a key in lines of at most so many columns.
+func helpLines(k keymap.Key, wide, width int) []widget.Line {
+	label, role, text := theme.Accent, theme.Plain, k.Help
+	if k.Off != "" {
+		label, role, text = theme.Dim, theme.Dim, k.Help+" – "+inspect.Sanitize(k.Off)
 	}
-	return widget.Line{{Text: label, Role: theme.Dim}, {Text: k.Help + " – " + inspect.Sanitize(k.Off), Role: theme.Dim}}
+	var lines []widget.Line
+	for i, part := range widget.Wrap(text, max(20, width-wide-4)) {
+		shown := ""
+		if i == 0 {
+			shown = k.Label()
+		}
+		lines = append(lines, widget.Line{{Text: "  " + widget.Pad(shown, wide) + "  ", Role: label}, {Text: part, Role: role}})
+	}
+	return lines
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"image/color"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -58,6 +59,20 @@ func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	}
 	if _, ok := cmd().(tea.QuitMsg); !ok {
 		t.Error("q does not quit")
+	}
+}
+
+// The lab has a rule of its own: there is one below the tabs, and what there is to be said above it gets another.
+func TestOneRuleAboveTheLab(t *testing.T) {
+	d := drive(t, 80, 24, "cel")
+	lines := strings.Split(d.frame(), "\n")
+	if !strings.HasPrefix(lines[2], "── Selector") {
+		t.Errorf("below the tabs is %q", lines[2])
+	}
+	d.press("1", ":", "ml/pretrain-0", "enter", "w", "6")
+	lines = strings.Split(d.frame(), "\n")
+	if !strings.HasPrefix(lines[2], "── WHAT IF") || !strings.HasPrefix(lines[3], "── Selector") {
+		t.Errorf("below the tabs are %q and %q", lines[2], lines[3])
 	}
 }
 
@@ -165,6 +180,21 @@ func TestRandomKeys(t *testing.T) {
 		d.frame()
 		if t.Failed() {
 			t.FailNow()
+		}
+	}
+}
+
+func TestBackgroundOfTheTerminal(t *testing.T) {
+	for environ, dark := range map[string]bool{
+		"": true, "COLORFGBG=0;15": false, "COLORFGBG=0;default;15": false, "COLORFGBG=0;7": false, "COLORFGBG=15;0": true, "COLORFGBG=7;8": true, "COLORFGBG=x": true,
+	} {
+		m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Environ: []string{"TERM=xterm", environ}})
+		if m.dark != dark {
+			t.Errorf("%q: dark is %t", environ, m.dark)
+		}
+		m.Update(tea.BackgroundColorMsg{Color: color.White}) // the terminal itself knows best
+		if m.dark {
+			t.Errorf("%q: the answer of the terminal does not count", environ)
 		}
 	}
 }

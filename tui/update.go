@@ -195,10 +195,11 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 			return m.goTo(screen.Go{View: m.views[at].name})
 		}
 	}
-	if mouse.Y < headerHeight || mouse.Y >= m.height-footerHeight {
+	header := m.headerHeight()
+	if mouse.Y < header || mouse.Y >= m.height-footerHeight {
 		return nil
 	}
-	mouse.Y -= headerHeight
+	mouse.Y -= header
 	switch msg.(type) {
 	case tea.MouseClickMsg:
 		return m.update(m.top(), tea.MouseClickMsg(mouse))

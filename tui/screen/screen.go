@@ -39,6 +39,12 @@ type Filterer interface {
 	FilterText() string
 }
 
+// Ruled is a Screen that begins with a rule of its own, so that none is needed above it.
+type Ruled interface {
+	// Ruled does nothing; it marks the screen.
+	Ruled()
+}
+
 // Copier is a Screen that knows better than the name of its selection what the copy key should take.
 type Copier interface {
 	CopyText() string

@@ -77,6 +77,9 @@ func New() *Screen { return &Screen{table: widget.NewTable(columns), width: 80, 
 // Typing implements screen.Typist.
 func (s *Screen) Typing() bool { return s.mode != browsing }
 
+// Ruled implements screen.Ruled.
+func (s *Screen) Ruled() {}
+
 // Update implements screen.Screen.
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {

@@ -68,7 +68,10 @@ func lines(f *explain.Fit, o reading.Layout) []widget.Line {
 		none[n.Limit.Message] = append(none[n.Limit.Message], n)
 	}
 	if len(order) > 0 {
-		lines = append(lines, nil, widget.Text(theme.Strong, "None fits on"))
+		if lines[len(lines)-1] != nil {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, widget.Text(theme.Strong, "None fits on"))
 	}
 	lines = append(lines, refusals(order, none, o.Width)...)
 	for _, p := range f.Partial {
