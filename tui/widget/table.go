@@ -37,8 +37,12 @@ type Rows interface {
 	Row(i int) Row
 }
 
-// measured is how many rows at most are looked at to find natural widths.
-const measured = 1000
+// measured is about how many rows are looked at to find natural widths, scatter a prime that varies the distance
+// between them.
+const (
+	measured = 1000
+	scatter  = 7919
+)
 
 // Table shows rows with a cursor. Its cost per frame depends on the size of the screen only.
 type Table struct {
@@ -72,7 +76,8 @@ func (t *Table) SetRows(rows Rows, natural []int, cursor int) {
 	t.scroll()
 }
 
-// Measure returns the natural widths of columns for rows. Of many rows, some are looked at, spread evenly.
+// Measure returns the natural widths of columns for rows. Of many rows, some are looked at, spread evenly but not
+// at equal distances: rows often repeat, such as a heading before every eight devices.
 func Measure(columns []Column, rows Rows) []int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -80,7 +85,8 @@ func Measure(columns []Column, rows Rows) []int {
 	}
 	step := max(1, rows.Len()/measured)
 	for i := 0; i < rows.Len(); i += step {
-		for j, cell := range rows.Row(i).Cells {
+		at := min(i+i/step*scatter%step, rows.Len()-1)
+		for j, cell := range rows.Row(at).Cells {
 			widths[j] = max(widths[j], cell.Width())
 		}
 	}
