@@ -53,15 +53,15 @@ type generation struct {
 	gone    int
 }
 
-// after returns the generation of the next snapshot. One that would keep as many slices that are gone as there
-// are begins without knowledge.
+// after returns the generation of the next snapshot. One that would keep a quarter as many slices that are gone
+// as there are begins without knowledge.
 func (g *generation) after(s *inspect.Snapshot) *generation {
 	next := &generation{}
 	options := allocator.Options{}
 	if g != nil {
 		now := s.Objects().Slices
 		next.gone = g.gone + replaced(g.cluster.Snapshot().Objects().Slices, now)
-		if next.gone <= max(len(now), fewSlices) {
+		if next.gone <= max(len(now)/4, fewSlices) {
 			options.Like = g.cluster
 		} else {
 			next.gone = 0
