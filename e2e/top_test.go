@@ -92,7 +92,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
 		}
 	}
 
-	shows("1 claims")
+	shows("1 claim")
 	press("a")
 	shows("write this to the cluster?")
 	shows("gpu.example.com/n1/gpu-0")

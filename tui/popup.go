@@ -61,28 +61,53 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// helpPopup lists all keys, made from the keys themselves.
+// helpPopup lists all keys, made from the keys themselves: those of the screen and those of all screens, side by
+// side where there is room.
 func (m *model) helpPopup() *popup {
 	p := &popup{title: "keys of " + strings.ToLower(m.views[m.current].title)}
-	own := m.top().Keys()
-	sections := []struct {
-		title string
-		keys  keymap.Map
-	}{{"Here", own}, {"Everywhere", m.keys()}}
+	here, everywhere := m.top().Keys(), m.keys()
+	if room := m.width - 8; room >= 2*leastHelp {
+		left, right := helpSection("Here", here, room/2-2), helpSection("Everywhere", everywhere, room/2)
+		p.lines = beside(left, right)
+		return p
+	}
+	p.lines = slices.Concat(helpSection("Here", here, m.width-6), []widget.Line{nil}, helpSection("Everywhere", everywhere, m.width-6))
+	return p
+}
+
+// leastHelp is how many columns the help needs to be read well.
+const leastHelp = 54
+
+// beside puts lines next to each other.
+func beside(left, right []widget.Line) []widget.Line {
 	wide := 0
-	for _, k := range slices.Concat(own, m.keys()) {
+	for _, l := range left {
+		wide = max(wide, l.Width())
+	}
+	lines := make([]widget.Line, max(len(left), len(right)))
+	for i := range lines {
+		if i < len(left) {
+			lines[i] = slices.Clone(left[i])
+		}
+		if i < len(right) {
+			lines[i] = append(lines[i], widget.Span{Text: strings.Repeat(" ", wide+3-lines[i].Width())})
+			lines[i] = append(lines[i], right[i]...)
+		}
+	}
+	return lines
+}
+
+// helpSection lists keys under a title, in at most so many columns.
+func helpSection(title string, keys keymap.Map, width int) []widget.Line {
+	wide := 0
+	for _, k := range keys {
 		wide = max(wide, widget.Width(k.Label()))
 	}
-	for i, section := range sections {
-		if i > 0 {
-			p.lines = append(p.lines, widget.Line{})
-		}
-		p.lines = append(p.lines, widget.Text(theme.Strong, section.title))
-		for _, k := range section.keys {
-			p.lines = append(p.lines, helpLines(k, wide, m.width-6)...)
-		}
+	lines := []widget.Line{widget.Text(theme.Strong, title)}
+	for _, k := range keys {
+		lines = append(lines, helpLines(k, wide, width)...)
 	}
-	return p
+	return lines
 }
 
 // helpLines tell of a key in lines of at most so many columns.

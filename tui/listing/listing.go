@@ -388,5 +388,16 @@ func (l *List[T]) Status() string {
 	if l.now.shown != len(l.now.rows) {
 		return fmt.Sprintf("%d of %d %s", l.now.shown, len(l.now.rows), l.config.Noun)
 	}
+	if len(l.now.rows) == 1 {
+		return "1 " + singular(l.config.Noun)
+	}
 	return fmt.Sprintf("%d %s", len(l.now.rows), l.config.Noun)
+}
+
+// singular is one of what a noun names.
+func singular(noun string) string {
+	if stem, ok := strings.CutSuffix(noun, "ies"); ok {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(noun, "s")
 }

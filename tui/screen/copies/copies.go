@@ -128,7 +128,7 @@ func nodeLine(n explain.NodeFit, wide, most, width int) widget.Line {
 	line := widget.Line{{Text: "  " + widget.Pad(inspect.Sanitize(string(n.Node)), wide), Role: theme.Name}, {Text: count, Role: theme.Strong}}
 	line = append(line, widget.Bar(float64(n.Copies)/float64(most), 10, theme.Good)...)
 	if room := width - line.Width() - 8; room > 10 && n.Limit.Message != "" {
-		line = append(line, widget.Span{Text: "  then " + widget.Cut(inspect.Sanitize(n.Limit.Message), room), Role: theme.Dim})
+		line = append(line, widget.Span{Text: "  then: " + widget.Cut(inspect.Sanitize(n.Limit.Message), room), Role: theme.Dim})
 	}
 	return line
 }
