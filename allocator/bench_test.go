@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/dynamic-resource-allocation/structured"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -64,6 +65,7 @@ type contest struct {
 	slices    []*resourcev1.ResourceSlice
 	cluster   *Cluster
 	scheduler structured.Allocator
+	library   *selector.Library // of compiled expressions, where both sides have them
 }
 
 func newContest(tb testing.TB, q *question) *contest {
