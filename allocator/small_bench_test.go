@@ -1,14 +1,11 @@
 package allocator
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/dynamic-resource-allocation/structured"
-
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // Small problems: what one of them takes in comparison with the scheduler's allocator, where neither a large
@@ -36,11 +33,7 @@ func smallContests(tb testing.TB, want outcome) []*contest {
 			slices.ContainsFunc(got.ours, func(a answer) bool { return a.outcome != want }) {
 			continue
 		}
-		c := &contest{q: q, ctx: context.Background(), snapshot: newOurs(q, 0).Snapshot(), slices: schedulerSlices(q)}
-		c.library = selector.NewLibrary()
-		c.cluster = NewCluster(c.snapshot, Options{Library: c.library})
-		c.scheduler = c.newScheduler(tb)
-		out = append(out, c)
+		out = append(out, newContest(tb, q))
 	}
 	return out
 }
