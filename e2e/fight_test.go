@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,10 +62,8 @@ type fight struct {
 	*cluster.Cluster
 	random *rand.Rand
 
-	mutex    sync.Mutex
-	counts   map[string]int
-	backed   map[string]bool // devices that a run of this round gave back because another claim had them
-	reported map[string]bool // devices with two holders that were counted already
+	mutex  sync.Mutex
+	counts map[string]int
 }
 
 // counted are parts of what runs say, by what they mean.
@@ -77,13 +74,15 @@ var counted = map[string]string{
 	"announcements of others revoked":                      "it has to decide again",
 	"killed runs finished by others":                       ": finished what a killed run left",
 	"killed runs undone by others":                         ": undid what a killed run left",
+	"devices fenced before an allocation was cleared":      " stays tainted by DeviceTaintRule ",
+	"devices that could not be fenced":                     "kube-scheduler may give ",
+	"fences removed":                                       " is removed: no claim holds ",
 	"allocations kept because they were reserved":          ": the allocation stays, because",
 }
 
 // round is one fight in a cleared cluster.
 func (f *fight) round(t *testing.T, number int) {
 	f.Clear(t)
-	f.backed, f.reported = map[string]bool{}, map[string]bool{}
 	f.AddNode(t, "arena", map[string]string{corev1.LabelHostname: "arena"})
 	f.ApplyText(t, sliceYAML("gpu.example.com", "arena", fightDevices)+"---\n"+classYAML)
 	for i := range fightRuns {
@@ -93,12 +92,13 @@ func (f *fight) round(t *testing.T, number int) {
 		f.ApplyText(t, claimYAML(fmt.Sprint("pod-", i)))
 	}
 	killed := f.compete(t)
-	f.oneHolder(t, "after the fight")
+	f.oneHolder(t, "after the fight", killed...)
 	f.again(t, number, killed)
 	f.oneHolder(t, "after the killed runs were repeated")
 	f.whole(t)
 	f.rest(t)
 	f.oneHolder(t, "after the rest was allocated")
+	f.unfenced(t)
 }
 
 // compete starts the runs and creates the pods while they run. It returns the claims whose run was killed.
@@ -176,13 +176,8 @@ func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
 	return false
 }
 
-var alsoTaken = regexp.MustCompile(`gpu\.example\.com/arena/(gpu-\d+) is also taken by`)
-
 // count looks for incidents in what a run says.
 func (f *fight) count(said string) {
-	for _, match := range alsoTaken.FindAllStringSubmatch(said, -1) {
-		f.backed[match[1]] = true
-	}
 	for what, part := range counted {
 		f.counts[what] += strings.Count(said, part)
 	}
@@ -205,32 +200,45 @@ func (f *fight) again(t *testing.T, number int, killed []string) {
 	}
 }
 
-// oneHolder makes sure that no device of a claim of ours has another holder.
+// oneHolder makes sure that no device has two holders. What runs left that were killed while they had an
+// allocation to take back is left out: the next run takes it back.
 //
-// Two claims of pods may hold one device, but only if a run took an allocation of that device back: when a
-// claim is deallocated, kube-scheduler takes its devices out of the set of those in use (removeDevices in
-// its plugin dynamicresources), also if another claim holds them too, and gives them away once more. Such
-// devices are counted.
-func (f *fight) oneHolder(t *testing.T, when string) {
+// This is also a test of kube-scheduler's memory: when a claim is deallocated, the scheduler takes its devices
+// out of the set of those in use (removeDevices in its plugin dynamicresources), also if another claim
+// holds them too. Without fences it gives such devices to two pods.
+func (f *fight) oneHolder(t *testing.T, when string, killed ...string) {
 	t.Helper()
 	holder := map[string]string{}
 	for _, claim := range f.all(t) {
-		if claim.Status.Allocation == nil {
+		if claim.Status.Allocation == nil || slices.Contains(killed, claim.Name) {
 			continue
 		}
 		for _, r := range claim.Status.Allocation.Devices.Results {
-			other := holder[r.Device]
-			holder[r.Device] = claim.Name
-			switch {
-			case other == "":
-			case f.backed[r.Device] && strings.HasPrefix(other, "pod-") && strings.HasPrefix(claim.Name, "pod-"):
-				if !f.reported[r.Device] {
-					f.counts["devices that the scheduler gave away twice after a run gave them back"]++
-				}
-				f.reported[r.Device] = true
-			default:
+			if other := holder[r.Device]; other != "" {
+				f.counts["devices with two holders"]++
 				t.Errorf("%s: device %s is held by %s and by %s", when, r.Device, other, claim.Name)
 			}
+			holder[r.Device] = claim.Name
+		}
+	}
+}
+
+// unfenced makes sure that the last run left no fence around a device that nobody holds.
+func (f *fight) unfenced(t *testing.T) {
+	t.Helper()
+	held := map[string]bool{}
+	for _, claim := range f.all(t) {
+		if claim.Status.Allocation != nil {
+			held[claim.Status.Allocation.Devices.Results[0].Device] = true
+		}
+	}
+	rules, err := f.Client().ResourceV1().DeviceTaintRules().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules.Items {
+		if device := rule.Spec.DeviceSelector.Device; !held[*device] {
+			t.Errorf("DeviceTaintRule %s is left around device %s, which nobody holds", rule.Name, *device)
 		}
 	}
 }
@@ -277,11 +285,13 @@ func (f *fight) rest(t *testing.T) {
 		}
 	}
 	if len(args) == 2 {
-		return
+		args = append(args, "hand-0") // which is allocated: the run has only to clear up
 	}
-	if result := f.Plugin(t, cluster.Admin, append(args, "--yes", "--settle", noSettle)...); result.Code != 0 {
+	result := f.Plugin(t, cluster.Admin, append(args, "--yes", "--settle", noSettle)...)
+	if result.Code != 0 {
 		t.Errorf("all devices but those of %d claims are free, want exit code 0\n%v", fightRuns, result)
 	}
+	f.count(result.Stderr)
 }
 
 const classYAML = `apiVersion: resource.k8s.io/v1

@@ -65,6 +65,37 @@ func Needed(f inspect.Features, action Action, namespaces []string, pods bool) [
 	return out
 }
 
+// NeededForFences returns what a run needs for fences (see RuleServer), which it can do without.
+func NeededForFences() []Permission {
+	var out []Permission
+	for _, verb := range []string{"list", "create", "delete"} {
+		out = append(out, Permission{Verb: verb, Group: resourcev1.GroupName, Resource: "devicetaintrules"})
+	}
+	return out
+}
+
+// adminLabelSince is the release from which on the label of the namespace is what permits admin access.
+const adminLabelSince = 34
+
+// CheckAdminAccess returns an error if a claim is to get admin access to a device in a namespace that does
+// not permit it: the API server would refuse the write. Where the namespace cannot be read, that is left to
+// the API server.
+func (a *API) CheckAdminAccess(ctx context.Context, d *Decision) error {
+	if d.Snapshot.Features().Minor < adminLabelSince {
+		return nil
+	}
+	for _, claim := range d.pending() {
+		if !slices.ContainsFunc(announced(d.Allocations[refOf(claim)]), func(d AnnouncedDevice) bool { return d.Admin }) {
+			continue
+		}
+		labels, err := a.namespaceLabels(ctx, claim.Namespace)
+		if err == nil && labels[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
+			return fmt.Errorf("claim %s asks for admin access, and its namespace lacks the label %s: \"true\" that permits it", refOf(claim), resourcev1.DRAAdminNamespaceLabelKey)
+		}
+	}
+	return ctx.Err()
+}
+
 // A MissingError says which permissions the user lacks.
 type MissingError struct{ Missing []Permission }
 

@@ -98,6 +98,7 @@ func (r *run) decide(ctx context.Context, decide Decider) (*Decision, error) {
 			return nil, err
 		}
 		r.sight(s.Objects().Claims)
+		s = r.withoutNeedless(ctx, s)
 		d, waitFor, err := r.decideOn(ctx, s, decide)
 		switch {
 		case err != nil || len(d.Refusal) > 0:

@@ -133,7 +133,10 @@ func refOf(claim *resourcev1.ResourceClaim) inspect.ClaimRef {
 	return inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 }
 
-// HasAnnouncements reports whether runs are at work in a cluster, or were killed.
-func HasAnnouncements(s *inspect.Snapshot) bool {
-	return slices.ContainsFunc(s.Objects().Claims, func(c *resourcev1.ResourceClaim) bool { return AnnouncementOn(c) != nil })
+// HasLeftovers reports whether runs are at work in a cluster, or were killed, or left fences that are no
+// longer needed: a run may find more devices then than a decision on this snapshot.
+func HasLeftovers(s *inspect.Snapshot) bool {
+	o := s.Objects()
+	return slices.ContainsFunc(o.Claims, func(c *resourcev1.ResourceClaim) bool { return AnnouncementOn(c) != nil }) ||
+		len(needless(o.TaintRules, o.Claims)) > 0
 }

@@ -33,6 +33,10 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]
 		}
 		delete(r.seen, ref)
 	}
+	going := func(claim *resourcev1.ResourceClaim) bool { return slices.Contains(refs, refOf(claim)) }
+	if len(endangeredBy(all, going)) > 0 {
+		r.fenceOff(ctx, going)
+	}
 	var out []*resourcev1.ResourceClaim
 	for _, ref := range refs {
 		if ctx.Err() != nil {

@@ -43,6 +43,7 @@
 //
 // kube-scheduler knows nothing of announcements. What it decided before it saw the allocation it may write
 // after; step 5 is there for that. It sees our allocation within milliseconds, so that only a scheduler that takes
-// longer than the settle time to write what it has decided leaves a device with two holders. docs/allocate.md
-// lists what remains possible.
+// longer than the settle time to write what it has decided leaves a device with two holders. When a run takes
+// an allocation back, the scheduler forgets the devices that another claim holds too; fence.go says what is done
+// about that. docs/allocate.md lists what remains possible.
 package commit

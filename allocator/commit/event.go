@@ -30,6 +30,10 @@ const (
 	Suspected    Step = "Suspected"    // another run is at work on the claim, or was killed: the run watches for Wait
 	FinishedLeft Step = "FinishedLeft" // what a killed run left was complete; its announcement is removed
 	UndoneLeft   Step = "UndoneLeft"   // what a killed run left was incomplete and is undone
+	Fenced       Step = "Fenced"       // Rule taints Device, which others hold too, before an allocation is cleared
+	Unfenced     Step = "Unfenced"     // that was not possible, because of Err; Device is not set when the claims could not be read
+	Lifted       Step = "Lifted"       // Rule is removed: nobody holds Device any more
+	LiftFailed   Step = "LiftFailed"   // rules that are no longer needed could not be removed, because of Err
 	Failed       Step = "Failed"       // the claim could not be put in order, because of Err
 )
 
@@ -38,9 +42,13 @@ type Event struct {
 	Step    Step
 	Claim   inspect.ClaimRef // not set for Settling and Retrying
 	Clashes []Clash          // of Clashed
-	By      string           // whose announcement it is: Waiting, Revoked, Suspected, FinishedLeft, UndoneLeft
-	Wait    time.Duration    // of Settling and Suspected
-	Err     error            // of Retrying and Failed
+	// Device, the claims that hold it, and the name of a DeviceTaintRule: of Fenced, Unfenced and Lifted.
+	Device inspect.DeviceID
+	With   []inspect.ClaimRef
+	Rule   string
+	By     string        // whose announcement it is: Waiting, Revoked, Suspected, FinishedLeft, UndoneLeft
+	Wait   time.Duration // of Settling and Suspected
+	Err    error         // of Retrying, Unfenced, LiftFailed and Failed
 }
 
 // texts say a step in words; %s is the claim.
@@ -73,6 +81,8 @@ func (e Event) String() string {
 		return fmt.Sprintf("beginning again: %v", e.Err)
 	case Clashed:
 		return clashText(e.Clashes)
+	case Fenced, Unfenced, Lifted, LiftFailed:
+		return e.fenceText()
 	}
 	text := fmt.Sprintf(texts[e.Step], e.Claim)
 	if e.By != "" {
@@ -85,6 +95,21 @@ func (e Event) String() string {
 		text += fmt.Sprintf(": %v", e.Err)
 	}
 	return text
+}
+
+func (e Event) fenceText() string {
+	switch {
+	case e.Step == Fenced:
+		return fmt.Sprintf("%s stays tainted by DeviceTaintRule %s until no claim holds it (now %s does), because kube-scheduler forgets devices that were held twice; "+
+			"the next allocate or deallocate after that removes the rule, or \"kubectl delete devicetaintrule %s\"", e.Device, e.Rule, joinRefs(e.With), e.Rule)
+	case e.Step == Lifted:
+		return fmt.Sprintf("DeviceTaintRule %s is removed: no claim holds %s any more", e.Rule, e.Device)
+	case e.Step == LiftFailed:
+		return fmt.Sprintf("looking for DeviceTaintRules of earlier runs: %v", e.Err)
+	case e.Device == (inspect.DeviceID{}):
+		return fmt.Sprintf("kube-scheduler may give devices of other claims away once more, because it is not known whether they are held twice: %v", e.Err)
+	}
+	return fmt.Sprintf("kube-scheduler may give %s away once more although %s holds it, because it could not be tainted: %v", e.Device, joinRefs(e.With), e.Err)
 }
 
 func clashText(clashes []Clash) string {

@@ -223,6 +223,18 @@ func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error)
 	return pod.UID, nil
 }
 
+func (a *API) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
+	data, err := body(a.client.Get().AbsPath("/api/v1/namespaces", name).Do(ctx))
+	if err != nil {
+		return nil, classified(err)
+	}
+	namespace := &metav1.PartialObjectMetadata{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, namespace); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return namespace.Labels, nil
+}
+
 // may asks the server whether the user has a permission.
 func (a *API) may(ctx context.Context, p Permission) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -38,6 +39,8 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{}, "items": s.w.list()})
 	case strings.HasPrefix(r.URL.Path, claims) && len(parts) >= 7:
 		s.claim(w, r, inspect.ClaimRef{Namespace: parts[4], Name: parts[6]}, len(parts) == 8)
+	case strings.HasPrefix(r.URL.Path, claims+"devicetaintrules"):
+		s.rules(w, r, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, claims+"devicetaintrules"), "/"))
 	case strings.Contains(r.URL.Path, "/pods/"):
 		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"uid": "pod-uid"}})
 	default:
@@ -77,6 +80,44 @@ func (s *apiServer) claim(w http.ResponseWriter, r *http.Request, ref inspect.Cl
 	_ = json.Unmarshal(text, &object)
 	object["status"].(map[string]any)["ofTheFuture"] = "kept"
 	answer(w, http.StatusOK, object)
+}
+
+// rules serves DeviceTaintRules.
+func (s *apiServer) rules(w http.ResponseWriter, r *http.Request, name string) {
+	p := &process{w: s.w}
+	rule, options := &resourcev1.DeviceTaintRule{}, &metav1.DeleteOptions{}
+	var err error
+	switch r.Method {
+	case http.MethodGet:
+		rules, _ := p.Fences(r.Context())
+		if r.URL.Query().Get("labelSelector") != FenceKey {
+			rules = nil
+		}
+		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{}, "items": rules})
+		return
+	case http.MethodPost:
+		_ = json.NewDecoder(r.Body).Decode(rule) // seen in what is compared
+		if rule.APIVersion != "resource.k8s.io/"+s.version || rule.Kind != "DeviceTaintRule" {
+			answer(w, http.StatusBadRequest, nil)
+			return
+		}
+		err = p.CreateRule(r.Context(), rule)
+	case http.MethodDelete:
+		_ = json.NewDecoder(r.Body).Decode(options) // seen in what is compared
+		rule.Name = name
+		if options.Preconditions != nil {
+			rule.UID = *options.Preconditions.UID
+		}
+		err = p.DeleteRule(r.Context(), rule)
+	}
+	switch {
+	case errors.Is(err, ErrExists):
+		answer(w, http.StatusConflict, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": http.StatusConflict, "reason": "AlreadyExists"})
+	case errors.Is(err, ErrNotFound):
+		answer(w, http.StatusNotFound, nil)
+	default:
+		answer(w, http.StatusOK, rule)
+	}
 }
 
 func (s *apiServer) review(w http.ResponseWriter, r *http.Request) {
@@ -211,5 +252,43 @@ func TestMissingPermissionsAreNamed(t *testing.T) {
 	s.fail = http.StatusForbidden
 	if err := api.Check(t.Context(), Needed(inspect.DefaultFeatures(37), Allocating, []string{"ns"}, false)); err != nil {
 		t.Errorf("a server that cannot be asked decides when it is written to: %v", err)
+	}
+}
+
+func TestRulesOverHTTP(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta2", "v1alpha3"} {
+		s := &apiServer{w: newWorld(1, "a", "b"), version: version}
+		rules := startAPI(t, s, false).Rules(version)
+		r, err := (&process{w: s.w}).committer("1").newRun()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule, err := r.ruleFor(endangered{device: inspect.DeviceID{Driver: "d", Pool: "p", Device: "x0"}, with: []inspect.ClaimRef{ref("b")}, uid: "uid-b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.CreateRule(t.Context(), rule); err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.CreateRule(t.Context(), rule); !errors.Is(err, ErrExists) {
+			t.Errorf("%s: a second rule of one name: %v", version, err)
+		}
+		fences, err := rules.Fences(t.Context())
+		if err != nil || len(fences) != 1 {
+			t.Fatalf("%s: %d rules: %v", version, len(fences), err)
+		}
+		if id, ok := fencedBy(fences[0]); !ok || id.Device != "x0" || !strings.Contains(fences[0].Annotations[FenceKey], `"holder":"ns/b"`) {
+			t.Errorf("%s: read is %v", version, fences[0])
+		}
+		if err := rules.DeleteRule(t.Context(), rule); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: a rule of another UID was deleted: %v", version, err)
+		}
+		if err := rules.DeleteRule(t.Context(), fences[0]); err != nil || len(s.w.objects.TaintRules) != 0 {
+			t.Errorf("%s: left are %v: %v", version, s.w.objects.TaintRules, err)
+		}
+		s.fail = http.StatusForbidden
+		if _, err := rules.Fences(t.Context()); err == nil || !strings.Contains(err.Error(), "the reason") {
+			t.Errorf("%s: forbidden: %v", version, err)
+		}
 	}
 }

@@ -26,8 +26,9 @@ const (
 	leastPatience = 2 * time.Second
 	// pollWait is how long a run that has to wait for another one waits before it looks again.
 	pollWait = 300 * time.Millisecond
-	// undoTime bounds how long a run that was interrupted or failed tries to clear up.
-	undoTime = 10 * time.Second
+	// undoTime bounds how long a run that was interrupted or failed tries to clear up: it
+	// may have to wait for fences (see fenceWait), up to fenceRounds times.
+	undoTime = 15 * time.Second
 )
 
 // ErrDeclined says that the user did not want what was decided.
@@ -46,6 +47,10 @@ type Committer struct {
 	// Confirm, if not nil, is asked before a decision is written that it was not asked about yet; false
 	// ends the run with ErrDeclined.
 	Confirm func(ctx context.Context, d *Decision) (bool, error)
+	// Rules, if not nil, makes and removes the DeviceTaintRules that keep a scheduler off devices that it
+	// forgets (see fence.go). NoRules says why there is none; it is told where that leaves a gap.
+	Rules   RuleServer
+	NoRules error
 	// Observe, if not nil, is told what happens, in the goroutine of the run.
 	Observe func(Event)
 
@@ -65,7 +70,9 @@ type run struct {
 	// claims are the newest states that this run knows of the claims that it writes.
 	claims map[inspect.ClaimRef]*resourcev1.ResourceClaim
 	// kept are claims whose allocation should have been taken back but is reserved.
-	kept   []inspect.ClaimRef
+	kept []inspect.ClaimRef
+	// fenced are the names of the fences that this run made, found, or could not make.
+	fenced map[string]bool
 	agreed string // the decision that was confirmed
 }
 
@@ -82,7 +89,7 @@ func (c *Committer) newRun() (*run, error) {
 		return nil, err
 	}
 	return &run{
-		Committer: c, id: id, seen: map[inspect.ClaimRef]sighting{},
+		Committer: c, id: id, seen: map[inspect.ClaimRef]sighting{}, fenced: map[string]bool{},
 		intended: map[inspect.ClaimRef]*resourcev1.AllocationResult{}, claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{},
 	}, nil
 }

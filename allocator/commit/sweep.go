@@ -12,8 +12,15 @@ import (
 
 // sweep finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
 // announcement that stays as it was first seen for the whole patience of this run. A run that is alive
-// after all notices, and either decides again or goes on without its announcement.
+// after all notices, and either decides again or goes on without its announcement. It also removes fences
+// that are no longer needed, of whichever run.
 func (r *run) sweep(ctx context.Context) error {
+	err := r.sweepClaims(ctx)
+	r.liftLeft(ctx)
+	return err
+}
+
+func (r *run) sweepClaims(ctx context.Context) error {
 	if len(r.seen) == 0 {
 		return nil
 	}
@@ -57,6 +64,44 @@ func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceC
 func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) error {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
+	wrong, err := r.wrong(ctx, claims)
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return wrong[refOf(claim)] })
+	}
+	var dead, cleared []*resourcev1.ResourceClaim
+	undone := map[inspect.ClaimRef]bool{}
+	for _, claim := range claims {
+		if !r.dead(claim) {
+			continue
+		}
+		ref, a := refOf(claim), AnnouncementOn(claim)
+		undone[ref] = wrong[ref] || a.Action == Allocating && claim.Status.Allocation == nil
+		if wrong[ref] {
+			without := claim.DeepCopy()
+			without.Status.Allocation = nil
+			without, err := r.Server.UpdateStatus(ctx, without)
+			if err != nil {
+				r.leave(ref, err)
+				continue
+			}
+			cleared = append(cleared, claim)
+			claim = without
+		}
+		dead = append(dead, claim)
+	}
+	r.fenceLate(ctx, cleared)
+	for _, claim := range dead {
+		r.clear(ctx, claim, undone[refOf(claim)])
+	}
+	return nil
+}
+
+// wrong returns the claims of dead runs whose allocations have to go: because the run did not write all of
+// its claims, or because others hold the devices. One that is reserved stays.
+func (r *run) wrong(ctx context.Context, claims []*resourcev1.ResourceClaim) (map[inspect.ClaimRef]bool, error) {
 	incomplete := map[string]bool{}
 	for _, claim := range claims {
 		if a := AnnouncementOn(claim); a != nil && a.Action == Allocating && claim.Status.Allocation == nil {
@@ -67,37 +112,22 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) e
 	if r.Read != nil {
 		s, err := r.Read(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		books = newLedger(s, claims)
 	}
-	var dead []*resourcev1.ResourceClaim
-	undone := map[inspect.ClaimRef]bool{}
+	out := map[inspect.ClaimRef]bool{}
 	for _, claim := range claims {
 		if !r.dead(claim) {
 			continue
 		}
 		ref, a := refOf(claim), AnnouncementOn(claim)
-		if a.Action == Allocating && claim.Status.Allocation == nil {
-			undone[ref] = true
-		}
 		clashes := books != nil && len(books.clashes(map[inspect.ClaimRef]bool{ref: true})) > 0
 		if a.wrote(claim.Status.Allocation) && len(claim.Status.ReservedFor) == 0 && (incomplete[a.Run] || clashes) {
-			cleared := claim.DeepCopy()
-			cleared.Status.Allocation = nil
-			cleared, err := r.Server.UpdateStatus(ctx, cleared)
-			if err != nil {
-				r.leave(ref, err)
-				continue
-			}
-			claim, undone[ref] = cleared, true
+			out[ref] = true
 		}
-		dead = append(dead, claim)
 	}
-	for _, claim := range dead {
-		r.clear(ctx, claim, undone[refOf(claim)])
-	}
-	return nil
+	return out, nil
 }
 
 // clear removes the announcement of a dead run.

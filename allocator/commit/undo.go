@@ -21,18 +21,34 @@ func clearing(ctx context.Context) (context.Context, context.CancelFunc) {
 func (r *run) undo(ctx context.Context) error {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
+	if len(r.intended) > 0 {
+		r.fenceOff(ctx, r.wroteTo)
+	}
 	var errs []error
+	var cleared []*resourcev1.ResourceClaim
 	failed := map[inspect.ClaimRef]bool{}
 	for _, ref := range r.touched {
 		if r.intended[ref] == nil {
 			continue
 		}
-		if err := r.takeBack(ctx, ref); err != nil {
+		was, err := r.takeBack(ctx, ref)
+		if err != nil {
 			failed[ref] = true
 			r.tell(Event{Step: Failed, Claim: ref, Err: err})
 			errs = append(errs, err)
 		}
+		if was != nil {
+			cleared = append(cleared, was)
+		}
 	}
+	r.fenceLate(ctx, cleared)
+	errs = append(errs, r.withdraw(ctx, failed))
+	return errors.Join(errs...)
+}
+
+// withdraw removes the announcements of the attempt, except from claims that could not be put in order.
+func (r *run) withdraw(ctx context.Context, failed map[inspect.ClaimRef]bool) error {
+	var errs []error
 	for _, ref := range r.touched {
 		if failed[ref] {
 			continue
@@ -84,10 +100,11 @@ func (r *run) change(
 	}
 }
 
-// takeBack clears an allocation that this run wrote, or may have written. One that is reserved stays: a
-// pod may be about to use it, and only the pod's deletion can free it.
-func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) error {
-	kept, cleared := false, false
+// takeBack clears an allocation that this run wrote, or may have written, and returns the claim as it was
+// with it. One that is reserved stays: a pod may be about to use it, and only the pod's deletion can free it.
+func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
+	kept := false
+	var cleared *resourcev1.ResourceClaim
 	if _, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
 		// Another run may have taken the announcement off, believing this one dead. It is put back, so
 		// that whoever comes next knows what the claim is about if this run dies now.
@@ -97,26 +114,26 @@ func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) error {
 		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Devices: announced(r.intended[ref])}
 		return true, mark(claim, a)
 	}, r.Server.UpdateMeta); err != nil {
-		return fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
+		return nil, fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
 	}
 	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		kept = r.wroteTo(claim) && len(claim.Status.ReservedFor) > 0
-		cleared = r.mayClear(claim)
-		if cleared {
+		kept, cleared = r.wroteTo(claim) && len(claim.Status.ReservedFor) > 0, nil
+		if r.mayClear(claim) {
+			cleared = claim.DeepCopy()
 			claim.Status.Allocation = nil
 		}
-		return cleared, nil
+		return cleared != nil, nil
 	}, r.Server.UpdateStatus)
 	switch {
 	case err != nil:
-		return fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
+		return nil, fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
 	case kept:
 		r.kept = append(r.kept, ref)
 		r.tell(Event{Step: Kept, Claim: ref})
-	case cleared:
+	case cleared != nil:
 		r.tell(Event{Step: TakenBack, Claim: ref})
 	}
-	return nil
+	return cleared, nil
 }
 
 // mayClear reports whether the claim has the allocation that this run wrote, and nobody relies on it.

@@ -32,11 +32,15 @@ type world struct {
 	now     time.Time
 	// doubled is how often a second claim was written to hold a device.
 	doubled int
+	// made is when each DeviceTaintRule was made.
+	made map[string]time.Time
+	// wrote, if not nil, is told of every write to a claim, as a watch would.
+	wrote func(was, is *resourcev1.ResourceClaim)
 }
 
 // newWorld has the given number of devices on one node and pending claims that want one device each.
 func newWorld(devices int, claims ...string) *world {
-	w := &world{claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{}, pods: map[inspect.PodRef]types.UID{}, now: time.Unix(1_700_000_000, 0)}
+	w := &world{claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{}, pods: map[inspect.PodRef]types.UID{}, made: map[string]time.Time{}, now: time.Unix(1_700_000_000, 0)}
 	node := "n"
 	slice := &resourcev1.ResourceSlice{
 		ObjectMeta: metav1.ObjectMeta{Name: "s"},
@@ -80,7 +84,10 @@ func (w *world) list() []*resourcev1.ResourceClaim {
 }
 
 func (w *world) snapshot() *inspect.Snapshot {
+	w.mu.Lock()
 	o := w.objects
+	o.TaintRules = slices.Clone(o.TaintRules)
+	w.mu.Unlock()
 	o.Claims = w.list()
 	return inspect.New(o, inspect.Config{Time: w.now, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
 }
@@ -93,6 +100,7 @@ func (w *world) write(claim *resourcev1.ResourceClaim, change func(stored *resou
 	if !ok || stored.UID != claim.UID || stored.ResourceVersion != claim.ResourceVersion {
 		return nil, fmt.Errorf("%w: %s", ErrConflict, refOf(claim))
 	}
+	was := stored
 	stored = stored.DeepCopy()
 	if err := change(stored); err != nil {
 		return nil, err
@@ -100,6 +108,9 @@ func (w *world) write(claim *resourcev1.ResourceClaim, change func(stored *resou
 	w.version++
 	stored.ResourceVersion = strconv.Itoa(w.version)
 	w.claims[refOf(claim)] = stored
+	if w.wrote != nil {
+		w.wrote(was, stored)
+	}
 	return stored.DeepCopy(), nil
 }
 
@@ -160,6 +171,9 @@ func (w *world) disorder() []string {
 		if n := w.holders(claim); n > 0 {
 			out = append(out, fmt.Sprintf("a device of %s has %d other holders", claim.Name, n))
 		}
+	}
+	for _, rule := range needless(w.objects.TaintRules, w.list()) {
+		out = append(out, fmt.Sprintf("DeviceTaintRule %s is left around a device that nobody holds", rule.Name))
 	}
 	return out
 }
@@ -244,6 +258,45 @@ func (p *process) PodUID(ctx context.Context, pod inspect.PodRef) (types.UID, er
 	})
 }
 
+func (p *process) Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error) {
+	return request(ctx, p, "list rules", func() ([]*resourcev1.DeviceTaintRule, error) {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		return slices.Clone(p.w.objects.TaintRules), nil
+	})
+}
+
+func (p *process) CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error {
+	_, err := request(ctx, p, "create rule", func() (any, error) {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		if slices.ContainsFunc(p.w.objects.TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.Name == rule.Name }) {
+			return nil, ErrExists
+		}
+		p.w.version++
+		stored := rule.DeepCopy()
+		stored.UID = types.UID(strconv.Itoa(p.w.version))
+		p.w.objects.TaintRules = append(slices.Clone(p.w.objects.TaintRules), stored)
+		p.w.made[rule.Name] = p.w.now
+		return nil, nil
+	})
+	return err
+}
+
+func (p *process) DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRule) error {
+	_, err := request(ctx, p, "delete rule", func() (any, error) {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		i := slices.IndexFunc(p.w.objects.TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.UID == rule.UID })
+		if i < 0 {
+			return nil, ErrNotFound
+		}
+		p.w.objects.TaintRules = slices.Delete(slices.Clone(p.w.objects.TaintRules), i, i+1)
+		return nil, nil
+	})
+	return err
+}
+
 func (p *process) Now() time.Time {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
@@ -264,7 +317,7 @@ func (p *process) Sleep(ctx context.Context, d time.Duration) error {
 // committer is a run of this process with the given number.
 func (p *process) committer(number string) *Committer {
 	return &Committer{
-		Server: p, Clock: p, Settle: 5 * time.Second, By: "test", number: func() string { return number },
+		Server: p, Rules: p, Clock: p, Settle: 5 * time.Second, By: "test", number: func() string { return number },
 		Read: func(ctx context.Context) (*inspect.Snapshot, error) {
 			return request(ctx, p, "read", func() (*inspect.Snapshot, error) { return p.w.snapshot(), nil })
 		},

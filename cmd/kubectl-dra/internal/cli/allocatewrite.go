@@ -30,7 +30,7 @@ const (
 
 // undoPatience is how long an interrupted command that writes may take to undo or finish what it began. A
 // second interrupt ends it at once; the next run then clears up.
-const undoPatience = 15 * time.Second
+const undoPatience = 20 * time.Second
 
 // writeFlags are the flags of the commands that write.
 type writeFlags struct {
@@ -93,7 +93,7 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	if err != nil {
 		return err
 	}
-	if len(d.Refusal) > 0 && !commit.HasAnnouncements(snapshot) {
+	if len(d.Refusal) > 0 && !commit.HasLeftovers(snapshot) {
 		return o.refuse(d) // else what killed runs left may be in the way
 	}
 	committer, err := o.committer(ctx, snapshot, d)
@@ -126,7 +126,13 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	if err != nil {
 		return nil, err
 	}
-	c := o.newCommitter(api)
+	if err := api.CheckAdminAccess(ctx, d); err != nil {
+		return nil, fmt.Errorf("nothing is written: %w", err)
+	}
+	c := o.newCommitter(ctx, api, snapshot)
+	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
+		o.src.note("optional: %s; without it kube-scheduler may give a device away once more that it allocates in the same moment", missing)
+	}
 	c.Settle = o.settle
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
 		if s := snapshot; s != nil {
@@ -172,8 +178,22 @@ func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, need
 	return api, api.Check(ctx, needed)
 }
 
-func (o *writeOptions) newCommitter(api *commit.API) *commit.Committer {
-	return &commit.Committer{Server: api, Clock: commit.SystemClock{}, By: whoami(), Observe: o.observe}
+// newCommitter returns what writes. The snapshot tells whether it can taint devices: TaintRules was read.
+func (o *writeOptions) newCommitter(ctx context.Context, api *commit.API, snapshot *inspect.Snapshot) *commit.Committer {
+	c := &commit.Committer{Server: api, Clock: commit.SystemClock{}, By: whoami(), Observe: o.observe}
+	_, version, _ := strings.Cut(snapshot.Health(inspect.TaintRules).Version, "/")
+	features := snapshot.Features()
+	switch {
+	case !features.Enabled(inspect.GateDeviceTaints) || !features.Enabled(inspect.GateDeviceTaintRules):
+		c.NoRules = errors.New("a DeviceTaintRule has no effect, because the feature gate DRADeviceTaintRules is off")
+	case version == "":
+		c.NoRules = errors.New(healthText(inspect.TaintRules, snapshot.Health(inspect.TaintRules)))
+	default:
+		if c.NoRules = api.Check(ctx, commit.NeededForFences()); c.NoRules == nil {
+			c.Rules = api.Rules(version)
+		}
+	}
+	return c
 }
 
 // whoami names the user and the machine for people who find an announcement.

@@ -49,7 +49,7 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 }
 
 func (o *deallocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
+	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := o.newCommitter(api)
+	c := o.newCommitter(ctx, api, snapshot)
 	c.Settle = commit.DefaultSettle
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
 		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
