@@ -1,7 +1,7 @@
 package tui
 
-// tasks are those of docs/top.md, which is written from them. The claims about kubectl and k9s are of Kubernetes 1.37,
-// and of k9s without plugins; commands with jq were run on the objects of the demo cluster.
+// tasks are those of docs/top.md, which is written from them. The commands of kubectl were run against an API server
+// of Kubernetes 1.37 with the objects of the demo cluster; k9s is meant without plugins and views of one's own.
 var tasks = []task{
 	{
 		question: "Why does pod train-0 hang?",
@@ -100,8 +100,8 @@ var tasks = []task{
 			"kubectl get csistoragecapacities -A -o custom-columns=CLASS:.storageClassName,MAX:.maximumVolumeSize,ROOM:.capacity,NODES:.nodeTopology | grep scratch",
 		},
 		kubectlLeft: "To do by hand: compare `3500Gi` with `3Ti`, and look up the nodes with the labels of a topology.",
-		k9s:         []string{":csis", "tab", "enter", "0", "/scratch", "enter"},
-		k9sLeft:     "It shows the capacity, which misleads here, not the largest volume and not the nodes; these are in the YAML of each.",
+		k9s:         []string{":csistoragecap", "tab", "enter", "0"},
+		k9sLeft:     "Names and ages: class, sizes and topology are in the YAML of each.",
 	},
 	{
 		question: "Correct the selector of claim sweep-2",
@@ -133,7 +133,7 @@ var tasks = []task{
 			`kubectl get resourceclaims -A -o json | jq -r '.items[]|select(.status.allocation and (.status.reservedFor|length)==0)|.metadata.namespace+" "+.metadata.name'`,
 			`kubectl patch resourceclaim notebook-omar -n dev --subresource=status --type=merge -p '{"status":{"allocation":null}}'`,
 		},
-		kubectlLeft: "The patch asks nothing and shows nothing before.",
+		kubectlLeft: "The patch asks nothing and shows nothing before; while a pod has the claim reserved, the API server refuses it.",
 		k9s:         []string{":resourcec", "tab", "enter", "0"},
 		k9sLeft:     "The STATE column tells `allocated` from `allocated,reserved`; k9s cannot write the status, only delete the claim.",
 	},

@@ -161,6 +161,7 @@ var groupings = []listing.Grouping[row]{
 	{Name: "namespace", Of: func(r *row) string { return r.namespace }},
 	{Name: "node", Of: func(r *row) string { return r.node }},
 	{Name: "state", Of: func(r *row) string { return stateCell(r).String() }},
+	{Name: "reason", Of: func(r *row) string { return r.reason.text }},
 }
 
 // whyEmpty says why there are no claims to see.
