@@ -117,7 +117,7 @@ func duplicate(o *inspect.Objects, name string, serial int) {
 		return
 	}
 	added := o.Nodes[at].DeepCopy()
-	added.Name = supposedName(name, serial)
+	added.Name = screen.SupposedName(name, serial)
 	if _, ok := added.Labels[corev1.LabelHostname]; ok {
 		added.Labels[corev1.LabelHostname] = added.Name
 	}
@@ -127,14 +127,9 @@ func duplicate(o *inspect.Objects, name string, serial int) {
 			continue
 		}
 		slice = slice.DeepCopy()
-		slice.Name = supposedName(slice.Name, serial)
+		slice.Name = screen.SupposedName(slice.Name, serial)
 		slice.Spec.NodeName = &added.Name
-		slice.Spec.Pool.Name = supposedName(slice.Spec.Pool.Name, serial)
+		slice.Spec.Pool.Name = screen.SupposedName(slice.Spec.Pool.Name, serial)
 		o.Slices = append(o.Slices, slice)
 	}
-}
-
-// supposedName is the name of something that does not exist.
-func supposedName(name string, serial int) string {
-	return name + "-what-if-" + string(rune('a'+serial%26))
 }

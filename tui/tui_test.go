@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 func TestKeysOfTheContract(t *testing.T) {
@@ -136,6 +137,18 @@ func TestSupposingShowsWhomItHelps(t *testing.T) {
 	if strings.Contains(d.frame(), "helped") {
 		t.Errorf("W does not forget:\n%s", d.frame())
 	}
+}
+
+// A node that is only supposed is drawn as what is supposed, and not taken together with real ones.
+func TestASupposedNodeLooksSupposed(t *testing.T) {
+	d := start(t, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: "nodes", Profile: colorprofile.TrueColor, Clock: demo.Now}, 120, 30)
+	d.press(":", "node gpu-a-04", "enter", "w")
+	th := d.m.world.Theme
+	if frame := d.frame(); !strings.Contains(frame, th.Paint(theme.Supposed, "gpu-a-04-what-if-a")) || strings.Contains(frame, th.Paint(theme.Supposed, "gpu-a-03")) {
+		t.Errorf("not as it should be:\n%q", frame)
+	}
+	d.press("z")
+	d.shows("gpu-a-04-what-if-a")
 }
 
 // A jump to an object leaves the rows around it where they are if it is in sight.

@@ -169,7 +169,7 @@ func (a *arranged[T]) matcher(filter string) func(*T) bool {
 		if word == "" {
 			continue
 		}
-		test := a.wordTest(word)
+		test := a.wordTest(word, !not)
 		tests = append(tests, func(row *T) bool { return test(row) != not })
 	}
 	if tests == nil {
@@ -185,18 +185,22 @@ func (a *arranged[T]) matcher(filter string) func(*T) bool {
 	}
 }
 
-func (a *arranged[T]) wordTest(word string) func(*T) bool {
+// wordTest is the test of a word; what is only like it counts if that is wanted and nothing has it as it was typed.
+func (a *arranged[T]) wordTest(word string, alike bool) func(*T) bool {
 	if test := a.columnTest(word); test != nil {
 		return test
 	}
 	word = strings.ToLower(word)
 	exact := func(row *T) bool { return a.has(row, word, strings.Contains) }
+	if !alike {
+		return exact
+	}
 	for i := range a.rows {
 		if exact(&a.rows[i]) {
 			return exact
 		}
 	}
-	return func(row *T) bool { return a.has(row, word, fuzzy) } // nothing has it as it was typed
+	return func(row *T) bool { return a.has(row, word, fuzzy) }
 }
 
 // has reports whether a column of a row, or what filters see besides, has a word.

@@ -32,6 +32,7 @@ func TestFilters(t *testing.T) {
 		"FAST":                 "fast-1 fast-10", // as it was typed, where anything has it so
 		"fs1":                  "fast-1 fast-10", // with characters left out, where nothing has
 		"!fast":                "slow f-a-s-t",
+		"!fs1":                 "fast-1 fast-10 slow f-a-s-t", // what is only like it is not meant
 		"name=fast-1":          "fast-1 fast-10",
 		"name=fast !name=10":   "fast-1",
 		"size>=100Gi":          "fast-1 fast-10",

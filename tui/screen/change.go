@@ -1,5 +1,7 @@
 package screen
 
+import "github.com/kubectl-dra/kubectl-dra/inspect"
+
 // ChangeKind is a kind of change that can be supposed.
 type ChangeKind string
 
@@ -28,4 +30,19 @@ func (c Change) String() string {
 		return "one more node like " + c.Ref.String()
 	}
 	return string(c.Kind) + " " + c.Ref.String()
+}
+
+// SupposedName is what something like an object is called that a change adds, the serial-th of all that are supposed.
+func SupposedName(name string, serial int) string {
+	return name + "-what-if-" + string(rune('a'+serial%26))
+}
+
+// Supposes reports whether a node is only supposed to be there.
+func (w *World) Supposes(node inspect.NodeName) bool {
+	for i, c := range w.Supposed {
+		if c.Kind == DuplicateNode && SupposedName(c.Ref.Name, i) == string(node) {
+			return true
+		}
+	}
+	return false
 }

@@ -20,6 +20,8 @@ import (
 type row struct {
 	name  string // of the first
 	count int    // of nodes
+	// supposed: it is there under a what-if only.
+	supposed bool
 	// drivers have the devices that are tied to the node, sorted by name.
 	drivers []panel
 	// free of total devices reach the node and can be had.
@@ -86,7 +88,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 	rows := make([]row, len(statuses))
 	index := make(map[inspect.NodeName]int, len(statuses))
 	for i, n := range statuses {
-		rows[i] = row{name: string(n.Name), count: 1, free: n.Free, total: n.Devices}
+		rows[i] = row{name: string(n.Name), count: 1, free: n.Free, total: n.Devices, supposed: w.Supposes(n.Name)}
 		index[n.Name] = i
 	}
 	devices := w.Devices() // sorted by driver first, so panels come in order
@@ -152,7 +154,7 @@ func merge(rows []row) []row {
 // matter, only how many.
 func (r *row) look() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d", r.free, r.total)
+	fmt.Fprintf(&b, "%d/%d %t", r.free, r.total, r.supposed)
 	for _, p := range r.drivers {
 		b.WriteString("|" + p.driver)
 		var groups []string
@@ -299,7 +301,11 @@ var base = []listing.Column[row]{
 }
 
 func nameCell(r *row) widget.Line {
-	line := widget.Text(theme.Name, inspect.Sanitize(r.name))
+	role := theme.Name
+	if r.supposed {
+		role = theme.Supposed
+	}
+	line := widget.Text(role, inspect.Sanitize(r.name))
 	if r.count > 1 {
 		line = append(line, widget.Span{Text: fmt.Sprintf(" +%d", r.count-1), Role: theme.Strong})
 	}
