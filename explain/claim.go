@@ -130,6 +130,9 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	if e.Search, err = q.searchCost(ctx, answers); err != nil {
 		return err
 	}
+	if abort != nil {
+		return q.remedyAbort(ctx, e, abort)
+	}
 	return q.remedy(ctx, e)
 }
 
@@ -169,7 +172,7 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 	}
 	switch e.Verdict {
 	case Invalid:
-		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, firstLine(abort.abort.Error()))
+		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, withoutHint(abort.abort))
 		if e.Nodes.Allocatable > 0 {
 			text += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)
 		}

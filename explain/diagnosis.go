@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -78,11 +79,18 @@ func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (
 }
 
 func abortReason(e *allocator.AbortError) Reason {
-	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: firstLine(e.Error())}
+	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: withoutHint(e)}
 	if e.Device != (inspect.DeviceID{}) {
 		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
 	}
 	return r
+}
+
+// withoutHint is the first line of an error, without the general advice that CEL appends to it: the fixes say what
+// to write.
+func withoutHint(e *allocator.AbortError) string {
+	text, _, _ := strings.Cut(firstLine(e.Error()), ". consider using CEL optional chaining")
+	return text
 }
 
 // findStarved finds requests for which there are too few devices even if each device is looked at by

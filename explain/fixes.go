@@ -459,19 +459,24 @@ func (s *search) worldChange(ctx context.Context, c *change) func(*inspect.Objec
 		return c.world
 	}
 	return func(o *inspect.Objects) {
-		for i, class := range o.Classes {
-			if terms[class.Name] == nil {
-				continue
-			}
-			o.Classes[i] = class.DeepCopy()
-			selectors := o.Classes[i].Spec.Selectors
-			for j, replaced := range terms[class.Name] {
-				selectors[j].CEL = s.q.rewrite(ctx, selectors[j].CEL, replaced)
-			}
-			o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
-		}
+		s.q.rewriteClasses(ctx, o, terms)
 		if c.world != nil {
 			c.world(o)
 		}
+	}
+}
+
+// rewriteClasses replaces terms of the selectors of classes, by class, selector and term.
+func (q *question) rewriteClasses(ctx context.Context, o *inspect.Objects, terms map[string]map[int]map[int]string) {
+	for i, class := range o.Classes {
+		if terms[class.Name] == nil {
+			continue
+		}
+		o.Classes[i] = class.DeepCopy()
+		selectors := o.Classes[i].Spec.Selectors
+		for j, replaced := range terms[class.Name] {
+			selectors[j].CEL = q.rewrite(ctx, selectors[j].CEL, replaced)
+		}
+		o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
 	}
 }

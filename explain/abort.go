@@ -1,0 +1,223 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Fixes where the scheduler gives up with an error because a selector cannot be evaluated for a device, most
+// often since it reads a field that the device does not have. One such device anywhere is enough, so a change
+// only counts if no node makes the scheduler give up any more.
+
+// maxGuarded is the number of rounds in which terms are guarded: behind one missing field there may be another.
+const maxGuarded = 8
+
+// remedyAbort looks for fixes of a selector that fails.
+func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answer) error {
+	if abort.abort.Code != allocator.SelectorError || q.extended != nil {
+		return nil
+	}
+	q.subject = e.Subject
+	s, err := q.newSearch(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	for _, drop := range []bool{false, true} {
+		m := &mender{q: q, s: s, drop: drop, terms: map[failing][]string{}}
+		if err := m.mend(ctx, abort.abort); err != nil {
+			return err
+		}
+		if m.fix != nil {
+			e.Fixes = append(e.Fixes, *m.fix)
+		}
+	}
+	return nil
+}
+
+// mender changes terms that fail until none does.
+type mender struct {
+	q *question
+	s *search
+	// drop: terms that fail are dropped; else fields are asked for first.
+	drop bool
+	// terms are those that failed, with the fields that are to be asked for first.
+	terms map[failing][]string
+	order []failing
+	fix   *Fix
+}
+
+// failing is a term that fails: of a selector of a request, or of one of a class.
+type failing struct {
+	at       alternative
+	class    string
+	selector int
+	term     int
+	text     string
+}
+
+func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
+	for range maxGuarded {
+		if !m.note(ctx, abort) {
+			return nil // another reason, which no change of a term removes
+		}
+		change := m.change(ctx)
+		fitting, next, err := m.ask(ctx, &change)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			if fitting.len() > 0 {
+				m.fix = m.s.fix(ctx, &change, fitting.first(), fitting.len())
+			}
+			return nil
+		}
+		abort = next
+	}
+	return nil
+}
+
+// note finds the terms that fail for the device, and the fields that it lacks. false: nothing new.
+func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
+	at, ok := m.q.alternativeOf(abort)
+	device := m.q.deviceOf(abort.Device)
+	if !ok || device == nil || abort.Selector < 0 {
+		return false
+	}
+	selectors := *fieldsOf(m.q.claims, at).selectors
+	if abort.Class != "" {
+		class, found := m.q.cluster.Snapshot().Class(abort.Class)
+		if !found {
+			return false
+		}
+		selectors = class.Spec.Selectors
+	}
+	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
+		return false
+	}
+	news := false
+	for i, term := range m.q.cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
+		if term.Err == nil {
+			continue
+		}
+		key := failing{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression}
+		fields, known := m.terms[key]
+		if !known {
+			m.order = append(m.order, key)
+			news = true
+		}
+		for _, r := range term.Reads {
+			if r.Value == "" && !slices.Contains(fields, r.Expression) {
+				fields = append(fields, r.Expression)
+				news = true
+			}
+		}
+		if len(fields) == 0 && !m.drop {
+			return false // it fails for another reason than a field that is not there
+		}
+		m.terms[key] = fields
+	}
+	return news
+}
+
+// alternativeOf finds the request that an error is about.
+func (q *question) alternativeOf(abort *allocator.AbortError) (alternative, bool) {
+	for _, at := range q.alternatives() {
+		claim := q.claims[at.claim]
+		request := &claim.Spec.Devices.Requests[at.request]
+		name := request.Name
+		if at.sub >= 0 {
+			name += "/" + request.FirstAvailable[at.sub].Name
+		}
+		if name == abort.Request && claim.Name == abort.Claim.Name && claim.Namespace == abort.Claim.Namespace {
+			return at, true
+		}
+	}
+	return alternative{}, false
+}
+
+// deviceOf returns a device as it is published. nil: there is none.
+func (q *question) deviceOf(id inspect.DeviceID) *resourcev1.Device {
+	for _, slice := range q.cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
+		for i := range slice.Spec.Devices {
+			if slice.Spec.Devices[i].Name == id.Device {
+				return &slice.Spec.Devices[i]
+			}
+		}
+	}
+	return nil
+}
+
+// instead is what takes the place of a term; "" when it is dropped.
+func (m *mender) instead(f failing) string {
+	if m.drop {
+		return ""
+	}
+	var parts []string
+	for _, field := range m.terms[f] {
+		parts = append(parts, "has("+field+")")
+	}
+	term := f.text
+	if strings.Contains(term, "||") || strings.Contains(term, "?") {
+		term = "(" + term + ")"
+	}
+	return strings.Join(append(parts, term), " && ")
+}
+
+// change is what was found so far, as one change.
+func (m *mender) change(ctx context.Context) change {
+	c := change{kind: RelaxSelector, cost: costDrop}
+	classes := map[string]map[int]map[int]string{}
+	var texts []string
+	for _, f := range m.order {
+		where := ""
+		if f.class != "" {
+			where = fmt.Sprintf("in the device class %s, for all who use it: ", f.class)
+			if classes[f.class] == nil {
+				classes[f.class] = map[int]map[int]string{}
+			}
+			if classes[f.class][f.selector] == nil {
+				classes[f.class][f.selector] = map[int]string{}
+			}
+			classes[f.class][f.selector][f.term] = m.instead(f)
+		} else {
+			c.edits = append(c.edits, edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)})
+		}
+		if m.drop {
+			texts = append(texts, where+"drop the term that fails: "+f.text)
+		} else {
+			texts = append(texts, where+"ask for the field first, so that devices without it do not match: "+m.instead(f))
+		}
+	}
+	c.message = strings.Join(texts, "; ")
+	if len(classes) > 0 {
+		c.world = func(o *inspect.Objects) { m.q.rewriteClasses(ctx, o, classes) }
+	}
+	return c
+}
+
+// ask puts the question with the change made to every node. abort is the first error that there still is.
+func (m *mender) ask(ctx context.Context, c *change) (nodeSet, *allocator.AbortError, error) {
+	snapshot := m.q.cluster.Snapshot()
+	if c.world != nil {
+		snapshot = snapshot.With(c.world)
+	}
+	nodes := m.s.nodes
+	kinds, err := clusterWith(snapshot, nil, m.q.cluster).Sweep(ctx, nodes, m.q.apply(ctx, c.edits))
+	out := nodeSet{nodes: nodes}
+	for i := range kinds {
+		if kinds[i].Abort != nil {
+			return out, kinds[i].Abort, err
+		}
+		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
+			out.lists = append(out.lists, kinds[i].Nodes)
+		}
+	}
+	return out, nil, err
+}
