@@ -72,6 +72,29 @@ func start(t *testing.T, options Options, width, height int) *driver {
 	return d
 }
 
+// alive starts on a demo cluster that lives when it is told to; its clock goes on by five seconds with each look.
+func alive(t *testing.T, options Options, width, height int) (*driver, *demo.Life) {
+	t.Helper()
+	life, err := demo.NewLife(1, demoSnapshot(t).Features())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := demo.Now()
+	options.Source, options.Origin, options.Cluster = Static(life.Snapshot()), "demo", "demo"
+	options.Clock = func() time.Time { at = at.Add(5 * time.Second); return at }
+	return start(t, options, width, height), life
+}
+
+// demoLoad is what the priority levels of the demo cluster are doing.
+func demoLoad(t *testing.T) *demo.Load {
+	t.Helper()
+	load, err := demo.NewLoad()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load
+}
+
 // pass lets the time pass that something waits for.
 func (d *driver) pass() {
 	d.Helper()

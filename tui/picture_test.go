@@ -5,12 +5,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/screenshot"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -54,19 +52,8 @@ var pictures = []picture{
 // lively is a demo cluster that has lived for a while, in colour, with its API server.
 func lively(t *testing.T, p picture) *driver {
 	t.Helper()
-	life, err := demo.NewLife(1, demoSnapshot(t).Features())
-	if err != nil {
-		t.Fatal(err)
-	}
-	load, err := demo.NewLoad()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := demo.Now()
-	d := start(t, Options{
-		Source: Static(life.Snapshot()), Origin: "demo", Cluster: "demo", View: p.view, Profile: colorprofile.TrueColor,
-		Levels: load, Clock: func() time.Time { at = at.Add(5 * time.Second); return at }, NoWriter: "the demo cluster cannot be written",
-	}, p.width, p.height)
+	options := Options{View: p.view, Profile: colorprofile.TrueColor, Levels: demoLoad(t), NoWriter: "the demo cluster cannot be written"}
+	d, life := alive(t, options, p.width, p.height)
 	d.m.dark = !p.light
 	d.m.restyle()
 	for i := range 40 {

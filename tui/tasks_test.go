@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
@@ -87,22 +85,11 @@ func (p dryPlan) Execute(context.Context) (string, error) { panic("a task wrote 
 // atWork is the demo cluster with an API server that is under load, after some steps of its life.
 func atWork(t *testing.T, steps, width, height int) *driver {
 	t.Helper()
-	life, err := demo.NewLife(1, demoSnapshot(t).Features())
-	if err != nil {
-		t.Fatal(err)
-	}
-	load, err := demo.NewLoad()
-	if err != nil {
-		t.Fatal(err)
-	}
+	load := demoLoad(t)
 	for range 30 {
 		load.Read(context.Background())
 	}
-	at := demo.Now()
-	d := start(t, Options{
-		Source: Static(life.Snapshot()), Origin: "demo", Cluster: "demo", Profile: colorprofile.NoTTY, Writer: dry{},
-		Levels: load, Clock: func() time.Time { at = at.Add(5 * time.Second); return at },
-	}, width, height)
+	d, life := alive(t, Options{Profile: colorprofile.NoTTY, Writer: dry{}, Levels: load}, width, height)
 	for range steps {
 		d.send(arrived{life.Step()})
 	}
