@@ -39,7 +39,8 @@ func measure(b *testing.B) {
 		return shows(fmt.Sprint(nodes*perNode, " claims"))(lines) && selected(lines) > 0
 	})
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(useful.Sub(s.tell(b, "listed", 0).at).Seconds()*1000, "first-screen-ms")
+	// The last list may be one that this screen does not need.
+	b.ReportMetric(max(0, useful.Sub(s.tell(b, "listed", 0).at).Seconds()*1000), "first-screen-ms")
 
 	time.Sleep(settled)
 	before := screen.usage(b)
