@@ -367,52 +367,6 @@ func (r *run) write(ctx context.Context, d *Decision) error {
 	return nil
 }
 
-// settle watches whether somebody who had decided before we announced, as a scheduler that is about to
-// write, takes the same devices.
-func (r *run) settle(ctx context.Context, d *Decision) error {
-	if r.Settle > 0 {
-		r.tell(Event{Step: Settling, Wait: r.Settle})
-	}
-	begin, pause := r.Clock.Now(), max(r.Settle/5, 200*time.Millisecond)
-	for {
-		if err := r.check(ctx, d); err != nil {
-			return err
-		}
-		left := r.Settle - r.Clock.Now().Sub(begin)
-		if left <= 0 {
-			return nil
-		}
-		if err := r.Clock.Sleep(ctx, min(pause, left)); err != nil {
-			return err
-		}
-	}
-}
-
-// check looks whether our claims are as they were written, and nobody else holds their devices.
-func (r *run) check(ctx context.Context, d *Decision) error {
-	claims, err := r.Server.Claims(ctx)
-	if err != nil {
-		return fmt.Errorf("watching what was allocated: %w", err)
-	}
-	found := map[inspect.ClaimRef]bool{}
-	for _, claim := range claims {
-		ref := refOf(claim)
-		if want := r.intended[ref]; want != nil && claim.UID == r.claims[ref].UID && sameDevices(claim.Status.Allocation, want) {
-			found[ref] = true
-			r.claims[ref] = claim
-		}
-	}
-	for _, claim := range d.pending() {
-		if !found[refOf(claim)] {
-			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", refOf(claim))
-		}
-	}
-	if clashes := r.clashes(d, claims); len(clashes) > 0 {
-		return r.clash(clashes)
-	}
-	return nil
-}
-
 // sameDevices compares the devices of two allocations. Share IDs are random, so that allocations of shares
 // are the same only when one is a copy of the other.
 func sameDevices(a, b *resourcev1.AllocationResult) bool {

@@ -47,6 +47,7 @@ func (s *stage) enter(killAt int, do func(a *actor, p *process)) *actor {
 	s.actors = append(s.actors, a)
 	p := &process{w: s.w, before: func(string) error { a.pause(0); return nil }, after: func(string) error { return a.live() }}
 	p.sleep = func(ctx context.Context, d time.Duration) error { a.pause(d); return ctx.Err() }
+	p.blind = len(s.actors)%2 == 0
 	go func() {
 		defer func() { a.over = true; s.back <- struct{}{} }()
 		<-a.turn

@@ -78,35 +78,41 @@ type claimList struct {
 
 // Claims lists all claims, in pages of one consistent read.
 func (a *API) Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, error) {
-	claims, err := a.list(ctx, pageSize)
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		claims, err = a.list(ctx, 0) // the server forgets faster than we read
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listing resourceclaims: %w", err)
-	}
-	return claims, nil
+	claims, _, err := a.listClaims(ctx)
+	return claims, err
 }
 
-func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClaim, error) {
+// listClaims also returns the resource version of the list.
+func (a *API) listClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, string, error) {
+	claims, version, err := a.list(ctx, pageSize)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		claims, version, err = a.list(ctx, 0) // the server forgets faster than we read
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("listing resourceclaims: %w", err)
+	}
+	return claims, version, nil
+}
+
+func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClaim, string, error) {
 	var out []*resourcev1.ResourceClaim
 	options := metav1.ListOptions{Limit: limit}
 	for {
 		data, err := body(a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
 			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).Do(ctx))
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		page := &claimList{}
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, page); err != nil {
-			return nil, fmt.Errorf("reading the answer: %w", err)
+			return nil, "", fmt.Errorf("reading the answer: %w", err)
 		}
 		out = append(out, page.Items...)
 		if page.Continue == "" {
-			return out, nil
+			return out, page.ResourceVersion, nil
 		}
 		if page.Continue == options.Continue {
-			return nil, fmt.Errorf("the server repeats itself after %d objects", len(out))
+			return nil, "", fmt.Errorf("the server repeats itself after %d objects", len(out))
 		}
 		options.Continue = page.Continue
 	}

@@ -18,6 +18,9 @@ var ErrConflict = errors.New("the claim was changed meanwhile")
 // ErrNotFound says that an object does not exist.
 var ErrNotFound = errors.New("not found")
 
+// ErrNoWatch says that a server cannot be watched, or no longer.
+var ErrNoWatch = errors.New("the claims cannot be watched")
+
 // Server is what the protocol needs of an API server. Every write names the resource version of the claim
 // that it changes and is refused with ErrConflict when that is not the newest one. After any other error
 // of a write it is not known whether it took effect.
@@ -26,6 +29,10 @@ var ErrNotFound = errors.New("not found")
 type Server interface {
 	// Claims returns all claims of the cluster, none of them older than the moment of the call.
 	Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, error)
+	// Follow calls see with all claims, as Claims returns them, and again with all of them after every change
+	// of a relevant one, for as long as d, or until see returns false. The last of them may be older than
+	// the moment in which Follow returns. It returns ErrNoWatch when it cannot go on, or the error of ctx.
+	Follow(ctx context.Context, d time.Duration, relevant func(*resourcev1.ResourceClaim) bool, see func([]*resourcev1.ResourceClaim) bool) error
 	// Claim returns the newest state of a claim, or ErrNotFound.
 	Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error)
 	// UpdateMeta writes the annotations and finalizers of the claim. Status and spec stay as they are.

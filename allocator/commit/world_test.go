@@ -195,6 +195,7 @@ type process struct {
 	w             *world
 	before, after func(request string) error
 	sleep         func(ctx context.Context, d time.Duration) error
+	blind         bool // it cannot watch
 }
 
 func request[T any](ctx context.Context, p *process, name string, do func() (T, error)) (T, error) {
@@ -224,6 +225,35 @@ func (p *process) Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, erro
 		}
 		return claims, nil
 	})
+}
+
+// Follow looks for changes every now and then: news takes its time.
+func (p *process) Follow(ctx context.Context, d time.Duration, relevant func(*resourcev1.ResourceClaim) bool, see func([]*resourcev1.ResourceClaim) bool) error {
+	if p.blind {
+		return ErrNoWatch
+	}
+	known := map[inspect.ClaimRef]string{}
+	for end := p.Now().Add(d); ; {
+		claims, err := p.Claims(ctx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrNoWatch, err)
+		}
+		changed := len(known) == 0
+		for _, claim := range claims {
+			changed = changed || known[refOf(claim)] != claim.ResourceVersion && relevant(claim)
+			known[refOf(claim)] = claim.ResourceVersion
+		}
+		if changed && !see(claims) {
+			return nil
+		}
+		left := end.Sub(p.Now())
+		if left <= 0 {
+			return nil
+		}
+		if err := p.Sleep(ctx, min(left, 700*time.Millisecond)); err != nil {
+			return err
+		}
+	}
 }
 
 func (p *process) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
