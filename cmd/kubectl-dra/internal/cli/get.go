@@ -147,8 +147,8 @@ fields of the JSON form, such as .name or .free.`,
 }
 
 func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
-	if f.watch && src.offline() {
-		return nil, usagef("--watch follows a cluster; --from and --demo show one moment")
+	if f.watch && len(src.from) > 0 {
+		return nil, usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
 		return nil, usagef("say what to get: %s", viewNames())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
@@ -17,13 +18,9 @@ const levelsPause = 5 * time.Second
 
 // watchCluster prints the view and then what changes in it, until ctx is done.
 func (o *getOptions) watchCluster(ctx context.Context) error {
-	config, err := o.src.restConfig()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watcher, err := live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.src.override})
+	updates, err := o.updates(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +30,31 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	return o.follow(ctx, watcher.Updates(), again)
+	return o.follow(ctx, updates, again)
+}
+
+// updates are the snapshots of the cluster, or of the life of the demo cluster, until ctx is done.
+func (o *getOptions) updates(ctx context.Context) (<-chan *inspect.Snapshot, error) {
+	if o.src.demo {
+		snapshot, err := o.src.read(ctx, o.namespace, o.resources())
+		if err != nil {
+			return nil, err
+		}
+		alive, err := demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+		if err != nil {
+			return nil, err
+		}
+		return alive.Updates(), nil
+	}
+	config, err := o.src.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	watcher, err := live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.src.override})
+	if err != nil {
+		return nil, err
+	}
+	return watcher.Updates(), nil
 }
 
 // follow prints the rows of the first snapshot, and of later ones those that changed; again has the newest
@@ -61,7 +82,7 @@ func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapsho
 		if err := shown.print(ctx, last); err != nil {
 			return err
 		}
-		// In a large cluster where something always changes, half of one core is enough.
+		// In a large cluster where something always changes, half of the time is for others.
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,4 +146,49 @@ func TestGetWatchEnds(t *testing.T) {
 	if err := o.follow(ctx, updates, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// stopAfter ends a command once it has printed so many lines.
+type stopAfter struct {
+	text  strings.Builder
+	lines int
+	stop  func()
+}
+
+func (s *stopAfter) Write(p []byte) (int, error) {
+	s.text.Write(p)
+	if strings.Count(s.text.String(), "\n") >= s.lines {
+		s.stop()
+	}
+	return len(p), nil
+}
+
+func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // time passes at once
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		first := &stopAfter{lines: 1, stop: func() {}}
+		if err := watchDemo(ctx, first, false); err != nil {
+			t.Fatal(err)
+		}
+		count := strings.Count(first.text.String(), "\n")
+		out := &stopAfter{lines: count + 1, stop: cancel}
+		if err := watchDemo(ctx, out, true); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended with %v before anything changed:\n%s", err, out.text.String())
+		}
+	})
+}
+
+// watchDemo gets the devices of the demo cluster, once or again and again.
+func watchDemo(ctx context.Context, out io.Writer, watch bool) error {
+	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, time.Now)
+	src.demo = true
+	o, err := (&getFlags{watch: watch}).toOptions(src, []string{"devices"})
+	if err != nil {
+		return err
+	}
+	if watch {
+		return o.watchCluster(ctx)
+	}
+	return o.run(ctx)
 }
