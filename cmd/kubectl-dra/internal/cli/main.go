@@ -19,13 +19,23 @@ const patience = time.Second
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted.
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	src := newSource(streams, clock)
 	root := newRoot(src)
 	root.SetArgs(args)
 	return report(streams.ErrOut, execute(ctx, root.ExecuteContext, src.patienceNow))
+}
+
+// endings are the signals that end a command in good order. One that is started with nohup goes on when its
+// terminal is closed.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // execute runs a command. When it is interrupted it waits a moment for the command to end by itself:

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+func TestSignalsEndACommandInGoodOrder(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("started with nohup")
+	}
+	for _, sent := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sent.String(), func(t *testing.T) {
+			self, err := os.FindProcess(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var once sync.Once
+			out := &stopAfter{lines: 1, stop: func() {
+				once.Do(func() {
+					if err := self.Signal(sent); err != nil {
+						t.Error(err)
+					}
+				})
+			}}
+			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}
+			if code := Main([]string{"get", "devices", "--watch", "--demo"}, streams, time.Now); code != exitInterrupted {
+				t.Errorf("exit code %d, want %d", code, exitInterrupted)
+			}
+		})
+	}
+}
