@@ -23,7 +23,20 @@ import (
 // topWriter lets the terminal UI allocate and deallocate, by the means of the commands of these names.
 type topWriter struct {
 	src     *source
-	writing sync.WaitGroup
+	mu      sync.Mutex
+	ended   bool           // nothing is begun any more; guarded by mu
+	writing sync.WaitGroup // added to only under mu and before ended, so never while it is waited for
+}
+
+// begin tells that something is being written until the function that it returns is called.
+func (t *topWriter) begin() (done func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return nil, errors.New("the terminal UI has ended: nothing was written")
+	}
+	t.writing.Add(1)
+	return t.writing.Done, nil
 }
 
 // quiet is the source with notes that go into a buffer instead of over the screen.
@@ -34,8 +47,11 @@ func (s *source) quiet(notes *bytes.Buffer) *source {
 }
 
 // wait returns when nothing is being written any more, or after a while: what was begun is finished or taken
-// back before the program ends.
+// back before the program ends. Nothing is begun from then on.
 func (t *topWriter) wait() {
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
 	done := make(chan struct{})
 	go func() { t.writing.Wait(); close(done) }()
 	select {
@@ -104,8 +120,11 @@ func (p *allocationPlan) Text() string { return p.text }
 // Execute implements tui.Plan. If the cluster has changed so that something else would be written than what
 // was confirmed, nothing is.
 func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
-	p.writer.writing.Add(1)
-	defer p.writer.writing.Done()
+	end, err := p.writer.begin()
+	if err != nil {
+		return "", err
+	}
+	defer end()
 	p.writer.src.patience.Store(int64(undoPatience))
 	committer, err := p.options.committer(ctx, p.snapshot, p.decision)
 	if err != nil {
@@ -180,8 +199,11 @@ func (p *deallocationPlan) Text() string { return p.text }
 
 // Execute implements tui.Plan.
 func (p *deallocationPlan) Execute(ctx context.Context) (string, error) {
-	p.writer.writing.Add(1)
-	defer p.writer.writing.Done()
+	end, err := p.writer.begin()
+	if err != nil {
+		return "", err
+	}
+	defer end()
 	p.writer.src.patience.Store(int64(undoPatience))
 	o := *p.options
 	o.yes = true // it was confirmed on the screen
