@@ -1,19 +1,12 @@
 package tui
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // goldens are the screens that are pinned: a view, where the cursor is put, and what is pressed then.
 var goldens = []struct {
@@ -52,34 +45,8 @@ func TestGolden(t *testing.T) {
 					d.send(screen.Go{View: g.view, Ref: g.at})
 				}
 				d.press(g.keys...)
-				compareGolden(t, name, d.frame()+"\n")
+				screentest.Compare(t, name, d.frame()+"\n")
 			})
 		}
-	}
-}
-
-func compareGolden(t *testing.T, name, got string) {
-	t.Helper()
-	for i, line := range strings.Split(got, "\n") {
-		if strings.Contains(line, "\x1b") {
-			t.Fatalf("line %d is painted: %q", i, line)
-		}
-	}
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // golden files are for everybody to read
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", path, diff)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/internal/screenshot"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
 // picture is a file in docs/images.
@@ -78,7 +79,7 @@ func TestGoldenPictures(t *testing.T) {
 				p.show(d)
 			}
 			svg := screenshot.Picture{Title: p.title, Width: p.width, Height: p.height, Light: p.light, Text: d.frame()}.SVG()
-			screenshot.Golden(t, filepath.Join("..", "docs", "images", p.name+".svg"), svg, *update)
+			screenshot.Golden(t, filepath.Join("..", "docs", "images", p.name+".svg"), svg, *screentest.Update)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
 )
 
 // task is a question that a platform engineer has, and how it is answered.
@@ -122,7 +123,7 @@ func TestTopDocument(t *testing.T) {
 	for _, part := range []struct{ name, text string }{{"keys", keysTable(t)}, {"summary", summaryTable()}, {"tasks", taskSections()}} {
 		want = replaced(t, want, part.name, part.text)
 	}
-	if *update && !bytes.Equal(document, want) {
+	if *screentest.Update && !bytes.Equal(document, want) {
 		if err := os.WriteFile(path, want, 0o644); err != nil { //nolint:gosec // a document is for everybody to read
 			t.Fatal(err)
 		}

@@ -19,7 +19,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
+// Update has golden files written anew instead of compared.
+var Update = flag.Bool("update", false, "write golden files anew")
 
 // World is a world of objects that were read at the time of the demo cluster, without colours.
 func World(tb testing.TB, objects inspect.Objects) *screen.World {
@@ -86,19 +87,25 @@ func Golden(t *testing.T, name string, w *screen.World, s screen.Screen, width, 
 	if len(lines) > height {
 		t.Errorf("%s: %d lines on a screen of %d", name, len(lines), height)
 	}
-	compare(t, name, view+"\n")
+	Compare(t, name, view+"\n")
 }
 
 // GoldenPlain compares the plain text of a screen with a file in testdata.
 func GoldenPlain(t *testing.T, name string, w *screen.World, s screen.Screen, width int) {
 	t.Helper()
-	compare(t, name, s.Plain(w, width)+"\n")
+	Compare(t, name, s.Plain(w, width)+"\n")
 }
 
-func compare(t *testing.T, name, got string) {
+// Compare compares text without colours with a file in testdata, or writes the file with -update.
+func Compare(t *testing.T, name, got string) {
 	t.Helper()
+	for i, line := range strings.Split(got, "\n") {
+		if strings.Contains(line, "\x1b") {
+			t.Fatalf("line %d is painted: %q", i, line)
+		}
+	}
 	path := filepath.Join("testdata", name+".txt")
-	if *update {
+	if *Update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +118,7 @@ func compare(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s (-want +got; go test -update writes it anew):\n%s", path, diff)
 	}
 }
