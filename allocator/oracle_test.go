@@ -210,12 +210,16 @@ func ask(ctx context.Context, scheduler structured.Allocator, q *question, node 
 // newOurs builds the code under test for a problem. It walks without pruning, step by step as the
 // scheduler does.
 func newOurs(q *question, stepLimit int64) *Cluster {
+	return NewCluster(snapshotOf(q), Options{StepLimit: stepLimit, Plain: true})
+}
+
+func snapshotOf(q *question) *inspect.Snapshot {
 	objects := q.objects
 	// New sorts in place; the problem is read by others.
 	objects.Claims, objects.Classes = slices.Clone(objects.Claims), slices.Clone(objects.Classes)
 	objects.Slices, objects.TaintRules = slices.Clone(objects.Slices), slices.Clone(objects.TaintRules)
 	objects.Nodes = slices.Clone(objects.Nodes)
-	return NewCluster(inspect.New(objects, inspect.Config{Features: q.features}), Options{StepLimit: stepLimit, Plain: true})
+	return inspect.New(objects, inspect.Config{Features: q.features})
 }
 
 // answerOf lets the code under test decide about a node.
