@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func (s *search) otherClasses(ctx context.Context) error {
 				a := atom{Requirement: *r}
 				s.changes = append(s.changes, change{
 					kind: UseClass, edits: edits, node: node, cost: costClassOf + n,
-					message: fmt.Sprintf("ask for the device class %s instead of %s%s", other, name, s.forRequest(&a)),
+					message: fmt.Sprintf("ask for the device class %s%s instead of %s%s", other, s.q.wantsInstead(ctx, class, other), name, s.forRequest(&a)),
 				})
 			}
 		}
@@ -77,6 +78,37 @@ func (q *question) classesLike(ctx context.Context, class *resourcev1.DeviceClas
 	for _, other := range q.cluster.Snapshot().Objects().Classes {
 		if other.Name != class.Name && q.driverTerm(ctx, other) == driver && len(out) < maxClasses {
 			out = append(out, other.Name)
+		}
+	}
+	return out
+}
+
+// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may stand
+// for devices of quite another kind: "" when it wants nothing else.
+func (q *question) wantsInstead(ctx context.Context, class *resourcev1.DeviceClass, name string) string {
+	other, ok := q.cluster.Snapshot().Class(name)
+	if !ok || class == nil {
+		return ""
+	}
+	known := q.classTerms(ctx, class)
+	var wants []string
+	for _, term := range q.classTerms(ctx, other) {
+		if !slices.Contains(known, term) {
+			wants = append(wants, cmp.Or(q.comparison(ctx, term).words(), term))
+		}
+	}
+	if len(wants) == 0 {
+		return ""
+	}
+	return " (" + shorten(wants, 3) + ")"
+}
+
+// classTerms are the terms of all selectors of a class.
+func (q *question) classTerms(ctx context.Context, class *resourcev1.DeviceClass) []string {
+	var out []string
+	for i := range class.Spec.Selectors {
+		if cel := class.Spec.Selectors[i].CEL; cel != nil {
+			out = append(out, q.terms(ctx, cel.Expression)...)
 		}
 	}
 	return out
