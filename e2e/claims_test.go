@@ -10,6 +10,7 @@ import (
 // TestAllocatedClaims has real pods use claims that the plugin allocated: the scheduler puts them where the
 // devices are, a claim in use is not deallocated, and after deallocate the device is free for the next pod.
 func TestAllocatedClaims(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
 	for _, node := range []string{"n1", "n2"} {
 		c.AddNode(t, node, nil)

@@ -29,18 +29,24 @@ const drivers = "../testdata/drivers"
 type question struct{ folder, kind, namespace, name, answer string }
 
 // TestDrivers asks the plugin and a real kube-scheduler the same questions about the objects of real
-// drivers. For every claim and template of the table it makes a fresh claim, has the plugin explain and
-// allocate it on a node, and then creates a pod for that node: the scheduler must allocate exactly the
-// devices that the plugin printed, or refuse the pod for the reason that the plugin gave.
+// drivers. For every claim and template of the table it makes a fresh claim and has the plugin explain and
+// allocate it on a node. Then it creates a pod for that node with another fresh copy: the scheduler must
+// allocate exactly what the plugin wrote, or refuse the pod for the reason that the plugin gave.
 func TestDrivers(t *testing.T) {
+	t.Parallel()
+	outer := t // which the clusters outlive the folders with
 	byFolder, folders := questions(t)
 	compared, ran := 0, 0
+	clusters := map[string]*cluster.Cluster{} // by feature gates
 	for _, folder := range folders {
 		t.Run(folder, func(t *testing.T) {
 			if strings.HasSuffix(folder, "-v1alpha3") {
 				t.Skip("Kubernetes 1.37 does not serve these objects at v1alpha3 any more")
 			}
-			s := newStage(t, folder)
+			if gates := gates[folder]; clusters[gates] == nil {
+				clusters[gates] = cluster.Start(outer, cluster.Options{FeatureGates: gates})
+			}
+			s := newStage(t, folder, clusters[gates[folder]])
 			ran++
 			for i, q := range byFolder[folder] {
 				var verdicts []string // of the scheduler, node by node
@@ -108,15 +114,16 @@ type stage struct {
 	nodes   []string
 }
 
-// newStage starts a cluster with the objects of a folder and the nodes that its slices name. What the
-// API server refuses is left out, as it would be in real life.
-func newStage(t *testing.T, folder string) *stage {
+// newStage puts the objects of a folder into a cluster, and the nodes that its slices name, and takes out what
+// was there. What the API server refuses is left out, as it would be in real life.
+func newStage(t *testing.T, folder string, c *cluster.Cluster) *stage {
 	t.Helper()
+	c.Clear(t)
 	files, err := filepath.Glob(filepath.Join(drivers, folder, "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s has no YAML files: %v", folder, err)
 	}
-	s := &stage{Cluster: cluster.Start(t, cluster.Options{FeatureGates: gates[folder]}), objects: cluster.Decode(t, files...)}
+	s := &stage{Cluster: c, objects: cluster.Decode(t, files...)}
 	for _, object := range s.objects {
 		if node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); node != "" && object.GetKind() == "ResourceSlice" {
 			s.nodes = append(s.nodes, node)
@@ -202,15 +209,23 @@ type explanation struct {
 // claim.
 func (s *stage) ask(t *testing.T, q question, node, name string) string {
 	spec, apiVersion := s.claimSpec(t, q)
-	claim := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": "ResourceClaim",
-		"metadata": map[string]any{"name": name, "namespace": q.namespace}, "spec": spec}}
-	if err := s.Create(t.Context(), claim); err != nil {
+	create := func() error {
+		return s.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": "ResourceClaim",
+			"metadata": map[string]any{"name": name, "namespace": q.namespace}, "spec": spec}})
+	}
+	if err := create(); err != nil {
 		t.Skipf("the API server refuses the claim: %v", err)
 	}
 	t.Cleanup(func() { s.remove(t, q.namespace, name) })
 
 	explained := s.Plugin(t, cluster.Admin, "explain", "claim", name, "-n", q.namespace, "--node", node, "-o", "json")
-	allocated := s.Plugin(t, cluster.Admin, "allocate", "claim", name, "-n", q.namespace, "--node", node, "--dry-run=client", "-o", "json")
+	allocated := s.Plugin(t, cluster.Admin, "allocate", "claim", name, "-n", q.namespace, "--node", node, "--yes", "--settle", noSettle, "-o", "json")
+	ours := s.Claim(t, q.namespace, name)
+	s.RemoveClaim(t, q.namespace, name)
+	if err := create(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(noticeTime)
 	var answer explanation
 	explained.JSON(t, &answer)
 	if len(answer.Partial) > 0 {
@@ -236,7 +251,10 @@ func (s *stage) ask(t *testing.T, q question, node, name string) string {
 		t.Errorf("allocate exits with %d, want %d\n%v", allocated.Code, code, allocated)
 	}
 	if onNode != "" {
-		s.compare(t, q.namespace, name, answer, allocated)
+		s.compare(t, q.namespace, name, answer, ours, allocated)
+	}
+	if ours.Status.Allocation != nil && onNode == "" {
+		t.Errorf("the plugin wrote %v", ours.Status.Allocation)
 	}
 	return verdict
 }
@@ -256,8 +274,9 @@ func (s *stage) schedule(t *testing.T, namespace, claim, node string) (corev1.Po
 	return s.PodScheduled(t, namespace, claim)
 }
 
-// compare holds the allocation that the plugin printed against the one that the scheduler wrote.
-func (s *stage) compare(t *testing.T, namespace, name string, answer explanation, allocated cluster.Result) {
+// compare holds the allocation that the plugin wrote, and that it printed, against the one that the scheduler
+// wrote.
+func (s *stage) compare(t *testing.T, namespace, name string, answer explanation, ours *resourcev1.ResourceClaim, allocated cluster.Result) {
 	t.Helper()
 	written, err := s.Client().ResourceV1().ResourceClaims(namespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -265,9 +284,12 @@ func (s *stage) compare(t *testing.T, namespace, name string, answer explanation
 	}
 	var printed resourcev1.ResourceClaim
 	allocated.JSON(t, &printed)
-	want, got := normalized(written.Status.Allocation), normalized(printed.Status.Allocation)
-	if diff := cmp.Diff(want, got); diff != "" {
+	want := normalized(written.Status.Allocation)
+	if diff := cmp.Diff(want, normalized(ours.Status.Allocation)); diff != "" {
 		t.Errorf("allocation (-scheduler +plugin):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, normalized(printed.Status.Allocation)); diff != "" {
+		t.Errorf("allocation (-scheduler +printed by the plugin):\n%s", diff)
 	}
 	if answer.Allocation == nil || want == nil {
 		t.Fatalf("no allocation in explain (%v) or in the claim (%v)", answer.Allocation, want)

@@ -21,6 +21,7 @@ import (
 // TestReadLiveCluster holds inspect/live against a real API server: protobuf, real continue tokens,
 // real RBAC and real metrics, which the fake servers of its own tests cannot show.
 func TestReadLiveCluster(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"nobody", "tenant", "reader"},
 		FeatureGates: "DRADerivedAttributes=true,DRAOptionalNodeOperations=true,DRADeviceTaintRules=false"})
 	for i := range 5 {

@@ -47,6 +47,7 @@ const rolesYAML = `
 // TestPermissionMatrix runs every command as four users and holds what they see and are told against a
 // table. What a user may not see must be named, and nothing may be written without every permission.
 func TestPermissionMatrix(t *testing.T) {
+	t.Parallel()
 	users := []string{cluster.Admin, "viewer", "tenant", "operator"}
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: users[1:]})
 	c.AddNode(t, "n1", nil)

@@ -14,6 +14,7 @@ import (
 // where they may select by CEL, and other gates by default. It has to compile a second control plane, so
 // it runs only when asked for.
 func TestReadOldCluster(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("KUBECTL_DRA_E2E_OLD") == "" {
 		t.Skip("set KUBECTL_DRA_E2E_OLD=1 to compile and start Kubernetes 1.34 as well")
 	}

@@ -12,6 +12,7 @@ import (
 // and must never call a claim allocatable or unsatisfiable on the strength of objects that it could not
 // read.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Users: []string{"noslices", "nobody"}})
 	c.AddNode(t, "n1", nil)
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2))

@@ -21,6 +21,7 @@ import (
 // TestPodLife follows a pod with a claim from a template and a claim of its own from its creation to its
 // node, and asks the plugin at every station.
 func TestPodLife(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
 	for _, node := range []string{"n1", "n2"} {
 		c.AddNode(t, node, map[string]string{corev1.LabelHostname: node})

@@ -27,6 +27,7 @@ type poolCounts struct {
 // TestPoolCounts holds `get pools` against the controller of kube-controller-manager that answers
 // ResourcePoolStatusRequests.
 func TestPoolCounts(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, FeatureGates: "DRAResourcePoolStatus=true",
 		Controllers: []string{"resourcepoolstatusrequest-controller"}})
 	for i := range 4 {

@@ -38,6 +38,7 @@ func (want answer) check(t *testing.T, got cluster.Result) {
 
 // TestReadFlags gives kubectl's flags to every command that reads.
 func TestReadFlags(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"nobody"}})
 	c.AddNode(t, "n1", nil)
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2)+"---\n"+objectsYAML)
@@ -77,6 +78,7 @@ func TestReadFlags(t *testing.T) {
 
 // TestSnapshot asks the live cluster and a snapshot of it the same questions.
 func TestSnapshot(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true})
 	c.AddNode(t, "n1", nil)
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2)+"---\n"+objectsYAML)
@@ -101,6 +103,7 @@ func TestSnapshot(t *testing.T) {
 
 // TestServedVersions reads servers that serve DRA only at an older version, or not at all.
 func TestServedVersions(t *testing.T) {
+	t.Parallel()
 	var first []string
 	for _, version := range []string{"v1", "v1beta2", "v1beta1"} {
 		t.Run("only "+version, func(t *testing.T) {

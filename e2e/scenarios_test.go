@@ -33,8 +33,8 @@ type release struct {
 	options cluster.Options
 	// least is how many questions have to be compared.
 	least int
-	// first: only the first question of each scenario, and all about objects of real drivers, unless
-	// KUBECTL_DRA_E2E_ALL=1.
+	// first: only the first question of each scenario, unless KUBECTL_DRA_E2E_ALL=1. The others are about
+	// other nodes and claims among the same objects.
 	first bool
 	// gated: only scenarios that change feature gates.
 	gated bool
@@ -46,14 +46,14 @@ var releases = []release{
 	{name: "1.37", minor: 37, least: 300},
 	{name: "1.37 with alpha gates", minor: 37, least: 20, gated: true, options: cluster.Options{FeatureGates: "DRAListTypeAttributes=true," +
 		"DRADerivedAttributes=true,DRADeviceCompatibilityGroups=true,DRAFractionalCapacityRange=true"}},
-	{name: "1.36", minor: 36, least: 150, first: true, options: cluster.Options{Emulated: "1.36"}},
-	{name: "1.35", minor: 35, least: 120, first: true, options: cluster.Options{Emulated: "1.35"}, anyPool: true},
-	{name: "1.34", minor: 34, least: 120, first: true, options: cluster.Options{Emulated: "1.34"}, anyPool: true},
+	{name: "1.36", minor: 36, least: 130, first: true, options: cluster.Options{Emulated: "1.36"}},
+	{name: "1.35", minor: 35, least: 125, first: true, options: cluster.Options{Emulated: "1.35"}, anyPool: true},
+	{name: "1.34", minor: 34, least: 125, first: true, options: cluster.Options{Emulated: "1.34"}, anyPool: true},
 }
 
 // asks reports whether question i of a scenario is put to the release.
 func (r *release) asks(s *scenario.Scenario, i int) bool {
-	all := !r.first || i == 0 || strings.HasPrefix(s.Name, "real-") || os.Getenv("KUBECTL_DRA_E2E_ALL") != ""
+	all := !r.first || i == 0 || os.Getenv("KUBECTL_DRA_E2E_ALL") != ""
 	changesGates := !slices.Equal(s.Snapshot.Features().List(), inspect.DefaultFeatures(inspect.NewestMinor).List())
 	return all && (!r.gated || changesGates)
 }
@@ -63,6 +63,7 @@ func (r *release) asks(s *scenario.Scenario, i int) bool {
 // created for the same node with a fresh copy of the claims. Both must write the same allocations, or both
 // must refuse. What the API server of a release does not accept is left out for both.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)

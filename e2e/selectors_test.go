@@ -48,6 +48,7 @@ var further = []string{
 // and those that the scheduler takes differ most. With it on, objects are stored that the scheduler has to
 // know what to do with.
 func TestSelectors(t *testing.T) {
+	t.Parallel()
 	expressions := slices.Concat(publishedSelectors(t), further)
 	t.Run("lists off", func(t *testing.T) {
 		c := startForSelectors(t, cluster.Options{FeatureGates: "DRAListTypeAttributes=false"})

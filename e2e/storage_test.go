@@ -10,6 +10,7 @@ import (
 
 // TestStorage reads storage capacities of two namespaces from a server.
 func TestStorage(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{NoScheduler: true})
 	c.AddNode(t, "n1", map[string]string{"zone": "a"})
 	c.AddNode(t, "n2", map[string]string{"zone": "b"})

@@ -33,6 +33,7 @@ const plainYAML = `
 // TestTakeBack stops allocate while it watches what it wrote: another claim gets its device, or it is
 // interrupted.
 func TestTakeBack(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Users: []string{"plain"}})
 	c.ApplyText(t, plainYAML)
 	t.Run("without fence the device is given away twice", func(t *testing.T) { giveAwayTwice(t, c) })

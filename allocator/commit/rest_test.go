@@ -21,10 +21,11 @@ import (
 type apiServer struct {
 	w       *world
 	version string
-	denied  []string // verb and resource of permissions that the user does not have
-	asked   []string // verb and resource of those that were asked about
-	fail    int      // the status to answer with instead
-	bodies  []string // of the writes
+	denied  []string          // verb and resource of permissions that the user does not have
+	asked   []string          // verb and resource of those that were asked about
+	labels  map[string]string // of the namespace; nil when it cannot be read
+	fail    int               // the status to answer with instead
+	bodies  []string          // of the writes
 }
 
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,6 +42,8 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.claim(w, r, inspect.ClaimRef{Namespace: parts[4], Name: parts[6]}, len(parts) == 8)
 	case strings.HasPrefix(r.URL.Path, claims+"devicetaintrules"):
 		s.rules(w, r, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, claims+"devicetaintrules"), "/"))
+	case r.URL.Path == "/api/v1/namespaces/ns" && s.labels != nil:
+		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"labels": s.labels}})
 	case strings.Contains(r.URL.Path, "/pods/"):
 		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"uid": "pod-uid"}})
 	default:
@@ -290,5 +293,37 @@ func TestRulesOverHTTP(t *testing.T) {
 		if _, err := rules.Fences(t.Context()); err == nil || !strings.Contains(err.Error(), "the reason") {
 			t.Errorf("%s: forbidden: %v", version, err)
 		}
+	}
+}
+
+func TestAdminAccessIsCheckedBeforehand(t *testing.T) {
+	label := func(value string) map[string]string {
+		return map[string]string{resourcev1.DRAAdminNamespaceLabelKey: value}
+	}
+	for name, tt := range map[string]struct {
+		labels  map[string]string
+		device  resourcev1.DeviceRequestAllocationResult
+		minor   int
+		refused bool
+	}{
+		"permitted":                          {label("true"), admin("x0"), 37, false},
+		"another value":                      {label("yes"), admin("x0"), 37, true},
+		"no label":                           {map[string]string{}, admin("x0"), 37, true},
+		"no admin access":                    {map[string]string{}, whole("x0"), 37, false},
+		"a namespace that cannot be read":    {nil, admin("x0"), 37, false},
+		"a release that has no such label":   {map[string]string{}, admin("x0"), 33, false},
+		"the oldest release that wants them": {map[string]string{}, admin("x0"), 34, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &apiServer{w: newWorld(1, "a"), version: "v1", labels: tt.labels}
+			d := &Decision{
+				Snapshot:    inspect.New(inspect.Objects{}, inspect.Config{Features: inspect.DefaultFeatures(tt.minor)}),
+				Claims:      []*resourcev1.ResourceClaim{{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}},
+				Allocations: map[inspect.ClaimRef]*resourcev1.AllocationResult{ref("a"): held("a", tt.device).Status.Allocation},
+			}
+			if err := startAPI(t, s, false).CheckAdminAccess(t.Context(), d); (err != nil) != tt.refused {
+				t.Errorf("got %v, want an error: %v", err, tt.refused)
+			}
+		})
 	}
 }
