@@ -49,6 +49,8 @@ kube-scheduler normally does this when it schedules a pod that uses the claims,
 and it keeps working meanwhile. So the command announces what it is about to
 take, looks again, writes, and then watches for --settle whether anybody else
 took the same devices; if so, it takes its own allocation back and begins again.
+The scheduler would forget such a device, so it is tainted (DeviceTaintRule)
+until no claim holds it, where you may do that.
 docs/allocate.md describes this, and what remains possible.
 
 It asks before it writes. With --from and --demo nothing is ever written.`,
