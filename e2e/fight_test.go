@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,12 +46,13 @@ func TestFight(t *testing.T) {
 		}
 	}
 	seed := uint64(time.Now().UnixNano())
-	f := &fight{Cluster: cluster.Start(t, cluster.Options{}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
+	f := &fight{Cluster: cluster.Start(t, cluster.Options{}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}, fences: map[string]bool{}}
 	t.Logf("seed %d", seed)
 	begin := time.Now()
 	for i := range rounds {
 		t.Run(fmt.Sprint("round ", i), func(t *testing.T) { f.round(t, i) })
 	}
+	f.counts[twoHolders] += 0 // to be shown
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(f.counts)) {
 		lines = append(lines, fmt.Sprintf("%5d %s", f.counts[what], what))
@@ -64,17 +66,17 @@ type fight struct {
 
 	mutex  sync.Mutex
 	counts map[string]int
+	fences map[string]bool // the names of all rules that runs made, or found made
 }
 
 // counted are parts of what runs say, by what they mean.
 var counted = map[string]string{
 	"allocations taken back because others had the device": ": the allocation is taken back",
-	"times that a run began again":                         "beginning again: ",
+	"times that a run began again":                         "beginning again",
 	"times that a run waited for another one":              ": waiting for another run",
 	"announcements of others revoked":                      "it has to decide again",
 	"killed runs finished by others":                       ": finished what a killed run left",
 	"killed runs undone by others":                         ": undid what a killed run left",
-	"devices fenced before an allocation was cleared":      " stays tainted by DeviceTaintRule ",
 	"devices that could not be fenced":                     "kube-scheduler may give ",
 	"fences removed":                                       " is removed: no claim holds ",
 	"allocations kept because they were reserved":          ": the allocation stays, because",
@@ -176,8 +178,14 @@ func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
 	return false
 }
 
+var fenceName = regexp.MustCompile(`stays tainted by DeviceTaintRule (\S+)`)
+
 // count looks for incidents in what a run says.
 func (f *fight) count(said string) {
+	for _, match := range fenceName.FindAllStringSubmatch(said, -1) {
+		f.fences[match[1]] = true
+	}
+	f.counts["devices fenced before an allocation was cleared"] = len(f.fences)
 	for what, part := range counted {
 		f.counts[what] += strings.Count(said, part)
 	}
@@ -200,6 +208,8 @@ func (f *fight) again(t *testing.T, number int, killed []string) {
 	}
 }
 
+const twoHolders = "devices with two holders in the end"
+
 // oneHolder makes sure that no device has two holders. What runs left that were killed while they had an
 // allocation to take back is left out: the next run takes it back.
 //
@@ -215,7 +225,7 @@ func (f *fight) oneHolder(t *testing.T, when string, killed ...string) {
 		}
 		for _, r := range claim.Status.Allocation.Devices.Results {
 			if other := holder[r.Device]; other != "" {
-				f.counts["devices with two holders"]++
+				f.counts[twoHolders]++
 				t.Errorf("%s: device %s is held by %s and by %s", when, r.Device, other, claim.Name)
 			}
 			holder[r.Device] = claim.Name
