@@ -154,11 +154,7 @@ func (c *collector) addObject(t *text, at extent, h head) error {
 	shareMaps(object)
 	where := place(t.source, t.line(at.from))
 	name := objectName(h.kind, k, object)
-	twice, err := c.isDuplicate(t, at, identity{k.resource, object.GetNamespace(), object.GetName()}, object, name)
-	if err != nil {
-		return err
-	}
-	if !twice {
+	if !c.isDuplicate(where, identity{k.resource, object.GetNamespace(), object.GetName()}, object, name) {
 		c.objects = appendObject(c.objects, object)
 	}
 	c.report(where, name, complaints, h, k, validate(object))
@@ -207,21 +203,20 @@ func objectName(kindName string, k kind, object metav1.Object) string {
 	return kindName + " " + name
 }
 
-// isDuplicate reports whether the object was given before, and fails when its content differed.
-func (c *collector) isDuplicate(t *text, at extent, id identity, object metav1.Object, name string) (bool, error) {
-	line := t.line(at.from)
+// isDuplicate reports whether the object was given before. When its content differed, the last one counts, as it
+// does when files are applied one after the other, and there is a warning.
+func (c *collector) isDuplicate(where string, id identity, object metav1.Object, name string) bool {
 	first, found := c.seen[id]
 	if !found || id.name == "" {
-		c.seen[id] = origin{place(t.source, line), object}
-		return false, nil
+		c.seen[id] = origin{where, object}
+		return false
 	}
-	if reflect.DeepEqual(first.object, object) {
-		return true, nil
+	if !reflect.DeepEqual(first.object, object) {
+		c.warn(Warning{Source: where, Object: name, Message: "given before at " + first.place + " with different content; this one counts"})
+		reflect.ValueOf(first.object).Elem().Set(reflect.ValueOf(object).Elem())
+		c.seen[id] = origin{where, first.object}
 	}
-	return false, &Error{
-		Code: Duplicate, Source: t.source, Line: line, Object: name,
-		Detail: "given twice with different content, before at " + first.place, Advice: "remove one of the two",
-	}
+	return true
 }
 
 // decodeError says which field of which object cannot be decoded.

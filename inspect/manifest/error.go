@@ -17,7 +17,6 @@ const (
 	Syntax     Code = "Syntax"     // broken or half-written YAML or JSON
 	NotObject  Code = "NotObject"  // a document that is a list, a string or a number
 	WrongType  Code = "WrongType"  // a field whose value cannot be decoded into the field's type
-	Duplicate  Code = "Duplicate"  // the same object twice, with different content
 )
 
 // Error is bad input that ends a read: what is wrong, where, and what to do about it. Its text is one

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -100,10 +101,6 @@ func TestErrors(t *testing.T) {
 		"List items no list": {
 			`{"apiVersion":"v1","kind":"List","items":{}}`, WrongType, `reading f:1: List: items: items must be a list`,
 		},
-		"given twice": {
-			yamlA + "---\n" + yamlA + "spec: {selectors: []}\n---\n" + yamlA + "  labels: {x: y}\n", Duplicate,
-			`reading f:6: DeviceClass a: given twice with different content, before at f:1; remove one of the two`,
-		},
 		"escape sequences": {
 			"apiVersion: v1\nkind: Node\nmetadata:\n  name: \"\\e[31m\\u202e\\x07\"\nspec: [1]\n", WrongType,
 			`reading f:1: Node \x1b[31m\u202e\a: spec: a list is given where an object is expected`,
@@ -140,8 +137,6 @@ func TestFileErrors(t *testing.T) {
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	one := write("one.yaml", yamlA)
-	other := write("two.yaml", yamlA+"spec: {selectors: [{cel: {expression: 'true'}}]}\n")
 	for name, test := range map[string]struct {
 		paths []string
 		stdin string
@@ -155,9 +150,6 @@ func TestFileErrors(t *testing.T) {
 		"large stdin":  {paths: []string{"-"}, stdin: strings.Repeat("#", 5000), code: TooLarge, want: "reading standard input: more than"},
 		"gzip bomb":    {paths: []string{bomb}, code: TooLarge, want: "bomb.gz: more than"},
 		"binary":       {paths: []string{binary}, code: Binary, want: "not a text file"},
-		"two files differ": {
-			paths: []string{one, other}, code: Duplicate, want: "DeviceClass a: given twice with different content, before at " + one + ":1",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(context.Background(), test.paths, Options{Stdin: strings.NewReader(test.stdin), MaxBytes: 1000})
@@ -278,5 +270,40 @@ func checkPrintable(t *testing.T, line string) {
 		if r != ' ' && !unicode.IsPrint(r) {
 			t.Errorf("%q holds %q", line, r)
 		}
+	}
+}
+
+// TestLastOneCounts: of an object that is given several times the last one counts, as when files are applied in
+// turn, and there is a warning where they differ.
+func TestLastOneCounts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := write("one.yaml", yamlA)
+	same := write("same.yaml", yamlA)
+	other := write("two.yaml", yamlA+"spec: {selectors: [{cel: {expression: 'true'}}]}\n---\n"+yamlA+"  labels: {x: z}\n")
+	result, err := Read(context.Background(), []string{one, same, other}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := result.Objects.Classes
+	if len(classes) != 1 || classes[0].Labels["x"] != "z" || len(classes[0].Spec.Selectors) != 0 {
+		t.Errorf("classes %v", classes)
+	}
+	var got []string
+	for _, w := range result.Warnings {
+		got = append(got, w.Source+": "+w.Object+": "+w.Message)
+	}
+	want := []string{
+		other + ":1: DeviceClass a: given before at " + one + ":1 with different content; this one counts",
+		other + ":6: DeviceClass a: given before at " + other + ":1 with different content; this one counts",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("warnings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

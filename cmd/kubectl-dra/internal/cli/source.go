@@ -31,11 +31,13 @@ type source struct {
 	streams genericiooptions.IOStreams
 	clock   Clock
 
-	from      []string
-	demo      bool
-	features  string
-	verbosity int
-	color     string
+	from []string
+	// stdinTaken: standard input has been read.
+	stdinTaken bool
+	demo       bool
+	features   string
+	verbosity  int
+	color      string
 
 	gates map[inspect.Gate]bool // --features, parsed
 	said  *remarks              // nil says every remark
@@ -141,6 +143,12 @@ func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 // readManifests reads files and says on stderr what is wrong with them. Objects without a namespace get
 // the given one.
 func (s *source) readManifests(ctx context.Context, paths []string, namespace string) (*manifest.Result, error) {
+	for _, path := range paths {
+		if path == "-" && s.stdinTaken {
+			return nil, usagef("standard input (-) can be read only once")
+		}
+		s.stdinTaken = s.stdinTaken || path == "-"
+	}
 	result, err := manifest.Read(ctx, paths, manifest.Options{Stdin: s.streams.In, Namespace: namespace})
 	if err != nil {
 		return nil, err

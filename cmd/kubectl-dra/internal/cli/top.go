@@ -87,12 +87,8 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 			return nil, usagef("unknown view %q; there are %s", o.view, commaList(known))
 		}
 	}
-	named := src.config.Namespace != nil && *src.config.Namespace != ""
-	if named && f.allNamespaces {
-		return nil, usagef("--namespace and --all-namespaces exclude each other")
-	}
-	if named {
-		o.namespace = *src.config.Namespace
+	if name := src.config.Namespace; name != nil && !f.allNamespaces { // -A wins, as in kubectl
+		o.namespace = *name
 	}
 	return o, nil
 }
