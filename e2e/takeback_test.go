@@ -15,6 +15,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
@@ -36,6 +37,14 @@ func TestTakeBack(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Users: []string{"plain"}})
 	c.ApplyText(t, plainYAML)
+	plain, err := kubernetes.NewForConfig(c.Config("plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, 30*time.Second, func(ctx context.Context) error { // the authorizer learns of roles a moment later
+		_, err := plain.ResourceV1().ResourceClaims("").List(ctx, metav1.ListOptions{})
+		return err
+	})
 	t.Run("without fence the device is given away twice", func(t *testing.T) { giveAwayTwice(t, c) })
 	t.Run("with a fence it is not", func(t *testing.T) { fenceOff(t, c) })
 	t.Run("interrupted", func(t *testing.T) { interrupt(t, c) })
