@@ -190,8 +190,20 @@ func (q *question) limit(ctx context.Context, node *corev1.Node, held []resource
 		return Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
 	}
 	limit := groups[0].Reasons[0]
+	if foreign(groups[0].Funnels, limit.Request) {
+		limit.Message = "no device of its class here"
+	}
 	limit.Claims = slices.DeleteFunc(limit.Claims, func(h Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
 	return limit, nil
+}
+
+// foreign reports whether all devices that the request sees belong to drivers that its class is not about.
+func foreign(funnels []Funnel, request string) bool {
+	at := slices.IndexFunc(funnels, func(f Funnel) bool { return f.Request == request })
+	if at < 0 || funnels[at].Steps[1].Most > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(funnels[at].Steps[1].Lost, func(l Loss) bool { return !l.OtherDriver })
 }
 
 // holding makes claims that hold allocations.
