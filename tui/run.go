@@ -23,10 +23,6 @@ var ErrInterrupted = errors.New("interrupted")
 // thread that wakes up for it is let through by the operating system at once.
 const spare = 2
 
-// framesPerSecond: a key waits for up to a frame. More frames than these would wake up a program that has nothing
-// to do more often than that is worth.
-const framesPerSecond = 90
-
 // Run takes over the terminal until the user quits or ctx ends. The terminal is restored in any case, also
 // after a panic. The error is ErrInterrupted after ctrl+c, and otherwise that of the terminal.
 func Run(ctx context.Context, options Options) error {
@@ -47,7 +43,7 @@ func Run(ctx context.Context, options Options) error {
 }
 
 func programOptions(ctx context.Context, options Options) []tea.ProgramOption {
-	list := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
+	list := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
 	if options.Input != nil {
 		list = append(list, tea.WithInput(options.Input))
 	}

@@ -25,9 +25,11 @@ func TestTop(t *testing.T) {
 // BenchmarkTop measures the terminal UI, as built and in a terminal of 200x50, against 5,000 nodes with 40,000
 // devices, 20,000 claims and 20,000 pods. The plugin and what plays the server share the machine.
 func BenchmarkTop(b *testing.B) {
-	for range b.N {
-		measure(b)
-	}
+	b.Run("nodes=5000", func(b *testing.B) {
+		for range b.N {
+			measure(b)
+		}
+	})
 }
 
 func measure(b *testing.B) {
