@@ -34,6 +34,7 @@ const (
 	costNarrow         = 28 // a constraint that is about fewer requests
 	costDrop           = 30
 	costTolerate       = 40
+	costAll            = 42 // a number instead of all: who monitors devices cannot do with some
 	costClassOf        = 45 // another class of the driver
 	costRelease        = 50 // and ten for each claim, one for each of its pods and devices
 	costFeature        = 500

@@ -30,9 +30,9 @@ func (s *search) forRequest(a *atom) string {
 // the devices of a solution without one of them are a solution for one less.
 func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName) error {
 	f := fieldsOf(s.q.claims, a.edit.at)
-	wanted, most := "all", int64(resourcev1.AllocationResultsMaxSize)
+	wanted, most, cost := "all", int64(resourcev1.AllocationResultsMaxSize), costAll
 	if *f.mode == resourcev1.DeviceAllocationModeExactCount {
-		wanted, most = fmt.Sprint(*f.count), *f.count-1
+		wanted, most, cost = fmt.Sprint(*f.count), *f.count-1, costCount
 	}
 	best := a.edit // a count of 1 fits
 	for best.count < most {
@@ -48,7 +48,7 @@ func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName)
 		best, node = next, at
 	}
 	s.changes = append(s.changes, change{
-		kind: ReduceCount, edits: []edit{best}, node: node, cost: costCount,
+		kind: ReduceCount, edits: []edit{best}, node: node, cost: cost,
 		message: fmt.Sprintf("ask for %s instead of %s%s", count(int(best.count), "device"), wanted, s.forRequest(a)),
 	})
 	return nil
