@@ -301,7 +301,7 @@ func TestLastOneCounts(t *testing.T) {
 	}
 	want := []string{
 		other + ":1: DeviceClass a: given before at " + one + ":1 with different content; this one counts",
-		other + ":6: DeviceClass a: given before at " + other + ":1 with different content; this one counts",
+		other + ":7: DeviceClass a: given before at " + other + ":1 with different content; this one counts",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
