@@ -22,6 +22,8 @@ func TestReads(t *testing.T) {
 		{`device.attributes["d"].?model.orValue("") == ""`, "attributes d model"},
 		{`cel.bind(a, device.attributes["d"], a.x == 1)`, "attributes d *"},
 		{`device.attributes["d"].exists(k, k == "x")`, "attributes d *"},
+		{`.device.attributes["d"].model == "A"`, "attributes d model"},
+		{`[.device].exists(d, d.driver == "x")`, "everything"},
 		{`"d" in device.attributes`, "everything"},
 		{`[device].exists(d, d.driver == "x")`, "everything"},
 		{`device.attributes[device.driver].x == 1`, "everything"},
@@ -49,7 +51,7 @@ func TestReads(t *testing.T) {
 func TestEqualReadsGiveEqualResults(t *testing.T) {
 	const driver = "d"
 	expressions := []string{
-		`device.attributes["d"].a == 1`, `has(device.attributes["d"].a)`, `"a" in device.attributes["d"] && device.attributes["d"].a == 1`,
+		`device.attributes["d"].a == 1`, `.device.attributes["d"].a == 1`, `has(device.attributes["d"].a)`, `"a" in device.attributes["d"] && device.attributes["d"].a == 1`,
 		`device.attributes["d"].?b.orValue("x") == "x"`, `device.attributes["o"].a == "1"`, `device.attributes["d"].exists(k, k == "b")`,
 		`"o" in device.attributes`, `device.capacity["d"].m.compareTo(quantity("2")) >= 0`, `device.allowMultipleAllocations`,
 		`device.attributes["d"].v.isGreaterThan(semver("1.0.0"))`, `cel.bind(x, device.attributes["d"], has(x.a) && x.a == 1)`,

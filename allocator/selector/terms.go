@@ -188,7 +188,7 @@ func reads(e ast.Expr, driver string, device *resourcev1.Device) []Read {
 func fieldPath(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.IdentKind:
-		if e.AsIdent() == "device" {
+		if name := e.AsIdent(); name == "device" || name == ".device" { // with the dot it is the global one, which it is anyway
 			return []string{}
 		}
 	case ast.SelectKind:
