@@ -67,7 +67,7 @@ func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
 		if !m.note(ctx, abort) {
 			return nil // another reason, which no change of a term removes
 		}
-		change := m.change(ctx)
+		change := m.change()
 		fitting, next, err := m.ask(ctx, &change)
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
 
 // note finds the terms that fail for the device, and the fields that it lacks. false: nothing new.
 func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
-	at, ok := m.q.alternativeOf(abort)
+	at, ok := m.q.alternativeNamed(abort.Claim, abort.Request)
 	device := m.q.deviceOf(abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
 		return false
@@ -107,6 +107,11 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 			continue
 		}
 		key := failing{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression}
+		for _, f := range m.order { // a term of a class is one, whichever of its requests failed
+			if f.class != "" && f.class == key.class && f.selector == key.selector && f.term == key.term {
+				key = f
+			}
+		}
 		fields, known := m.terms[key]
 		if !known {
 			m.order = append(m.order, key)
@@ -124,22 +129,6 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 		m.terms[key] = fields
 	}
 	return news
-}
-
-// alternativeOf finds the request that an error is about.
-func (q *question) alternativeOf(abort *allocator.AbortError) (alternative, bool) {
-	for _, at := range q.alternatives() {
-		claim := q.claims[at.claim]
-		request := &claim.Spec.Devices.Requests[at.request]
-		name := request.Name
-		if at.sub >= 0 {
-			name += "/" + request.FirstAvailable[at.sub].Name
-		}
-		if name == abort.Request && claim.Name == abort.Claim.Name && claim.Namespace == abort.Claim.Namespace {
-			return at, true
-		}
-	}
-	return alternative{}, false
 }
 
 // deviceOf returns a device as it is published. nil: there is none.
@@ -171,45 +160,34 @@ func (m *mender) instead(f failing) string {
 }
 
 // change is what was found so far, as one change.
-func (m *mender) change(ctx context.Context) change {
+func (m *mender) change() change {
 	c := change{kind: RelaxSelector, cost: costDrop}
-	classes := map[string]map[int]map[int]string{}
 	var texts []string
 	for _, f := range m.order {
-		where := ""
-		if f.class != "" {
-			where = fmt.Sprintf("in the device class %s, for all who use it: ", f.class)
-			if classes[f.class] == nil {
-				classes[f.class] = map[int]map[int]string{}
-			}
-			if classes[f.class][f.selector] == nil {
-				classes[f.class][f.selector] = map[int]string{}
-			}
-			classes[f.class][f.selector][f.term] = m.instead(f)
-		} else {
-			c.edits = append(c.edits, edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)})
-		}
+		e := edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)}
+		text := "ask for the field first, so that devices without it do not match: " + e.expression
 		if m.drop {
-			texts = append(texts, where+"drop the term that fails: "+f.text)
-		} else {
-			texts = append(texts, where+"ask for the field first, so that devices without it do not match: "+m.instead(f))
+			text = "drop the term that fails: " + f.text
 		}
+		if f.class != "" {
+			e.kind = editClassTerm
+			text = fmt.Sprintf("in the device class %s, for all who use it: %s", f.class, text)
+		}
+		c.edits = append(c.edits, e)
+		texts = append(texts, text)
 	}
 	c.message = strings.Join(texts, "; ")
-	if len(classes) > 0 {
-		c.world = func(o *inspect.Objects) { m.q.rewriteClasses(ctx, o, classes) }
-	}
 	return c
 }
 
 // ask puts the question with the change made to every node. abort is the first error that there still is.
 func (m *mender) ask(ctx context.Context, c *change) (nodeSet, *allocator.AbortError, error) {
 	snapshot := m.q.cluster.Snapshot()
-	if c.world != nil {
-		snapshot = snapshot.With(c.world)
+	if world := m.s.worldChange(ctx, c); world != nil {
+		snapshot = snapshot.With(world)
 	}
 	nodes := m.s.nodes
-	kinds, err := clusterWith(snapshot, nil, m.q.cluster).Sweep(ctx, nodes, m.q.apply(ctx, c.edits))
+	kinds, err := clusterWith(snapshot, nil, m.q.cluster).Sweep(ctx, nodes, m.q.apply(ctx, withoutClassTerms(c.edits)))
 	out := nodeSet{nodes: nodes}
 	for i := range kinds {
 		if kinds[i].Abort != nil {

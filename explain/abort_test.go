@@ -82,6 +82,26 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 	}
 }
 
+// TestFixOfAClassOfAlternatives: alternatives of one class meet its failing term, which is mended once, for all
+// the fields that devices lack.
+func TestFixOfAClassOfAlternatives(t *testing.T) {
+	o := uneven("a b", "b", "a")
+	o.Classes[0].Spec.Selectors = celSelectors(field + `a + ` + field + `b == 8`)
+	claim := gpuClaim(1, "any")
+	claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{Name: "first", FirstAvailable: []resourcev1.DeviceSubRequest{
+		{Name: "x", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, Selectors: celSelectors(`false`)},
+		{Name: "y", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
+	}}
+	e, err := explain.ClaimObject(context.Background(), newest(o), claim, explain.Options{})
+	if err != nil || e.Verdict != explain.Invalid || len(e.Fixes) == 0 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	want := "1 class has(" + field + "a) && has(" + field + "b) && " + field + "a + " + field + "b == 8"
+	if got := repaired(t, o, claim, &e.Fixes[0]); got != want {
+		t.Errorf("fix\n%s\nwant\n%s", got, want)
+	}
+}
+
 // repaired applies a fix, checks that it helps on as many nodes as it says and that nothing fails any more, and
 // returns that number with the selector, or selector of the class, that it leaves.
 func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, f *explain.Fix) string {

@@ -454,7 +454,7 @@ func (s *search) worldChange(ctx context.Context, c *change) func(*inspect.Objec
 		if terms[class][e.selector] == nil {
 			terms[class][e.selector] = map[int]string{}
 		}
-		terms[class][e.selector][e.term] = ""
+		terms[class][e.selector][e.term] = e.expression
 	}
 	if len(terms) == 0 {
 		return c.world
