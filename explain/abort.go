@@ -90,14 +90,7 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 	if !ok || device == nil || abort.Selector < 0 {
 		return false
 	}
-	selectors := *fieldsOf(m.q.claims, at).selectors
-	if abort.Class != "" {
-		class, found := m.q.cluster.Snapshot().Class(abort.Class)
-		if !found {
-			return false
-		}
-		selectors = class.Spec.Selectors
-	}
+	selectors := m.selectors(at, abort.Class)
 	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
 		return false
 	}
@@ -106,12 +99,7 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 		if term.Err == nil {
 			continue
 		}
-		key := failing{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression}
-		for _, f := range m.order { // a term of a class is one, whichever of its requests failed
-			if f.class != "" && f.class == key.class && f.selector == key.selector && f.term == key.term {
-				key = f
-			}
-		}
+		key := m.known(failing{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
 		fields, known := m.terms[key]
 		if !known {
 			m.order = append(m.order, key)
@@ -129,6 +117,27 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 		m.terms[key] = fields
 	}
 	return news
+}
+
+// selectors are those of a request, or of a class.
+func (m *mender) selectors(at alternative, class string) []resourcev1.DeviceSelector {
+	if class == "" {
+		return *fieldsOf(m.q.claims, at).selectors
+	}
+	if c, found := m.q.cluster.Snapshot().Class(class); found {
+		return c.Spec.Selectors
+	}
+	return nil
+}
+
+// known returns the term as it was met first: a term of a class is one, whichever request meets it.
+func (m *mender) known(f failing) failing {
+	for _, other := range m.order {
+		if f.class != "" && other.class == f.class && other.selector == f.selector && other.term == f.term {
+			return other
+		}
+	}
+	return f
 }
 
 // deviceOf returns a device as it is published. nil: there is none.
