@@ -2,15 +2,16 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 )
 
 // cleared are the resources that Clear empties, users before what they use.
@@ -42,15 +43,7 @@ func (c *Cluster) clear(ctx context.Context, kind schema.GroupKind) error {
 		return err
 	}
 	for i := range list.Items {
-		item := &list.Items[i]
-		client := resource.Namespace(item.GetNamespace())
-		if len(item.GetFinalizers()) > 0 {
-			_, err := client.Patch(ctx, item.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-			if err != nil {
-				return err
-			}
-		}
-		if err := client.Delete(ctx, item.GetName(), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+		if err := remove(ctx, resource.Namespace(list.Items[i].GetNamespace()), list.Items[i].GetName()); err != nil {
 			return err
 		}
 	}
@@ -63,10 +56,35 @@ func (c *Cluster) RemoveClaim(t testing.TB, namespace, name string) {
 	// Also at the end of a test, when its context is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 	defer cancel()
-	claims := c.client.ResourceV1().ResourceClaims(namespace)
-	_, err := claims.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	if err := errors.Join(err, claims.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})); err != nil {
+	mapping, err := c.mapper.RESTMapping(schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"})
+	if err == nil {
+		err = remove(ctx, c.dynamic.Resource(mapping.Resource).Namespace(namespace), name)
+	}
+	if err != nil {
 		t.Errorf("deleting claim %s/%s: %v", namespace, name, err)
+	}
+}
+
+// remove takes the finalizers off an object and deletes it, until it is gone: the scheduler may put a
+// finalizer on a claim in between, for a pod that was deleted while it was bound, and a controller may
+// have deleted the object.
+func remove(ctx context.Context, resource dynamic.ResourceInterface, name string) error {
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	for {
+		_, err := resource.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err == nil {
+			err = resource.Delete(ctx, name, now)
+		}
+		if err == nil {
+			_, err = resource.Get(ctx, name, metav1.GetOptions{})
+		}
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
