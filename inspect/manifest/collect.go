@@ -30,6 +30,7 @@ type collector struct {
 	skipped  map[string]int
 	dropped  int            // warnings beyond maxAllWarnings
 	unnamed  map[string]int // how many names were made from each generateName
+	pending  []pending      // what was found and is not kept yet, in the order of the file
 }
 
 type identity struct {
@@ -101,7 +102,7 @@ func (c *collector) addValue(ctx context.Context, t *text, at extent, outer head
 	if isList(h.kind) && h.items.to > 0 {
 		return c.addItems(ctx, t, extent{at.from + h.items.from, at.from + h.items.to}, h, depth)
 	}
-	return c.addObject(t, at, h)
+	return c.addObject(ctx, t, at, h)
 }
 
 func jsonTypeAt(first byte) string {
@@ -132,8 +133,8 @@ func (c *collector) addItems(ctx context.Context, t *text, at extent, list head,
 	})
 }
 
-// addObject decodes one object and keeps it, or counts it as skipped.
-func (c *collector) addObject(t *text, at extent, h head) error {
+// addObject puts off what is to be done with one object.
+func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) error {
 	k, known := kindOf(h.apiVersion, h.kind)
 	if h.kind == "Snapshot" && strings.HasPrefix(h.apiVersion, "kubectl-dra.dev/") {
 		return &Error{
@@ -141,27 +142,11 @@ func (c *collector) addObject(t *text, at extent, h head) error {
 			Detail: "a snapshot cannot be read from within a directory or pipe", Advice: "name the file itself",
 		}
 	}
-	if !known {
-		c.skip(t, at, h)
+	c.pending = append(c.pending, pending{text: t, at: at, head: h, kind: k, known: known})
+	if len(c.pending) < maxPending {
 		return nil
 	}
-	raw := t.data[at.from:at.to]
-	object, complaints, err := decodeGuarded(raw, k.decode)
-	if err != nil {
-		return c.decodeError(t, at, h, k, err)
-	}
-	c.complete(object, h, k)
-	shareMaps(object)
-	where := place(t.source, t.line(at.from))
-	name := objectName(h.kind, k, object)
-	if !c.isDuplicate(where, identity{k.resource, object.GetNamespace(), object.GetName()}, object, name) {
-		c.objects = appendObject(c.objects, object)
-	}
-	c.report(where, name, complaints, h, k, validate(object))
-	if versions := c.versions[k.resource]; !slices.Contains(versions, h.apiVersion) && len(versions) < maxVersionsTracked {
-		c.versions[k.resource] = append(versions, h.apiVersion)
-	}
-	return nil
+	return c.flush(ctx)
 }
 
 // decodeGuarded decodes, but refuses quantities that would take forever.

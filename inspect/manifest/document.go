@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,9 +86,14 @@ func isMarker(line []byte, marker string) bool {
 	return len(line) == len(marker) || strings.IndexByte(" \t\r\n", line[len(marker)]) >= 0
 }
 
-// readChunk reads what lies between two document markers: one YAML document, or JSON values one after
-// the other.
+// readChunk reads what lies between two document markers, and keeps it.
 func (c *collector) readChunk(ctx context.Context, source string, line int, chunk []byte) error {
+	err := c.findObjects(ctx, source, line, chunk)
+	return cmp.Or(c.flush(ctx), err) // what is pending stands before what is wrong
+}
+
+// findObjects finds the objects of one YAML document, or of JSON values one after the other.
+func (c *collector) findObjects(ctx context.Context, source string, line int, chunk []byte) error {
 	body := chunk
 	if isMarker(body, "---") {
 		body = body[len("---"):]
@@ -160,9 +166,13 @@ func (c *collector) addConverted(ctx context.Context, t *text, outer head) error
 
 // duplicateKeys records the keys that a YAML document gives more than once.
 func (c *collector) duplicateKeys(source string, first int, complaints []string) {
+	var notes []Warning
 	for _, complaint := range complaints {
 		line, detail := yamlProblem(complaint)
-		c.warn(Warning{Source: place(source, first+line-1), Message: detail + " (the last value counts)"})
+		notes = append(notes, Warning{Source: place(source, first+line-1), Message: detail + " (the last value counts)"})
+	}
+	if len(notes) > 0 {
+		c.pending = append(c.pending, pending{notes: notes})
 	}
 }
 
