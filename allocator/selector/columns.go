@@ -147,7 +147,7 @@ func (c *columns) read(fields []Field) {
 
 // readAll reads the fields of n subjects; at says which.
 func readAll(subjects []Subject, at func(i int) int, n int, fields []Field) []shard {
-	shards := make([]shard, min(runtime.GOMAXPROCS(0), 1+n/1024))
+	shards := make([]shard, min(runtime.GOMAXPROCS(0), runtime.NumCPU(), 1+n/1024))
 	var wg sync.WaitGroup
 	for i := range shards {
 		from, to := i*n/len(shards), (i+1)*n/len(shards)
