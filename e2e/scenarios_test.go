@@ -395,7 +395,7 @@ func (b *board) schedule(t *testing.T, q *scenario.Question, expected *verdict) 
 			}
 			return answer
 		}
-		if time.Now().After(deadline.Add(30 * time.Second)) {
+		if time.Now().After(deadline.Add(2 * time.Minute)) {
 			t.Fatalf("the scheduler does not decide about pod %s/%s", pod.Namespace, pod.Name)
 		}
 		time.Sleep(20 * time.Millisecond)
