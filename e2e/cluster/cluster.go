@@ -3,11 +3,12 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -300,7 +301,7 @@ func (c *Cluster) writeTokens(users []string) error {
 
 // writeKeys writes the key that service accounts are signed with; the API server insists on one.
 func (c *Cluster) writeKeys() error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := rsa.GenerateKey(cryptorand.Reader, 2048)
 	if err != nil {
 		return err
 	}
@@ -308,16 +309,32 @@ func (c *Cluster) writeKeys() error {
 	return os.WriteFile(c.path("sa.key"), pem.EncodeToMemory(block), 0o600)
 }
 
-// freePorts returns loopback ports that nothing listens on.
+// Ports below those that the system gives to outgoing connections (from 32768 on): one of these could be taken
+// between the moment that it was found free and the moment that a part of the cluster listens on it.
+const firstPort, lastPort = 20000, 32000
+
+// givenPorts are those that this process has given out.
+var givenPorts sync.Map
+
+// freePorts returns loopback ports that nothing listens on, each to one caller only.
 func freePorts(n int) ([]string, error) {
 	var ports []string
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("finding a free port: %w", err)
+	for range lastPort - firstPort {
+		if len(ports) == n {
+			return ports, nil
 		}
-		defer func() { _ = listener.Close() }() // all stay open until the last one is found
-		ports = append(ports, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		if _, given := givenPorts.LoadOrStore(port, true); given {
+			continue
+		}
+		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			return nil, fmt.Errorf("closing port %d: %w", port, err)
+		}
+		ports = append(ports, strconv.Itoa(port))
 	}
-	return ports, nil
+	return nil, fmt.Errorf("finding %d free ports from %d to %d: there are not enough", n, firstPort, lastPort)
 }
