@@ -67,7 +67,7 @@ func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
 		if !m.note(ctx, abort) {
 			return nil // another reason, which no change of a term removes
 		}
-		change := m.change()
+		change := m.change(ctx)
 		fitting, next, err := m.ask(ctx, &change)
 		if err != nil {
 			return err
@@ -169,14 +169,14 @@ func (m *mender) instead(f failing) string {
 }
 
 // change is what was found so far, as one change.
-func (m *mender) change() change {
+func (m *mender) change(ctx context.Context) change {
 	c := change{kind: RelaxSelector, cost: costDrop}
 	var texts []string
 	for _, f := range m.order {
 		e := edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)}
 		text := "ask for the field first, so that devices without it do not match: " + e.expression
 		if m.drop {
-			text = "drop the term that fails: " + f.text
+			text = "drop the term that fails: " + m.q.brief(ctx, f.text)
 		}
 		if f.class != "" {
 			e.kind = editClassTerm

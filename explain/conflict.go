@@ -366,6 +366,7 @@ func (m *minimizer) conflict(ctx context.Context, d *division) (*Conflict, error
 		r.Alone = o == fits
 		c.Sole = c.Sole && r.Alone
 		c.Requirements = append(c.Requirements, r)
+		c.keys = append(c.keys, m.atoms[i].edit.key())
 	}
 	slices.Sort(d.given)
 	for _, i := range d.given {

@@ -208,6 +208,8 @@ type Conflict struct {
 	Sole bool
 	// Unproven: a search was given up on the way, so that the set may not be a smallest one.
 	Unproven bool
+
+	keys []string // of the edits that drop the requirements
 }
 
 // Requirement is something that has to hold as things are.
@@ -228,6 +230,8 @@ type Requirement struct {
 	Holder *Holder
 	// Alone: dropping this requirement, and nothing else, is enough.
 	Alone bool
+	// Fails: of what is Beside a conflict, that it makes the scheduler give up with an error.
+	Fails bool
 }
 
 // Sentence is the message with what there is instead.
@@ -267,6 +271,10 @@ type Fix struct {
 	// counted.
 	Node  inspect.NodeName
 	Nodes int
+	// Beside is what the fix changes although it is no part of the conflict, for some of the fixes that make
+	// several changes: with all the other changes made and this one not, the node still refuses, or the scheduler
+	// gives up with an error (Fails). Some other conflict, beside the one that is shown, is behind it.
+	Beside []Requirement
 	// Patch is the change as RFC 6902 operations on the subject; empty when the change is elsewhere.
 	Patch []PatchOperation
 	// Claims are those to be released.

@@ -74,6 +74,7 @@ type search struct {
 	conflict *Conflict
 	atoms    []atom // of all near nodes, each once
 	changes  []change
+	releases bool // some fix releases claims
 }
 
 func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Conflict) (*search, error) {
@@ -166,7 +167,7 @@ func (s *search) relax(ctx context.Context, a *atom) error {
 	switch a.Kind {
 	case ClassTermRequired:
 		c.kind, c.cost = RelaxSelector, costClassTerm
-		c.message = a.dropFromClass()
+		c.message = s.dropFromClass(ctx, a)
 	case FeatureRequired:
 		c.kind, c.cost = EnableFeature, costFeature
 		c.message = "turn on the feature gate " + gateNames(a.edit.gates)
@@ -182,9 +183,9 @@ func (s *search) relax(ctx context.Context, a *atom) error {
 }
 
 // dropFromClass proposes to change a class, which others may use too.
-func (a *atom) dropFromClass() string {
+func (s *search) dropFromClass(ctx context.Context, a *atom) string {
 	class, _, _ := strings.Cut(strings.TrimPrefix(a.Path, "deviceclass/"), " ")
-	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", class, a.Term)
+	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", class, s.q.brief(ctx, a.Term))
 }
 
 func gateNames(gates []inspect.Gate) string {
@@ -327,9 +328,14 @@ func (s *search) verify(ctx context.Context) ([]Fix, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f != nil {
-			out = append(out, *f)
+		if f == nil {
+			continue
 		}
+		if f.Beside, err = s.besides(ctx, &s.changes[i]); err != nil {
+			return nil, err
+		}
+		out = append(out, *f)
+		s.releases = s.releases || len(f.Claims) > 0
 	}
 	return out, nil
 }

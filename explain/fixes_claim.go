@@ -76,12 +76,9 @@ func (s *search) relaxTerm(ctx context.Context, a *atom, node inspect.NodeName) 
 			}
 		}
 	}
-	if words := c.words(); words != "" {
-		term = words
-	}
 	s.changes = append(s.changes, change{
 		kind: RelaxSelector, edits: []edit{a.edit}, node: node, cost: costDrop + 2,
-		message: fmt.Sprintf("drop from the selector%s: %s", s.forRequest(a), term),
+		message: fmt.Sprintf("drop from the selector%s: %s", s.forRequest(a), s.q.brief(ctx, term)),
 	})
 	return nil
 }
@@ -377,7 +374,7 @@ func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
 	var parts []string
 	for i := range atoms {
 		a := &atoms[i]
-		kind, text := s.words(a, &c.edits[i])
+		kind, text := s.words(ctx, a, &c.edits[i])
 		switch {
 		case c.kind == "":
 			c.kind = kind
@@ -396,14 +393,14 @@ func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
 }
 
 // words say what dropping a requirement is as a fix.
-func (s *search) words(a *atom, e *edit) (FixKind, string) {
+func (s *search) words(ctx context.Context, a *atom, e *edit) (FixKind, string) {
 	switch a.Kind {
 	case CountRequired:
 		return ReduceCount, fmt.Sprintf("ask for %s%s", count(int(e.count), "device"), s.forRequest(a))
 	case TermRequired:
-		return RelaxSelector, "drop from the selector" + s.forRequest(a) + ": " + a.Term
+		return RelaxSelector, "drop from the selector" + s.forRequest(a) + ": " + s.q.brief(ctx, a.Term)
 	case ClassTermRequired:
-		return RelaxSelector, a.dropFromClass()
+		return RelaxSelector, s.dropFromClass(ctx, a)
 	case ConstraintRequired:
 		return DropConstraint, "drop the constraint: " + a.Message
 	case CapacityRequired:

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -94,7 +93,7 @@ func (q *question) wantsInstead(ctx context.Context, class *resourcev1.DeviceCla
 	var wants []string
 	for _, term := range q.classTerms(ctx, other) {
 		if !slices.Contains(known, term) {
-			wants = append(wants, cmp.Or(q.comparison(ctx, term).words(), term))
+			wants = append(wants, q.brief(ctx, term))
 		}
 	}
 	if len(wants) == 0 {

@@ -371,7 +371,11 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	if !held {
 		return []string{"Adding " + kinds + " does not help"}, nil
 	}
-	return []string{"Releasing claims or adding " + kinds + " does not help"}, nil
+	releasing := "Releasing claims"
+	if s.releases {
+		releasing += " alone" // a fix releases some and changes more
+	}
+	return []string{releasing + " or adding " + kinds + " does not help"}, nil
 }
 
 // refusedFixes finds what helps against a refusal before any node is looked at.

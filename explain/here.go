@@ -79,12 +79,12 @@ func (l *local) classHere(claim, request int) string {
 // class all that have the field.
 func (l *local) inWords(ctx context.Context, r *allocator.ExaminedRequest, kind RequirementKind, term string) (words, here string) {
 	c := l.q.comparison(ctx, term)
-	if words = c.words(); words == "" {
-		return term, ""
-	}
 	devices := devicesWithout(r)
 	if kind == TermRequired {
 		devices = devicesWithout(r, allocator.ClassSelectorRejected)
+	}
+	if words = c.words(); words == "" {
+		return briefTerm(term), l.readHere(ctx, devices, kind, term)
 	}
 	counts := map[string]int{}
 	matching, having := 0, 0
@@ -254,12 +254,7 @@ func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifie
 		counts[text]++
 	}
 	var texts []string
-	for _, text := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		if counts[a] != counts[b] {
-			return counts[b] - counts[a]
-		}
-		return strings.Compare(a, b)
-	}) {
+	for _, text := range frequent(counts) {
 		if numbers {
 			text = fmt.Sprintf("%d have %s", counts[text], text)
 		}

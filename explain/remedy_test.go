@@ -169,6 +169,7 @@ func TestRemedyOfRandomProblems(t *testing.T) {
 		p.checkConflict(t, seed, e, tally)
 		for i := range e.Fixes {
 			p.checkFix(t, seed, &e.Fixes[i])
+			p.checkBeside(t, seed, e, &e.Fixes[i], tally)
 			tally["fix "+string(e.Fixes[i].Kind)]++
 		}
 		p.checkMissed(t, seed, e)
@@ -281,7 +282,6 @@ func (p *smallProblem) checkSmallest(t *testing.T, demands []demand, size, node 
 // checkFix makes the change of a fix and asks again.
 func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 	t.Helper()
-	o, claim := p.objects(), p.claim()
 	switch f.Kind {
 	case explain.AddDevices:
 		return // nothing in it says what exactly is added; see TestAddDevices
@@ -289,6 +289,26 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 		t.Errorf("seed %d: unexpected fix %+v", seed, f)
 		return
 	}
+	o, claim := p.changed(t, f)
+	nodes := 0
+	for n := range p.nodes {
+		fits := fitsOn(t, o, claim, nodeName(n))
+		if fits {
+			nodes++
+		}
+		if !fits && nodeName(n) == string(f.Node) {
+			t.Errorf("seed %d: fix does not help on %s: %+v", seed, f.Node, f)
+		}
+	}
+	if nodes != f.Nodes {
+		t.Errorf("seed %d: fix helps on %d nodes, not %d: %+v", seed, nodes, f.Nodes, f)
+	}
+}
+
+// changed returns the problem with the change of a fix made.
+func (p *smallProblem) changed(t *testing.T, f *explain.Fix) (inspect.Objects, *resourcev1.ResourceClaim) {
+	t.Helper()
+	o, claim := p.objects(), p.claim()
 	if strings.Contains(f.Message, "drop from the device class") {
 		o.Classes[0] = class(smallClass, false)
 	}
@@ -302,18 +322,36 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 			}
 		}
 	}
-	nodes := 0
-	for n := range p.nodes {
-		fits := fitsOn(t, o, claim, nodeName(n))
-		if fits {
-			nodes++
+	return o, claim
+}
+
+// checkBeside makes the change of a fix but for one part that is beside the conflict. Parts of selectors are left
+// out, since several changes may be one operation there.
+func (p *smallProblem) checkBeside(t *testing.T, seed uint64, e *explain.Explanation, f *explain.Fix, tally map[string]int) {
+	t.Helper()
+	for i := range f.Beside {
+		r := &f.Beside[i]
+		tally["beside "+string(r.Kind)]++
+		if slices.ContainsFunc(e.Conflict.Requirements, func(c explain.Requirement) bool { return keyOf(&c) == keyOf(r) }) {
+			t.Errorf("seed %d: %q is part of the conflict", seed, keyOf(r))
 		}
-		if !fits && nodeName(n) == string(f.Node) {
-			t.Errorf("seed %d: fix does not help on %s: %+v", seed, f.Node, f)
+		rest := *f
+		switch r.Kind {
+		case explain.HeldRequired:
+			rest.Claims = slices.DeleteFunc(slices.Clone(f.Claims), func(h explain.Holder) bool { return h.Claim == r.Holder.Claim })
+		case explain.ConstraintRequired, explain.CountRequired:
+			field := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "", "/matchAttribute", "", "/distinctAttribute", "").Replace(r.Path)
+			rest.Patch = slices.DeleteFunc(slices.Clone(f.Patch), func(op explain.PatchOperation) bool { return strings.HasPrefix(field, op.Path) })
+		default:
+			continue
 		}
-	}
-	if nodes != f.Nodes {
-		t.Errorf("seed %d: fix helps on %d nodes, not %d: %+v", seed, nodes, f.Nodes, f)
+		if len(rest.Claims) == len(f.Claims) && len(rest.Patch) == len(f.Patch) {
+			continue // a constraint whose index is another by then
+		}
+		o, claim := p.changed(t, &rest)
+		if fitsOn(t, o, claim, string(e.Conflict.Node)) {
+			t.Errorf("seed %d: the fix does without %q: %+v", seed, keyOf(r), f)
+		}
 	}
 }
 

@@ -106,6 +106,9 @@ func (p *page) fixes() {
 			spans = append(spans, span(Good, " → "+where))
 		}
 		p.add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
+		for j := range f.Beside {
+			p.beside(&f.Beside[j])
+		}
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
 		p.add("     ", "     ", Span{plural(n, "more fix") + " (-v shows all)", Dim})
@@ -113,6 +116,18 @@ func (p *page) fixes() {
 	for _, text := range p.e.NoHelp {
 		p.add("     ", "     ", span(Dim, text+"."))
 	}
+}
+
+// beside says why a fix changes more than what the conflict is about.
+func (p *page) beside(r *explain.Requirement) {
+	text := r.Sentence()
+	if r.Holder != nil {
+		text = r.Holder.Claim.String() + " " + text
+	}
+	if r.Fails {
+		text += " (left as it is, it would make the scheduler give up)"
+	}
+	p.add("     ", "       ", span(Dim, "also in the way: "+text))
 }
 
 // fixWhere says on how many nodes it would fit.

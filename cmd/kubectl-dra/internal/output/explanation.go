@@ -181,7 +181,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),
 		Search:     searchCost(e.Search),
-		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, fix), NoHelp: e.NoHelp,
+		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
 		Basis: Basis{

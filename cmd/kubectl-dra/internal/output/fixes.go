@@ -28,7 +28,9 @@ type Requirement struct {
 	// Taint is key:effect of a taint that is not tolerated.
 	Taint string `json:"taint,omitempty"`
 	// Alone: dropping this requirement is enough.
-	Alone  bool    `json:"alone"`
+	Alone bool `json:"alone"`
+	// Fails: of what is beside a conflict, that it makes the scheduler give up with an error.
+	Fails  bool    `json:"fails,omitempty"`
 	Holder *Holder `json:"holder,omitempty"`
 }
 
@@ -39,7 +41,10 @@ type Fix struct {
 	Also []string `json:"also,omitempty"`
 	Node string   `json:"node,omitempty"`
 	// Nodes is the number of nodes on which it then can be allocated.
-	Nodes   int              `json:"nodes"`
+	Nodes int `json:"nodes"`
+	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this is
+	// still in the way, or makes the scheduler give up with an error (fails).
+	Beside  []Requirement    `json:"beside,omitempty"`
 	Patch   []PatchOperation `json:"patch,omitempty"`
 	Claims  []string         `json:"claims,omitempty"`
 	Holders []Holder         `json:"holders,omitempty"`
@@ -66,7 +71,7 @@ func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
 func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
 		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
-		Term: r.Term, Taint: r.Taint, Alone: r.Alone,
+		Term: r.Term, Taint: r.Taint, Alone: r.Alone, Fails: r.Fails,
 	}
 	if r.Holder != nil {
 		h := holder(*r.Holder)
@@ -75,10 +80,10 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 	return out
 }
 
-func fix(f explain.Fix) Fix {
+func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
-		Node: string(f.Node), Nodes: f.Nodes,
+		Node: string(f.Node), Nodes: f.Nodes, Beside: optional(f.Beside, c.requirement),
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder),
