@@ -25,6 +25,7 @@ func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answe
 		return nil
 	}
 	q.subject = e.Subject
+	e.Failure = q.failureOf(ctx, abort.abort)
 	s, err := q.newSearch(ctx, nil, nil)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 	if !ok || device == nil || abort.Selector < 0 {
 		return false
 	}
-	selectors := m.selectors(at, abort.Class)
+	selectors := m.q.selectorsOf(at, abort.Class)
 	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
 		return false
 	}
@@ -119,12 +120,12 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 	return news
 }
 
-// selectors are those of a request, or of a class.
-func (m *mender) selectors(at alternative, class string) []resourcev1.DeviceSelector {
+// selectorsOf are those of a request, or of a class.
+func (q *question) selectorsOf(at alternative, class string) []resourcev1.DeviceSelector {
 	if class == "" {
-		return *fieldsOf(m.q.claims, at).selectors
+		return *fieldsOf(q.claims, at).selectors
 	}
-	if c, found := m.q.cluster.Snapshot().Class(class); found {
+	if c, found := q.cluster.Snapshot().Class(class); found {
 		return c.Spec.Selectors
 	}
 	return nil

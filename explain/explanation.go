@@ -51,6 +51,9 @@ type Explanation struct {
 	// Conflict is why, in a nutshell: a smallest set of requirements that cannot hold together on the
 	// node that comes nearest. Only for Unsatisfiable, and nil when none could be proved.
 	Conflict *Conflict
+	// Failure is, for Invalid, the term of a selector that fails; nil when the scheduler gives up for another
+	// reason.
+	Failure *Failure
 	// Search is what the scheduler's own search costs; nil when it takes a few hundred steps at most.
 	Search *SearchCost
 	// Fixes are changes that make it allocatable, the cheapest first. Each was tried.

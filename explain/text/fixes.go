@@ -43,6 +43,18 @@ func (p *page) conflict() {
 	}
 }
 
+// failure shows the term of a selector that fails, and what that does to the pod.
+func (p *page) failure() {
+	f := p.e.Failure
+	if f == nil {
+		return
+	}
+	p.blank()
+	p.add("", "     ", Span{"Why", Strong}, span(Plain,
+		"  as soon as the scheduler gets to a device for which a selector fails, it gives up the whole pod, even if other devices or nodes would do:"))
+	p.requirement(&f.Requirement)
+}
+
 func (p *page) conflictHeading(c *explain.Conflict) string {
 	where := "on " + string(c.Node)
 	if p.e.Nodes.Total > 1 {
@@ -206,6 +218,9 @@ func (p *page) shortFunnel(g *explain.Group) string {
 		return ""
 	}
 	r := g.Reasons[0]
+	if p.e.Failure != nil && strings.Contains(p.e.Message, r.Message) {
+		return "the selector fails, as said above"
+	}
 	if r.Request != "" && !strings.Contains(r.Message, r.Request) {
 		return r.Request + ": " + r.Message
 	}

@@ -36,6 +36,7 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 	p.headline()
 	p.allocation()
 	p.conflict()
+	p.failure()
 	p.search()
 	p.fixes()
 	switch {

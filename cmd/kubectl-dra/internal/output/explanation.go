@@ -18,6 +18,8 @@ type Explanation struct {
 	Nodes      NodeCount   `json:"nodes"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	Groups     []NodeGroup `json:"groups"`
+	// Failure is there only when a selector fails for a device.
+	Failure *Failure `json:"failure,omitempty"`
 	// Search is there only when the scheduler's own search takes more than a few hundred steps.
 	Search *SearchCost `json:"search,omitempty"`
 	// Conflict, Fixes and NoHelp are there only when the answer is no.
@@ -180,6 +182,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),
+		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),
 		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),

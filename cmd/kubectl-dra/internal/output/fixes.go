@@ -34,6 +34,18 @@ type Requirement struct {
 	Holder *Holder `json:"holder,omitempty"`
 }
 
+// Failure is the term of a selector that fails for a device, so that the scheduler gives up.
+type Failure struct {
+	Requirement
+	Device string `json:"device"`
+	// Lacks are the fields that the term reads and the device does not have.
+	Lacks []string `json:"lacks,omitempty"`
+	// Has are the names that the device has where the first of them was looked for.
+	Has []string `json:"has,omitempty"`
+	// Near is the field of the device that was probably meant.
+	Near string `json:"near,omitempty"`
+}
+
 // Fix is a change that was found to help.
 type Fix struct {
 	Kind string `json:"kind"`
@@ -66,6 +78,13 @@ func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
 		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
 		Requirements: each(conflict.Requirements, c.requirement), Given: optional(conflict.Given, c.requirement),
 	}
+}
+
+func (c claimName) failure(f *explain.Failure) *Failure {
+	if f == nil {
+		return nil
+	}
+	return &Failure{Requirement: c.requirement(f.Requirement), Device: f.Device.String(), Lacks: f.Lacks, Has: f.Has, Near: f.Near}
 }
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
