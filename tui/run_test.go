@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,38 +17,55 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-// panicking is a reader of priority levels with a bug, which shows after the first frames.
-type panicking struct{}
+// panicking is a reader of priority levels with a bug, which shows after the first frame.
+type panicking struct{ framed <-chan struct{} }
 
-func (panicking) Read(context.Context) flowcontrol.Reading {
-	time.Sleep(300 * time.Millisecond)
+func (p panicking) Read(context.Context) flowcontrol.Reading {
+	<-p.framed
 	panic("a bug in the background")
+}
+
+// framedOutput is what a terminal is sent. It closes framed with the first frame, which comes on the alternate
+// screen.
+type framedOutput struct {
+	bytes.Buffer
+	framed chan struct{}
+	once   sync.Once
+}
+
+func (o *framedOutput) Write(p []byte) (int, error) {
+	n, err := o.Buffer.Write(p)
+	if strings.Contains(o.String(), "\x1b[?1049h") {
+		o.once.Do(func() { close(o.framed) })
+	}
+	return n, err
 }
 
 // TestPanicRestoresTheTerminal: a bug, in the event loop or in the background, ends the program with an error and
 // leaves the terminal as it was.
 func TestPanicRestoresTheTerminal(t *testing.T) {
-	var calls atomic.Int32
-	for name, change := range map[string]func(*Options){
-		"event loop": func(o *Options) {
+	for name, change := range map[string]func(*Options, <-chan struct{}){
+		"event loop": func(o *Options, framed <-chan struct{}) {
 			o.Clock = func() time.Time {
-				if calls.Add(1) > 2 {
+				select {
+				case <-framed:
 					panic("a bug in the event loop")
+				default:
+					return demo.Now()
 				}
-				return demo.Now()
 			}
 		},
-		"background": func(o *Options) { o.View, o.Levels = "priority", panicking{} },
+		"background": func(o *Options, framed <-chan struct{}) { o.View, o.Levels = "priority", panicking{framed} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys, typing := io.Pipe()
 			defer typing.Close() //nolint:errcheck // never fails
-			var out bytes.Buffer
+			out := &framedOutput{framed: make(chan struct{})}
 			options := Options{
-				Source: Static(demoSnapshot(t)), Clock: demo.Now, Input: keys, Output: &out,
+				Source: Static(demoSnapshot(t)), Clock: demo.Now, Input: keys, Output: out,
 				Environ: []string{"TERM=xterm-256color"}, Profile: colorprofile.ANSI256,
 			}
-			change(&options)
+			change(&options, out.framed)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			if err := Run(ctx, options); !errors.Is(err, tea.ErrProgramPanic) {

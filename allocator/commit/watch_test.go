@@ -20,6 +20,7 @@ type watched struct {
 	lists   int
 	from    []string // the versions that were watched from
 	watches []func(w http.ResponseWriter, r *http.Request)
+	hung    func() // called when a watch is open that will send nothing
 }
 
 func (s *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -35,6 +36,11 @@ func (s *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	next := s.watches[0]
 	s.watches = s.watches[1:]
+	if next == nil {
+		s.hung()
+		hangs(w, r)
+		return
+	}
 	next(w, r)
 }
 
@@ -47,7 +53,8 @@ func sends(events ...map[string]any) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// hangs is a watch that sends nothing and stays.
+// hangs is a watch that sends nothing and stays; a nil watch of TestFollow does too, and then the test has seen
+// enough.
 func hangs(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	w.(http.Flusher).Flush()
@@ -71,23 +78,25 @@ func TestFollow(t *testing.T) {
 		from    []string
 		noWatch bool
 	}{
-		"nothing happens":         {[]func(http.ResponseWriter, *http.Request){hangs}, []string{"[]"}, []string{"10"}, false},
+		"nothing happens":         {[]func(http.ResponseWriter, *http.Request){nil}, []string{"[]"}, []string{"10"}, false},
 		"watching is not allowed": {nil, []string{"[]"}, []string{"10"}, true},
-		"events": {[]func(http.ResponseWriter, *http.Request){sends(event("ADDED", "a", "11"), event("ADDED", "dull", "12"), event("MODIFIED", "b", "13"), event("DELETED", "a", "14")), hangs},
+		"events": {[]func(http.ResponseWriter, *http.Request){sends(event("ADDED", "a", "11"), event("ADDED", "dull", "12"), event("MODIFIED", "b", "13"), event("DELETED", "a", "14")), nil},
 			[]string{"[]", "[a]", "[a b dull]", "[b dull]"}, []string{"10", "14"}, false},
-		"a bookmark tells where to go on": {[]func(http.ResponseWriter, *http.Request){sends(event("BOOKMARK", "", "17")), hangs}, []string{"[]"}, []string{"10", "17"}, false},
-		"no history":                      {[]func(http.ResponseWriter, *http.Request){sends(gone()), hangs}, []string{"[]", "[]"}, []string{"10", "20"}, false},
-		"never any history": {[]func(http.ResponseWriter, *http.Request){sends(gone()), sends(gone()), sends(gone()), hangs}, []string{"[]", "[]", "[]"},
+		"a bookmark tells where to go on": {[]func(http.ResponseWriter, *http.Request){sends(event("BOOKMARK", "", "17")), nil}, []string{"[]"}, []string{"10", "17"}, false},
+		"no history":                      {[]func(http.ResponseWriter, *http.Request){sends(gone()), nil}, []string{"[]", "[]"}, []string{"10", "20"}, false},
+		"never any history": {[]func(http.ResponseWriter, *http.Request){sends(gone()), sends(gone()), sends(gone()), nil}, []string{"[]", "[]", "[]"},
 			[]string{"10", "20", "30"}, true},
-		"watches end at once": {[]func(http.ResponseWriter, *http.Request){sends(), hangs}, []string{"[]"}, []string{"10"}, true},
-		"no watch at all":     {[]func(http.ResponseWriter, *http.Request){sends(map[string]any{"items": []any{}}), hangs}, []string{"[]"}, []string{"10"}, true},
+		"watches end at once": {[]func(http.ResponseWriter, *http.Request){sends(), nil}, []string{"[]"}, []string{"10"}, true},
+		"no watch at all":     {[]func(http.ResponseWriter, *http.Request){sends(map[string]any{"items": []any{}}), nil}, []string{"[]"}, []string{"10"}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &watched{watches: tt.watches}
+			ctx, enough := context.WithCancel(t.Context())
+			defer enough()
+			s := &watched{watches: tt.watches, hung: enough}
 			var shown []string
 			relevant := func(claim *resourcev1.ResourceClaim) bool { return claim.Name != "dull" }
-			err := startWatched(t, s).Follow(t.Context(), 300*time.Millisecond, relevant, func(claims []*resourcev1.ResourceClaim) bool {
+			err := startWatched(t, s).Follow(ctx, time.Hour, relevant, func(claims []*resourcev1.ResourceClaim) bool {
 				var names []string
 				for _, claim := range claims {
 					names = append(names, claim.Name)
@@ -96,8 +105,12 @@ func TestFollow(t *testing.T) {
 				shown = append(shown, fmt.Sprint(names))
 				return true
 			})
-			if errors.Is(err, ErrNoWatch) != tt.noWatch || !tt.noWatch && err != nil {
-				t.Errorf("error %v, want that it cannot be watched: %v", err, tt.noWatch)
+			want := context.Canceled
+			if tt.noWatch {
+				want = ErrNoWatch
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("error %v, want %v", err, want)
 			}
 			if !slices.Equal(shown, tt.want) || !slices.Equal(s.from, tt.from) {
 				t.Errorf("shown %v, want %v; watched from %v, want %v", shown, tt.want, s.from, tt.from)
@@ -117,11 +130,15 @@ func startWatched(t *testing.T, s *watched) *API {
 	return api
 }
 
-// TestFollowEnds: when enough is seen, and when the run is interrupted, long before the time is over.
+// TestFollowEnds: when the time is over, and long before when enough is seen or the run is interrupted.
 func TestFollowEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	all := func(*resourcev1.ResourceClaim) bool { return true }
-	s := &watched{watches: []func(http.ResponseWriter, *http.Request){sends(event("ADDED", "a", "11")), hangs}}
+	s := &watched{watches: []func(http.ResponseWriter, *http.Request){hangs}}
+	if err := startWatched(t, s).Follow(ctx, 300*time.Millisecond, all, func([]*resourcev1.ResourceClaim) bool { return true }); err != nil {
+		t.Errorf("the time is over: %v", err)
+	}
+	s = &watched{watches: []func(http.ResponseWriter, *http.Request){sends(event("ADDED", "a", "11")), hangs}}
 	if err := startWatched(t, s).Follow(ctx, time.Hour, all, func(claims []*resourcev1.ResourceClaim) bool { return len(claims) == 0 }); err != nil {
 		t.Errorf("seen enough: %v", err)
 	}

@@ -46,7 +46,7 @@ func follow(t *testing.T, config *rest.Config, opts live.Options) *follower {
 // until takes snapshots until one is as it should be.
 func (f *follower) until(what string, ok func(*inspect.Snapshot) bool) *inspect.Snapshot {
 	f.t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	for f.now == nil || !ok(f.now) {
 		select {
 		case s, open := <-f.w.Updates():
@@ -309,7 +309,7 @@ func TestWatchLeavesNothingBehind(t *testing.T) {
 		for range w.Updates() {
 		}
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for runtime.NumGoroutine() > before+5 { // connections that are kept open for the next request
 		if time.Now().After(deadline) {
 			stacks := make([]byte, 1<<20)

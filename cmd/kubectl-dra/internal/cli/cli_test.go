@@ -121,8 +121,8 @@ func TestExecute(t *testing.T) {
 		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, func() time.Duration { return patience }); !errors.Is(err, errInterrupted) {
 			t.Errorf("got %v, want %v", err, errInterrupted)
 		}
-		if took := time.Since(begin); took < patience || took > 10*patience {
-			t.Errorf("took %v, want about %v", took, patience)
+		if took := time.Since(begin); took < patience {
+			t.Errorf("it gave up after %v, want at least %v", took, patience)
 		}
 	})
 }
