@@ -30,6 +30,8 @@ type diagnosis struct {
 	starved []starved
 	// joint are reasons why devices cannot be had together.
 	joint []jointReason
+	// apart is the request of joint that fits by itself; nil: none does.
+	apart *apart
 	// pools are pools that offer nothing.
 	pools []Reason
 	// noPools: nothing reaches the node at all.

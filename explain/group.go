@@ -45,6 +45,9 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 	var groups []Group
 	for _, set := range sets {
 		d := diagnoses[set[0]]
+		if err := tellApart(ctx, pick(diagnoses, set)); err != nil {
+			return nil, err
+		}
 		var nodes []int
 		for i, at := range set {
 			if i > 0 {
@@ -58,6 +61,14 @@ func (q *question) group(ctx context.Context, answers []answer) ([]Group, error)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Nodes), len(a.Nodes)) })
 	return groups, nil
+}
+
+func pick(diagnoses []*diagnosis, at []int) []*diagnosis {
+	out := make([]*diagnosis, len(at))
+	for i, n := range at {
+		out[i] = diagnoses[n]
+	}
+	return out
 }
 
 // namesOf returns the names of some of the nodes, in their order.

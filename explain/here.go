@@ -211,8 +211,8 @@ func (l *local) valuesHere(exam *allocator.Examination, claim, index int) string
 			requests = append(requests, r)
 		}
 	}
-	if len(requests) == 1 {
-		return strings.Replace(attributeValues(requests[0], *name, index, true), " have ", " of those that fit have ", 1)
+	if len(requests) > 0 && !slices.ContainsFunc(requests, func(r *allocator.ExaminedRequest) bool { return !sameFit(requests[0], r) }) {
+		return attributeValues(requests[0], *name, index, true)
 	}
 	var parts []string
 	for _, r := range requests {
@@ -230,6 +230,13 @@ func (l *local) valuesHere(exam *allocator.Examination, claim, index int) string
 func covers(c *resourcev1.DeviceConstraint, name string) bool {
 	main, _, _ := strings.Cut(name, "/")
 	return len(c.Requests) == 0 || slices.Contains(c.Requests, name) || slices.Contains(c.Requests, main)
+}
+
+// sameFit reports whether two requests are about the same devices: what one refuses, the other does.
+func sameFit(a, b *allocator.ExaminedRequest) bool {
+	return a.Prioritized == b.Prioritized && slices.EqualFunc(a.Devices, b.Devices, func(x, y allocator.ExaminedDevice) bool {
+		return x.ID == y.ID && (len(x.Failures) == 0) == (len(y.Failures) == 0)
+	})
 }
 
 // attributeValues lists the values of an attribute, the most frequent first, of the devices that would fit if
@@ -254,9 +261,14 @@ func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifie
 		counts[text]++
 	}
 	var texts []string
-	for _, text := range frequent(counts) {
-		if numbers {
-			text = fmt.Sprintf("%d have %s", counts[text], text)
+	for i, text := range frequent(counts) {
+		switch have := plural(counts[text], "has", "have"); {
+		case numbers && len(counts) == 1 && counts[text] == 1:
+			text = "the only one that fits has " + text
+		case numbers && i == 0:
+			text = fmt.Sprintf("%d of those that fit %s %s", counts[text], have, text)
+		case numbers:
+			text = fmt.Sprintf("%d %s %s", counts[text], have, text)
 		}
 		texts = append(texts, text)
 	}

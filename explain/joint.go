@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // When every request has enough devices of its own, the conflict is between devices or requests. It is
@@ -89,6 +90,7 @@ func (d *diagnosis) jointReasons(ctx context.Context, exam *allocator.Examinatio
 		if claim == 0 {
 			base.Message = "fits by itself, but not together with the requests before it"
 		}
+		d.apart = &apart{claim: claim, request: request, codes: codes, devices: fittingDevices(r)}
 	case allocator.Undecided:
 		base.Message = "does not fit; the search for the reason was given up"
 		codes = aloneCodes
@@ -108,6 +110,17 @@ func (d *diagnosis) jointReasons(ctx context.Context, exam *allocator.Examinatio
 	d.joint = append(d.joint, base)
 	d.conflictReasons(exam, &base.Reason, claim, request, codes)
 	return nil
+}
+
+// fittingDevices are those that pass every check that looks at one device, if the request has one alternative.
+func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for i := range r.Devices {
+		if d := &r.Devices[i]; len(d.Failures) == 0 && !r.Prioritized {
+			out = append(out, d.ID)
+		}
+	}
+	return out
 }
 
 // firstMisfit adds the requests one by one and returns the first that does not fit to those before,

@@ -43,7 +43,7 @@ func TestPods(t *testing.T) {
 	}{
 		{"four and two GPUs", newPod(func(p *corev1.PodSpec) { uses(p, "train-1", "sweep-3") }), explain.Allocatable, "gpu-b-04", ""},
 		{"four GPUs twice", newPod(func(p *corev1.PodSpec) { uses(p, "train-1", "train-1") }),
-			explain.Unsatisfiable, "fits by itself, but not together with what comes before it", "cannot be allocated"},
+			explain.Unsatisfiable, "fits by itself, but not together with gpus of train-1", "cannot be allocated"},
 		{"one claim", newPod(func(p *corev1.PodSpec) { uses(p, "train-1") }), explain.Allocatable, "gpu-b-03 gpu-b-04", ""},
 		{"node selector", newPod(func(p *corev1.PodSpec) {
 			uses(p, "train-1")
