@@ -8,7 +8,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 const priorityLevelsView = "prioritylevels"
@@ -33,8 +35,27 @@ func checkSeats(seats int) error {
 	return nil
 }
 
-// levelReader reads what the priority levels of the cluster are doing.
-func (s *source) levelReader() (*flowcontrol.Reader, error) {
+// levelReader reads what the priority levels are doing: those of the cluster, or of the demo, which plays on
+// with each reading. It is nil for files, which say nothing of it.
+func (s *source) levelReader() (priority.Reader, error) {
+	switch {
+	case s.levels != nil:
+		return s.levels, nil
+	case len(s.from) > 0:
+		return nil, nil //nolint:nilnil // no reader is an answer: there is nothing to read
+	}
+	reader, err := s.newLevelReader()
+	if err != nil {
+		return nil, err
+	}
+	s.levels = reader
+	return reader, nil
+}
+
+func (s *source) newLevelReader() (priority.Reader, error) {
+	if s.demo {
+		return demo.NewLoad()
+	}
 	config, err := s.restConfig()
 	if err != nil {
 		return nil, err
@@ -45,11 +66,11 @@ func (s *source) levelReader() (*flowcontrol.Reader, error) {
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
 func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
 	var reading flowcontrol.Reading
-	if !o.src.offline() {
-		reader, err := o.src.levelReader()
-		if err != nil {
-			return nil, err
-		}
+	reader, err := o.src.levelReader()
+	if err != nil {
+		return nil, err
+	}
+	if reader != nil {
 		reading = reader.Read(ctx)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -14,22 +14,27 @@ import (
 // shown by kubectl dra options only, as kubectl does.
 var sourceFlags = []string{"from", "demo", "features", "verbose", "color", "namespace", "context", "kubeconfig"}
 
-// help prints a command's long text and usage to stdout.
-func help(cmd *cobra.Command, _ []string) {
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
+// help prints a command's long text and usage to stdout. Cobra takes no error from it, so what could not be
+// written is found in failed.
+func help(failed *error) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, _ []string) {
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short
+		}
+		if _, err := io.WriteString(cmd.OutOrStdout(), strings.TrimSpace(text)+"\n\n"+usageText(cmd)); err != nil {
+			*failed = fmt.Errorf("printing the help of %s: %w", cmd.CommandPath(), err)
+		}
 	}
-	_, _ = fmt.Fprintln(cmd.OutOrStdout(), strings.TrimSpace(text)+"\n") // nobody is left to tell
-	writeUsage(cmd.OutOrStdout(), cmd)
 }
 
 func usage(cmd *cobra.Command) error {
-	writeUsage(cmd.ErrOrStderr(), cmd)
-	return nil
+	_, err := io.WriteString(cmd.ErrOrStderr(), usageText(cmd))
+	return err
 }
 
-func writeUsage(w io.Writer, cmd *cobra.Command) {
+// usageText is what a command's help says below its long text.
+func usageText(cmd *cobra.Command) string {
 	var b strings.Builder
 	if cmd.HasExample() {
 		b.WriteString("Examples:\n" + cmd.Example + "\n\n")
@@ -50,7 +55,7 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 	}
 	b.WriteString("\nWhat to read:\n" + subset(cmd.Root().PersistentFlags(), sourceFlags).FlagUsagesWrapped(80))
 	b.WriteString("\n\"kubectl dra options\" lists all flags of the connection to a cluster.\n")
-	_, _ = io.WriteString(w, b.String()) // nobody is left to tell
+	return b.String()
 }
 
 func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,7 +26,8 @@ func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	src := newSource(streams, clock)
 	root := newRoot(src)
 	root.SetArgs(args)
-	return report(streams.ErrOut, execute(ctx, root.ExecuteContext, src.patienceNow))
+	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), src.helpFailed) }
+	return report(streams.ErrOut, execute(ctx, run, src.patienceNow))
 }
 
 // endings are the signals that end a command in good order. One that is started with nohup goes on when its

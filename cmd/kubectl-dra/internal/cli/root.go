@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
 const rootLong = `kubectl dra explains Dynamic Resource Allocation (DRA): why a claim is, can be or
@@ -31,7 +35,7 @@ func newRoot(src *source) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(src, cmd) },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := configureLog(streams.ErrOut, src.verbosity); err != nil {
 				return err
@@ -47,12 +51,21 @@ func newRoot(src *source) *cobra.Command {
 	src.config.AddFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
-	root.SetHelpFunc(help)
+	root.SetHelpFunc(help(&src.helpFailed))
+	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
 	root.AddCommand(
 		newTop(src), newExplain(src), newAllocate(src), newDeallocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
 	)
 	root.SetHelpCommand(newHelp(root))
 	return root
+}
+
+// runRoot is what happens without a command.
+func runRoot(src *source, cmd *cobra.Command) error {
+	if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
+		return errors.Join(err, cmd.Help())
+	}
+	return output.PrintVersion(src.streams.Out, pluginVersion())
 }
 
 // knownCommand refuses words that are no command.

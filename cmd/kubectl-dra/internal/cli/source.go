@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 // maxWarnings is how many warnings about manifests are shown without -v.
@@ -41,6 +42,9 @@ type source struct {
 
 	gates map[inspect.Gate]bool // --features, parsed
 	said  *remarks              // nil says every remark
+
+	levels     priority.Reader // once it was asked for
+	helpFailed error           // why help could not be printed
 
 	patience atomic.Int64 // how long a command that writes may take to end when it is interrupted; 0: patience
 }

@@ -132,10 +132,8 @@ const gcPercent = 50
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
 func (o *topOptions) connect(ctx context.Context, options *tui.Options, once bool) (err error) {
-	if !o.src.offline() {
-		if options.Levels, err = o.src.levelReader(); err != nil {
-			return err
-		}
+	if options.Levels, err = o.src.levelReader(); err != nil {
+		return err
 	}
 	if o.src.offline() || once {
 		snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
@@ -145,9 +143,6 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		options.Source = tui.Static(snapshot)
 		if !o.src.demo || once {
 			return nil
-		}
-		if options.Levels, err = demo.NewLoad(); err != nil {
-			return err
 		}
 		options.Source, err = demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
 		return err

@@ -50,7 +50,7 @@ func newVersion(src *source) *cobra.Command {
 
 // run prints the plugin's version even when the server's cannot be read; that is then the error.
 func (o *versionOptions) run(ctx context.Context, format output.Format) error {
-	v := &output.Version{ClientVersion: clientVersion(), ModelledKubernetes: fmt.Sprintf("1.%d", inspect.NewestMinor)}
+	v := pluginVersion()
 	var failed error
 	if !o.client && !o.src.offline() {
 		v.ServerVersion, failed = o.serverVersion(ctx)
@@ -62,6 +62,11 @@ func (o *versionOptions) run(ctx context.Context, format output.Format) error {
 		err = output.PrintVersion(o.src.streams.Out, v)
 	}
 	return errors.Join(err, failed)
+}
+
+// pluginVersion is what is known without a server.
+func pluginVersion() *output.Version {
+	return &output.Version{ClientVersion: clientVersion(), ModelledKubernetes: fmt.Sprintf("1.%d", inspect.NewestMinor)}
 }
 
 func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, error) {
