@@ -74,6 +74,7 @@ type search struct {
 	conflict *Conflict
 	atoms    []atom // of all near nodes, each once
 	changes  []change
+	cut      bool // there are more than the near nodes
 	releases bool // some fix releases claims
 }
 
@@ -83,7 +84,7 @@ func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Con
 		at := slices.IndexFunc(near, func(n nearNode) bool { return n.name == conflict.Node })
 		near = append([]nearNode{near[at]}, slices.Delete(slices.Clone(near), at, at+1)...)
 	}
-	s.near = near[:min(len(near), maxNear)]
+	s.near, s.cut = near[:min(len(near), maxNear)], len(near) > maxNear
 	if len(q.unsuitable) == 0 {
 		s.nodes = slices.Clip(q.nodes)
 	}
@@ -360,7 +361,14 @@ func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
 	if fitting.contains(c.node) {
 		node = c.node
 	}
-	return s.fix(ctx, c, node, n), nil
+	f := s.fix(ctx, c, node, n)
+	where := ""
+	if n > 1 {
+		where = "on " + string(node) + " "
+	}
+	text, err := s.lesser(ctx, c, node, where)
+	f.Message += text
+	return f, err
 }
 
 // fittingIn asks the nodes of a world that is changed. In a large cluster these are the near ones, for a

@@ -1,0 +1,171 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What a fix gives less of.
+//
+// Another value or another class may stand for a smaller device: a partition of a quarter of the memory fits where
+// half a GPU does not. The device that the scheduler would pick with the change is compared with those that the
+// request accepts as it is, held or not, on the nodes that come nearest: what it has less of than each of these
+// is said.
+
+// maxLess is the number of capacities that are compared in words.
+const maxLess = 2
+
+// less is a capacity of which a fix gives less.
+type less struct {
+	name        resourcev1.QualifiedName
+	have        resource.Quantity
+	least, most resource.Quantity // of the devices that are accepted as it is
+}
+
+// lesser says, in parentheses, what the devices that a fix gives on a node have less of; "" when that is nothing, or
+// not known. where is put before it.
+func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, where string) (string, error) {
+	l := s.q.localOf(node)
+	if l == nil || c.world != nil || s.q.spent > remedySteps || !slices.ContainsFunc(c.edits, otherDevices) {
+		return "", nil
+	}
+	result, err := l.world(c.edits).Allocate(ctx, l.node, s.q.apply(ctx, c.edits), nil)
+	if err != nil || result.Outcome != allocator.Allocated {
+		return "", ctx.Err() // what it gives is not known
+	}
+	s.q.spent += result.Steps
+	var found []less
+	for i := range c.edits {
+		e := &c.edits[i]
+		if !otherDevices(*e) || slices.ContainsFunc(c.edits[:i], func(o edit) bool { return otherDevices(o) && o.at == e.at }) {
+			continue
+		}
+		found = append(found, compare(s.picked(l, result, e.at), s.accepted(e.at), s.asked(ctx, e))...)
+	}
+	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
+	if len(found) == 0 {
+		return "", nil
+	}
+	var texts []string
+	for i := range found {
+		texts = append(texts, found[i].String())
+	}
+	of := ""
+	if s.cut {
+		of = ", as the nearest nodes have"
+	}
+	return fmt.Sprintf(" (%sa device with %s%s)", where, shorten(texts, maxLess), of), nil
+}
+
+// otherDevices reports whether an edit lets a request have devices that it did not accept.
+func otherDevices(e edit) bool {
+	return e.kind == editTerm || e.kind == editClassTerm || e.kind == editClass
+}
+
+func (l less) String() string {
+	atLeast := ""
+	if l.least.Cmp(l.most) != 0 {
+		atLeast = "at least "
+	}
+	return fmt.Sprintf("%s %s instead of %s%s", l.name, l.have.String(), atLeast, l.least.String())
+}
+
+// asked is the capacity that the changed term names itself, which needs no mention; "" when it is none.
+func (s *search) asked(ctx context.Context, e *edit) resourcev1.QualifiedName {
+	if e.kind == editTerm && e.expression != "" {
+		if c := s.q.comparison(ctx, e.expression); c != nil && c.kind == "capacity" {
+			return resourcev1.QualifiedName(c.name)
+		}
+	}
+	return ""
+}
+
+// picked are the devices of a result for a request.
+func (s *search) picked(l *local, result *allocator.Result, at alternative) []*resourcev1.Device {
+	request := &s.q.claims[at.claim].Spec.Devices.Requests[at.request]
+	name := request.Name
+	if at.sub >= 0 {
+		name += "/" + request.FirstAvailable[at.sub].Name
+	}
+	var out []*resourcev1.Device
+	for _, r := range result.Allocations[at.claim].Devices.Results {
+		if r.Request != name {
+			continue
+		}
+		for _, slice := range l.snapshot.SlicesIn(inspect.PoolID{Driver: r.Driver, Pool: r.Pool}) {
+			for i := range slice.Spec.Devices {
+				if slice.Spec.Devices[i].Name == r.Device {
+					out = append(out, &slice.Spec.Devices[i])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
+func (s *search) accepted(at alternative) []*resourcev1.Device {
+	var out []*resourcev1.Device
+	for _, n := range s.near {
+		l := s.q.localOf(n.name)
+		if l == nil || l.exam == nil {
+			continue
+		}
+		for i := range l.exam.Requests {
+			r := &l.exam.Requests[i]
+			if alternativeOf(r) != at {
+				continue
+			}
+			for _, d := range devicesWithout(r, allocator.ClassSelectorRejected, allocator.SelectorRejected, allocator.SelectorError) {
+				out = append(out, d.Device)
+			}
+		}
+	}
+	return out
+}
+
+// compare lists the capacities of which one of some devices has less than each of others, but for one. Devices of
+// which claims take shares are not compared: what counts there is what is asked for.
+func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName) []less {
+	shared := func(d *resourcev1.Device) bool {
+		return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+	}
+	if len(have) == 0 || len(others) == 0 || slices.ContainsFunc(have, shared) || slices.ContainsFunc(others, shared) {
+		return nil
+	}
+	var out []less
+	for name := range others[0].Capacity {
+		mine, _, ok := extremes(have, name)
+		least, most, everywhere := extremes(others, name)
+		if ok && everywhere && name != except && mine.Cmp(least) < 0 {
+			out = append(out, less{name, mine, least, most})
+		}
+	}
+	slices.SortFunc(out, func(a, b less) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// extremes are the lowest and the highest amount of a capacity; false: some device does not have it.
+func extremes(devices []*resourcev1.Device, name resourcev1.QualifiedName) (least, most resource.Quantity, ok bool) {
+	for i, d := range devices {
+		c, has := d.Capacity[name]
+		if !has {
+			return least, most, false
+		}
+		if i == 0 || c.Value.Cmp(least) < 0 {
+			least = c.Value
+		}
+		if i == 0 || c.Value.Cmp(most) > 0 {
+			most = c.Value
+		}
+	}
+	return least, most, true
+}
