@@ -192,7 +192,7 @@ func objectName(kindName string, k kind, object metav1.Object) string {
 // does when files are applied one after the other, and there is a warning.
 func (c *collector) isDuplicate(where string, id identity, object metav1.Object, name string) bool {
 	first, found := c.seen[id]
-	if !found || id.name == "" {
+	if !found {
 		c.seen[id] = origin{where, object}
 		return false
 	}

@@ -16,7 +16,7 @@ type Result struct {
 	// the caller's own. Devices of one ResourceSlice may share maps.
 	Objects inspect.Objects
 	// Warnings are what the API server would have refused, in the order of reading. They are never
-	// fatal: the object is kept.
+	// fatal: the object is kept, unless it has no name to speak of it by.
 	Warnings []Warning
 	// Skipped counts the objects of kinds that no question needs, by "apiVersion Kind".
 	Skipped map[string]int

@@ -376,3 +376,19 @@ spec:
 		}
 	}
 }
+
+// TestObjectsWithoutName: nothing could refer to such an object, and no server has one.
+func TestObjectsWithoutName(t *testing.T) {
+	r, err := ReadBytes("f", []byte(`{"apiVersion":"v1","kind":"NodeList","items":[{},{"metadata":{"name":"n"}},{"metadata":{"generateName":"g-"}}]}`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, node := range r.Objects.Nodes {
+		names = append(names, node.Name)
+	}
+	if !slices.Equal(names, []string{"g-1", "n"}) {
+		t.Errorf("nodes %q, want g-1 and n", names)
+	}
+	checkWarnings(t, r.Warnings, []string{"Node (without name): metadata.name: left out"})
+}

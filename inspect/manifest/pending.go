@@ -104,6 +104,10 @@ func (c *collector) keep(p *pending) error {
 	}
 	where := place(p.text.source, p.text.line(p.at.from))
 	name := objectName(p.head.kind, p.kind, p.object)
+	if p.object.GetName() == "" {
+		c.warn(Warning{Source: where, Object: name, Path: "metadata.name", Message: "left out: an object needs a name"})
+		return nil
+	}
 	if !c.isDuplicate(where, identity{p.kind.resource, p.object.GetNamespace(), p.object.GetName()}, p.object, name) {
 		c.objects = appendObject(c.objects, p.object)
 	}

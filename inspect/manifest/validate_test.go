@@ -180,7 +180,6 @@ func TestOtherWarnings(t *testing.T) {
 		text string
 		want []string
 	}{
-		"no name": {`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass"}`, []string{"DeviceClass (without name): metadata.name: Required"}},
 		"class": {`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"A_b"},"spec":{"selectors":[{}],"extendedResourceName":"requests.x/y","config":[{}]}}`, []string{
 			`metadata.name: Invalid value: "A_b"`, "spec.selectors[0].cel: Required", "spec.extendedResourceName: Invalid", "spec.config[0].opaque: Required",
 		}},
