@@ -16,7 +16,7 @@ func TestAllocatedClaims(t *testing.T) {
 		c.AddNode(t, node, nil)
 		c.ApplyText(t, sliceYAML("gpu.example.com", node, 1))
 	}
-	c.ApplyText(t, classYAML+"---\n"+claimYAML("mine")+"---\n"+claimYAML("next"))
+	c.ApplyText(t, classYAML+"---\n"+claimYAML("mine"))
 	run := func(args ...string) cluster.Result { return c.Plugin(t, cluster.Admin, args...) }
 
 	answer{stdout: "mine", stderr: "watching for 500ms"}.check(t, run("allocate", "claim", "mine", "--node", "n2", "--yes", "--settle", "500ms", "-o", "name"))
@@ -29,10 +29,11 @@ func TestAllocatedClaims(t *testing.T) {
 	}
 	answer{code: 1, stderr: "reserved for pods/first"}.check(t, run("deallocate", "claim", "mine", "--yes"))
 
-	// The other device goes to another claim, so that the next pod needs this one.
+	// The other device goes to another claim, so that the next pod needs this one. The scheduler sees claims in
+	// the order in which they change: when it sees the next claim, it knows that both devices are taken.
 	answer{stdout: "other", stderr: "watching for 500ms"}.check(t, applied(t, c, claimYAML("other"), "allocate", "claim", "other", "--yes", "--settle", "500ms", "-o", "name"))
-	c.ApplyText(t, anywherePod("second", "next"))
-	if condition, node := c.PodScheduled(t, "default", "second"); node != "" {
+	c.ApplyText(t, claimYAML("next")+"---\n"+anywherePod("second", "next"))
+	if condition, node := c.PodScheduled(t, "default", "second", cluster.Unplaced); node != "" {
 		t.Fatalf("the second pod is on %s although no device is free: %s", node, condition.Message)
 	}
 	result := run("explain", "pod", "second", "-o", "json")

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -153,7 +152,7 @@ func agree(t *testing.T, c *cluster.Cluster, seats int, upper bool) {
 func untilEqual(t *testing.T, compare func(context.Context) (diff string, err error)) {
 	t.Helper()
 	last := ""
-	cluster.Eventually(t, 15*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		diff, err := compare(ctx)
 		if err != nil && last == "" {
 			return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -126,7 +125,7 @@ func figuresOf(level priorityLevel) figures {
 // shows waits until the server's own metrics have the figures, and then wants them from the plugin.
 func shows(t *testing.T, c *cluster.Cluster, level string, want figures) priorityLevel {
 	t.Helper()
-	cluster.Eventually(t, 20*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		all, err := serverFigures(ctx, c)
 		if err != nil {
 			return err
@@ -150,7 +149,8 @@ func shows(t *testing.T, c *cluster.Cluster, level string, want figures) priorit
 func TestPriorityLevelLoad(t *testing.T) {
 	users := []string{"queueing", "rejecting", "borrowing", "nometrics", "dumponly"}
 	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: users,
-		ServerFlags: []string{"--max-requests-inflight=30", "--max-mutating-requests-inflight=12"}})
+		// A request waits in a queue for at most a quarter of the time that it may take: longer than this test.
+		ServerFlags: []string{"--max-requests-inflight=30", "--max-mutating-requests-inflight=12", "--request-timeout=1h"}})
 	c.ApplyText(t, loadYAML)
 	for _, user := range users[:3] {
 		permit(t, c, user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}})
@@ -185,7 +185,7 @@ func TestPriorityLevelLoad(t *testing.T) {
 	})
 	t.Run("borrow", func(t *testing.T) {
 		h := hold(t, c, "borrowing", 10)
-		cluster.Eventually(t, 40*time.Second, func(context.Context) error { // the server adjusts limits every ten seconds
+		cluster.Eventually(t, func(context.Context) error { // the server adjusts limits every ten seconds
 			if level := levels(t, c, cluster.Admin).named(t, "borrowing"); *level.Current < 10 {
 				return fmt.Errorf("the limit is %d of nominally %d seats, want that 10 requests get theirs", *level.Current, level.Nominal)
 			}
@@ -228,7 +228,7 @@ func testWithoutPermission(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// permit lets a user do what the rules say, and waits until the server has seen the first of them.
+// permit lets a user do what the rules say, and waits until the server has seen them.
 func permit(t *testing.T, c *cluster.Cluster, user string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	rbac, about := c.Client().RbacV1(), metav1.ObjectMeta{Name: "permit-" + user}
@@ -240,13 +240,25 @@ func permit(t *testing.T, c *cluster.Cluster, user string, rules ...rbacv1.Polic
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: about.Name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	first := rules[0]
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: first.Verbs[0], Group: first.APIGroups[0], Resource: first.Resources[0]}}}
-	cluster.Eventually(t, 10*time.Second, func(ctx context.Context) error {
+	for _, rule := range rules {
+		awaitPermission(t, c, user, "", rule, true)
+	}
+}
+
+// awaitPermission waits until the server permits a user what a rule says, in a namespace or, if that is empty,
+// everywhere, or forbids it: it learns of roles and of bindings a moment after they changed.
+func awaitPermission(t *testing.T, c *cluster.Cluster, user, namespace string, rule rbacv1.PolicyRule, want bool) {
+	t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user}}
+	if len(rule.NonResourceURLs) > 0 {
+		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: rule.Verbs[0], Path: strings.TrimSuffix(rule.NonResourceURLs[0], "*")}
+	} else {
+		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0]}
+	}
+	cluster.Eventually(t, func(ctx context.Context) error {
 		answer, err := c.Client().AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-		if err == nil && !answer.Status.Allowed {
-			err = fmt.Errorf("%s may not %s %s yet", user, first.Verbs[0], first.Resources[0])
+		if err == nil && answer.Status.Allowed != want {
+			err = fmt.Errorf("%s may %s %+v: %v, want %v", user, rule.Verbs[0], rule, answer.Status.Allowed, want)
 		}
 		return err
 	})

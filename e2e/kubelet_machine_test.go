@@ -84,7 +84,7 @@ func nics() []resourcev1.Device {
 // registered waits until the kubelet knows the drivers and the device plugin, and the slices are there.
 func (m *machine) registered(t *testing.T, c *cluster.Cluster, name string) {
 	t.Helper()
-	cluster.Eventually(t, 30*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		for driver, d := range m.drivers {
 			if !d.Registered() {
 				return fmt.Errorf("the kubelet of %s does not know driver %s", name, driver)
@@ -177,7 +177,7 @@ spec:
 // runs waits until a pod runs and returns its node.
 func runs(t *testing.T, c *cluster.Cluster, name string) (on string) {
 	t.Helper()
-	cluster.Eventually(t, 60*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		pod, err := c.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func finish(t *testing.T, c *cluster.Cluster, m *machine, name string) {
 	if err := pods.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, 60*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		if _, err := pods.Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			return errors.Join(err, fmt.Errorf("pod %s still exists", name))
 		}

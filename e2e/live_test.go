@@ -180,7 +180,7 @@ func allow(t *testing.T, c *cluster.Cluster, user, namespace, group string, reso
 		}
 	}
 	// The authorizer learns of the binding a moment later.
-	cluster.Eventually(t, 10*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		got, err := live.Read(ctx, c.Config(user), live.Options{Namespace: namespace, Resources: []inspect.Resource{inspect.Resource(resources[0])}})
 		if err != nil {
 			return err

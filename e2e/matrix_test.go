@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
@@ -54,7 +54,12 @@ func TestPermissionMatrix(t *testing.T) {
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2)+"---\n"+objectsYAML)
 	c.ApplyText(t, capacityYAML)
 	c.ApplyText(t, rolesYAML)
-	time.Sleep(2 * time.Second) // the authorizer learns of the roles a moment later
+	for _, user := range users[1:] {
+		awaitPermission(t, c, user, "default", claimsRule("list"), true)
+	}
+	for _, user := range []string{"tenant", "operator"} {
+		awaitPermission(t, c, user, "default", claimsRule("update"), true)
+	}
 	commands := append(append([][]string{}, reads...), []string{"snapshot", "-o", filepath.Join(t.TempDir(), "s"), "--force"},
 		[]string{"allocate", "claim", "one", "--dry-run=client"}, []string{"allocate", "claim", "one", "--dry-run=server"})
 	var b strings.Builder
@@ -89,6 +94,11 @@ func matrixLine(b *strings.Builder, command, user string, result cluster.Result)
 		line, _, _ = strings.Cut(strings.TrimRight(line, "\n"), " to /") // a temporary file
 		b.WriteString("    " + ageless(line) + "\n")
 	}
+}
+
+// claimsRule permits something with claims.
+func claimsRule(verb string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{"resource.k8s.io"}, Resources: []string{"resourceclaims"}, Verbs: []string{verb}}
 }
 
 func resourceVersion(t *testing.T, c *cluster.Cluster, claim string) string {

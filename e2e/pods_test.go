@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -119,7 +118,7 @@ func deviceHolders(t *testing.T, c *cluster.Cluster, holder string) {
 		t.Errorf("want Unsatisfiable because default/%s holds devices\n%v", holder, result)
 	}
 	c.ApplyText(t, podYAML("greedy", "n2", "resourceClaims: [{name: gpus, resourceClaimName: four}]", "claims: [{name: gpus}]"))
-	if condition, node := c.PodScheduled(t, "default", "greedy"); node != "" || !strings.Contains(condition.Message, "cannot allocate all claims") {
+	if condition, node := c.PodScheduled(t, "default", "greedy", cluster.Unplaced); node != "" || !strings.Contains(condition.Message, "cannot allocate all claims") {
 		t.Errorf("the scheduler puts the pod on %q: %s", node, condition.Message)
 	}
 }
@@ -177,7 +176,7 @@ spec:
 func podClaims(t *testing.T, c *cluster.Cluster, name string, count int) []string {
 	t.Helper()
 	var names []string
-	cluster.Eventually(t, 30*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		pod, err := c.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -204,7 +203,7 @@ func podClaims(t *testing.T, c *cluster.Cluster, name string, count int) []strin
 // bound waits until a pod has a node, which must be the given one.
 func bound(t *testing.T, c *cluster.Cluster, name, node string) {
 	t.Helper()
-	cluster.Eventually(t, 30*time.Second, func(ctx context.Context) error {
+	cluster.Eventually(t, func(ctx context.Context) error {
 		pod, err := c.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err

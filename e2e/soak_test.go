@@ -216,7 +216,8 @@ func (s *soak) forbid() {
 	if err := s.client().RbacV1().ClusterRoles().Delete(s.t.Context(), soakRole, metav1.DeleteOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond) // until the authorizer has seen it
+	awaitPermission(s.t, s.c, "soaked", "", claimsRule("list"), false)
+	awaitPermission(s.t, s.c, "soaked", "", claimsRule("watch"), false)
 }
 
 func (s *soak) client() kubernetes.Interface { return s.c.Client() }
@@ -290,7 +291,7 @@ func versions(o inspect.Objects) []string {
 func (s *soak) until(what string, wrong func(*inspect.Snapshot) string) {
 	s.t.Helper()
 	why := "no snapshot"
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		select {
 		case next, ok := <-s.watcher.Updates():
 			if !ok {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
@@ -10,20 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hinshun/vt10x"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// screenOutput is what a terminal was sent. It may be read while it is written.
+// screenOutput is what a terminal was sent, and everything that it has shown: what a program sends for a
+// new picture depends on the picture before, and so on what happened to come first. It may be read while it
+// is written.
 type screenOutput struct {
-	mu   sync.Mutex
-	data bytes.Buffer
+	mu     sync.Mutex
+	data   bytes.Buffer
+	screen vt10x.Terminal
+	shown  strings.Builder
 }
 
 func (s *screenOutput) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, err := s.screen.Write(p); err != nil {
+		return 0, err
+	}
+	s.shown.WriteString(s.screen.String())
 	return s.data.Write(p)
 }
 
@@ -31,6 +41,13 @@ func (s *screenOutput) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.data.String()
+}
+
+// shows reports whether a text has been on the screen.
+func (s *screenOutput) shows(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(s.shown.String(), text)
 }
 
 // TestTop runs the terminal UI in a pseudo terminal against a real server: it follows what happens, and allocates
@@ -60,18 +77,19 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &screenOutput{}
+	out := &screenOutput{screen: vt10x.New(vt10x.WithSize(120, 30))}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	shows := func(text string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), text); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%q does not appear; the terminal got:\n%q", text, out.String())
+		cluster.Eventually(t, func(context.Context) error {
+			if !out.shows(text) {
+				return fmt.Errorf("%q does not appear; the terminal got:\n%q", text, out.String())
 			}
-		}
+			return nil
+		})
 	}
 	press := func(key string) {
 		t.Helper()
@@ -81,15 +99,13 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
 	}
 	allocated := func(want bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-			claim, err := c.Client().ResourceV1().ResourceClaims("default").Get(t.Context(), "waiting", metav1.GetOptions{})
-			if err == nil && (claim.Status.Allocation != nil) == want && len(claim.Annotations) == 0 {
-				return
+		cluster.Eventually(t, func(ctx context.Context) error {
+			claim, err := c.Client().ResourceV1().ResourceClaims("default").Get(ctx, "waiting", metav1.GetOptions{})
+			if err == nil && ((claim.Status.Allocation != nil) != want || len(claim.Annotations) > 0) {
+				err = fmt.Errorf("the claim is not as wanted (allocated %v): %+v", want, claim)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("the claim is not as wanted (allocated %v): %v %+v", want, err, claim)
-			}
-		}
+			return err
+		})
 	}
 
 	shows("1 claim")
@@ -113,7 +129,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
 		if err != nil {
 			t.Errorf("it ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("q does not end it; the terminal got:\n%q", out.String())
 	}
 	if !strings.Contains(out.String(), "\x1b[?1049l") {

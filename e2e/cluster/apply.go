@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 )
 
 // Apply creates the objects of YAML files, in their order. A namespace that exists already is fine.
@@ -123,9 +125,16 @@ func (c *Cluster) create(ctx context.Context, object *unstructured.Unstructured)
 	if err != nil || status == nil {
 		return err
 	}
-	created.Object["status"] = status
-	_, err = client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
-	return err
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error { // with a scheduler that has seen it already
+		created.Object["status"] = status
+		_, err := client.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			if now, getErr := client.Get(ctx, created.GetName(), metav1.GetOptions{}); getErr == nil {
+				created = now
+			}
+		}
+		return err
+	})
 }
 
 // AddNode creates a node that is ready and has room for a hundred pods.
@@ -152,29 +161,44 @@ func (c *Cluster) AddNode(t testing.TB, name string, labels map[string]string) {
 	}
 }
 
+// patience bounds every wait. It is far more than any of them takes: a machine may be slow, or busy with
+// something else for a while, and nothing is won by giving up early.
+const patience = 3 * time.Minute
+
 // Eventually repeats check until it returns nil, or fails the test with its last error.
-func Eventually(t testing.TB, timeout time.Duration, check func(context.Context) error) {
+func Eventually(t testing.TB, check func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	var last error
 	for {
 		err := check(ctx)
 		if err == nil {
 			return
 		}
+		if last == nil || ctx.Err() == nil { // not that the time was up in the middle of a try
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("after %v: %v", timeout, err)
+			t.Fatalf("after %v: %v", patience, last)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// PodScheduled waits until the scheduler has decided about a pod and returns its condition
-// PodScheduled and the node, which is "" while the condition is false.
-func (c *Cluster) PodScheduled(t testing.TB, namespace, name string) (decision corev1.PodCondition, node string) {
+// decidingTime is how long a decision of the scheduler that is not the expected one has to stand. It may be
+// about the cluster as it was a moment ago, and then the scheduler decides again by itself.
+const decidingTime = 5 * time.Second
+
+// PodScheduled waits until the scheduler has decided about a pod as expected, or differently and stays with
+// it. It returns its condition PodScheduled and the node, which is "" while the condition is false.
+func (c *Cluster) PodScheduled(
+	t testing.TB, namespace, name string, expected func(corev1.PodCondition, string) bool,
+) (decision corev1.PodCondition, node string) {
 	t.Helper()
-	Eventually(t, 60*time.Second, func(ctx context.Context) error {
+	var since time.Time
+	Eventually(t, func(ctx context.Context) error {
 		if err := c.alive(); err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +207,14 @@ func (c *Cluster) PodScheduled(t testing.TB, namespace, name string) (decision c
 			return err
 		}
 		for _, condition := range pod.Status.Conditions {
-			if condition.Type == corev1.PodScheduled {
-				decision, node = condition, pod.Spec.NodeName
+			if condition.Type != corev1.PodScheduled {
+				continue
+			}
+			if since.IsZero() {
+				since = time.Now()
+			}
+			decision, node = condition, pod.Spec.NodeName
+			if node != "" || expected(decision, node) || time.Since(since) > decidingTime {
 				return nil
 			}
 		}
@@ -192,3 +222,11 @@ func (c *Cluster) PodScheduled(t testing.TB, namespace, name string) (decision c
 	})
 	return decision, node
 }
+
+// Unplaced is what to expect of a pod for whose claims no node has the devices.
+func Unplaced(decision corev1.PodCondition, node string) bool {
+	return node == "" && decision.Reason == corev1.PodReasonUnschedulable && strings.Contains(decision.Message, "cannot allocate all claims")
+}
+
+// Placed is what to expect of a pod that can run.
+func Placed(_ corev1.PodCondition, node string) bool { return node != "" }

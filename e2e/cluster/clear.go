@@ -54,7 +54,7 @@ func (c *Cluster) clear(ctx context.Context, kind schema.GroupKind) error {
 func (c *Cluster) RemoveClaim(t testing.TB, namespace, name string) {
 	t.Helper()
 	// Also at the end of a test, when its context is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	mapping, err := c.mapper.RESTMapping(schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"})
 	if err == nil {
@@ -81,10 +81,14 @@ func remove(ctx context.Context, resource dynamic.ResourceInterface, name string
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
-		case err != nil:
+		case err != nil && !apierrors.IsConflict(err):
 			return err
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not go away: %w", name, ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 

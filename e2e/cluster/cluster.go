@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -34,9 +35,6 @@ const Admin = "admin"
 // Default is the control plane that tests use unless they say otherwise: a directory of
 // e2e/controlplane.
 const Default = "v1.37"
-
-// startTimeout bounds how long the API server may take until it is ready.
-const startTimeout = 3 * time.Minute
 
 // Options say what kind of cluster to start. The zero value is API server and scheduler of the default
 // version with its default gates.
@@ -168,7 +166,7 @@ func (c *Cluster) run(name string, args ...string) error {
 
 // connect waits until the API server is ready and makes the clients and kubeconfig files.
 func (c *Cluster) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		if err := c.alive(); err != nil {
@@ -211,7 +209,12 @@ func (c *Cluster) ready(ctx context.Context) error {
 	if err != nil {
 		return err // the certificate may not have been written yet
 	}
-	return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	if err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+		return err
+	}
+	// The server makes it in the background, and may be ready before.
+	_, err = client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+	return err
 }
 
 // stop ends the processes, the last one first, and shows their logs if the test failed.

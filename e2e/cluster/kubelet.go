@@ -144,7 +144,7 @@ func (k *Kubelet) Start(t testing.TB) {
 	if k.process, err = launch("kubelet-"+k.Name, k.home, cmd); err != nil {
 		t.Fatalf("starting kubelet %s: %v", k.Name, err)
 	}
-	Eventually(t, startTimeout, func(ctx context.Context) error {
+	Eventually(t, func(ctx context.Context) error {
 		if k.process.ended() {
 			t.Fatalf("kubelet %s ended: %v\n%s", k.Name, k.process.cmd.ProcessState, k.process.tail(15))
 		}
@@ -187,7 +187,7 @@ func (k *Kubelet) end(t testing.TB) {
 func (k *Kubelet) join(t testing.TB) {
 	t.Helper()
 	nodes := k.cluster.client.CoreV1().Nodes()
-	Eventually(t, startTimeout, func(ctx context.Context) error {
+	Eventually(t, func(ctx context.Context) error {
 		node, err := nodes.Get(ctx, k.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
