@@ -66,7 +66,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 				Environ: []string{"TERM=xterm-256color"}, Profile: colorprofile.ANSI256,
 			}
 			change(&options, out.framed)
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			defer cancel()
 			if err := Run(ctx, options); !errors.Is(err, tea.ErrProgramPanic) {
 				t.Errorf("it ended with %v", err)

@@ -176,7 +176,7 @@ func TestCostLimitHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > 2*time.Minute { // a hang, not a slow machine
 		t.Errorf("it took %v", took)
 	}
 	if ok, why := trial.Check.Accepted(); ok || !strings.Contains(why, "worst case") {

@@ -31,7 +31,7 @@ func FuzzTry(f *testing.F) {
 			subjects = append(subjects, g.subject(i))
 		}
 		b := NewBench(NewCache(Features{ConsumableCapacity: seed&4 == 0, ListTypeAttributes: seed&8 == 0}), subjects)
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		trial, err := b.Try(ctx, expression)
 		if err != nil {

@@ -156,7 +156,7 @@ func TestGetWatch(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // the test fails then
+	defer time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // the test fails then
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "ml ") || !strings.Contains(line, "train-0") {
 		t.Errorf("line %q, error %v", line, err)

@@ -207,7 +207,7 @@ func TestHostileInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, err := ReadBytes("f", []byte(test.text), Options{})
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > 2*time.Minute { // a hang, not a slow machine
 				t.Errorf("took %v", took)
 			}
 			var e *Error
