@@ -39,7 +39,7 @@ func furnish(t *testing.T, c *cluster.Cluster, k *cluster.Kubelet) *machine {
 	m := &machine{Kubelet: k, drivers: map[string]*node.Driver{}}
 	m.start(t, c, gpuDriver, gpus())
 	m.start(t, c, nicDriver, nics())
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	p, err := node.StartDevicePlugin(ctx, k.Dir, widgets, 2)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 // device plugin on each. What the plugin says is held against what the drivers published, what the
 // scheduler chose and what the container runtimes were told. Each part leaves the cluster as it found it.
 func TestKubelets(t *testing.T) {
+	cluster.BuildKubelet(t)
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Controllers: []string{"resourceclaim-controller"}})
 	machines := map[string]*machine{}

@@ -36,6 +36,23 @@ type Kubelet struct {
 	process *process
 }
 
+// BuildKubelet compiles the kubelet of the default version, which keeps all processors busy for a minute the first
+// time: better before the test runs beside others, whose clusters would have to wait. The test is skipped where
+// the kernel allows no mount namespaces.
+func BuildKubelet(t testing.TB) {
+	t.Helper()
+	if _, err := isolate(); err != nil {
+		t.Skipf("kubelets need mount namespaces (root or unprivileged user namespaces): %v", err)
+	}
+	home, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build(home, Default, kubelet); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // StartKubelets starts one kubelet for each name and returns when their nodes take pods. All of it ends
 // with the test. The test is skipped where the kernel allows no mount namespaces.
 func (c *Cluster) StartKubelets(t testing.TB, names ...string) []*Kubelet {
