@@ -39,6 +39,9 @@ type ExaminedDevice struct {
 	// Failures are in the order of the checks. Checks that depend on a failed selector are made all
 	// the same: they tell whether the device would do otherwise.
 	Failures []Rejection
+	// Elsewhere: its slice lets devices choose their nodes, and it chose others. Selectors are evaluated first, so
+	// that need not be among the failures.
+	Elsewhere bool
 }
 
 // Fails returns the failure with one of the codes, or nil.
@@ -102,7 +105,10 @@ func (w *walk) examine(a *alternative, seen *rejections) (ExaminedRequest, error
 		if err := w.ctx.Err(); err != nil {
 			return out, w.interrupted(err)
 		}
-		out.Devices = append(out.Devices, ExaminedDevice{ID: c.id, Device: c.device, Failures: *seen})
+		reaches, err := c.slice.DeviceReaches(w.view.node, c.index)
+		out.Devices = append(out.Devices, ExaminedDevice{
+			ID: c.id, Device: c.device, Failures: *seen, Elsewhere: err == nil && !reaches,
+		})
 	}
 	return out, nil
 }

@@ -365,6 +365,9 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	for i := range s.q.answers {
 		looks += btoi(s.q.answers[i].unsuitable == nil)
 	}
+	if looks == 1 {
+		kinds = "nodes of this kind"
+	}
 	if len(s.near) < looks {
 		kinds = fmt.Sprintf("nodes like the %d that come nearest", len(s.near))
 	}

@@ -38,8 +38,8 @@ func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) Fu
 	lost := make([][]Loss, len(funnelSteps))
 	for i := range r.Devices {
 		device := &r.Devices[i]
-		if elsewhere(device) {
-			continue // it serves another node only
+		if device.Elsewhere {
+			continue
 		}
 		seen++
 		for step := range funnelSteps {
@@ -58,12 +58,6 @@ func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) Fu
 		f.Steps = append(f.Steps, Step{Name: funnelSteps[i].name, Left: left, Most: left, Lost: lost[i]})
 	}
 	return f
-}
-
-// elsewhere reports whether the device of a slice with per-device node selection is not for this node.
-func elsewhere(d *allocator.ExaminedDevice) bool {
-	r := d.Fails(allocator.NodeUnsuitable)
-	return r != nil && r.Feature == ""
 }
 
 // lose adds a device to the losses of a step.

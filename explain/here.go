@@ -31,11 +31,11 @@ func devicesFor(r *allocator.ExaminedRequest) []*allocator.ExaminedDevice {
 	return devicesWithout(r, allocator.ClassSelectorRejected)
 }
 
-// devicesWithout lists the devices that have none of the failures.
+// devicesWithout lists the devices for the node that have none of the failures.
 func devicesWithout(r *allocator.ExaminedRequest, codes ...allocator.Code) []*allocator.ExaminedDevice {
 	var out []*allocator.ExaminedDevice
 	for i := range r.Devices {
-		if d := &r.Devices[i]; d.Fails(codes...) == nil {
+		if d := &r.Devices[i]; d.Fails(codes...) == nil && !d.Elsewhere {
 			out = append(out, d)
 		}
 	}

@@ -34,7 +34,7 @@ type less struct {
 // not known. where is put before it.
 func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, where string) (string, error) {
 	l := s.q.localOf(node)
-	if l == nil || c.world != nil || s.q.spent > remedySteps || !slices.ContainsFunc(c.edits, otherDevices) {
+	if l == nil || c.world != nil || s.q.spent > remedySteps || !slices.ContainsFunc(c.edits, func(e edit) bool { return otherDevices(e) || e.noAmount() }) {
 		return "", nil
 	}
 	result, err := l.world(c.edits).Allocate(ctx, l.node, s.q.apply(ctx, c.edits), nil)
@@ -42,6 +42,9 @@ func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, w
 		return "", ctx.Err() // what it gives is not known
 	}
 	s.q.spent += result.Steps
+	if text := s.share(c, result); text != "" {
+		return fmt.Sprintf(" (%s%s)", where, text), nil
+	}
 	var found []less
 	for i := range c.edits {
 		e := &c.edits[i]
@@ -70,6 +73,32 @@ func otherDevices(e edit) bool {
 	return e.kind == editTerm || e.kind == editClassTerm || e.kind == editClass
 }
 
+// noAmount reports whether an edit asks for no particular amount of a capacity any more.
+func (e *edit) noAmount() bool { return e.kind == editCapacity && e.amount == nil }
+
+// share says how much of a capacity a claim gets that asks for no particular amount; "" when the change is another.
+func (s *search) share(c *change, result *allocator.Result) string {
+	if len(c.edits) != 1 || !c.edits[0].noAmount() {
+		return ""
+	}
+	e := &c.edits[0]
+	for _, r := range result.Allocations[e.at.claim].Devices.Results {
+		if amount, ok := r.ConsumedCapacity[e.capacity]; ok && r.Request == s.requestName(e.at) {
+			return fmt.Sprintf("that gives %s", amount.String())
+		}
+	}
+	return ""
+}
+
+// requestName is the request as results name it: "request" or "request/subrequest".
+func (s *search) requestName(at alternative) string {
+	request := &s.q.claims[at.claim].Spec.Devices.Requests[at.request]
+	if at.sub >= 0 {
+		return request.Name + "/" + request.FirstAvailable[at.sub].Name
+	}
+	return request.Name
+}
+
 func (l less) String() string {
 	atLeast := ""
 	if l.least.Cmp(l.most) != 0 {
@@ -90,11 +119,7 @@ func (s *search) asked(ctx context.Context, e *edit) resourcev1.QualifiedName {
 
 // picked are the devices of a result for a request.
 func (s *search) picked(l *local, result *allocator.Result, at alternative) []*resourcev1.Device {
-	request := &s.q.claims[at.claim].Spec.Devices.Requests[at.request]
-	name := request.Name
-	if at.sub >= 0 {
-		name += "/" + request.FirstAvailable[at.sub].Name
-	}
+	name := s.requestName(at)
 	var out []*resourcev1.Device
 	for _, r := range result.Allocations[at.claim].Devices.Results {
 		if r.Request != name {

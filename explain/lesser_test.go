@@ -106,6 +106,32 @@ func TestFixesThatGiveLess(t *testing.T) {
 	}
 }
 
+// TestDevicesOfOtherNodes: a device of a slice whose devices choose their nodes is not one that the node has.
+func TestDevicesOfOtherNodes(t *testing.T) {
+	o := uneven("-", "-")
+	spec := &o.Slices[0].Spec
+	spec.NodeName, spec.PerDeviceNodeSelection = nil, ptr.To(true)
+	spec.Devices = []resourcev1.Device{sizedDevice("a S 20Gi"), sizedDevice("b S 20Gi"), sizedDevice("c M 30Gi")}
+	for i, node := range []int{0, 1, 1} {
+		spec.Devices[i].NodeName = ptr.To(nodeName(node))
+	}
+	o.Slices = o.Slices[:1]
+	claim := gpuClaim(1, "any")
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = celSelectors(field + `size == "L"`)
+	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
+		inspect.GatePartitionableDevices: true,
+	})}), allocator.Options{})
+	for node, want := range []string{"gpu wants size == L; devices here have S", "gpu wants size == L; devices here have S, M"} {
+		e, err := explain.ClaimObject(context.Background(), c, claim, explain.Options{Node: inspect.NodeName(nodeName(node))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Conflict == nil || e.Conflict.Requirements[0].Sentence() != want {
+			t.Errorf("%s: %+v, want %s", e.Message, e.Conflict, want)
+		}
+	}
+}
+
 // TestFixThatNamesTheCapacity: what the changed term itself says is not said twice.
 func TestFixThatNamesTheCapacity(t *testing.T) {
 	claim := gpuClaim(1, "any")

@@ -225,6 +225,9 @@ func (l *local) taintAtoms(r *allocator.ExaminedRequest, at alternative, tolerat
 	devices, values := map[key]int{}, map[key][]string{}
 	var order []key
 	for i := range r.Devices {
+		if r.Devices[i].Elsewhere {
+			continue
+		}
 		for j := range r.Devices[i].Device.Taints {
 			t := &r.Devices[i].Device.Taints[j]
 			if t.Effect != resourcev1.DeviceTaintEffectNoSchedule && t.Effect != resourcev1.DeviceTaintEffectNoExecute || tolerated(t, tolerations) {

@@ -74,7 +74,7 @@ func (p *page) conflictHeading(c *explain.Conflict) string {
 func (p *page) requirement(r *explain.Requirement) {
 	message := span(Plain, r.Sentence())
 	path := span(Dim, r.Path)
-	if p.manyClaims() && r.Claim.Name != "" {
+	if (p.manyClaims() || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
 		path = span(Dim, r.Claim.Name+" "+r.Path)
 	}
 	const indent = "    "
