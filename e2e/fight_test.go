@@ -23,7 +23,7 @@ import (
 
 // The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds.
 const (
-	fightRounds  = 15
+	fightRounds  = 20
 	fightDevices = 20
 	fightPods    = 50
 	fightRuns    = 8
