@@ -297,9 +297,9 @@ func (l *local) constraintAtom(exam *allocator.Examination, claim, index int) at
 	message := "a constraint of an unknown type"
 	switch {
 	case c.MatchAttribute != nil:
-		path, message = path+".matchAttribute", "all on the same "+string(*c.MatchAttribute)
+		message = "all on the same " + string(*c.MatchAttribute)
 	case c.DistinctAttribute != nil:
-		path, message = path+".distinctAttribute", "each on a different "+string(*c.DistinctAttribute)
+		message = "each on a different " + string(*c.DistinctAttribute)
 	}
 	if len(c.Requests) > 0 && len(l.q.claims[claim].Spec.Devices.Requests) > 1 {
 		message = strings.Join(c.Requests, ", ") + " " + message

@@ -79,7 +79,7 @@ func (l *Load) play(i int, level flowcontrol.Level) *flowcontrol.Load {
 	}
 	load := &flowcontrol.Load{
 		Nominal: ptr.To(level.Nominal), Lower: ptr.To(level.Lower), Upper: ptr.To(upper), Current: ptr.To(current),
-		Demand: flowcontrol.Demand{HighWatermark: ptr.To(float64(demand)), Average: ptr.To(float64(demand) * 0.8)},
+		Demand: flowcontrol.Demand{HighWatermark: ptr.To(float64(demand)), Average: ptr.To(float64(demand*8) / 10)},
 		Total:  before.Total,
 	}
 	if level.Borrowing != nil {

@@ -43,7 +43,8 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// Capacity is how much a device has of something and how much of it shares have taken.
+// Capacity is how much a device has of something and how much of it is taken: by shares, or all of it by a claim
+// that holds the whole device.
 type Capacity struct {
 	Total string `json:"total"`
 	Used  string `json:"used"`
@@ -86,6 +87,9 @@ func wireDevice(status *inspect.DeviceStatus) *Device {
 	}
 	for name, capacity := range status.Device.Capacity {
 		used := status.Used[name]
+		if status.State == inspect.DeviceAllocated && len(status.Used) == 0 { // nobody shares it
+			used = capacity.Value
+		}
 		d.Capacity[string(name)] = Capacity{Total: capacity.Value.String(), Used: used.String()}
 	}
 	return d

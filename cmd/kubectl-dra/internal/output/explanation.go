@@ -22,9 +22,9 @@ type Explanation struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Search is there only when the scheduler's own search takes more than a few hundred steps.
 	Search *SearchCost `json:"search,omitempty"`
-	// Conflict, Fixes and NoHelp are there only when the answer is no.
+	// Conflict and NoHelp are there only when the answer is no, and Fixes is empty when it is yes.
 	Conflict *Conflict `json:"conflict,omitempty"`
-	Fixes    []Fix     `json:"fixes,omitempty"`
+	Fixes    []Fix     `json:"fixes"`
 	NoHelp   []string  `json:"noHelp,omitempty"`
 	// Waits says what an allocatable claim waits for.
 	Waits []Note `json:"waits,omitempty"`
@@ -184,7 +184,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Groups:     each(e.Groups, c.group),
 		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),
-		Conflict:   c.conflict(e.Conflict), Fixes: optional(e.Fixes, c.fix), NoHelp: e.NoHelp,
+		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
 		Basis: Basis{

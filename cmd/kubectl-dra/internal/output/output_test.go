@@ -238,7 +238,7 @@ func TestSort(t *testing.T) {
 	}{
 		"text":                {"claims", ".state", []string{"watcher", "train-0", "held"}}, // Deleting, Pending, Reserved
 		"number":              {"pools", "{.generation}", []string{"mig.example.com/mig", "nic.example.com/fabric", "gpu.example.com/n1"}},
-		"quantity":            {"devices", ".capacity.memory.used", []string{"mig.example.com/mig/half", "mig.example.com/mig/whole", "gpu.example.com/n1/gpu-2", "nic.example.com/fabric/nic-0", "gpu.example.com/n1/gpu-0", "gpu.example.com/n1/gpu-1"}},
+		"quantity":            {"devices", ".capacity.memory.used", []string{"mig.example.com/mig/half", "mig.example.com/mig/whole", "gpu.example.com/n1/gpu-2", "nic.example.com/fabric/nic-0", "gpu.example.com/n1/gpu-1", "gpu.example.com/n1/gpu-0"}},
 		"age, youngest first": {"claims", ".age", []string{"train-0", "held", "watcher"}},
 		"metadata.name":       {"claims", ".metadata.name", []string{"held", "train-0", "watcher"}},
 	}
