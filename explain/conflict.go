@@ -402,10 +402,10 @@ func (q *question) stepCost(r *Requirement) int {
 		return 3
 	case CountRequired, TermRequired, ConstraintRequired, CapacityRequired:
 		return 2
-	case TaintRequired, PoolRequired, FeatureRequired, RequestRequired:
+	case TaintRequired, PoolRequired, FeatureRequired:
 		return 4
 	}
-	return 9
+	return 9 // not to ask at all, among others: that leads out of every conflict and is no step
 }
 
 func btoi(b bool) int {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -289,15 +290,67 @@ func floor(c *resourcev1.DeviceCapacity, q resource.Quantity) resource.Quantity 
 	return q
 }
 
-// several puts together changes that help only together, on the node of the conflict.
+// several puts together changes that help only together, on one of the nodes that come as near as that of the
+// conflict: where they cost least and leave most devices.
 func (s *search) several(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
 	}
-	l := s.q.localOf(s.conflict.Node)
+	var best *change
+	tried := 0
+	for _, n := range s.near {
+		if n.near != s.near[0].near || tried == maxCandidates {
+			continue // the first is the node of the conflict
+		}
+		tried++
+		c, err := s.severalOn(ctx, s.q.localOf(n.name))
+		if err != nil {
+			return err
+		}
+		if c != nil && (best == nil || cmp.Or(cmp.Compare(c.cost, best.cost), cmp.Compare(counts(best.edits), counts(c.edits))) < 0) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	s.changes = append(s.changes, *best)
+	return s.moveConflict(ctx, best.node)
+}
+
+// moveConflict takes the conflict of the node on which the fix is, when it says no less: then both are about one
+// node.
+func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
+	if node == s.conflict.Node {
+		return nil
+	}
+	c, err := s.q.localOf(node).conflictOn(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	if old := s.conflict; c.Unproven == old.Unproven && c.Sole == old.Sole && len(c.Requirements) <= len(old.Requirements) {
+		s.conflict = c
+	}
+	return nil
+}
+
+// counts is the number of devices that changed counts ask for.
+func counts(edits []edit) int64 {
+	sum := int64(0)
+	for i := range edits {
+		sum += edits[i].count
+	}
+	return sum
+}
+
+// severalOn finds changes of which none can be left out on the node. nil: there are none.
+func (s *search) severalOn(ctx context.Context, l *local) (*change, error) {
+	if l == nil {
+		return nil, nil
+	}
 	atoms, err := l.requirements(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var edits []edit
 	atoms = slices.DeleteFunc(slices.Clone(atoms), func(a atom) bool { return !s.q.changeable(&a.edit) })
@@ -305,7 +358,7 @@ func (s *search) several(ctx context.Context) error {
 		edits = append(edits, atoms[i].edit)
 	}
 	if o, err := l.try(ctx, edits); err != nil || o != fits {
-		return err
+		return nil, err
 	}
 	// The dearest are put back first. They are in the order of how little a user can do about them.
 	kept := slices.Clone(atoms)
@@ -318,7 +371,7 @@ func (s *search) several(ctx context.Context) error {
 		}
 		o, err := l.try(ctx, edits)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if o == fits {
 			kept = fewer
@@ -349,9 +402,9 @@ func (s *search) price(a *atom) int {
 }
 
 // join makes one change of several, with counts as high as they can be.
-func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
+func (s *search) join(ctx context.Context, l *local, atoms []atom) (*change, error) {
 	slices.SortStableFunc(atoms, func(a, b atom) int { return s.price(&a) - s.price(&b) })
-	c := change{node: inspect.NodeName(l.node.Name), cost: costSeveral}
+	c := &change{node: inspect.NodeName(l.node.Name), cost: costSeveral}
 	for i := range atoms {
 		c.edits = append(c.edits, atoms[i].edit)
 	}
@@ -364,7 +417,7 @@ func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
 			next[i].count++
 			if o, err := l.try(ctx, next); err != nil || o != fits {
 				if err != nil {
-					return err
+					return nil, err
 				}
 				break
 			}
@@ -388,8 +441,7 @@ func (s *search) join(ctx context.Context, l *local, atoms []atom) error {
 		c.cost += s.price(a)
 	}
 	c.message = strings.Join(parts, ", and ")
-	s.changes = append(s.changes, c)
-	return nil
+	return c, nil
 }
 
 // words say what dropping a requirement is as a fix.

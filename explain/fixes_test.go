@@ -241,6 +241,30 @@ func TestFixesOfClaimsTogether(t *testing.T) {
 	}
 }
 
+// Nine devices of a model that nobody has: two changes are needed. gpu-b-04 has most to give, six of its eight,
+// so it is that node which is spoken of, and not one without a GPU, where not to ask at all would help.
+func TestFixOfSeveralChanges(t *testing.T) {
+	cluster := demoCluster(t)
+	claim, _ := cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: "pretrain-2"})
+	claim = claim.DeepCopy()
+	claim.Spec.Devices.Requests[0].Exactly.Count = 9
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = celSelectors(field + `model == "zzz"`)
+	e, err := explain.ClaimObject(context.Background(), cluster, claim, explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFixes(t, e, "ReduceCount gpu-b-04 1 replace "+exactly+"count 6 remove "+exactly+"selectors/0")
+	if c := e.Conflict; c.Node != "gpu-b-04" || len(c.Requirements) != 1 || c.Requirements[0].Kind != explain.CountRequired {
+		t.Errorf("conflict %+v", c)
+	}
+	if len(e.Fixes) == 0 {
+		t.Fatal("no fix")
+	}
+	if b := e.Fixes[0].Beside; len(b) != 1 || b[0].Kind != explain.TermRequired {
+		t.Errorf("beside the conflict: %+v", b)
+	}
+}
+
 func TestUseNode(t *testing.T) {
 	cluster := demoCluster(t)
 	e, err := explain.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: "ml", Name: "train-1"}, explain.Options{Node: "gpu-a-01"})

@@ -50,6 +50,9 @@ func fitHere(r *allocator.ExaminedRequest) string {
 	}
 	switch fit {
 	case 0:
+		if n := len(devicesWithout(r, allocator.ClassSelectorRejected)); n > 1 {
+			return fmt.Sprintf("none of %d here fits", n)
+		}
 		return "none here fits"
 	case 1:
 		return "1 here fits"

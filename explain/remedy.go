@@ -52,15 +52,15 @@ func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []nearNod
 	if err != nil {
 		return err
 	}
-	e.Conflict = conflict
 	s, err := q.newSearch(ctx, nodes, conflict)
 	if err != nil {
 		return err
 	}
-	if e.Fixes, err = s.run(ctx); err != nil {
+	fixes, err := s.run(ctx)
+	if err != nil {
 		return err
 	}
-	e.Fixes = distinct(e.Fixes)
+	e.Conflict, e.Fixes = s.conflict, distinct(fixes)
 	if e.NoHelp, err = s.noHelp(ctx); err != nil {
 		return err
 	}
