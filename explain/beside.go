@@ -25,7 +25,10 @@ func (s *search) besides(ctx context.Context, fix *change) ([]Requirement, error
 		if a == nil || slices.Contains(c.keys, a.edit.key()) || len(out) == maxBeside {
 			continue
 		}
-		o, err := l.try(ctx, slices.Delete(slices.Clone(fix.edits), i, i+1))
+		o, err := l.try(ctx, slices.DeleteFunc(slices.Clone(fix.edits), func(e edit) bool {
+			other := l.atomOf(&e)
+			return other == a || other != nil && sameClassTerm(a, other)
+		}))
 		if err != nil {
 			return nil, err
 		}

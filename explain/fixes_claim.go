@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,11 +30,11 @@ func (s *search) forRequest(a *atom) string {
 // the devices of a solution without one of them are a solution for one less.
 func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName) error {
 	f := fieldsOf(s.q.claims, a.edit.at)
-	wanted, most, cost := "all", int64(resourcev1.AllocationResultsMaxSize), costAll
+	wanted, cost := "all", costAll
 	if *f.mode == resourcev1.DeviceAllocationModeExactCount {
-		wanted, most, cost = fmt.Sprint(*f.count), *f.count-1, costCount
+		wanted, cost = fmt.Sprint(*f.count), costCount
 	}
-	best := a.edit // a count of 1 fits
+	best, most := a.edit, s.mostDevices(a.edit.at) // a count of 1 fits
 	for best.count < most {
 		next := best
 		next.count++
@@ -55,6 +54,27 @@ func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName)
 	return nil
 }
 
+// mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on any
+// of the near nodes. Where another alternative is what fits, no count would be too high.
+func (s *search) mostDevices(at alternative) int64 {
+	if f := fieldsOf(s.q.claims, at); *f.mode == resourcev1.DeviceAllocationModeExactCount {
+		return *f.count - 1
+	}
+	most := 1
+	for _, n := range s.near {
+		l := s.q.localOf(n.name)
+		if l == nil || l.exam == nil {
+			continue
+		}
+		for i := range l.exam.Requests {
+			if r := &l.exam.Requests[i]; alternativeOf(r) == at {
+				most = max(most, r.Needed)
+			}
+		}
+	}
+	return int64(min(most, resourcev1.AllocationResultsMaxSize))
+}
+
 // relaxTerm finds the nearest value with which the term helps; otherwise the term is dropped.
 func (s *search) relaxTerm(ctx context.Context, a *atom, node inspect.NodeName) error {
 	f := fieldsOf(s.q.claims, a.edit.at)
@@ -71,7 +91,7 @@ func (s *search) relaxTerm(ctx context.Context, a *atom, node inspect.NodeName) 
 			if at != "" {
 				s.changes = append(s.changes, change{
 					kind: RelaxSelector, edits: []edit{e}, node: at, cost: costValue,
-					message: fmt.Sprintf("accept %s %s instead of %s%s%s", c.field, v.text, c.text, s.forRequest(a), c.remark(v)),
+					message: s.acceptInstead(a, c, v) + c.remark(v),
 				})
 				break
 			}
@@ -82,6 +102,15 @@ func (s *search) relaxTerm(ctx context.Context, a *atom, node inspect.NodeName) 
 		message: fmt.Sprintf("drop from the selector%s: %s", s.forRequest(a), s.q.brief(ctx, term)),
 	})
 	return nil
+}
+
+// acceptInstead proposes another value for a term. A relation that excludes the value itself is widened with it.
+func (s *search) acceptInstead(a *atom, c *comparison, v fieldValue) string {
+	value, text := v.text, c.text
+	if c.relation == ">" || c.relation == "<" {
+		value, text = c.relation+"= "+value, c.relation+" "+text
+	}
+	return fmt.Sprintf("accept %s %s instead of %s%s", c.field, value, text, s.forRequest(a))
 }
 
 // relaxConstraint tries to take single requests out of the constraint; otherwise it is dropped.
@@ -288,184 +317,4 @@ func floor(c *resourcev1.DeviceCapacity, q resource.Quantity) resource.Quantity 
 		}
 	}
 	return q
-}
-
-// several puts together changes that help only together, on one of the nodes that come as near as that of the
-// conflict: where they cost least and leave most devices.
-func (s *search) several(ctx context.Context) error {
-	if s.conflict == nil {
-		return nil
-	}
-	var best *change
-	tried := 0
-	for _, n := range s.near {
-		if n.near != s.near[0].near || tried == maxCandidates {
-			continue // the first is the node of the conflict
-		}
-		tried++
-		c, err := s.severalOn(ctx, s.q.localOf(n.name))
-		if err != nil {
-			return err
-		}
-		if c != nil && (best == nil || cmp.Or(cmp.Compare(c.cost, best.cost), cmp.Compare(counts(best.edits), counts(c.edits))) < 0) {
-			best = c
-		}
-	}
-	if best == nil {
-		return nil
-	}
-	s.changes = append(s.changes, *best)
-	return s.moveConflict(ctx, best.node)
-}
-
-// moveConflict takes the conflict of the node on which the fix is, when it says no less: then both are about one
-// node.
-func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
-	if node == s.conflict.Node {
-		return nil
-	}
-	c, err := s.q.localOf(node).conflictOn(ctx)
-	if err != nil || c == nil {
-		return err
-	}
-	if old := s.conflict; c.Unproven == old.Unproven && c.Sole == old.Sole && len(c.Requirements) <= len(old.Requirements) {
-		s.conflict = c
-	}
-	return nil
-}
-
-// counts is the number of devices that changed counts ask for.
-func counts(edits []edit) int64 {
-	sum := int64(0)
-	for i := range edits {
-		sum += edits[i].count
-	}
-	return sum
-}
-
-// severalOn finds changes of which none can be left out on the node. nil: there are none.
-func (s *search) severalOn(ctx context.Context, l *local) (*change, error) {
-	if l == nil {
-		return nil, nil
-	}
-	atoms, err := l.requirements(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var edits []edit
-	atoms = slices.DeleteFunc(slices.Clone(atoms), func(a atom) bool { return !s.q.changeable(&a.edit) })
-	for i := range atoms {
-		edits = append(edits, atoms[i].edit)
-	}
-	if o, err := l.try(ctx, edits); err != nil || o != fits {
-		return nil, err
-	}
-	// The dearest are put back first. They are in the order of how little a user can do about them.
-	kept := slices.Clone(atoms)
-	slices.SortStableFunc(kept, func(a, b atom) int { return s.price(&b) - s.price(&a) })
-	for i := 0; i < len(kept); {
-		fewer := slices.Delete(slices.Clone(kept), i, i+1)
-		edits = edits[:0]
-		for j := range fewer {
-			edits = append(edits, fewer[j].edit)
-		}
-		o, err := l.try(ctx, edits)
-		if err != nil {
-			return nil, err
-		}
-		if o == fits {
-			kept = fewer
-			continue
-		}
-		i++
-	}
-	return s.join(ctx, l, kept)
-}
-
-// price says what it costs to drop a requirement.
-func (s *search) price(a *atom) int {
-	switch a.Kind {
-	case HeldRequired:
-		return s.releaseCost([]inspect.ClaimRef{a.edit.claim})
-	case ClassTermRequired:
-		return costClassTerm
-	case FeatureRequired:
-		return costFeature
-	case PoolRequired:
-		return costDevices
-	case TaintRequired:
-		return costTolerate
-	case CountRequired:
-		return costCount
-	}
-	return costDrop
-}
-
-// join makes one change of several, with counts as high as they can be.
-func (s *search) join(ctx context.Context, l *local, atoms []atom) (*change, error) {
-	slices.SortStableFunc(atoms, func(a, b atom) int { return s.price(&a) - s.price(&b) })
-	c := &change{node: inspect.NodeName(l.node.Name), cost: costSeveral}
-	for i := range atoms {
-		c.edits = append(c.edits, atoms[i].edit)
-	}
-	for i := range c.edits {
-		if c.edits[i].kind != editCount {
-			continue
-		}
-		for {
-			next := slices.Clone(c.edits)
-			next[i].count++
-			if o, err := l.try(ctx, next); err != nil || o != fits {
-				if err != nil {
-					return nil, err
-				}
-				break
-			}
-			c.edits = next
-		}
-	}
-	var parts []string
-	for i := range atoms {
-		a := &atoms[i]
-		kind, text := s.words(ctx, a, &c.edits[i])
-		switch {
-		case c.kind == "":
-			c.kind = kind
-		case kind != c.kind && !slices.Contains(c.also, kind):
-			c.also = append(c.also, kind)
-		}
-		if a.Kind == HeldRequired {
-			c.claims = append(c.claims, a.edit.claim)
-		}
-		parts = append(parts, text)
-		c.cost += s.price(a)
-	}
-	c.message = strings.Join(parts, ", and ")
-	return c, nil
-}
-
-// words say what dropping a requirement is as a fix.
-func (s *search) words(ctx context.Context, a *atom, e *edit) (FixKind, string) {
-	switch a.Kind {
-	case CountRequired:
-		return ReduceCount, fmt.Sprintf("ask for %s%s", count(int(e.count), "device"), s.forRequest(a))
-	case TermRequired:
-		return RelaxSelector, "drop from the selector" + s.forRequest(a) + ": " + s.q.brief(ctx, a.Term)
-	case ClassTermRequired:
-		return RelaxSelector, s.dropFromClass(ctx, a)
-	case ConstraintRequired:
-		return DropConstraint, "drop the constraint: " + a.Message
-	case CapacityRequired:
-		if e.amount != nil {
-			return ReduceCapacity, fmt.Sprintf("ask for the least of %s%s", e.capacity, s.forRequest(a))
-		}
-		return ReduceCapacity, fmt.Sprintf("ask for no particular amount of %s%s", e.capacity, s.forRequest(a))
-	case TaintRequired:
-		return TolerateTaint, fmt.Sprintf("tolerate the taint %s:%s%s", e.toleration.Key, e.toleration.Effect, s.forRequest(a))
-	case HeldRequired:
-		return ReleaseClaim, "release " + e.claim.String()
-	case FeatureRequired:
-		return EnableFeature, "turn on the feature gate " + gateNames(e.gates)
-	}
-	return AddDevices, "have the driver publish the missing slices of pool " + e.pool.String()
 }

@@ -253,7 +253,8 @@ func TestFixOfSeveralChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFixes(t, e, "ReduceCount gpu-b-04 1 replace "+exactly+"count 6 remove "+exactly+"selectors/0")
+	checkFixes(t, e, "ReduceCount gpu-b-04 1 replace "+exactly+"count 6 replace "+exactly+
+		`selectors/0/cel/expression "device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB'"`)
 	if c := e.Conflict; c.Node != "gpu-b-04" || len(c.Requirements) != 1 || c.Requirements[0].Kind != explain.CountRequired {
 		t.Errorf("conflict %+v", c)
 	}
@@ -262,6 +263,37 @@ func TestFixOfSeveralChanges(t *testing.T) {
 	}
 	if b := e.Fixes[0].Beside; len(b) != 1 || b[0].Kind != explain.TermRequired {
 		t.Errorf("beside the conflict: %+v", b)
+	}
+}
+
+// No node has devices of two of the drivers; those of another node are what would have to be added.
+func TestAddDevicesOfOtherNodes(t *testing.T) {
+	request := func(name, class string) resourcev1.DeviceRequest {
+		return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
+			DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
+		}}
+	}
+	gpu, mig, fpga := request("gpu", "gpu.example.com"), request("mig", "mig.example.com"), request("fpga", "fpga.example.com")
+	for _, tt := range []struct {
+		name     string
+		requests []resourcev1.DeviceRequest
+		want     string
+	}{
+		{"one", []resourcev1.DeviceRequest{gpu, mig}, "add 1 device like mig.example.com/mig-01/gpu-0 to gpu-b-04"},
+		// The only FPGA that reaches gpu-b-04 is held.
+		{"two", []resourcev1.DeviceRequest{gpu, fpga, mig}, "add 1 device like fpga-0 and 1 device like mig.example.com/mig-01/gpu-0 to gpu-b-04"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "mixed"}}
+			claim.Spec.Devices.Requests = tt.requests
+			e, err := explain.ClaimObject(context.Background(), demoCluster(t), claim, explain.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(e.Fixes) != 1 || e.Fixes[0].Kind != explain.AddDevices || e.Fixes[0].Message != tt.want {
+				t.Errorf("fixes %+v", e.Fixes)
+			}
+		})
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -226,121 +225,12 @@ func (s *search) otherNodes(ctx context.Context) error {
 	return nil
 }
 
-// moreDevices tries copies of devices that the node of the conflict has, as if they were added there.
-func (s *search) moreDevices(ctx context.Context) error {
-	if s.conflict == nil {
-		return nil
-	}
-	l := s.q.localOf(s.conflict.Node)
-	exam, err := l.world(nil).Examine(ctx, l.node, s.q.claims)
-	if err != nil {
-		return ignoreAbort(err)
-	}
-	for _, shape := range shapesOf(exam) {
-		fit := 0
-		for n := 1; n <= shape.needed && fit == 0; n++ {
-			snapshot := l.snapshot.With(l.addDevices(shape.device, n))
-			o, err := s.q.whatIf(ctx, clusterWith(snapshot, nil, s.q.cluster), l.node, s.q.claims)
-			if err != nil {
-				return err
-			}
-			if o == fits {
-				fit = n
-			}
-		}
-		if fit > 0 {
-			s.changes = append(s.changes, change{
-				kind: AddDevices, world: l.addDevices(shape.device, fit), node: s.conflict.Node, cost: costDevices + fit,
-				message: fmt.Sprintf("add %s like %s to %s", count(fit, "device"), shape.device.ID.Device, s.conflict.Node),
-			})
-			return nil
-		}
-	}
-	return nil
-}
-
 func ignoreAbort(err error) error {
 	var abort *allocator.AbortError
 	if errors.As(err, &abort) {
 		return nil
 	}
 	return err
-}
-
-// shape is a device that a request would take if it could be had, and how many the claims need.
-type shape struct {
-	device *allocator.ExaminedDevice
-	needed int
-}
-
-// maxShapes bounds how many different devices are tried.
-const maxShapes = 4
-
-// shapesOf lists different devices that the selectors of a request accept.
-func shapesOf(exam *allocator.Examination) []shape {
-	needed := 0
-	for i := range exam.Requests {
-		if !exam.Requests[i].All {
-			needed += exam.Requests[i].Needed
-		}
-	}
-	var out []shape
-	seen := map[string]bool{}
-	for i := range exam.Requests {
-		for j := range exam.Requests[i].Devices {
-			d := &exam.Requests[i].Devices[j]
-			if exam.Requests[i].All || len(out) == maxShapes || d.Fails(allocator.ClassSelectorRejected, allocator.SelectorRejected,
-				allocator.SelectorError, allocator.NodeUnsuitable, allocator.FeatureDisabled) != nil {
-				continue
-			}
-			key := fmt.Sprint(d.ID.Driver, allocatorShape(d.Device))
-			if !seen[key] {
-				seen[key] = true
-				out = append(out, shape{d, min(needed, resourcev1.AllocationResultsMaxSize)})
-			}
-		}
-	}
-	return out
-}
-
-// allocatorShape prints what makes devices different to a claim.
-func allocatorShape(d *resourcev1.Device) string {
-	return (&resourcev1.Device{Attributes: d.Attributes, Capacity: d.Capacity, ConsumesCounters: d.ConsumesCounters}).String()
-}
-
-// addDevices returns a change that publishes copies of a device on the node, untainted and free, each in
-// a pool of its own with counters of its own.
-func (l *local) addDevices(like *allocator.ExaminedDevice, n int) func(*inspect.Objects) {
-	return func(o *inspect.Objects) {
-		var counters []resourcev1.CounterSet
-		for _, slice := range o.Slices {
-			if slice.Spec.Driver == like.ID.Driver && slice.Spec.Pool.Name == like.ID.Pool {
-				counters = append(counters, slice.Spec.SharedCounters...)
-			}
-		}
-		for i := range n {
-			name := fmt.Sprintf("added-%d.kubectl-dra.dev", i)
-			device := like.Device.DeepCopy()
-			device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
-			slice := &resourcev1.ResourceSlice{
-				ObjectMeta: metav1.ObjectMeta{Name: name},
-				Spec: resourcev1.ResourceSliceSpec{
-					Driver: like.ID.Driver, NodeName: ptr.To(l.node.Name), Devices: []resourcev1.Device{*device},
-					Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1},
-				},
-			}
-			if len(device.ConsumesCounters) > 0 {
-				slice.Spec.Pool.ResourceSliceCount = 2
-				o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
-					ObjectMeta: metav1.ObjectMeta{Name: name + "-counters"},
-					Spec: resourcev1.ResourceSliceSpec{
-						Driver: like.ID.Driver, NodeName: slice.Spec.NodeName, Pool: slice.Spec.Pool, SharedCounters: counters,
-					},
-				})
-			}
-			o.Slices = append(o.Slices, slice)
-		}
-	}
 }
 
 // noHelp tries what is tempting and says what of it does not help.

@@ -208,7 +208,9 @@ func (d *diagnosis) finish(g *Group) {
 	for _, s := range d.starved {
 		f := &d.funnels[s.funnel]
 		g.Reasons = append(g.Reasons, d.starvedReasons(f, s.path)...)
-		g.Near = max(g.Near, f.near())
+	}
+	if len(d.starved) > 0 {
+		g.Near = d.nearStarved()
 	}
 	for i := range d.joint {
 		g.Reasons = append(g.Reasons, d.joint[i].reason())
@@ -216,6 +218,32 @@ func (d *diagnosis) finish(g *Group) {
 	}
 	g.Reasons = append(g.Reasons, d.pools...)
 	g.Funnels = d.funnels
+}
+
+// nearStarved says how near a node comes that has too few devices for some requests: what each of them lacks
+// counts, of alternatives what the best of them lacks.
+func (d *diagnosis) nearStarved() int {
+	type request struct {
+		claim inspect.ClaimRef
+		name  string
+	}
+	most := len(funnelSteps) + 1
+	lacks := map[request]int{}
+	for _, s := range d.starved {
+		f := &d.funnels[s.funnel]
+		name, _, _ := strings.Cut(f.Request, "/")
+		key := request{f.Claim, name}
+		lack := most + 1 - f.near()
+		if other, ok := lacks[key]; ok {
+			lack = min(lack, other)
+		}
+		lacks[key] = lack
+	}
+	near := most + 1
+	for _, lack := range lacks {
+		near -= lack
+	}
+	return near
 }
 
 // near counts the steps that leave any device.

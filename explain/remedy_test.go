@@ -156,30 +156,52 @@ func TestRemedyOfRandomProblems(t *testing.T) {
 	}
 	tally := map[string]int{}
 	for seed := uint64(1); tally["problems"] < want; seed++ {
-		p := randomProblem(rand.New(rand.NewPCG(seed, 3)))
-		c := allocator.NewCluster(inspect.New(p.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
-		e, err := explain.ClaimObject(context.Background(), c, p.claim(), explain.Options{})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if e.Verdict != explain.Unsatisfiable {
-			continue
-		}
-		tally["problems"]++
-		p.checkConflict(t, seed, e, tally)
-		for i := range e.Fixes {
-			p.checkFix(t, seed, &e.Fixes[i])
-			p.checkBeside(t, seed, e, &e.Fixes[i], tally)
-			tally["fix "+string(e.Fixes[i].Kind)]++
-		}
-		p.checkMissed(t, seed, e)
-		p.checkNoHelp(t, seed, e, tally)
-		if t.Failed() {
-			data, _ := json.Marshal(p.claim().Spec)
-			t.Fatalf("seed %d: %+v\n%s", seed, p, data)
-		}
+		checkRemedy(t, seed, tally)
 	}
 	t.Log(tally)
+}
+
+// TestRemedyOfOddProblems does so for problems of the thorough run that were answered wrongly once.
+func TestRemedyOfOddProblems(t *testing.T) {
+	for seed, why := range map[uint64]string{
+		1528: "a term of a class was dropped for one request, so that another claim had to be released",
+		3643: "the same, with alternatives",
+		5224: "a count of 83290 was proposed for an alternative that is not the one which fits",
+	} {
+		t.Run(why, func(t *testing.T) {
+			if tally := map[string]int{}; !checkRemedy(t, seed, tally) {
+				t.Error("it can be allocated")
+			}
+		})
+	}
+}
+
+// checkRemedy reports whether the problem has no solution, so that there was something to check.
+func checkRemedy(t *testing.T, seed uint64, tally map[string]int) bool {
+	t.Helper()
+	p := randomProblem(rand.New(rand.NewPCG(seed, 3)))
+	c := allocator.NewCluster(inspect.New(p.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	e, err := explain.ClaimObject(context.Background(), c, p.claim(), explain.Options{})
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	if e.Verdict != explain.Unsatisfiable {
+		return false
+	}
+	tally["problems"]++
+	p.checkConflict(t, seed, e, tally)
+	for i := range e.Fixes {
+		p.checkFix(t, seed, &e.Fixes[i])
+		p.checkBeside(t, seed, e, &e.Fixes[i], tally)
+		tally["fix "+string(e.Fixes[i].Kind)]++
+	}
+	p.checkMissed(t, seed, e)
+	p.checkNoHelp(t, seed, e, tally)
+	if t.Failed() {
+		data, _ := json.Marshal(p.claim().Spec)
+		t.Fatalf("seed %d: %+v\n%s", seed, p, data)
+	}
+	return true
 }
 
 func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Explanation, tally map[string]int) {
