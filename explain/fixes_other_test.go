@@ -2,6 +2,8 @@ package explain_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +143,36 @@ func TestOtherClass(t *testing.T) {
 	checkFixes(t, e, `UseClass n0 1 replace `+exactly+`deviceClassName "whole"`)
 	if len(e.Fixes) != 1 {
 		t.Errorf("fixes %+v", e.Fixes)
+	}
+}
+
+// Of the classes that exist those are proposed that are nearly as much alike as the one that is most alike, and a
+// class to be created only where the API server would take its name.
+func TestMissingClass(t *testing.T) {
+	for asked, want := range map[string][]string{
+		"gpus.example.com": {"UseClass gpu.example.com", "CreateClass"},
+		"gpu.nvidia.com":   {"UseClass gpu.example.com", "CreateClass"},
+		"gpu":              {"UseClass gpu.example.com", "CreateClass"},
+		"gpu_80gb":         {"UseClass gpu-80gb.example.com"},
+		"nic.example.com":  {"UseClass edge-nic.example.com", "UseClass rdma-nic.example.com", "UseClass mig.example.com", "CreateClass"},
+		"accelerator":      {"CreateClass"},
+	} {
+		t.Run(asked, func(t *testing.T) {
+			e, err := explain.ClaimObject(context.Background(), demoCluster(t), gpuClaim(1, asked), explain.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range e.Fixes {
+				text := string(f.Kind)
+				if len(f.Patch) > 0 {
+					text += fmt.Sprint(" ", f.Patch[0].Value)
+				}
+				got = append(got, text)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("fixes %q, want %q", got, want)
+			}
+		})
 	}
 }

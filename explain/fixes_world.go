@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -290,8 +291,15 @@ func (q *question) refusedFixes(ctx context.Context, reason *Reason) ([]Fix, err
 	return s.verify(ctx)
 }
 
-// alike is how different names may be for one to be meant for the other.
-const alike = 0.7
+const (
+	// alike is how different names may be for one to be meant for the other.
+	alike = 0.7
+	// lessAlike is how much more different than the one that is most alike.
+	lessAlike = 0.2
+)
+
+// sameLabel is how different names are that have only the first label in common, as gpu and gpu.example.com.
+const sameLabel = 0.3
 
 // likeName says how different two names are, from 0 to 1: by their first labels when the rest is the same.
 func likeName(a, b string) float64 {
@@ -301,7 +309,11 @@ func likeName(a, b string) float64 {
 	if restA == restB {
 		a, b = firstA, firstB
 	}
-	return float64(editDistance(a, b)) / float64(max(len(a), len(b), 1))
+	different := float64(editDistance(a, b)) / float64(max(len(a), len(b), 1))
+	if firstA == firstB {
+		return min(different, sameLabel)
+	}
+	return different
 }
 
 // maxClasses is the number of other classes that are tried.
@@ -324,10 +336,13 @@ func (s *search) classes() {
 	if len(all) == 0 {
 		return
 	}
-	name := all[0].name
+	name, limit := all[0].name, alike
+	for _, class := range snapshot.Objects().Classes {
+		limit = min(limit, likeName(class.Name, name)+lessAlike)
+	}
 	var names []string
 	for _, class := range snapshot.Objects().Classes {
-		if likeName(class.Name, name) <= alike {
+		if likeName(class.Name, name) <= limit {
 			names = append(names, class.Name)
 		}
 	}
@@ -343,6 +358,9 @@ func (s *search) classes() {
 			kind: UseClass, edits: edits, cost: costClass + i,
 			message: fmt.Sprintf("ask for the device class %s instead of %s", other, name),
 		})
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return // nobody can create it
 	}
 	s.changes = append(s.changes, change{
 		kind: CreateClass, cost: costCreate,

@@ -64,5 +64,5 @@ func existing(s *inspect.Snapshot) string {
 	if len(names) == 0 {
 		return "; there are no device classes"
 	}
-	return "; there are " + shorten(names, 6)
+	return "; there " + plural(len(names), "is ", "are ") + shorten(names, 6)
 }
