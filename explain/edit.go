@@ -144,6 +144,7 @@ func sortEdits(edits []edit) sorted {
 
 // apply returns the claims of the question with the edits made; claims that no edit is about are shared.
 func (q *question) apply(ctx context.Context, edits []edit) []*resourcev1.ResourceClaim {
+	edits = q.withTwins(edits)
 	claims := slices.Clone(q.claims)
 	own := func(i int) {
 		if claims[i] == q.claims[i] {

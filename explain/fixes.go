@@ -426,8 +426,8 @@ func (q *question) where(edits []edit) string {
 		name := "in claim " + claim.Name
 		if q.generated(edits[i].at.claim) {
 			name = "in the containers of the pod"
-		} else if _, ok := q.cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}); !ok {
-			name = "in the template of claim " + claim.Name
+		} else if template := q.templateOf(edits[i].at.claim); template != "" {
+			name = "in the template " + template
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

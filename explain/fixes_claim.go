@@ -17,8 +17,10 @@ import (
 // forRequest names the request of a message where there are several, and always the alternative.
 func (s *search) forRequest(a *atom) string {
 	requests := 0
-	for _, claim := range s.q.claims {
-		requests += len(claim.Spec.Devices.Requests)
+	for i, claim := range s.q.claims {
+		if s.q.twins(i)[0] == i {
+			requests += len(claim.Spec.Devices.Requests)
+		}
 	}
 	if requests < 2 && !strings.Contains(a.Request, "/") {
 		return ""

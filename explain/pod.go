@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
@@ -29,6 +30,8 @@ func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Opt
 type podClaims struct {
 	allocated []*resourcev1.ResourceClaim
 	pending   []*resourcev1.ResourceClaim
+	// templates names for each pending claim the template that asks for what it asks for, or "".
+	templates []string
 	notes     []Note
 	// missing: a claim or template does not exist, so the scheduler does not even try.
 	missing string
@@ -76,7 +79,7 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 		return e, nil
 	}
 	q := &question{
-		cluster: c, claims: claims.pending, nodes: nodes, subject: e.Subject, extended: special,
+		cluster: c, claims: claims.pending, templates: claims.templates, nodes: nodes, subject: e.Subject, extended: special,
 		unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated),
 	}
 	q.settle()
@@ -110,7 +113,7 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		case claim.Status.Allocation != nil:
 			out.allocated = append(out.allocated, claim)
 		default:
-			out.pending = append(out.pending, claim)
+			out.pending, out.templates = append(out.pending, claim), append(out.templates, templateBehind(s, entry, claim))
 		}
 		if found && claim.DeletionTimestamp != nil {
 			note("the claim %s is being deleted", name)
@@ -125,6 +128,18 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		}
 	}
 	return out
+}
+
+// templateBehind names the template from which the claim of an entry was made, as long as the two ask for the same.
+func templateBehind(s *inspect.Snapshot, entry *corev1.PodResourceClaim, claim *resourcev1.ResourceClaim) string {
+	if entry.ResourceClaimTemplateName == nil {
+		return ""
+	}
+	template, ok := s.Template(claim.Namespace, *entry.ResourceClaimTemplateName)
+	if !ok || !equality.Semantic.DeepEqual(template.Spec.Spec, claim.Spec) {
+		return ""
+	}
+	return template.Name
 }
 
 // full reports whether no further pod may use the claim.
@@ -149,7 +164,7 @@ func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int
 		p.absent = &missingClaim{index, true, *entry.ResourceClaimTemplateName}
 		return
 	}
-	p.pending = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name))
+	p.pending, p.templates = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name)), append(p.templates, template.Name)
 	p.notes = append(p.notes, Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(
 		"the claim for its entry %s has not been created yet; decided with one made from the template %s", entry.Name, template.Name)})
 }

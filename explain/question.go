@@ -26,6 +26,8 @@ type question struct {
 	cluster *allocator.Cluster
 	claims  []*resourcev1.ResourceClaim
 	nodes   []*corev1.Node
+	// templates names for each of the first claims the template from which it is made, or "".
+	templates []string
 	// unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	unsuitable map[inspect.NodeName]Reason
 	// extended, if not nil, adds a claim for extended resources that depends on the node.

@@ -101,6 +101,7 @@ func (l *local) requirements(ctx context.Context) ([]atom, error) {
 			})
 		}
 	}
+	out = l.q.mergeTwins(out)
 	slices.SortStableFunc(out, func(a, b atom) int { return cmp.Compare(a.Kind.rank(), b.Kind.rank()) })
 	l.atoms = out
 	return out, nil
