@@ -27,12 +27,7 @@ const (
 	maxApart = 8
 	// maxPartners is the number of requests before up to which each is left out.
 	maxPartners = 8
-	// maxCounters is the number of counters of a set up to which each is looked at.
-	maxCounters = 16
 )
-
-// plenty stands for an amount that never runs out.
-const plenty = int64(1) << 50
 
 // apart is a request that fits by itself.
 type apart struct {
@@ -225,7 +220,9 @@ func (p *parting) counters(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	raised := func(wanted func(counter string) bool) *allocator.Cluster {
-		return p.world(func(s *resourcev1.ResourceSlice) { raiseCounters(s, sets, wanted) })
+		return p.world(func(s *resourcev1.ResourceSlice) {
+			raiseCounters(s, func(set, counter string) bool { return sets[set] && wanted(counter) })
+		})
 	}
 	ok, err := p.helps(ctx, raised(func(string) bool { return true }), p.claimsBefore())
 	if err != nil || !ok {
@@ -254,32 +251,6 @@ func (p *parting) counters(ctx context.Context) ([]string, error) {
 		return []string{fmt.Sprintf(": the counters of set %s run out", set)}, nil
 	}
 	return []string{fmt.Sprintf(": counter %s of set %s runs out", enough[0], set)}, nil
-}
-
-// countersOf collects the names of the counters of a set.
-func countersOf(s *resourcev1.ResourceSlice, set string, into map[string]bool) {
-	for i := range s.Spec.SharedCounters {
-		if s.Spec.SharedCounters[i].Name == set {
-			for name := range s.Spec.SharedCounters[i].Counters {
-				into[name] = true
-			}
-		}
-	}
-}
-
-// raiseCounters makes counters of some sets of a slice plenty.
-func raiseCounters(s *resourcev1.ResourceSlice, sets map[string]bool, wanted func(counter string) bool) {
-	for i := range s.Spec.SharedCounters {
-		if !sets[s.Spec.SharedCounters[i].Name] {
-			continue
-		}
-		for name, counter := range s.Spec.SharedCounters[i].Counters {
-			if wanted(name) {
-				counter.Value = *resource.NewQuantity(plenty, counter.Value.Format)
-				s.Spec.SharedCounters[i].Counters[name] = counter
-			}
-		}
-	}
 }
 
 // capacities makes each that ran out plenty.

@@ -348,7 +348,7 @@ func (m *minimizer) check(ctx context.Context, d *division) error {
 func (m *minimizer) importance(i int) int {
 	order := []RequirementKind{
 		RequestRequired, CountRequired, ClassTermRequired, TermRequired, ConstraintRequired, CapacityRequired,
-		TaintRequired, HeldRequired, FeatureRequired, PoolRequired,
+		CountersRequired, TaintRequired, HeldRequired, FeatureRequired, PoolRequired,
 	}
 	return slices.Index(order, m.atoms[i].Kind)
 }
@@ -362,6 +362,11 @@ func (m *minimizer) conflict(ctx context.Context, d *division) (*Conflict, error
 		o, err := m.try(ctx, with(none, i))
 		if err != nil {
 			return nil, err
+		}
+		if r.Kind == CountersRequired {
+			if r.Here, err = m.runsOut(ctx, d, i); err != nil {
+				return nil, err
+			}
 		}
 		r.Alone = o == fits
 		c.Sole = c.Sole && r.Alone

@@ -21,7 +21,7 @@ func TestConflictOfDemo(t *testing.T) {
 		{"ml/llama-405b-eval", "gpu-b-04", "Term", true},
 		{"ml/pretrain-2", "gpu-b-04", "Count HeldBy:infer/moderation", true},
 		{"ml/driver-canary", "gpu-a-04", "Taint", true},
-		{"infer/whisper-large", "mig-01", "Term HeldBy:infer/asr-batch HeldBy:infer/embed-pair", true},
+		{"infer/whisper-large", "mig-01", "Term Counters HeldBy:infer/asr-batch HeldBy:infer/embed-pair", true},
 		{"net/cdn-egress-2", "cpu-02", "Capacity HeldBy:net/cdn-egress-1", true},
 		// Without its model it would take any FPGA, but those that are left are held too or are not published.
 		{"dev/video-transcode-1", "cpu-02", "Term HeldBy:dev/video-transcode-0 HeldBy:net/packet-capture", false},

@@ -40,7 +40,8 @@ type edit struct {
 	class      string
 	claim      inspect.ClaimRef // to be released
 	gates      []inspect.Gate   // to be enabled
-	pool       inspect.PoolID   // to be completed with what is published of it
+	pool       inspect.PoolID   // to be completed with what is published of it, or whose counters are raised
+	counter    string           // to be raised; "": all of the pool
 }
 
 type editKind int
@@ -58,6 +59,7 @@ const (
 	editRelease
 	editGates
 	editPool
+	editCounters // nobody can make it
 )
 
 // fields are those that a request and a subrequest have in common.
@@ -289,36 +291,54 @@ func (q *question) spellOutClass(ctx context.Context, claims []*resourcev1.Resou
 	*f.selectors = append(selectors, *f.selectors...)
 }
 
-// releases and features collects what the edits change in the world.
-func worldOf(edits []edit) (released map[inspect.ClaimRef]bool, gates map[inspect.Gate]bool, pools map[inspect.PoolID]bool) {
-	released, gates, pools = map[inspect.ClaimRef]bool{}, map[inspect.Gate]bool{}, map[inspect.PoolID]bool{}
+// worldEdits are what edits change in the world.
+type worldEdits struct {
+	released map[inspect.ClaimRef]bool
+	gates    map[inspect.Gate]bool
+	pools    map[inspect.PoolID]bool            // to be completed
+	counters map[inspect.PoolID]map[string]bool // to be raised; with "" all of the pool
+}
+
+func worldOf(edits []edit) worldEdits {
+	w := worldEdits{
+		released: map[inspect.ClaimRef]bool{}, gates: map[inspect.Gate]bool{},
+		pools: map[inspect.PoolID]bool{}, counters: map[inspect.PoolID]map[string]bool{},
+	}
 	for i := range edits {
 		switch e := &edits[i]; e.kind {
 		case editRelease:
-			released[e.claim] = true
+			w.released[e.claim] = true
 		case editGates:
 			for _, g := range e.gates {
-				gates[g] = true
+				w.gates[g] = true
 			}
 		case editPool:
-			pools[e.pool] = true
+			w.pools[e.pool] = true
+		case editCounters:
+			if w.counters[e.pool] == nil {
+				w.counters[e.pool] = map[string]bool{}
+			}
+			w.counters[e.pool][e.counter] = true
 		}
 	}
-	return released, gates, pools
+	return w
 }
 
 // worldKey identifies what the edits change in the world.
 func worldKey(edits []edit) string {
-	released, gates, pools := worldOf(edits)
+	w := worldOf(edits)
 	var b strings.Builder
-	for _, ref := range slices.SortedFunc(maps.Keys(released), compareRefs) {
+	for _, ref := range slices.SortedFunc(maps.Keys(w.released), compareRefs) {
 		b.WriteString(ref.String() + "\n")
 	}
-	for _, g := range slices.Sorted(maps.Keys(gates)) {
+	for _, g := range slices.Sorted(maps.Keys(w.gates)) {
 		b.WriteString("gate " + string(g) + "\n")
 	}
-	for _, p := range slices.SortedFunc(maps.Keys(pools), inspect.PoolID.Compare) {
+	for _, p := range slices.SortedFunc(maps.Keys(w.pools), inspect.PoolID.Compare) {
 		b.WriteString("pool " + p.String() + "\n")
+	}
+	for _, c := range countersKey(w.counters) {
+		b.WriteString(c + "\n")
 	}
 	return b.String()
 }

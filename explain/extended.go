@@ -203,6 +203,9 @@ func (q *question) generated(claim int) bool {
 
 // changeable reports whether somebody can make the edit.
 func (q *question) changeable(e *edit) bool {
+	if e.kind == editCounters {
+		return false
+	}
 	return !e.aboutClaim() || e.kind == editClassTerm || e.kind == editCount || !q.generated(e.at.claim)
 }
 

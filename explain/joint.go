@@ -97,6 +97,9 @@ func (d *diagnosis) jointReasons(ctx context.Context, exam *allocator.Examinatio
 	default:
 		codes = aloneCodes
 		base.Message = "does not fit"
+		if r.All && !r.Prioritized {
+			base.Message = "the devices that match cannot be had all together"
+		}
 		if !r.Prioritized && !r.All {
 			most, err := d.most(ctx, claim, request, r.Needed)
 			if err != nil {

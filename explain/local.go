@@ -154,14 +154,17 @@ func (l *local) world(edits []edit) *allocator.Cluster {
 // clusterWith builds the cluster of a snapshot with the edits made that are about the world. What
 // is known already of expressions and devices is shared with a like cluster.
 func clusterWith(s *inspect.Snapshot, edits []edit, like *allocator.Cluster) *allocator.Cluster {
-	released, gates, pools := worldOf(edits)
-	if len(pools) > 0 {
-		s = s.With(func(o *inspect.Objects) { completePools(o, pools) })
+	w := worldOf(edits)
+	if len(w.pools) > 0 {
+		s = s.With(func(o *inspect.Objects) { completePools(o, w.pools) })
 	}
-	if len(gates) > 0 {
-		s = s.WithFeatures(s.Features().With(gates))
+	if len(w.counters) > 0 {
+		s = s.With(func(o *inspect.Objects) { raisePools(o, w.counters) })
 	}
-	return allocator.NewCluster(s, allocator.Options{Ignore: released, StepLimit: probeSteps, Like: like})
+	if len(w.gates) > 0 {
+		s = s.WithFeatures(s.Features().With(w.gates))
+	}
+	return allocator.NewCluster(s, allocator.Options{Ignore: w.released, StepLimit: probeSteps, Like: like})
 }
 
 // completePools makes pools complete with the slices of their newest generation that are published.

@@ -64,6 +64,7 @@ type smallConstraint struct {
 type smallProblem struct {
 	classTerm   bool
 	nodes       [][]smallDevice
+	plenty      bool // of the counters
 	holders     []smallHolder
 	requests    []smallRequest
 	constraints []smallConstraint
@@ -189,10 +190,14 @@ func (p *smallProblem) objects() inspect.Objects {
 		for i := range devices {
 			slice.Spec.Devices = append(slice.Spec.Devices, devices[i].build(i))
 		}
+		counters := "4"
+		if p.plenty {
+			counters = "1000"
+		}
 		o.Slices = append(o.Slices, slice, &resourcev1.ResourceSlice{
 			ObjectMeta: metav1.ObjectMeta{Name: name + "-counters"},
 			Spec: resourcev1.ResourceSliceSpec{Driver: smallDriver, NodeName: ptr.To(name), Pool: pool, SharedCounters: []resourcev1.CounterSet{
-				{Name: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse("4")}}},
+				{Name: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse(counters)}}},
 			}},
 		})
 	}

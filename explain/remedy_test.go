@@ -45,6 +45,9 @@ func (p *smallProblem) demands(node int) []demand {
 	for i := range p.constraints {
 		out = append(out, demand{fmt.Sprint("Constraint ", i), func(p *smallProblem) { p.constraints[i].isDropped = true }, explain.DropConstraint})
 	}
+	if slices.ContainsFunc(p.nodes[node], func(d smallDevice) bool { return d.counters > 0 }) {
+		out = append(out, demand{"Counters", func(p *smallProblem) { p.plenty = true }, ""})
+	}
 	for _, h := range p.holders {
 		if h.node == node {
 			out = append(out, demand{"HeldBy default/" + h.name, func(p *smallProblem) {
@@ -105,6 +108,8 @@ func keyOf(r *explain.Requirement) string {
 		return fmt.Sprintf("Taint %s %s", r.Request, r.Taint)
 	case explain.HeldRequired:
 		return "HeldBy " + r.Holder.Claim.String()
+	case explain.CountersRequired:
+		return "Counters"
 	}
 	return string(r.Kind) + " " + r.Request
 }

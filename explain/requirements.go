@@ -22,6 +22,9 @@ type RequirementKind string
 // The kinds, those first that a user can do least about. Relaxing a requirement means what is said
 // behind it.
 const (
+	// CountersRequired is that devices of a pool must not draw more than there is of the counters that they share:
+	// there is plenty of each. Nobody can do that; it says why devices cannot be had together.
+	CountersRequired RequirementKind = "Counters"
 	// ClassTermRequired is a term of a selector of the DeviceClass: the term is dropped.
 	ClassTermRequired RequirementKind = "ClassTerm"
 	// PoolRequired is that a pool must be complete and valid: it is taken with the slices that are
@@ -47,7 +50,7 @@ const (
 )
 
 var kindOrder = []RequirementKind{
-	ClassTermRequired, PoolRequired, FeatureRequired, TaintRequired, HeldRequired, CapacityRequired,
+	CountersRequired, ClassTermRequired, PoolRequired, FeatureRequired, TaintRequired, HeldRequired, CapacityRequired,
 	TermRequired, ConstraintRequired, CountRequired, RequestRequired,
 }
 
@@ -85,6 +88,7 @@ func (l *local) requirements(ctx context.Context) ([]atom, error) {
 	for _, ref := range l.holders {
 		out = append(out, l.heldAtom(ref))
 	}
+	out = append(out, l.counterAtoms(exam)...)
 	for _, p := range exam.Pools {
 		if p.Invalid != "" {
 			out = append(out, atom{
