@@ -30,8 +30,8 @@ func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answe
 	if err != nil {
 		return err
 	}
-	for _, drop := range []bool{false, true} {
-		m := &mender{q: q, s: s, drop: drop, terms: map[failing][]string{}}
+	for _, how := range []mending{respell, guard, drop} {
+		m := &mender{q: q, s: s, how: how, terms: map[failing][]string{}, respelled: map[failing]respelling{}}
 		if err := m.mend(ctx, abort.abort); err != nil {
 			return err
 		}
@@ -42,16 +42,25 @@ func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answe
 	return nil
 }
 
+// mending is what is done to terms that fail.
+type mending int
+
+const (
+	respell mending = iota // fields that no device has are read under the name that was probably meant
+	guard                  // fields are asked for first
+	drop                   // the terms are dropped
+)
+
 // mender changes terms that fail until none does.
 type mender struct {
-	q *question
-	s *search
-	// drop: terms that fail are dropped; else fields are asked for first.
-	drop bool
-	// terms are those that failed, with the fields that are to be asked for first.
-	terms map[failing][]string
-	order []failing
-	fix   *Fix
+	q   *question
+	s   *search
+	how mending
+	// terms are those that failed, with the fields that devices lack.
+	terms     map[failing][]string
+	respelled map[failing]respelling
+	order     []failing
+	fix       *Fix
 }
 
 // failing is a term that fails: of a selector of a request, or of one of a class.
@@ -112,10 +121,15 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 				news = true
 			}
 		}
-		if len(fields) == 0 && !m.drop {
+		if len(fields) == 0 && m.how != drop {
 			return false // it fails for another reason than a field that is not there
 		}
 		m.terms[key] = fields
+		if m.how == respell {
+			if m.respelled[key], ok = m.q.respell(key.text, fields, abort.Device, device); !ok {
+				return false
+			}
+		}
 	}
 	return news
 }
@@ -155,8 +169,11 @@ func (q *question) deviceOf(id inspect.DeviceID) *resourcev1.Device {
 
 // instead is what takes the place of a term; "" when it is dropped.
 func (m *mender) instead(f failing) string {
-	if m.drop {
+	switch m.how {
+	case drop:
 		return ""
+	case respell:
+		return m.respelled[f].term
 	}
 	var parts []string
 	for _, field := range m.terms[f] {
@@ -176,8 +193,11 @@ func (m *mender) change(ctx context.Context) change {
 	for _, f := range m.order {
 		e := edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)}
 		text := "ask for the field first, so that devices without it do not match: " + e.expression
-		if m.drop {
+		switch m.how {
+		case drop:
 			text = "drop the term that fails: " + m.q.brief(ctx, f.text)
+		case respell:
+			text = m.respelled[f].message
 		}
 		if f.class != "" {
 			e.kind = editClassTerm

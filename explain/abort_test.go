@@ -37,8 +37,8 @@ func uneven(attributes ...string) inspect.Objects {
 
 const field = `device.attributes["gpu.example.com"].`
 
-// TestFixesOfFailingSelectors: where a selector fails for a device, the fields that it lacks are asked for first, or
-// the term goes. Each fix is applied and asked about.
+// TestFixesOfFailingSelectors: where a selector fails for a device, the fields that it lacks are read under the right
+// name or asked for first, or the term goes. Each fix is applied and asked about.
 func TestFixesOfFailingSelectors(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -57,6 +57,11 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 			[]string{"1 has(" + field + "a) && (" + field + "a == 3 || " + field + "a == 4)", "2 –"}},
 		{"no field at all", []string{"a", "a"}, `1 / (` + field + `a - 4) == 1`, "", []string{"2 –"}},
 		{"no device has it", []string{"b", "b"}, field + `a == 4 && ` + field + `b == 4`, "", []string{"2 " + field + "b == 4"}},
+		{"a slip", []string{"model", "model"}, field + `modell == 4`, "", []string{"2 " + field + "model == 4", "2 –"}},
+		{"a slip in the domain", []string{"model", "model"}, `device.attributes["gpu.example.org"].model == 4`, "",
+			[]string{"2 " + field + "model == 4", "2 –"}},
+		{"no slip, since others have it", []string{"model", "modell"}, field + `modell == 4`, "",
+			[]string{"1 has(" + field + "modell) && " + field + "modell == 4", "2 –"}},
 		{"of the class", []string{"a b", "b"}, field + `b == 4`, field + `a == 4`,
 			[]string{"1 class has(" + field + "a) && " + field + "a == 4", "2 class –"}},
 	} {

@@ -167,6 +167,50 @@ func fieldsOfDevice(device *resourcev1.Device, driver string) []deviceField {
 	return out
 }
 
+// respelling is a term that reads other fields.
+type respelling struct{ term, message string }
+
+// respell makes a term read, instead of the fields that a device lacks, those of the device that were probably meant.
+// false: another device has such a field, so it is no slip, or none is close.
+func (q *question) respell(term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (respelling, bool) {
+	out := respelling{term: term}
+	var parts []string
+	for _, text := range lacks {
+		wanted, ok := parseField(text)
+		if !ok || q.anyDeviceHas(wanted) {
+			return out, false
+		}
+		near, ok := wanted.nearest(fieldsOfDevice(device, id.Driver))
+		if !ok {
+			return out, false
+		}
+		parts = append(parts, near.besides(wanted)+" instead of "+wanted.besides(near))
+		out.term = strings.ReplaceAll(out.term, text, near.expression())
+	}
+	out.message = "read " + strings.Join(parts, " and ")
+	return out, out.term != term
+}
+
+// besides names the field, in short where another differs in the name only.
+func (f deviceField) besides(other deviceField) string {
+	if f.kind == other.kind && f.domain == other.domain {
+		return f.name
+	}
+	return f.expression()
+}
+
+// anyDeviceHas reports whether some device has the field.
+func (q *question) anyDeviceHas(f deviceField) bool {
+	for _, slice := range q.cluster.Snapshot().Slices() {
+		for i := range slice.Spec.Devices {
+			if slices.Contains(fieldsOfDevice(&slice.Spec.Devices[i], slice.Spec.Driver), f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // alikeField is how different the names of fields may be for one to be meant for the other.
 const alikeField = 0.4
 
