@@ -12,8 +12,8 @@ import (
 
 // Changes that help only together.
 
-// several puts together changes that help only together, on one of the nodes that come as near as that of the
-// conflict: where they cost least and leave most devices.
+// several puts together changes that help only together, on one of the nodes that come no less near than that of
+// the conflict: where they cost least and leave most devices.
 func (s *search) several(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
@@ -21,7 +21,7 @@ func (s *search) several(ctx context.Context) error {
 	var best *change
 	tried := 0
 	for _, n := range s.near {
-		if n.near != s.near[0].near || tried == maxCandidates {
+		if n.near < s.near[0].near || tried == maxCandidates {
 			continue // the first is the node of the conflict
 		}
 		tried++

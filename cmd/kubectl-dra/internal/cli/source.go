@@ -244,7 +244,8 @@ func (s *source) override(features inspect.Features) inspect.Features {
 		return features
 	}
 	features = features.With(s.gates)
-	features.Source += ", changed by --features"
+	const changed = ", changed by --features"
+	features.Source = strings.TrimSuffix(features.Source, changed) + changed // once, however often objects are added
 	return features
 }
 
