@@ -21,7 +21,8 @@ type local struct {
 	q        *question
 	node     *corev1.Node
 	snapshot *inspect.Snapshot
-	// holders are the claims that hold devices of the pools other than by admin access, sorted.
+	// holders are the claims that hold devices of the pools other than by admin access, sorted; not those that
+	// the pod in question needs itself.
 	holders  []inspect.ClaimRef
 	devices  map[inspect.ClaimRef][]inspect.DeviceID
 	clusters map[string]*allocator.Cluster
@@ -70,7 +71,9 @@ func (q *question) newLocal(node *corev1.Node) *local {
 		l.findHolders(s, slice)
 	}
 	for ref := range l.devices {
-		l.holders = append(l.holders, ref)
+		if !q.own[ref] {
+			l.holders = append(l.holders, ref)
+		}
 		if claim, ok := s.Claim(ref); ok {
 			objects.Claims = append(objects.Claims, claim)
 		}

@@ -41,6 +41,19 @@ type podClaims struct {
 
 // PodObject explains the claims of a pod that need not be in the snapshot.
 func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*Explanation, error) {
+	e, err := podAsIs(ctx, c, pod, opts)
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != Unsatisfiable && (e.Verdict != Allocated || e.Nodes.Allocatable > 0) {
+		return e, err
+	}
+	fixes, err := releaseOwn(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
+	if len(fixes) > 0 {
+		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
+	}
+	return e, err
+}
+
+// podAsIs is PodObject without what releasing claims of the pod itself would change.
+func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*Explanation, error) {
 	s := c.Snapshot()
 	e := &Explanation{Subject: Subject{"Pod", pod.Namespace, pod.Name}, Basis: basisOf(c)}
 	name := pod.Namespace + "/" + pod.Name
@@ -80,7 +93,10 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 	}
 	q := &question{
 		cluster: c, claims: claims.pending, templates: claims.templates, nodes: nodes, subject: e.Subject, extended: special,
-		unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated),
+		unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated), own: map[inspect.ClaimRef]bool{},
+	}
+	for _, claim := range claims.allocated {
+		q.own[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = true
 	}
 	q.settle()
 	return e, q.decide(ctx, e)

@@ -28,6 +28,8 @@ type question struct {
 	nodes   []*corev1.Node
 	// templates names for each of the first claims the template from which it is made, or "".
 	templates []string
+	// own are claims of the pod in question that have devices already. To release them is no help: it needs them.
+	own map[inspect.ClaimRef]bool
 	// unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	unsuitable map[inspect.NodeName]Reason
 	// extended, if not nil, adds a claim for extended resources that depends on the node.
