@@ -61,6 +61,7 @@ func TestPodLife(t *testing.T) {
 	afterScheduling(t, c, names)
 	deviceHolders(t, c, names[0])
 	extendedResource(t, c)
+	ownClaim(t, c)
 }
 
 // afterScheduling asks about the pod and its claims when they have what they want.
@@ -161,6 +162,58 @@ func extendedResource(t *testing.T, c *cluster.Cluster) {
 }
 
 // podYAML is a pod for a node.
+// ownClaim has a pod use a claim that has a device on a node where the rest of the pod does not fit. The plugin says
+// that the scheduler will clear it, and on which node the pod then fits; and so it comes.
+func ownClaim(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	for name, devices := range map[string]int{"m1": 2, "m2": 4} {
+		c.AddNode(t, name, map[string]string{corev1.LabelHostname: name, "row": "m"})
+		c.ApplyText(t, sliceYAML("gpu.example.com", name, devices))
+	}
+	c.ApplyText(t, `apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: early}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: late}
+spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu, count: 3}}]}}
+`)
+	if result := c.Plugin(t, cluster.Admin, "allocate", "claim", "early", "--node", "m1", "--yes", "--settle", noSettle); result.Code != 0 {
+		t.Fatal(result)
+	}
+	c.ApplyText(t, `apiVersion: v1
+kind: Pod
+metadata: {name: mover}
+spec:
+  nodeSelector: {row: m}
+  schedulingGates: [{name: example.com/wait}]
+  resourceClaims: [{name: early, resourceClaimName: early}, {name: late, resourceClaimName: late}]
+  containers: [{name: main, image: example.com/none, resources: {claims: [{name: early}, {name: late}]}}]
+`)
+	var answer struct {
+		Verdict string
+		Fixes   []struct {
+			Kind, Node, Message string
+			Claims              []string
+		}
+	}
+	result := c.Plugin(t, cluster.Admin, "explain", "pod", "mover", "-o", "json")
+	result.JSON(t, &answer)
+	if answer.Verdict != "Unsatisfiable" || result.Code != 3 || len(answer.Fixes) == 0 {
+		t.Fatalf("want Unsatisfiable with a fix\n%v", result)
+	}
+	if f := answer.Fixes[0]; f.Kind != "ReleaseClaim" || f.Node != "m2" || !slices.Equal(f.Claims, []string{"default/early"}) || !strings.Contains(f.Message, "kube-scheduler does itself") {
+		t.Errorf("fix %+v, want the scheduler to release default/early for m2", f)
+	}
+	if _, err := c.Client().CoreV1().Pods("default").Patch(t.Context(), "mover", types.JSONPatchType,
+		[]byte(`[{"op":"remove","path":"/spec/schedulingGates"}]`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	bound(t, c, "mover", "m2")
+}
+
 func podYAML(name, node, spec, resources string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
