@@ -183,6 +183,9 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 		}
 		return fmt.Sprintf("%s can be allocated on %d of %d nodes", name, e.Nodes.Allocatable, e.Nodes.Total)
 	case Unsatisfiable:
+		if len(q.claims) == 0 && len(q.own) > 0 {
+			return fmt.Sprintf("%s has all its devices, but cannot be scheduled on %s", name, where)
+		}
 		return fmt.Sprintf("%s cannot be allocated on %s", name, where)
 	}
 	return q.unknownHeadline(e, name)

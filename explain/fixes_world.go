@@ -188,6 +188,16 @@ func (s *search) releaseOn(ctx context.Context, l *local) ([][]inspect.ClaimRef,
 	return out, nil
 }
 
+// elsewhere reports whether a claim that the pod has already cannot be used from the node.
+func (q *question) elsewhere(node *corev1.Node) bool {
+	for ref := range q.own {
+		if claim, ok := q.cluster.Snapshot().Claim(ref); ok && !selectorMatches(claim.Status.Allocation.NodeSelector, node) {
+			return true
+		}
+	}
+	return false
+}
+
 // otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
 func (s *search) otherNodes(ctx context.Context) error {
 	q := s.q
@@ -203,7 +213,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	}
 	var other []*corev1.Node
 	for _, node := range q.cluster.Snapshot().Nodes() {
-		if !asked[node.Name] {
+		if !asked[node.Name] && !q.elsewhere(node) {
 			other = append(other, node)
 		}
 	}

@@ -42,7 +42,7 @@ type podClaims struct {
 // PodObject explains the claims of a pod that need not be in the snapshot.
 func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*Explanation, error) {
 	e, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != Unsatisfiable && (e.Verdict != Allocated || e.Nodes.Allocatable > 0) {
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != Unsatisfiable {
 		return e, err
 	}
 	fixes, err := releaseOwn(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
@@ -87,13 +87,18 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if pod.Spec.NodeName == "" {
 		special = extendedOf(s, pod)
 	}
+	unsuitable := unsuitableNodes(s, pod, nodes, claims.allocated)
 	if special == nil && len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
 		explainPodAllocated(e, s, pod, claims)
-		return e, nil
+		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), len(nodes)-len(unsuitable)
+		if waits := pod.Spec.NodeName == "" && len(claims.allocated) > 0 && len(nodes) > 0; !waits || e.Nodes.Allocatable > 0 {
+			return e, nil
+		}
+		e.Allocation = nil // the pod has devices, but they are on no node that it can use
 	}
 	q := &question{
 		cluster: c, claims: claims.pending, templates: claims.templates, nodes: nodes, subject: e.Subject, extended: special,
-		unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated), own: map[inspect.ClaimRef]bool{},
+		unsuitable: unsuitable, own: map[inspect.ClaimRef]bool{},
 	}
 	for _, claim := range claims.allocated {
 		q.own[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = true
@@ -193,20 +198,10 @@ func explainPodAllocated(e *Explanation, s *inspect.Snapshot, pod *corev1.Pod, c
 	for _, claim := range claims.allocated {
 		addDevices(e.Allocation, claim, claim.Status.Allocation)
 	}
-	e.Nodes.Total = len(s.Nodes())
-	for _, node := range s.Nodes() {
-		if !slices.ContainsFunc(claims.allocated, func(c *resourcev1.ResourceClaim) bool {
-			return !selectorMatches(c.Status.Allocation.NodeSelector, node)
-		}) {
-			e.Nodes.Allocatable++
-		}
-	}
 	name := pod.Namespace + "/" + pod.Name
 	switch {
 	case len(claims.allocated) == 0:
 		e.Message = name + " uses no resource claims"
-	case e.Nodes.Allocatable == 0 && len(s.Nodes()) > 0:
-		e.Message = name + " has all its devices, but no node can use them all together"
 	default:
 		e.Message = fmt.Sprintf("%s has all its devices: %s in %s", name, count(len(e.Allocation.Devices), "device"), count(len(claims.allocated), "claim"))
 	}
@@ -225,7 +220,11 @@ func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node,
 }
 
 func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) string {
-	if pod.Spec.NodeName != "" && pod.Spec.NodeName != node.Name {
+	switch pod.Spec.NodeName {
+	case "":
+	case node.Name:
+		return "" // it was placed there, whatever has changed since
+	default:
 		return "the pod is bound to node " + pod.Spec.NodeName
 	}
 	for _, claim := range allocated {

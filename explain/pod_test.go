@@ -59,6 +59,12 @@ func TestPods(t *testing.T) {
 		}), explain.Unsatisfiable, "", `resourceclaimtemplate "nothing" does not exist`},
 		{"no claims", newPod(func(*corev1.PodSpec) {}), explain.Allocated, "", "uses no resource claims"},
 		{"an allocated claim", newPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0") }), explain.Allocated, "", "has all its devices: 8 devices in 1 claim"},
+		{"an allocated claim, on another node", newPod(func(p *corev1.PodSpec) {
+			uses(p, "pretrain-0")
+			p.NodeSelector = map[string]string{corev1.LabelHostname: "gpu-b-01"}
+		}), explain.Unsatisfiable, "the devices of the allocated claim pretrain-0 cannot be used from the node", "has all its devices, but cannot be scheduled on any of 12 nodes"},
+		{"allocated claims on two nodes", newPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0", "pretrain-1") }),
+			explain.Unsatisfiable, "the devices of the allocated claim pretrain-1 cannot be used from the node", "has all its devices, but cannot be scheduled on any of 12 nodes"},
 		{"devices that are elsewhere", newPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0", "train-1") }),
 			explain.Unsatisfiable, "", "cannot be allocated"},
 		{"extended resources", newPod(func(p *corev1.PodSpec) {
