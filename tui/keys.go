@@ -130,7 +130,11 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.interrupted = true
 		return m.leave()
 	}
+	if m.hold(k) {
+		return nil
+	}
 	m.said = screen.Say{}
+	m.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
 	switch {
 	case m.popup != nil:
 		return m.pressPopup(k)

@@ -38,6 +38,7 @@ type model struct {
 	input  *input
 	popup  *popup
 	said   screen.Say
+	held   []tea.KeyPressMsg
 	find   screen.Job[found]
 	plan   screen.Job[Plan]
 	commit screen.Job[string]

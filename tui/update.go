@@ -39,7 +39,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseMsg:
 		return m, m.mouse(msg)
 	default:
-		return m, m.message(msg)
+		cmd := m.message(msg)
+		return m, tea.Batch(cmd, m.release())
 	}
 	return m, nil
 }

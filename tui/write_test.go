@@ -138,3 +138,15 @@ func TestWhatIfs(t *testing.T) {
 }
 
 var _ tea.Model = (*model)(nil)
+
+// A question that comes up while the user is doing something else could be answered by accident.
+func TestNobodyIsAskedInTheMiddleOfSomethingElse(t *testing.T) {
+	d := drive(t, 100, 30, "")
+	s := &scribe{}
+	d.m.options.Writer = s
+	d.ahead("a", "y")
+	if strings.Contains(d.frame(), "write this") || len(s.written) > 0 {
+		t.Errorf("written: %q\n%s", s.written, d.frame())
+	}
+	d.shows("── yaml dev/transcode-8k ─")
+}

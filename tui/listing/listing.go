@@ -73,6 +73,9 @@ type List[T any] struct {
 	built bool
 	err   error
 	want  string // refKey of the object to point at as soon as it is there
+	// asked: no rows were built since the user asked for an object or a namespace.
+	asked     bool
+	namespace string
 	// moved: the user has chosen a row, with which the cursor stays; before that it stays at the first.
 	moved bool
 }
@@ -158,7 +161,7 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		l.order.filter = msg.Text
 		return l.arrange(w)
 	case screen.Selected:
-		l.want = refKey(msg.Ref)
+		l.want, l.asked = refKey(msg.Ref), true
 		return l.refresh(w)
 	case tea.KeyPressMsg:
 		return l.press(w, msg)
@@ -242,6 +245,9 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
+	if w.Namespace != l.namespace {
+		l.namespace, l.asked = w.Namespace, true
+	}
 	if l.job.Running() {
 		l.stale = true
 		return nil
@@ -289,6 +295,7 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 			l.table.SetRows(&l.now, l.now.natural, cursor)
 		}
 	}
+	l.asked = l.asked && l.stale
 	if l.stale || l.now.order != l.order && l.err == nil {
 		return l.refresh(w)
 	}
@@ -343,6 +350,12 @@ func (l *List[T]) Selection() screen.Ref {
 
 // FilterText is the filter in force.
 func (l *List[T]) FilterText() string { return l.order.filter }
+
+// Unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
+// namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a newer snapshot do not count.
+func (l *List[T]) Unsettled() bool {
+	return l.job.Running() && (!l.built || l.asked || l.now.order != l.order)
+}
 
 // Built reports whether rows are there, be it none.
 func (l *List[T]) Built() bool { return l.built }

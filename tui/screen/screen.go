@@ -39,6 +39,13 @@ type Filterer interface {
 	FilterText() string
 }
 
+// Settler is a Screen whose selection can be about to become another one, because the rows that the user has asked
+// for are still being worked out.
+type Settler interface {
+	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
+	Unsettled() bool
+}
+
 // Ruled is a Screen that begins with a rule of its own, so that none is needed above it.
 type Ruled interface {
 	// Ruled does nothing; it marks the screen.

@@ -49,3 +49,6 @@ func (s *Screen) Status() string { return s.list.Status() }
 
 // FilterText implements screen.Filterer.
 func (s *Screen) FilterText() string { return s.list.FilterText() }
+
+// Unsettled implements screen.Settler.
+func (s *Screen) Unsettled() bool { return s.list.Unsettled() }

@@ -131,3 +131,6 @@ func (s *Screen) Status() string {
 
 // FilterText implements screen.Filterer.
 func (s *Screen) FilterText() string { return s.list.FilterText() }
+
+// Unsettled implements screen.Settler.
+func (s *Screen) Unsettled() bool { return s.list.Unsettled() }

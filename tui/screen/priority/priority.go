@@ -153,3 +153,6 @@ func whyEmpty(w *screen.World) string {
 	}
 	return "no PriorityLevelConfiguration was read"
 }
+
+// Unsettled implements screen.Settler.
+func (s *Screen) Unsettled() bool { return s.list.Unsettled() }
