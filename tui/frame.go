@@ -152,9 +152,12 @@ func separator(line widget.Line) string {
 	return " › "
 }
 
-// statusLine shows the prompt, or a remark, or the keys that work here and now.
+// statusLine shows the keys of the popup, or the prompt, or a remark, or the keys that work here and now.
 func (m *model) statusLine() string {
 	th := m.world.Theme
+	if m.popup != nil {
+		return m.popup.keys(m.height).Render(th, m.width)
+	}
 	status := widget.Text(theme.Dim, " "+m.top().Status()+" ")
 	room := m.width - status.Width()
 	if m.input != nil {

@@ -22,7 +22,7 @@ type popup struct {
 }
 
 func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
-	room := max(1, height-4)
+	room := p.room(height)
 	p.top = max(0, min(p.top, len(p.lines)-room))
 	title := p.title
 	if len(p.lines) > room {
@@ -30,6 +30,28 @@ func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
 	}
 	return widget.Popup(th, frame, title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
 }
+
+// keys are the keys that work while a popup is shown.
+func (p *popup) keys(height int) widget.Line {
+	var list []keymap.Key
+	if p.confirm != nil {
+		list = append(list, keymap.Key{Show: "y", Short: "write it"}, keymap.Key{Show: "n Esc", Short: "leave all as it is"})
+	}
+	if len(p.lines) > p.room(height) {
+		list = append(list, keymap.Key{Show: "↑ ↓", Short: "scroll"})
+	}
+	if p.confirm == nil {
+		list = append(list, keymap.Key{Show: "any other key", Short: "closes"})
+	}
+	var line widget.Line
+	for _, k := range list {
+		line = append(line, keyText(k)...)
+	}
+	return line
+}
+
+// room is how many lines are shown at once.
+func (p *popup) room(height int) int { return max(1, height-4) }
 
 func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	p := m.popup
@@ -59,6 +81,16 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 		m.popup = nil
 	}
 	return nil
+}
+
+// relay lays the help out anew when the size has changed.
+func (m *model) relay() {
+	if m.popup == nil || m.popup.confirm != nil {
+		return
+	}
+	top := m.popup.top
+	m.popup = m.helpPopup()
+	m.popup.top = top
 }
 
 // helpPopup lists all keys, made from the keys themselves: those of the screen and those of all screens, side by
