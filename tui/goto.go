@@ -36,6 +36,7 @@ func (m *model) goFound(f found) tea.Cmd {
 	if best.view == "" {
 		return m.open(screen.Open{Page: screen.Detail, Ref: best.ref})
 	}
+	m.enter(best.ref.Namespace)
 	return m.goTo(screen.Go{View: best.view, Ref: best.ref})
 }
 
@@ -57,7 +58,9 @@ func places(w *screen.World) []place {
 		add(screen.Claim, "claim", "claims", c.Namespace, c.Name)
 	}
 	for _, n := range w.Snapshot.Nodes() {
-		add(screen.Node, "node", "nodes", "", n.Name)
+		if n.Name != string(inspect.PseudoNode) {
+			add(screen.Node, "node", "nodes", "", n.Name)
+		}
 	}
 	for _, p := range objects.Pods {
 		add(screen.Pod, "pod", "", p.Namespace, p.Name)

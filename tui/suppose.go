@@ -47,16 +47,33 @@ func (m *model) toggle(c screen.Change) tea.Cmd {
 	return m.remake()
 }
 
-// pointless says why a change would change nothing, or "".
-func pointless(s *inspect.Snapshot, c screen.Change) string {
-	if c.Kind != screen.ReleaseClaim {
-		return ""
-	}
-	claim, ok := s.Claim(inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
+// holdsNothing says that the release of a claim would change nothing, or "".
+func holdsNothing(s *inspect.Snapshot, ref screen.Ref) string {
+	claim, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name})
 	if ok && claim.Status.Allocation == nil {
-		return c.Ref.String() + " holds no devices"
+		return ref.String() + " holds no devices"
 	}
 	return ""
+}
+
+// pointless says why a change would change nothing, or "".
+func pointless(s *inspect.Snapshot, c screen.Change) string {
+	if c.Kind == screen.IgnoreTaint && !tainted(s, screen.DeviceID(c.Ref)) {
+		return c.Ref.String() + " has no taints"
+	}
+	return ""
+}
+
+// tainted reports whether a device has taints, of its own or by a rule.
+func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
+	for _, slice := range s.SlicesIn(id.PoolID()) {
+		for i := range slice.Spec.Devices {
+			if d := &slice.Spec.Devices[i]; d.Name == id.Device && len(d.Taints) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // applyAll returns the snapshot under the changes. What a change is about may be gone by now: then it
@@ -73,7 +90,7 @@ func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 			case screen.IgnoreTaint:
 				untaint(o, c.Ref.Name)
 			case screen.DuplicateNode:
-				duplicate(o, c.Ref.Name, i)
+				duplicate(o, c.Ref.Name, i, s.NodesAssumed())
 			}
 		}
 	})
@@ -110,25 +127,29 @@ func untaint(o *inspect.Objects, name string) {
 	}
 }
 
-// duplicate adds a node like another, with the devices of its own pools and nothing taken of them.
-func duplicate(o *inspect.Objects, name string, serial int) {
+// duplicate adds a node like another, with the devices of its own pools and nothing taken of them. Where nodes are
+// assumed because slices name them, the added slices name the added one.
+func duplicate(o *inspect.Objects, name string, serial int, assumed bool) {
+	added := screen.SupposedName(name, serial)
 	at := slices.IndexFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == name })
-	if at < 0 {
+	if at < 0 && !assumed {
 		return
 	}
-	added := o.Nodes[at].DeepCopy()
-	added.Name = screen.SupposedName(name, serial)
-	if _, ok := added.Labels[corev1.LabelHostname]; ok {
-		added.Labels[corev1.LabelHostname] = added.Name
+	if at >= 0 {
+		node := o.Nodes[at].DeepCopy()
+		node.Name = added
+		if _, ok := node.Labels[corev1.LabelHostname]; ok {
+			node.Labels[corev1.LabelHostname] = added
+		}
+		o.Nodes = append(o.Nodes, node)
 	}
-	o.Nodes = append(o.Nodes, added)
 	for _, slice := range slices.Clone(o.Slices) {
 		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != name {
 			continue
 		}
 		slice = slice.DeepCopy()
 		slice.Name = screen.SupposedName(slice.Name, serial)
-		slice.Spec.NodeName = &added.Name
+		slice.Spec.NodeName = &added
 		slice.Spec.Pool.Name = screen.SupposedName(slice.Spec.Pool.Name, serial)
 		o.Slices = append(o.Slices, slice)
 	}

@@ -95,7 +95,11 @@ func (s *sheet) counters(d *inspect.DeviceStatus) {
 }
 
 func (s *sheet) node(w *screen.World, n *corev1.Node) {
-	s.title(w, n, "node")
+	what := "node"
+	if w.Snapshot.NodesAssumed() {
+		what = "node that ResourceSlices name; no Node object is known"
+	}
+	s.title(w, n, what)
 	nodes := w.Nodes()
 	at, ok := slices.BinarySearchFunc(nodes, inspect.NodeName(n.Name), func(s inspect.NodeStatus, name inspect.NodeName) int { return cmp.Compare(s.Name, name) })
 	if ok {
@@ -107,7 +111,9 @@ func (s *sheet) node(w *screen.World, n *corev1.Node) {
 		}
 	}
 	s.nodeDevices(w, n.Name)
-	s.section("Labels")
+	if len(n.Labels)+len(n.Spec.Taints) > 0 {
+		s.section("Labels and taints")
+	}
 	for _, name := range sortedKeys(n.Labels) {
 		s.field(name, n.Labels[name])
 	}

@@ -35,6 +35,9 @@ func lines(w *screen.World, ref screen.Ref) ([]widget.Line, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 	}
+	if ref.Kind == screen.Node && w.Snapshot.NodesAssumed() {
+		return nil, fmt.Errorf("no Node object is known of %s: ResourceSlices name it", ref)
+	}
 	if ref.Kind == screen.Device {
 		d, _ := screen.FindDevice(w, ref)
 		return device(d)

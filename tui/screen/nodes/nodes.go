@@ -30,6 +30,9 @@ func New() *Screen {
 	s := &Screen{}
 	s.list = listing.New(listing.Config[row]{
 		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapt, Groupings: groupings,
+		Empty: func(*screen.World) string {
+			return "no nodes: neither Node objects are known nor ResourceSlices that name one"
+		},
 		Key: func(r *row) string { return r.name },
 		Ref: func(r *row) screen.Ref { return screen.Ref{Kind: screen.Node, Name: r.name} },
 	})
@@ -123,7 +126,10 @@ func (s *Screen) Status() string {
 	for _, r := range s.list.Rows() {
 		nodes += r.count
 	}
-	if nodes == len(s.list.Rows()) {
+	switch {
+	case nodes == 1:
+		return "1 node"
+	case nodes == len(s.list.Rows()):
 		return fmt.Sprintf("%d nodes", nodes)
 	}
 	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(s.list.Rows()))

@@ -85,6 +85,9 @@ func placeOf(d *inspect.DeviceStatus) (name, value string) {
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
 	statuses := w.Nodes()
+	if w.Snapshot.NodesAssumed() && len(statuses) == 1 && statuses[0].Name == inspect.PseudoNode {
+		return nil, nil
+	}
 	rows := make([]row, len(statuses))
 	index := make(map[inspect.NodeName]int, len(statuses))
 	for i, n := range statuses {
