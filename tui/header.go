@@ -29,7 +29,7 @@ type header struct {
 	missed  *screen.World // the newest world that came while the job was running
 	now     []usage
 	history map[string][]float64
-	// namespaces are those that have claims, templates or pods.
+	// namespaces are those that have something to show.
 	namespaces []string
 }
 
@@ -90,6 +90,9 @@ func namespacesOf(o *inspect.Objects) []string {
 	}
 	for _, p := range o.Pods {
 		seen[p.Namespace] = true
+	}
+	for _, c := range o.StorageCapacities {
+		seen[c.Namespace] = true
 	}
 	return slices.Sorted(maps.Keys(seen))
 }

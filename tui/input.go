@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -64,11 +65,16 @@ func (m *model) typed() tea.Cmd {
 
 const maxProposals = 8
 
+// hint shows names that come from the cluster.
 func hint(proposals []string) string {
-	if len(proposals) > maxProposals {
-		return fmt.Sprintf("%s … (%d)", strings.Join(proposals[:maxProposals], "  "), len(proposals))
+	shown := make([]string, min(maxProposals, len(proposals)))
+	for i := range shown {
+		shown[i] = inspect.Sanitize(proposals[i])
 	}
-	return strings.Join(proposals, "  ")
+	if len(proposals) > maxProposals {
+		return fmt.Sprintf("%s … (%d)", strings.Join(shown, "  "), len(proposals))
+	}
+	return strings.Join(shown, "  ")
 }
 
 // commonPrefix is as much as all proposals agree on, but at least what was typed.
@@ -112,12 +118,9 @@ func (m *model) askNamespace() tea.Cmd {
 			text = ""
 		}
 		if text != "" && m.base != nil && !slices.Contains(names, text) {
-			return m.say(theme.Warn, fmt.Sprintf("no claims, templates or pods are in a namespace %q", text))
+			return m.say(theme.Warn, fmt.Sprintf("there is nothing to show in a namespace %q", text))
 		}
-		w := *m.world
-		m.version++
-		w.Namespace, w.Version = text, m.version
-		m.world = &w
+		m.setNamespace(text)
 		return m.update(m.top(), screen.Changed{})
 	}
 	in.prompt.Hint = "all  " + hint(names)

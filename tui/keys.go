@@ -2,9 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -39,7 +41,7 @@ func (m *model) keys() keymap.Map {
 		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, ref)},
 		{Action: details, Press: []string{"enter"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history", Off: m.pageOff(screen.Detail, ref)},
 		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, ref)},
-		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: supposeOff(ref)},
+		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(ref)},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, ref)},
 		{Action: allocate, Press: []string{"a"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(ref)},
@@ -51,7 +53,7 @@ func (m *model) keys() keymap.Map {
 		{Action: copyIt, Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff(ref)},
 		{Action: nextView, Press: []string{"tab"}, Show: "Tab", Help: "next view"},
 		{Action: prevView, Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view"},
-		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back, or clear the filter"},
+		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back, or clear the filter", Off: m.backOff()},
 		{Action: help, Press: []string{"?"}, Short: "help", Help: "all keys"},
 		{Action: quit, Press: []string{"q"}, Help: "quit"},
 	}
@@ -69,9 +71,14 @@ func (m *model) pageOff(p screen.Page, ref screen.Ref) string {
 	return pageTable[p].refuses(ref)
 }
 
-func supposeOff(ref screen.Ref) string {
+func (m *model) supposeOff(ref screen.Ref) string {
 	switch ref.Kind {
-	case screen.Claim, screen.Device, screen.Node:
+	case screen.Claim:
+		if m.base == nil || slices.Contains(m.supposed, changeOf(ref)) {
+			return ""
+		}
+		return holdsNothing(m.base, ref)
+	case screen.Device, screen.Node:
 		return ""
 	case screen.None:
 		return "nothing is selected"
@@ -117,6 +124,14 @@ func (m *model) filterOff() string {
 	return ""
 }
 
+func (m *model) backOff() string {
+	f, ok := m.top().(screen.Filterer)
+	if len(m.pages) == 0 && (!ok || f.FilterText() == "") {
+		return "no page is open and no filter is in force; q quits"
+	}
+	return ""
+}
+
 func copyOff(ref screen.Ref) string {
 	if ref.Kind == screen.None {
 		return "nothing is selected"
@@ -152,7 +167,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	key, ok := m.keys().Find(k.String())
 	switch {
 	case !ok:
-		return nil
+		return m.say(theme.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
 	case key.Off != "":
 		return m.say(theme.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,6 +17,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		m.relay()
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 		m.restyle()
@@ -140,11 +142,32 @@ func (m *model) goTo(msg screen.Go) tea.Cmd {
 	return tea.Batch(cmd, m.update(m.top(), screen.Selected{Ref: msg.Ref}))
 }
 
-// open shows a page about an object. The page that is open already, of the same kind, is replaced.
+// enter shows another namespace if an object of it would be hidden.
+func (m *model) enter(namespace string) {
+	if namespace == "" || m.world.InNamespace(namespace) {
+		return
+	}
+	m.setNamespace(namespace)
+	m.said = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: theme.Accent}
+}
+
+// setNamespace narrows what is shown to a namespace; "" is all.
+func (m *model) setNamespace(namespace string) {
+	w := *m.world
+	m.version++
+	w.Namespace, w.Version = namespace, m.version
+	m.world = &w
+}
+
+// open shows a page about an object. If it is open already, those above it are closed: who goes to and fro between
+// two pages does not have to go all the way back.
 func (m *model) open(msg screen.Open) tea.Cmd {
 	entry := pageTable[msg.Page]
 	if why := entry.refuses(msg.Ref); why != "" {
 		return m.say(theme.Warn, why)
+	}
+	if at := slices.IndexFunc(m.pages, func(p page) bool { return p.kind == msg.Page && p.ref == msg.Ref }); at >= 0 {
+		return m.show(func() { m.pages = m.pages[:at+1] })
 	}
 	return m.show(func() {
 		m.pages = append(m.pages, page{kind: msg.Page, ref: msg.Ref, screen: entry.make(msg.Ref)})
@@ -159,9 +182,24 @@ func (e pageEntry) refuses(ref screen.Ref) string {
 	case ref.Kind == screen.None:
 		return "nothing is selected"
 	case !slices.Contains(e.kinds, ref.Kind):
-		return fmt.Sprintf("not for a %s", ref.Kind)
+		return fmt.Sprintf("not for a %s, only for a %s", ref.Kind, kindList(e.kinds))
 	}
 	return ""
+}
+
+// kindList is kinds as "Pod, Node or Device".
+func kindList(kinds []screen.Kind) string {
+	var b strings.Builder
+	for i, k := range kinds {
+		switch {
+		case i > 0 && i == len(kinds)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(k))
+	}
+	return b.String()
 }
 
 // back closes the page on top; without one it clears the filter.
@@ -193,6 +231,7 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	mouse := msg.Mouse()
 	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == 1 {
 		if at := m.tabAt(mouse.X); at >= 0 {
+			m.input = nil // it is about the view that is left
 			return m.goTo(screen.Go{View: m.views[at].name})
 		}
 	}

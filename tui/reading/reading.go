@@ -161,10 +161,14 @@ func (r *Reader[T]) Selection() screen.Ref { return r.config.Ref }
 
 // Status implements screen.Screen.
 func (r *Reader[T]) Status() string {
-	if below := r.page.More(); below > 0 {
+	switch below := r.page.More(); below {
+	case 0:
+		return ""
+	case 1:
+		return "1 more line"
+	default:
 		return fmt.Sprintf("%d more lines", below)
 	}
-	return ""
 }
 
 // CopyText is all of the text.

@@ -15,7 +15,7 @@ import (
 type Prompt struct {
 	// Label stands before what is typed.
 	Label string
-	// Hint is shown behind it.
+	// Hint is shown behind it, sanitised.
 	Hint string
 
 	text   []string // grapheme clusters

@@ -1,7 +1,6 @@
 package cel
 
 import (
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -387,7 +386,7 @@ func (s *Screen) Status() string {
 	if s.lab == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d devices", len(s.lab.devices))
+	return devices(len(s.lab.devices))
 }
 
 func (s *Screen) click(msg tea.MouseClickMsg) {

@@ -50,7 +50,7 @@ func (s *Screen) title(w *screen.World) widget.Line {
 	case s.lab == nil || a == nil:
 		add(theme.Dim, "reading devices …")
 	case strings.TrimSpace(s.ed.text) == "":
-		add(theme.Dim, fmt.Sprintf("none yet; %d devices", len(s.lab.devices)))
+		add(theme.Dim, "none yet; "+devices(len(s.lab.devices)))
 	case a.text != s.ed.text:
 		add(theme.Dim, "…")
 	case a.trial.Check.Scheduler != nil:
