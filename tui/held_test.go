@@ -55,6 +55,14 @@ func TestKeysTypedAheadAreAboutWhatIsToCome(t *testing.T) {
 	}
 }
 
+// A survey of the claims that is cut short is not taken for a whole one.
+func TestReasonsAreThereAfterAnInterruption(t *testing.T) {
+	d := drive(t, 80, 24, "nodes")
+	d.ahead("1", "2")
+	d.press("1")
+	d.shows("dev        transcode-8k    ✗ stuck")
+}
+
 // Ways to other places do not wait for rows that nobody will look at.
 func TestWaysToOtherViewsDoNotWait(t *testing.T) {
 	d := drive(t, 80, 24, "")

@@ -25,6 +25,7 @@ type model struct {
 	base     *inspect.Snapshot
 	version  int
 	world    *screen.World
+	actual   *screen.World // the newest with nothing supposed
 	supposed []screen.Change
 	suppose  screen.Job[supposition]
 
@@ -197,8 +198,21 @@ func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
 	w := m.world.Next(m.version, s)
 	w.Supposed, w.Now, w.History = supposed, m.now(), m.record.now
+	if len(supposed) == 0 {
+		m.actual = w
+	} else {
+		w.Actual = m.asItIs()
+	}
 	m.world = w
 	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w), m.record.record(w))
+}
+
+// asItIs is the world of the newest snapshot with nothing supposed.
+func (m *model) asItIs() *screen.World {
+	if m.actual == nil || m.actual.Snapshot != m.base {
+		m.actual = m.world.Next(m.version, m.base)
+	}
+	return m.actual
 }
 
 // restyle changes how things look, and nothing else.

@@ -139,6 +139,18 @@ func TestSupposingShowsWhomItHelps(t *testing.T) {
 	}
 }
 
+// Whom a what-if helps is known, wherever it was supposed, and whatever was supposed before.
+func TestSupposingElsewhereShowsWhomItHelps(t *testing.T) {
+	d := drive(t, 120, 30, "nodes")
+	d.press(":", "node gpu-b-04", "enter", "w", "1")
+	d.shows("1 helped, 44 claims", "pretrain-2         ✓ helped")
+	d.press("W")
+	d.press(":", "ml/pretrain-1", "enter", "w")
+	d.ahead("W", "3")
+	d.press(":", "node mig-01", "enter", "w", "1", "home")
+	d.shows("pretrain-2         ✗ stuck", "whisper-large      ✓ helped")
+}
+
 // A node that is only supposed is drawn as what is supposed, and not taken together with real ones.
 func TestASupposedNodeLooksSupposed(t *testing.T) {
 	d := start(t, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: "nodes", Profile: colorprofile.TrueColor, Clock: demo.Now}, 120, 30)

@@ -24,6 +24,8 @@ type World struct {
 	// Supposed are the changes under which Snapshot differs from the cluster. When there are any, answers
 	// are hypothetical and must be marked so.
 	Supposed []Change
+	// Actual is the world as it is while something is supposed, to compare with; nil otherwise.
+	Actual *World
 	// Namespace narrows what has a namespace; "" is all.
 	Namespace string
 	Theme     *theme.Theme

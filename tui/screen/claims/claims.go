@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,8 +25,12 @@ type Screen struct {
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
 	surveyed int // version that the survey is about
-	// actual are the reasons when nothing is supposed, and helped is how many claims a what-if helps.
+	// supposed is what the reasons suppose.
+	supposed []screen.Change
+	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once, and
+	// helped is how many claims a what-if helps.
 	actual map[inspect.ClaimRef]reason
+	known  bool
 	helped int
 
 	// answer is about the claim that is pointed at.
@@ -53,7 +58,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	case screen.Shown, screen.Changed:
 		cmds = append(cmds, s.startSurvey(w))
 	case screen.Hidden:
-		s.survey.Stop()
+		s.stopSurvey()
 	}
 	if result, ok := s.survey.Take(msg); ok {
 		cmds = append(cmds, s.takeSurvey(w, result))
@@ -62,14 +67,34 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	return tea.Batch(append(cmds, cmd, s.follow(w))...)
 }
 
-// startSurvey begins to work out reasons for the world as it is, unless a survey is under way.
+// never is the version of no world.
+const never = -1
+
+// stopSurvey gives up the survey that is under way; it is begun again when the view is shown.
+func (s *Screen) stopSurvey() {
+	if s.survey.Running() {
+		s.survey.Stop()
+		s.surveyed = never
+	}
+}
+
+// startSurvey begins to work out reasons for the world as it is, unless a survey is under way. Whom a what-if helps
+// can only be said when it is known who is stuck without it, so that is worked out first.
 func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil || s.survey.Running() || s.surveyed == w.Version {
 		return nil
 	}
-	before := s.reasons
-	s.surveyed = w.Version
-	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(w, before).proceed(ctx, w) })
+	about, before := w, s.actual
+	switch {
+	case len(w.Supposed) > 0 && !s.known:
+		about = w.Actual
+	case len(w.Supposed) > 0 && slices.Equal(w.Supposed, s.supposed):
+		before = s.reasons
+	}
+	if about == w {
+		s.surveyed = w.Version
+	}
+	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(about, before).proceed(ctx) })
 }
 
 // takeSurvey shows the reasons of a batch and goes on with the next one.
@@ -77,21 +102,24 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if result.Err != nil {
 		return nil
 	}
-	s.reasons, s.helped = result.Value.reasons, 0
-	if result.Value.supposed {
+	rest, done := result.Value, len(result.Value.pending) == 0
+	supposed := rest.about.Supposed
+	if len(supposed) == 0 {
+		s.actual, s.known = rest.reasons, s.known || done
+	}
+	s.reasons, s.supposed, s.helped = rest.reasons, supposed, 0
+	if len(supposed) > 0 {
 		s.helped = helped(s.actual, s.reasons)
-	} else {
-		s.actual = s.reasons
 	}
 	show := s.list.Rebuild(w, builder(s.reasons, s.actual))
-	if len(result.Value.pending) == 0 {
+	stale := rest.about.Version != w.Version // the claims have changed: begin again, with what is known
+	if len(supposed) == 0 && len(w.Supposed) > 0 {
+		stale = s.known
+	}
+	if done || stale {
 		return tea.Batch(show, s.startSurvey(w))
 	}
-	about, rest := w, result.Value
-	if rest.version != w.Version { // the claims have changed: begin again, with what is known
-		return tea.Batch(show, s.startSurvey(w))
-	}
-	return tea.Batch(show, s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return rest.proceed(ctx, about) }))
+	return tea.Batch(show, s.survey.StartLater(w, rest.proceed))
 }
 
 // linger is how long the cursor must stay on a claim before it is asked about: who runs down the list does

@@ -39,15 +39,14 @@ type survey struct {
 	// pending are the claims that are still to be looked at.
 	pending []*resourcev1.ResourceClaim
 	asked   map[string]*explain.Explanation // by what is wanted
-	version int
-	// supposed: the snapshot is one under a what-if.
-	supposed bool
+	// about is the world whose claims they are.
+	about *screen.World
 }
 
 // newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
 // until they are replaced.
 func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
-	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, version: w.Version, supposed: len(w.Supposed) > 0}
+	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 		switch inspect.StateOf(claim) {
@@ -64,17 +63,17 @@ func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
 }
 
 // proceed looks at as many claims as a batch has time for, at least one, and returns what is known then.
-func (s survey) proceed(ctx context.Context, w *screen.World) (survey, error) {
+func (s survey) proceed(ctx context.Context) (survey, error) {
 	s.reasons = maps.Clone(s.reasons)
 	for end := time.Now().Add(batch); len(s.pending) > 0 && time.Now().Before(end); {
 		claim := s.pending[0]
-		e, err := s.ask(ctx, w, claim)
+		e, err := s.ask(ctx, claim)
 		if err != nil {
 			return s, err
 		}
 		s.pending = s.pending[1:]
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
-		r := reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, e)), verdict: e.Verdict}
+		r := reason{text: inspect.Sanitize(explain.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
 		if e.Verdict == explain.Allocatable {
 			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 		}
@@ -94,7 +93,7 @@ func helped(actual, supposed map[inspect.ClaimRef]reason) int {
 	return n
 }
 
-func (s survey) ask(ctx context.Context, w *screen.World, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
+func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
 	key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
 	if err != nil {
 		return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", claim.Namespace, claim.Name, err)
@@ -102,7 +101,7 @@ func (s survey) ask(ctx context.Context, w *screen.World, claim *resourcev1.Reso
 	if e, ok := s.asked[string(key)]; ok {
 		return e, nil
 	}
-	e, err := explain.ClaimObject(ctx, w.Cluster(), claim, explain.Options{})
+	e, err := explain.ClaimObject(ctx, s.about.Cluster(), claim, explain.Options{})
 	if err != nil {
 		return nil, err
 	}
