@@ -185,6 +185,12 @@ func TestFilter(t *testing.T) {
 	d.shows("44 claims")
 	d.press("/", "zzzz")
 	d.shows(`none of 44 claims matches "zzzz"`)
+	d.press("ctrl+u", "age>100d")
+	d.shows("none of 44 claims")
+	d.press("ctrl+u", "age>=18d")
+	d.shows("gpu-health", "1 of 44 claims")
+	d.press("ctrl+u", "devices>8")
+	d.shows("pretrain-1", "1 of 44 claims")
 }
 
 // TestRandomKeys presses keys in random order on screens of random sizes: nothing may panic, and no frame

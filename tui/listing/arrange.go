@@ -23,6 +23,8 @@ type arranged[T any] struct {
 	heads   []widget.Line
 	shown   int
 	natural []int
+	// hint says why a filter that lets nothing pass may not be what was meant; empty otherwise.
+	hint string
 }
 
 // item is a line of the table: a row, or, with row -1, a heading.
@@ -79,7 +81,9 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 		a.columns = config.Adapt(rows)
 	}
 	index := a.filter()
-	a.shown = len(index)
+	if a.shown = len(index); a.shown == 0 {
+		a.hint = a.misread()
+	}
 	a.sort(index)
 	a.group(index)
 	a.natural = widget.Measure(widgetColumns(a.columns), &a)
@@ -213,36 +217,82 @@ func (a *arranged[T]) has(row *T, word string, contains func(text, word string) 
 	return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
 }
 
-// columnTest is the test of a word that is about one column, or nil.
-func (a *arranged[T]) columnTest(word string) func(*T) bool {
+// misread says of the first word of the filter that looks as if it were about a column why it is not.
+func (a *arranged[T]) misread() string {
+	for _, word := range strings.Fields(a.order.filter) {
+		title, operator, value := parse(strings.TrimPrefix(word, "!"))
+		if title == "" {
+			continue
+		}
+		column := a.column(title)
+		switch {
+		case column == nil:
+			titles := make([]string, len(a.columns))
+			for i := range titles {
+				titles[i] = strings.ToLower(a.columns[i].Title)
+			}
+			return "; columns are " + strings.Join(titles, ", ")
+		case operator != "=" && column.Amount == nil:
+			return "; " + title + " has no numbers"
+		case operator != "=" && amountTest(column, operator, value) == nil:
+			return "; " + strconv.Quote(value) + " is no number"
+		}
+	}
+	return ""
+}
+
+// parse takes a word such as free>=4 apart; title is empty when it is not of that form.
+func parse(word string) (title, operator, value string) {
 	at := strings.IndexAny(word, "=<>")
 	if at < 0 {
-		return nil
+		return "", "", ""
 	}
-	i := slices.IndexFunc(a.columns, func(c Column[T]) bool { return strings.EqualFold(c.Title, word[:at]) })
+	title, operator, value = word[:at], word[at:at+1], word[at+1:]
+	if rest, ok := strings.CutPrefix(value, "="); ok && operator != "=" {
+		operator, value = operator+"=", rest
+	}
+	return title, operator, value
+}
+
+// column is the column with a title, or nil.
+func (a *arranged[T]) column(title string) *Column[T] {
+	i := slices.IndexFunc(a.columns, func(c Column[T]) bool { return strings.EqualFold(c.Title, title) })
 	if i < 0 {
 		return nil
 	}
-	column, operator := &a.columns[i], word[at:at+1]
-	value := word[at+1:]
-	if operator != "=" {
-		if rest, ok := strings.CutPrefix(value, "="); ok {
-			operator, value = operator+"=", rest
-		}
+	return &a.columns[i]
+}
+
+// columnTest is the test of a word that is about one column, or nil.
+func (a *arranged[T]) columnTest(word string) func(*T) bool {
+	title, operator, value := parse(word)
+	column := a.column(title)
+	switch {
+	case column == nil:
+		return nil
+	case operator != "=":
 		return amountTest(column, operator, value)
 	}
 	value = strings.ToLower(value)
 	return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
 }
 
-// amountTest compares the number that a column shows with one that is written as Kubernetes writes quantities;
-// nil when one of the two is no number.
+// quantity reads a number as Kubernetes writes quantities.
+func quantity(text string) (float64, bool) {
+	q, err := resource.ParseQuantity(text)
+	return q.AsApproximateFloat64(), err == nil
+}
+
+// amountTest compares the number that a column shows with one that was typed; nil when one of the two is no number.
 func amountTest[T any](column *Column[T], operator, value string) func(*T) bool {
-	quantity, err := resource.ParseQuantity(value)
-	if err != nil || column.Amount == nil {
+	number := column.Number
+	if number == nil {
+		number = quantity
+	}
+	limit, ok := number(value)
+	if !ok || column.Amount == nil {
 		return nil
 	}
-	limit := quantity.AsApproximateFloat64()
 	return func(row *T) bool {
 		amount, ok := column.Amount(row)
 		switch {

@@ -57,3 +57,17 @@ func TestFilters(t *testing.T) {
 		}
 	}
 }
+
+// A filter that lets nothing pass because it was not understood says so.
+func TestFiltersThatWereNotUnderstood(t *testing.T) {
+	for filter, want := range map[string]string{
+		"zzz": "", "name=zzz": "", "size>3Ti": "",
+		"price=1": "; columns are name, size", "fast !price>1 zzz": "; columns are name, size",
+		"name>5": "; name has no numbers", "size>large": `; "large" is no number`, "size>=": `; "" is no number`,
+	} {
+		a := arrange(diskConfig(), disks, order{filter: filter, sort: -1, grouping: -1})
+		if a.shown != 0 || a.hint != want {
+			t.Errorf("%q shows %d rows and says %q, want %q", filter, a.shown, a.hint, want)
+		}
+	}
+}

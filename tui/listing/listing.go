@@ -24,6 +24,8 @@ type Column[T any] struct {
 	// Amount is the number that the column shows of a row, and whether it shows one, for filters such as
 	// free>4; nil means that it never does.
 	Amount func(row *T) (float64, bool)
+	// Number reads a number of a filter; nil reads what Kubernetes writes as a quantity.
+	Number func(text string) (float64, bool)
 }
 
 // Grouping is a way to put rows under headings.
@@ -383,7 +385,7 @@ func (l *List[T]) emptyText(w *screen.World) string {
 	case !l.built:
 		return "one moment"
 	case len(l.now.rows) > 0:
-		return fmt.Sprintf("none of %d %s matches %q", len(l.now.rows), l.config.Noun, l.order.filter)
+		return fmt.Sprintf("none of %d %s matches %q%s", len(l.now.rows), l.config.Noun, l.order.filter, l.now.hint)
 	}
 	if l.config.Empty != nil {
 		if why := l.config.Empty(w); why != "" {

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,23 @@ func FormatAge(age time.Duration) string {
 		return "–"
 	}
 	return duration.HumanDuration(age)
+}
+
+// ParseAge reads an age as FormatAge writes it, such as 3d4h, in seconds.
+func ParseAge(s string) (seconds float64, ok bool) {
+	units := map[byte]float64{'s': 1, 'm': 60, 'h': 60 * 60, 'd': 24 * 60 * 60, 'y': 365 * 24 * 60 * 60}
+	for s != "" {
+		at := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+		if at < 1 || units[s[at]] == 0 {
+			return 0, false
+		}
+		n, err := strconv.ParseFloat(s[:at], 64)
+		if err != nil {
+			return 0, false
+		}
+		seconds, s, ok = seconds+n*units[s[at]], s[at+1:], true
+	}
+	return seconds, ok
 }
 
 // ShortDriver is the first label of the name of a driver, which is what people call it: "gpu" of

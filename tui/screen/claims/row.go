@@ -25,6 +25,7 @@ type row struct {
 	state           inspect.ClaimState
 	node            string
 	devices         string
+	count           int // of devices
 	pods            string
 	age             time.Duration
 	reason          reason
@@ -92,7 +93,7 @@ func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
 		r.node = inspect.Sanitize(string(inspect.AllocationNode(allocation)))
-		r.devices = devices(allocation)
+		r.devices, r.count = devices(allocation), len(allocation.Devices.Results)
 	}
 	var pods []string
 	for _, pod := range w.Snapshot.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
@@ -124,10 +125,10 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.name) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
 	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) widget.Line { return orDash(r.node) }},
-	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
 	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(r.pods) }},
 	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, r.reason.text) }},
-	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }},
+	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
 }
 
 func orDash(s string) widget.Line {

@@ -164,6 +164,7 @@ var columns = []listing.Column[row]{
 	{
 		Column: widget.Column{Title: "AGE", Right: true, Rank: 2}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) },
 		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
+		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge,
 	},
 }
 
