@@ -95,7 +95,9 @@ func (s *Screen) try(w *screen.World) tea.Cmd {
 		expression = empty
 	}
 	s.advice.Stop()
-	s.findings = nil
+	if s.advised != s.inQuestion() { // else they stand until there are newer ones: the devices are others, not the text
+		s.findings = nil
+	}
 	look := s.look.Start(w, func(ctx context.Context) (*answer, error) {
 		for trial, err := range l.bench.Trials(ctx, expression) {
 			if err != nil {
@@ -173,7 +175,7 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) 
 	}
 	if r, ok := s.advice.Take(msg); ok {
 		if r.Err == nil && r.Value.text == s.ed.text {
-			s.findings = r.Value.findings
+			s.findings, s.advised = r.Value.findings, s.inQuestion()
 		}
 		return nil, true
 	}

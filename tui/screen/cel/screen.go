@@ -45,6 +45,7 @@ type Screen struct {
 	// answer is the newest, good the newest of a text that compiles.
 	answer, good *answer
 	findings     []selector.Finding
+	advised      string // what the findings are about, as inQuestion tells
 	usage        *usage
 	// wanted is an object whose selectors are to be loaded when the world is known.
 	wanted screen.Ref
@@ -75,6 +76,17 @@ func New() *Screen { return &Screen{table: widget.NewTable(columns), width: 80, 
 
 // Typing implements screen.Typist.
 func (s *Screen) Typing() bool { return s.mode != browsing }
+
+// Unsettled implements screen.Settler: what can be done depends on how the text has fared.
+func (s *Screen) Unsettled() bool {
+	if s.benches.Running() && (s.lab == nil || s.lab.class != s.class) {
+		return true
+	}
+	return s.advised != s.inQuestion() && (s.look.Running() || s.full.Running() || s.advice.Running())
+}
+
+// inQuestion tells texts, each tried on the devices of a class, apart.
+func (s *Screen) inQuestion() string { return s.class + "\x00" + s.ed.text }
 
 // Ruled implements screen.Ruled.
 func (s *Screen) Ruled() {}
