@@ -98,14 +98,5 @@ func (f *deviceFilter) scope(class string) string {
 
 // notAmong says that a name does not exist, and what exists instead.
 func notAmong(what, name string, names []string) error {
-	text := fmt.Sprintf("%s %q not found", what, name)
-	switch hint := didYouMean(name, names); {
-	case hint != "":
-		text += hint
-	case len(names) == 0:
-		text += "; there is none at all"
-	case len(names) <= 5:
-		text += "; there are " + commaList(names)
-	}
-	return fmt.Errorf("%s", text)
+	return fmt.Errorf("%s %q not found%s", what, name, instead(name, "", names, nil))
 }

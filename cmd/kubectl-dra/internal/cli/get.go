@@ -19,6 +19,8 @@ type view struct {
 	names      []string // the first is its name, the others are what else a user may call it
 	singular   string
 	namespaced bool
+	// widely: items live in namespaces, but those of all are listed unless -n names one.
+	widely bool
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
 	list        func(s *inspect.Snapshot, namespace string) *output.List
@@ -65,8 +67,9 @@ var views = []view{
 	},
 	{
 		names: []string{"storage", "csistoragecapacities", "csistoragecapacity"}, singular: "csistoragecapacity",
-		needs: []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
-		list: output.StorageCapacities, ask: (*getOptions).storage,
+		widely: true, // a volume may come from any of them
+		needs:  []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
+		list: output.StorageCapacities,
 	},
 }
 
@@ -109,7 +112,7 @@ levels with their limits and load, or CSI storage capacities with their nodes.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL. Labels (-l) are those of the claim, node or class, and for devices
-and pools those of their ResourceSlice. --sort-by and custom columns take the
+and pools those of their ResourceSlices. --sort-by and custom columns take the
 fields of the JSON form, such as .name or .free.`,
 		Example: `  # Claims of all namespaces
   kubectl dra get claims -A
@@ -178,10 +181,13 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	if len(o.names) > 0 && f.allNamespaces && v.namespaced {
 		return nil, usagef("names and --all-namespaces exclude each other")
 	}
-	if !v.namespaced || f.allNamespaces {
-		return o, nil
+	switch {
+	case f.allNamespaces:
+	case v.namespaced:
+		o.namespace, err = src.namespace()
+	case v.widely:
+		o.namespace = *src.config.Namespace
 	}
-	o.namespace, err = src.namespace()
 	return o, err
 }
 
@@ -248,8 +254,8 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	missing = o.pick(list)
-	list.Keep(func(item output.Item) bool { return o.selector.Matches(labels.Set(item.Meta().Labels)) })
+	missing = o.pick(s, list)
+	list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
 	if o.view.complete != nil && o.format.Name != "name" {
 		if err := o.view.complete(ctx, s, list); err != nil {
 			return nil, nil, err
@@ -272,16 +278,12 @@ func (o *getOptions) items(ctx context.Context, s *inspect.Snapshot) (*output.Li
 }
 
 // pick keeps the items that were named and reports names that are not there.
-func (o *getOptions) pick(list *output.List) []error {
+func (o *getOptions) pick(s *inspect.Snapshot, list *output.List) []error {
 	if len(o.names) == 0 {
 		return nil
 	}
 	var missing []error
-	var known []string
 	picked := []output.Item{}
-	for _, item := range list.Items {
-		known = append(append(known, item.Meta().Name), item.Meta().Aliases...)
-	}
 	for _, name := range o.names {
 		found := false
 		for _, item := range list.Items {
@@ -290,20 +292,34 @@ func (o *getOptions) pick(list *output.List) []error {
 			}
 		}
 		if !found {
-			missing = append(missing, o.missing(name, known))
+			missing = append(missing, o.missing(s, list, name))
 		}
 	}
 	list.Items = picked
 	return missing
 }
 
-func (o *getOptions) missing(name string, known []string) error {
+// missing says that no item is called by a name, and what there is instead.
+func (o *getOptions) missing(s *inspect.Snapshot, list *output.List, name string) error {
 	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
+	var here, callable, elsewhere []string
+	for _, item := range list.Items {
+		here = append(here, item.Meta().Name)
+		callable = append(append(callable, item.Meta().Name), item.Meta().Aliases...)
+	}
 	if o.namespace != "" {
 		text += fmt.Sprintf(" in namespace %q", o.namespace)
+		for _, item := range o.view.list(s, "").Items {
+			if m := item.Meta(); m.Name == name {
+				elsewhere = append(elsewhere, m.Namespace)
+			}
+		}
 	}
-	slices.Sort(known)
-	return errors.New(text + didYouMean(name, slices.Compact(known)))
+	slices.Sort(callable)
+	if hint := didYouMean(name, slices.Compact(callable)); hint != "" && len(elsewhere) == 0 {
+		return errors.New(text + hint)
+	}
+	return errors.New(text + instead(name, o.namespace, here, elsewhere))
 }
 
 // forPeople reports that a table is wanted.

@@ -126,9 +126,3 @@ func (o *getOptions) noteReading(r flowcontrol.Reading) {
 		o.src.note("warning: %s; %s; live figures are missing, limits are computed", metrics.Message, dump.Message)
 	}
 }
-
-// storage lists the storage capacities: those of every namespace, for a volume may come from any of
-// them, unless the user says which.
-func (o *getOptions) storage(_ context.Context, s *inspect.Snapshot) (*output.List, error) {
-	return output.StorageCapacities(s, *o.src.config.Namespace), nil
-}

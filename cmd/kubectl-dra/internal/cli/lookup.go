@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,20 +97,30 @@ func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
 			elsewhere = append(elsewhere, o.Namespace)
 		}
 	}
+	return errors.New(text + instead(name, namespace, here, elsewhere))
+}
+
+// namedInstead is how many names are listed in place of one that does not exist.
+const namedInstead = 5
+
+// instead says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
+// or what there is here.
+func instead(name, namespace string, here, elsewhere []string) string {
 	switch hint := didYouMean(name, here); {
 	case len(elsewhere) > 0:
-		text += fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
+		return fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
 	case hint != "":
-		text += hint
+		return hint
+	case len(here) == 0 && namespace != "":
+		return "; there is none at all in that namespace"
 	case len(here) == 0:
-		text += "; there is none at all"
-		if namespace != "" {
-			text += " in that namespace"
-		}
-	case len(here) <= 5:
-		text += "; there are " + commaList(here)
+		return "; there is none at all"
+	case len(here) == 1:
+		return "; there is only " + here[0]
+	case len(here) <= namedInstead:
+		return "; there are " + commaList(here)
 	}
-	return fmt.Errorf("%s", text)
+	return fmt.Sprintf("; there are %s and %d more", commaList(here[:namedInstead]), len(here)-namedInstead)
 }
 
 // typeNames are what the kinds are called in usage.

@@ -60,16 +60,31 @@ func (p *Pool) Meta() Meta { return p.meta }
 // Pools lists the pools of a snapshot.
 func Pools(s *inspect.Snapshot) *List {
 	list := newList("PoolList", "pool", poolTable)
-	labels := map[inspect.PoolID]map[string]string{}
-	for _, slice := range s.Slices() {
-		labels[inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}] = slice.Labels
-	}
+	labels := labelsOfPools(s)
 	for _, status := range s.PoolStatuses() {
 		pool := wirePool(&status)
-		pool.meta.Labels = labels[status.ID]
+		ofSlices := labels[poolGeneration{status.ID, status.Generation}]
+		pool.meta.Labels, pool.meta.OtherLabels = ofSlices[0], ofSlices[1:]
 		list.Items = append(list.Items, pool)
 	}
 	return list
+}
+
+// poolGeneration names the slices of a pool that belong together.
+type poolGeneration struct {
+	pool       inspect.PoolID
+	generation int64
+}
+
+// labelsOfPools returns the labels of the slices of each generation of each pool.
+func labelsOfPools(s *inspect.Snapshot) map[poolGeneration][]map[string]string {
+	out := map[poolGeneration][]map[string]string{}
+	for _, slice := range s.Slices() {
+		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		key := poolGeneration{pool, slice.Spec.Pool.Generation}
+		out[key] = append(out[key], slice.Labels)
+	}
+	return out
 }
 
 func wirePool(status *inspect.PoolStatus) *Pool {

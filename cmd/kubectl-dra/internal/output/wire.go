@@ -1,9 +1,11 @@
 package output
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
@@ -23,8 +25,17 @@ type Meta struct {
 	Aliases []string
 	// Labels are those of the object behind the item.
 	Labels map[string]string
+	// OtherLabels are those of the further objects where several are behind the item: the slices of a pool.
+	OtherLabels []map[string]string
 	// Created is the zero time when it is not known.
 	Created time.Time
+}
+
+// Selected reports whether a selector selects an object behind the item.
+func (m Meta) Selected(selector labels.Selector) bool {
+	return selector.Matches(labels.Set(m.Labels)) || slices.ContainsFunc(m.OtherLabels, func(other map[string]string) bool {
+		return selector.Matches(labels.Set(other))
+	})
 }
 
 // List is a list of items of one kind.
