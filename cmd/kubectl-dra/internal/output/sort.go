@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Sort sorts the items by the field that a JSONPath names, as --sort-by does. Numbers and quantities
-// sort by value and text by its bytes; items without the field come first; equal ones keep their order.
+// Sort sorts the items by the field that a JSONPath names, as --sort-by does. Where all are numbers, quantities or
+// durations they sort by value, else as text, in which numbers count as numbers as in kubectl: gpu-2 before gpu-10.
+// Items without the field come first; equal ones keep their order.
 func (l *List) Sort(expression string) error {
 	if strings.Trim(expression, "{}.") == "age" {
 		slices.SortStableFunc(l.Items, func(a, b Item) int { return b.Meta().Created.Compare(a.Meta().Created) })
@@ -37,26 +39,85 @@ func (l *List) Sort(expression string) error {
 	if len(keys) == 0 && len(l.Items) > 0 {
 		return fmt.Errorf("sorting by %s: no item has such a field", expression)
 	}
-	slices.SortStableFunc(l.Items, func(a, b Item) int { return compareValues(keys[a], keys[b]) })
+	ranks := rank(keys)
+	slices.SortStableFunc(l.Items, func(a, b Item) int { return cmp.Compare(ranks[a], ranks[b]) })
 	return nil
 }
 
-func compareValues(a, b any) int {
-	if a == nil || b == nil {
-		return cmp.Compare(present(a), present(b))
+// rank numbers the values from 1 in their order, equal ones alike. How two values compare depends on all of them:
+// else "2" < "10" as numbers, "10" < "1a" and "1a" < "2" as text would be no order.
+func rank(keys map[Item]any) map[Item]int {
+	texts := make(map[Item]string, len(keys))
+	for item, key := range keys {
+		texts[item] = fmt.Sprint(key)
 	}
-	x, y := fmt.Sprint(a), fmt.Sprint(b)
-	if p, err := resource.ParseQuantity(x); err == nil {
-		if q, err := resource.ParseQuantity(y); err == nil {
-			return p.Cmp(q)
+	compare := comparison(texts)
+	items := make([]Item, 0, len(keys))
+	for item := range keys {
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b Item) int { return compare(texts[a], texts[b]) })
+	ranks := make(map[Item]int, len(items))
+	for i, item := range items {
+		ranks[item] = i + 1
+		if i > 0 && compare(texts[items[i-1]], texts[item]) == 0 {
+			ranks[item] = ranks[items[i-1]]
 		}
 	}
-	return strings.Compare(x, y)
+	return ranks
 }
 
-func present(v any) int {
-	if v == nil {
-		return 0
+// comparison returns how values compare that are written like all of these.
+func comparison(texts map[Item]string) func(a, b string) int {
+	quantities := make(map[string]resource.Quantity, len(texts))
+	durations := make(map[string]time.Duration, len(texts))
+	for _, text := range texts {
+		if q, err := resource.ParseQuantity(text); err == nil {
+			quantities[text] = q
+		}
+		if d, err := time.ParseDuration(text); err == nil {
+			durations[text] = d
+		}
 	}
-	return 1
+	all := func(n int) bool { return n == distinct(texts) }
+	switch {
+	case all(len(quantities)):
+		return func(a, b string) int { q := quantities[a]; return q.Cmp(quantities[b]) }
+	case all(len(durations)):
+		return func(a, b string) int { return cmp.Compare(durations[a], durations[b]) }
+	}
+	return compareNaturally
 }
+
+func distinct(texts map[Item]string) int {
+	seen := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		seen[text] = true
+	}
+	return len(seen)
+}
+
+// compareNaturally compares texts piece by piece, runs of digits by their value. Texts that only differ in leading
+// zeros compare by their bytes.
+func compareNaturally(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		n, m := digits(x), digits(y)
+		if n > 0 && m > 0 {
+			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+				return c
+			}
+			x, y = x[n:], y[m:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits is the length of the run of digits with which a text begins.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
