@@ -55,7 +55,7 @@ func newFit(f *explain.Fit) *Fit {
 	return &Fit{
 		APIVersion: APIVersion, Kind: "Fit", Subject: Subject(f.Subject), Total: f.Total, AtLeast: f.AtLeast,
 		Nodes: each(f.Nodes, func(n explain.NodeFit) FitNode {
-			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(n.Limit)}
+			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
 		Partial: each(f.Partial, same),
 		Basis: Basis{
@@ -128,15 +128,26 @@ func copiesText(n explain.NodeFit) string {
 	return strconv.Itoa(n.Copies)
 }
 
+// limitOf returns what keeps one more copy off a node. To the allocator the copies that were counted are claims
+// like others, but a reader finds no such claims.
+func limitOf(n explain.NodeFit) explain.Reason {
+	limit := n.Limit
+	switch {
+	case limit.Code != allocator.DeviceInUse || n.Copies == 0:
+	case len(limit.Claims) == 0:
+		limit.Message = "held by the copies counted"
+	default:
+		limit.Message += ", or by the copies counted"
+	}
+	return limit
+}
+
 func limitText(n explain.NodeFit) string {
-	text := n.Limit.Message
-	if n.Limit.Code == allocator.DeviceInUse && n.Copies > 0 {
-		text += ", or by the copies counted"
+	limit := limitOf(n)
+	if limit.Request != "" {
+		return limit.Request + ": " + limit.Message
 	}
-	if n.Limit.Request != "" {
-		text = n.Limit.Request + ": " + text
-	}
-	return text
+	return limit.Message
 }
 
 // fitGroups takes nodes with the same number of copies and the same kind of limit together. The limit
