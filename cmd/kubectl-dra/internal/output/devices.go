@@ -85,14 +85,24 @@ func wireDevice(status *inspect.DeviceStatus) *Device {
 	for name, attribute := range status.Device.Attributes {
 		d.Attributes[string(name)] = attributeValue(&attribute)
 	}
+	whole := heldWhole(status)
 	for name, capacity := range status.Device.Capacity {
 		used := status.Used[name]
-		if status.State == inspect.DeviceAllocated && len(status.Used) == 0 { // nobody shares it
+		if whole {
 			used = capacity.Value
 		}
 		d.Capacity[string(name)] = Capacity{Total: capacity.Value.String(), Used: used.String()}
 	}
 	return d
+}
+
+// heldWhole reports whether a claim holds the whole device. Others may hold shares besides, from a time when the
+// driver offered the device differently.
+func heldWhole(status *inspect.DeviceStatus) bool {
+	if status.State != inspect.DeviceAllocated {
+		return false
+	}
+	return len(status.Used) == 0 || slices.ContainsFunc(status.Holders, func(h inspect.Holder) bool { return !h.Admin() && !h.Shared() })
 }
 
 func appendNew(list []string, s string) []string {
