@@ -78,7 +78,7 @@ func driversOf(class *resourcev1.DeviceClass) []string {
 
 var classTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DRIVERS", Cut: CutText, Rank: 1}, {Header: "SELECTORS"}, {Header: "EXTENDED-RESOURCE"}, {Header: "AGE"},
+		{Header: "NAME"}, {Header: "DRIVERS", Cut: CutList, Rank: 1}, {Header: "SELECTORS"}, {Header: "EXTENDED-RESOURCE"}, {Header: "AGE"},
 		{Header: "EXPRESSIONS", Wide: true},
 	},
 	Row: func(item Item) []string {

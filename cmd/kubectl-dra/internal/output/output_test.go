@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -310,14 +311,36 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// TestTableCountsColumns has text in which characters, bytes and columns are three different numbers.
+func TestTableCountsColumns(t *testing.T) {
+	columns := []Column{{Header: "A", Cut: CutText}, {Header: "B"}}
+	rows := [][]string{{"日本語", "wide"}, {"re\u0301sume\u0301", "combining"}, {"plain", "plain"}, {strings.Repeat("日本", 9), "cut"}}
+	const want = `
+A              B
+日本語         wide
+résumé         combining
+plain          plain
+日本日本...    cut
+`
+	var b bytes.Buffer
+	if err := writeTable(&b, columns, rows, TableOptions{Width: 24}); err != nil {
+		t.Fatal(err)
+	}
+	got := "\n" + strings.ReplaceAll(b.String(), "e\u0301", "é")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got):\n" + diff)
+	}
+}
+
 func TestNamesAreNeverCut(t *testing.T) {
 	long := strings.Repeat("a-long-name-", 10)
 	for what, list := range map[string]*List{
-		"claim":  {Table: claimTable, Items: []Item{&Claim{Name: long, Pods: []string{"ns/" + long, "ns/b"}, Reason: "r", State: "Pending"}}},
-		"device": {Table: deviceTable, Items: []Item{&Device{Device: long, Pool: long, Driver: long, Claims: []string{long, long}}}},
-		"pool":   {Table: poolTable, Items: []Item{&Pool{Pool: long, Driver: long}}},
-		"node":   {Table: nodeTable, Items: []Item{&Node{Name: long}}},
-		"class":  {Table: classTable, Items: []Item{&Class{Name: long}}},
+		"claim":   {Table: claimTable, Items: []Item{&Claim{Name: long, Pods: []string{"ns/" + long, "ns/b"}, Reason: "r", State: "Pending"}}},
+		"device":  {Table: deviceTable, Items: []Item{&Device{Device: long, Pool: long, Driver: long, Claims: []string{long, long}}}},
+		"pool":    {Table: poolTable, Items: []Item{&Pool{Pool: long, Driver: long}}},
+		"node":    {Table: nodeTable, Items: []Item{&Node{Name: long}}},
+		"class":   {Table: classTable, Items: []Item{&Class{Name: long}}},
+		"storage": {Table: storageTable, Items: []Item{&Storage{Name: "s", Nodes: []string{long, "n2"}, NodeTopology: &metav1.LabelSelector{}}}},
 	} {
 		for _, width := range []int{80, 200, 0} {
 			var b bytes.Buffer

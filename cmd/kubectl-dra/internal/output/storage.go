@@ -70,7 +70,7 @@ const shownNodes = 3
 var storageTable = Table{
 	Namespaced: true,
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "STORAGECLASS"}, {Header: "CAPACITY"}, {Header: "MAX-VOLUME"}, {Header: "NODES", Cut: CutText},
+		{Header: "NAME"}, {Header: "STORAGECLASS"}, {Header: "CAPACITY"}, {Header: "MAX-VOLUME"}, {Header: "NODES", Cut: CutList},
 		{Header: "TOPOLOGY", Cut: CutText, Rank: 1}, {Header: "AGE"},
 	},
 	Row: func(item Item) []string {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -264,15 +266,20 @@ func shortList(cell string, n int) string {
 	return short
 }
 
-// cutText shortens text to a number of characters and marks the place.
+// cutText shortens text to a number of columns and marks the place.
 func cutText(s string, limit int) string {
 	const mark = "..."
 	if limit <= len(mark) {
 		return mark[:limit]
 	}
-	return string([]rune(s)[:limit-len(mark)]) + mark
+	return ansi.Truncate(s, limit, mark)
 }
 
-// displayWidth counts characters. Names in Kubernetes are ASCII; where other text holds wide
-// characters, its row is out of line and nothing worse.
-func displayWidth(s string) int { return utf8.RuneCountInString(s) }
+// displayWidth is the number of columns that text takes on a terminal. Names in Kubernetes are ASCII, but values of
+// attributes and messages may have wide and combining characters.
+func displayWidth(s string) int {
+	if utf8.RuneCountInString(s) == len(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
