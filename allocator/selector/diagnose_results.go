@@ -202,14 +202,14 @@ func (d *diagnosis) results() {
 	case t.Total() == 0:
 	case t.Matched == t.Total() && t.Total() > 1:
 		f := Finding{Code: CodeEverything, Severity: SeverityNote, Message: fmt.Sprintf("It matches all %s.", devices(t.Total()))}
-		if r := d.bench.cache.Selector(t.Expression).Reads(); len(r.Fields) == 0 && !r.Everything && !d.readsDriver() {
+		if r := d.bench.cache.Selector(t.Expression).Reads(); len(r.Fields) == 0 && !r.Everything && !d.reads("driver", "allowMultipleAllocations") {
 			f.Message = fmt.Sprintf("It matches all %s, because it looks at nothing of the device.", devices(t.Total()))
 		}
 		d.add(f)
 	case t.Matched == 0 && t.Failed < t.Total() && d.onlyMissing():
 		d.nothing()
 	}
-	if len(drivers) > 1 && !d.readsDriver() {
+	if len(drivers) > 1 && !d.reads("driver") {
 		names := slices.Sorted(maps.Keys(drivers))
 		f := Finding{Code: CodeOtherDrivers, Severity: SeverityNote}
 		f.Message = fmt.Sprintf("It matches devices of %d drivers: %s. That is fine behind a class that asks for one driver; without one, ask for it with device.driver == %s.",
@@ -224,10 +224,11 @@ func (d *diagnosis) onlyMissing() bool {
 	return !slices.ContainsFunc(d.findings, func(f Finding) bool { return f.Severity == SeverityError && f.Code != CodeMissingKey })
 }
 
-func (d *diagnosis) readsDriver() bool {
+// reads reports whether the expression reads one of these fields, which every device has.
+func (d *diagnosis) reads(fields ...string) bool {
 	found := false
 	d.visit(func(e ast.Expr) {
-		if path := fieldPath(e); len(path) == 1 && path[0] == "driver" {
+		if path := fieldPath(e); len(path) == 1 && slices.Contains(fields, path[0]) {
 			found = true
 		}
 	})
