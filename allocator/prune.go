@@ -234,6 +234,9 @@ func (w *walk) enter() *visit {
 			if len(state.claims) == 0 && state.shares == 0 {
 				continue
 			}
+			if v.kind[p.candidate] >= w.pruner.table.classes {
+				continue // by an earlier pick: a thousand claims may share one device
+			}
 			// A touched device is only like one that was touched in the same way.
 			key := string(w.touched(p.candidate))
 			kind, ok := kinds[key]

@@ -93,3 +93,25 @@ func TestAllIsWalkedInOrder(t *testing.T) {
 		t.Errorf("got %+v, %v; want an abort", r, err)
 	}
 }
+
+// TestSharesOfOneDevice lets many claims share a device: what pruning remembers of the device is worked out once for
+// a claim, not once for each share that is there already, which would allocate memory ten times as often. Memory is
+// counted because it is the same on every machine.
+func TestSharesOfOneDevice(t *testing.T) {
+	const claims = 160
+	q := plainQuestion(1, exactly("r", 1))
+	shareable := true
+	q.objects.Slices[0].Spec.Devices[0].AllowMultipleAllocations = &shareable
+	for len(q.pending) < claims {
+		q.pending = append(q.pending, q.pending[0])
+	}
+	c := NewCluster(snapshotOf(q), Options{})
+	allocations := testing.AllocsPerRun(1, func() {
+		if a := answerOf(t.Context(), c, q, q.objects.Nodes[0], nil); a.outcome != gotDevices {
+			t.Fatalf("%s, want devices", a.outcome)
+		}
+	})
+	if allocations > claims*claims {
+		t.Errorf("%v allocations of memory for %d claims", allocations, claims)
+	}
+}
