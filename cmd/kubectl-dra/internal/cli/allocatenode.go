@@ -55,7 +55,7 @@ func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
 		}
 		w.pod = pod
 		var err error
-		if names, err = claimsOfPod(pod); err != nil {
+		if names, err = claimsOfPod(s, pod); err != nil {
 			return nil, err
 		}
 	}
@@ -75,8 +75,9 @@ func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
 	return w, nil
 }
 
-// claimsOfPod names the claims of a pod in the order of its spec.
-func claimsOfPod(pod *corev1.Pod) ([]string, error) {
+// claimsOfPod names the claims of a pod in the order of its spec, then the one that the scheduler made for its
+// extended resources.
+func claimsOfPod(s *inspect.Snapshot, pod *corev1.Pod) ([]string, error) {
 	var names []string
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
@@ -93,10 +94,46 @@ func claimsOfPod(pod *corev1.Pod) ([]string, error) {
 			names = append(names, name)
 		}
 	}
+	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil && !slices.Contains(names, extended.ResourceClaimName) {
+		names = append(names, extended.ResourceClaimName)
+	}
+	if resources := extendedResources(s, pod); len(names) == 0 && len(resources) > 0 {
+		return nil, fmt.Errorf("pod %s/%s uses no resource claims yet: kube-scheduler makes the one for %s when it schedules the pod; \"kubectl dra explain pod %s\" works without it",
+			pod.Namespace, pod.Name, commaList(resources), pod.Name)
+	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("pod %s/%s uses no resource claims", pod.Namespace, pod.Name)
 	}
 	return names, nil
+}
+
+// extendedResources names the resources of a pod that device classes provide, sorted.
+func extendedResources(s *inspect.Snapshot, pod *corev1.Pod) []string {
+	var out []string
+	for _, class := range s.Objects().Classes {
+		names := []string{resourcev1.ResourceDeviceClassPrefix + class.Name}
+		if class.Spec.ExtendedResourceName != nil {
+			names = append(names, *class.Spec.ExtendedResourceName)
+		}
+		for _, name := range names {
+			if asksFor(pod, corev1.ResourceName(name)) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// asksFor reports whether a container of a pod asks for a resource. A limit is a request where there is none.
+func asksFor(pod *corev1.Pod, name corev1.ResourceName) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
+		request, found := c.Resources.Requests[name]
+		if !found {
+			request = c.Resources.Limits[name]
+		}
+		return !request.IsZero()
+	})
 }
 
 // usable refuses claims that the scheduler would not allocate.
