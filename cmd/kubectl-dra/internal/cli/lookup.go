@@ -144,10 +144,7 @@ func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.called(word) })
 	if i < 0 {
-		if hint := didYouMean(word, known); hint != "" {
-			return kind{}, nil, usagef("unknown type %q%s", word, hint)
-		}
-		return kind{}, nil, usagef("unknown type %q; there are %s", word, commaList(known))
+		return kind{}, nil, usagef("unknown type %q%s", word, instead(word, "", known, nil))
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
 		return kind{}, nil, usagef("%s needs a name", word)
