@@ -144,10 +144,10 @@ func limitOf(n explain.NodeFit) explain.Reason {
 
 func limitText(n explain.NodeFit) string {
 	limit := limitOf(n)
-	if limit.Request != "" {
-		return limit.Request + ": " + limit.Message
+	if limit.Request == "" || strings.HasPrefix(limit.Message, "request "+limit.Request+":") {
+		return limit.Message
 	}
-	return limit.Message
+	return limit.Request + ": " + limit.Message
 }
 
 // fitGroups takes nodes with the same number of copies and the same kind of limit together. The limit
