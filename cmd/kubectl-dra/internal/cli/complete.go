@@ -60,6 +60,9 @@ func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string)
 	if !v.namespaced {
 		namespace = ""
 	}
+	if v.widely {
+		namespace = *s.config.Namespace
+	}
 	for _, item := range v.list(snapshot, namespace).Items {
 		names = append(names, item.Meta().Name)
 	}
