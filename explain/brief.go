@@ -35,10 +35,17 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *Explanation)
 	return withoutSubject(e)
 }
 
-// nearestReason is the reason on the nodes that come nearest.
+// nearestReason is the reason on the nodes that come nearest; when to publish a pool is all that is missing, that.
 func nearestReason(e *Explanation) string {
 	if e.Verdict == Invalid {
 		return "it " + withoutSubject(e)
+	}
+	if e.Conflict != nil {
+		for i := range e.Conflict.Requirements {
+			if r := &e.Conflict.Requirements[i]; r.Kind == PoolRequired && r.Alone {
+				return r.Message
+			}
+		}
 	}
 	var nearest *Group
 	for i := range e.Groups {

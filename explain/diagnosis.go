@@ -146,12 +146,16 @@ func (d *diagnosis) starvedReasons(f *Funnel, path string) []Reason {
 		out = append(out, base)
 	}
 	for _, step := range slices.Backward(f.Steps) {
-		for i := range step.Lost {
-			loss := &step.Lost[i]
-			if loss.OtherDriver && f.Steps[1].Most > 0 {
-				continue // of no interest where there are devices of the class
+		for _, other := range []bool{false, true} {
+			for i := range step.Lost {
+				loss := &step.Lost[i]
+				if loss.OtherDriver && f.Steps[1].Most > 0 {
+					continue // of no interest where there are devices of the class
+				}
+				if loss.OtherDriver == other {
+					out = append(out, lossReason(f, path, loss))
+				}
 			}
-			out = append(out, lossReason(f, path, loss))
 		}
 	}
 	return out
