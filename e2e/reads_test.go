@@ -54,7 +54,7 @@ func TestReadFlags(t *testing.T) {
 		{reads[3], answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{stderr: "cannot list nodes at cluster scope", stdout: ""}},
 		{reads[4], answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{code: 1, stderr: "cannot list deviceclasses.resource.k8s.io"}},
 		{reads[5], answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{code: 1, stderr: "cannot list prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"}},
-		{reads[6], answer{stdout: "here"}, answer{stderr: "No storage found."}, answer{stdout: "default     here"}, answer{code: 1, stderr: "cannot list csistoragecapacities.storage.k8s.io"}},
+		{reads[6], answer{stdout: "here"}, answer{stderr: "No storage found in namespace \"other\"; 1 in other namespaces"}, answer{stdout: "default     here"}, answer{code: 1, stderr: "cannot list csistoragecapacities.storage.k8s.io"}},
 		{reads[7], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceclaims.resource.k8s.io"}},
 		{reads[8], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list pods"}},
 		{reads[9], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceclaimtemplates.resource.k8s.io"}},
