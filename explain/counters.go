@@ -114,6 +114,9 @@ func (m *minimizer) runsOut(ctx context.Context, d *division, counters int) (str
 		return o == fits, err
 	}
 	needed := slices.Sorted(maps.Keys(names))
+	if ok, err := suffice(needed...); err != nil || !ok {
+		return "", err // not known: a search was given up
+	}
 	alone := 0
 	for _, name := range slices.Clone(needed) {
 		ok, err := suffice(name)

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -21,10 +22,10 @@ const maxOwn = 8
 // releaseOwn proposes to release allocated claims of the pod: each, or else all that the scheduler may clear.
 func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
-	var cleared []*resourcev1.ResourceClaim
+	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
 	for _, claim := range claims[:min(len(claims), maxOwn)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})
-		if clears(claim, pod) {
+		if clears(c.Snapshot(), claim, pod) {
 			cleared = append(cleared, claim)
 		}
 	}
@@ -42,16 +43,23 @@ func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, clai
 			return nil, err
 		}
 		if e.Verdict == Allocatable && e.Allocation != nil {
-			out = append(out, ownFix(c.Snapshot(), pod, set, e))
+			out = append(out, ownFix(c.Snapshot(), pod, set, cleared, e))
 		}
 	}
 	return out, nil
 }
 
-// clears reports whether the scheduler clears the allocation itself.
-func clears(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+// clears reports whether the scheduler may clear the allocation itself: nothing but the pod reserves it, and it is
+// what keeps the pod from some node.
+func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	by := claim.Status.ReservedFor
-	return len(by) == 0 || len(by) == 1 && by[0].UID == pod.UID
+	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
+		return false
+	}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
+		return !selectorMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == ""
+	})
 }
 
 // deallocate clears the allocations of claims.
@@ -64,8 +72,8 @@ func deallocate(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
 	}
 }
 
-// ownFix describes a release with which the pod fits as e says.
-func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, e *Explanation) Fix {
+// ownFix describes a release with which the pod fits as e says. cleared are the claims that the scheduler may clear.
+func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.ResourceClaim, e *Explanation) Fix {
 	f := Fix{Kind: ReleaseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable}
 	var names, pods []string
 	itself := true
@@ -77,7 +85,7 @@ func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceC
 			h.Devices = append(h.Devices, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
 		}
 		f.Claims, names = append(f.Claims, h), append(names, ref.String())
-		itself = itself && clears(claim, pod)
+		itself = itself && slices.Contains(cleared, claim)
 		for _, user := range h.Pods {
 			if user != (inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}) {
 				pods = append(pods, "pod "+user.Name)
@@ -86,6 +94,8 @@ func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceC
 	}
 	f.Message = "release " + shorten(names, 3)
 	switch {
+	case itself && len(claims) < len(cleared):
+		f.Message += ", as kube-scheduler does itself with one of the claims when no node fits, before it tries again"
 	case itself:
 		f.Message += ", as kube-scheduler does itself when no node fits, before it tries again"
 	case len(pods) > 0:
