@@ -12,9 +12,9 @@ import (
 
 	"github.com/blang/semver/v4"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // What a term compares with, and what there is instead.
@@ -252,8 +252,8 @@ func (c *comparison) accepts(value string) bool {
 func (c *comparison) compare(a, b string) int {
 	switch c.form {
 	case quantityLiteral:
-		qa, errA := resource.ParseQuantity(a)
-		qb, errB := resource.ParseQuantity(b)
+		qa, errA := quantity.Parse(a)
+		qb, errB := quantity.Parse(b)
 		if errA == nil && errB == nil {
 			return qa.Cmp(qb)
 		}
@@ -277,8 +277,8 @@ func (c *comparison) compare(a, b string) int {
 func (c *comparison) distance(values []fieldValue, i int) float64 {
 	switch c.form {
 	case quantityLiteral:
-		if want, err := resource.ParseQuantity(c.text); err == nil {
-			if have, err := resource.ParseQuantity(values[i].text); err == nil {
+		if want, err := quantity.Parse(c.text); err == nil {
+			if have, err := quantity.Parse(values[i].text); err == nil {
 				return math.Abs(have.AsApproximateFloat64() - want.AsApproximateFloat64())
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // Annotation is the key under which a claim carries the announcement of the run that is changing it. It
@@ -93,6 +94,9 @@ func AnnouncementOn(claim *resourcev1.ResourceClaim) *Announcement {
 	text, ok := claim.Annotations[Annotation]
 	if !ok {
 		return nil
+	}
+	if quantity.Replace([]byte(text)) != nil {
+		return &Announcement{} // anybody can write annotations: this one would take for ever to read
 	}
 	a := &Announcement{}
 	if err := json.Unmarshal([]byte(text), a); err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // failures explains why the evaluation fails on devices.
@@ -328,7 +330,7 @@ func (d *diagnosis) quantityHint(f *Finding, term ast.Expr) {
 			return
 		}
 		f.Message += fmt.Sprintf(" %s is %s.", quote(path[2]), orList(info.Common(5)))
-		limit, err := resource.ParseQuantity(wanted)
+		limit, err := quantity.Parse(wanted)
 		largest := info.largest()
 		if err != nil || largest == nil || largest.Cmp(limit) >= 0 || largest.AsApproximateFloat64() < nearly*limit.AsApproximateFloat64() {
 			return
@@ -342,7 +344,7 @@ func (d *diagnosis) quantityHint(f *Finding, term ast.Expr) {
 func (f *FieldInfo) largest() *resource.Quantity {
 	var largest *resource.Quantity
 	for value := range f.Values {
-		if q, err := resource.ParseQuantity(value); err == nil && (largest == nil || q.Cmp(*largest) > 0) {
+		if q, err := quantity.Parse(value); err == nil && (largest == nil || q.Cmp(*largest) > 0) {
 			largest = &q
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 const (
@@ -151,7 +152,7 @@ func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) e
 
 // decodeGuarded decodes, but refuses quantities that would take forever.
 func decodeGuarded(raw []byte, decode decodeFunc) (metav1.Object, []error, error) {
-	if guarded := guardQuantities(raw); guarded != nil {
+	if guarded := quantity.Replace(raw); guarded != nil {
 		if _, _, err := decode(guarded); err != nil {
 			return nil, nil, err
 		}
@@ -210,7 +211,7 @@ func (c *collector) decodeError(t *text, at extent, h head, k kind, err error) e
 	if syntax, offset := kjson.SyntaxErrorOffset(err); syntax {
 		return t.syntaxError(at.from+int(offset), err.Error(), err)
 	}
-	if guarded := guardQuantities(raw); guarded != nil {
+	if guarded := quantity.Replace(raw); guarded != nil {
 		raw = guarded
 	}
 	e := &Error{

@@ -11,19 +11,20 @@ type layer struct {
 }
 
 var layers = []layer{
-	{"inspect", nil},
-	{"inspect/manifest/...", []string{"inspect"}},
+	{"inspect/quantity", nil},
+	{"inspect", []string{"inspect/quantity"}},
+	{"inspect/manifest/...", []string{"inspect", "inspect/quantity"}},
 	{"inspect/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
 	{"inspect/archive/...", []string{"inspect", "inspect/manifest"}},
-	{"inspect/live/...", []string{"inspect", "inspect/manifest"}},
+	{"inspect/live/...", []string{"inspect", "inspect/manifest", "inspect/quantity"}},
 	{"inspect/flowcontrol/...", []string{"inspect"}},
 	{"inspect/storage/...", []string{"inspect"}},
 	{"inspect/node/...", []string{"inspect"}},
-	{"allocator/selector", []string{"inspect"}},
+	{"allocator/selector", []string{"inspect", "inspect/quantity"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
-	{"allocator/commit/...", []string{"inspect", "allocator"}},
-	{"explain", []string{"inspect", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
+	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
+	{"explain", []string{"inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
 	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
 	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/..."}},
 	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/..."}},
@@ -93,7 +94,7 @@ var fences = []fence{
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
-var pure = []string{"inspect", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
+var pure = []string{"inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
 
 // impureImports are packages of the standard library that pure packages may not import.
 var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/exec", "os/signal", "syscall", "unsafe"}

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -277,9 +276,9 @@ func (a *arranged[T]) columnTest(word string) func(*T) bool {
 	return func(row *T) bool { return strings.Contains(strings.ToLower(column.text(row)), value) }
 }
 
-// quantity reads a number as Kubernetes writes quantities.
-func quantity(text string) (float64, bool) {
-	q, err := resource.ParseQuantity(text)
+// quantityOf reads a number as Kubernetes writes quantities.
+func quantityOf(text string) (float64, bool) {
+	q, err := quantity.Parse(text)
 	return q.AsApproximateFloat64(), err == nil
 }
 
@@ -287,7 +286,7 @@ func quantity(text string) (float64, bool) {
 func amountTest[T any](column *Column[T], operator, value string) func(*T) bool {
 	number := column.Number
 	if number == nil {
-		number = quantity
+		number = quantityOf
 	}
 	limit, ok := number(value)
 	if !ok || column.Amount == nil {

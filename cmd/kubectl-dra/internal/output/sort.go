@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // Sort sorts the items by the field that a JSONPath names, as --sort-by does. Where all are numbers, quantities or
@@ -72,7 +74,7 @@ func comparison(texts map[Item]string) func(a, b string) int {
 	quantities := make(map[string]resource.Quantity, len(texts))
 	durations := make(map[string]time.Duration, len(texts))
 	for _, text := range texts {
-		if q, err := resource.ParseQuantity(text); err == nil {
+		if q, err := quantity.Parse(text); err == nil {
 			quantities[text] = q
 		}
 		if d, err := time.ParseDuration(text); err == nil {
