@@ -1,8 +1,10 @@
 package allocator
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -43,6 +45,18 @@ func (e *AbortError) Error() string {
 }
 
 func (e *AbortError) Unwrap() error { return e.Err }
+
+// Hangs reports that the scheduler would not even give up: it would go on evaluating a selector, for hours perhaps,
+// and schedule nothing else meanwhile.
+func (e *AbortError) Hangs() bool { return errors.As(e.Err, new(*selector.Exhausted)) }
+
+// Consequence says what an AbortError does to the scheduler, as the predicate of a sentence about the claim.
+func (e *AbortError) Consequence() string {
+	if e.Hangs() {
+		return "would keep the scheduler busy for hours"
+	}
+	return "makes the scheduler give up with an error"
+}
 
 // abort makes an AbortError for a request.
 func (a *alternative) abort(code Code, format string, args ...any) *AbortError {

@@ -172,7 +172,7 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 	}
 	switch e.Verdict {
 	case Invalid:
-		text := fmt.Sprintf("%s makes the scheduler give up with an error: %s", name, withoutHint(abort.abort))
+		text := fmt.Sprintf("%s %s: %s", name, abort.abort.Consequence(), withoutHint(abort.abort))
 		if e.Nodes.Allocatable > 0 {
 			text += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)
 		}

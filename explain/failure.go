@@ -19,6 +19,8 @@ type Failure struct {
 	// the fields that it lacks.
 	Requirement
 	Device inspect.DeviceID
+	// Hangs: the evaluation does not end within any reasonable time, so the scheduler does not give up either.
+	Hangs bool
 	// Lacks are the fields that the term reads and the device does not have, as the term may spell them:
 	// device.attributes["gpu.example.com"].model. Empty when it fails for another reason.
 	Lacks []string
@@ -51,7 +53,7 @@ func (q *question) failureOf(ctx context.Context, abort *allocator.AbortError) *
 		if term.Err == nil {
 			continue
 		}
-		f := &Failure{Device: abort.Device, Requirement: q.failedTerm(ctx, abort, at, term.Expression)}
+		f := &Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: q.failedTerm(ctx, abort, at, term.Expression)}
 		for _, r := range term.Reads {
 			if r.Value == "" {
 				f.Lacks = append(f.Lacks, r.Expression)

@@ -184,7 +184,7 @@ func (b *Bench) run(ctx context.Context, p *Program, subject int) evaluation {
 	var details *celgo.EvalDetails
 	var err error
 	if b.columns.odd[subject] {
-		ok, details, err = p.result().DeviceMatches(ctx, input(s.Driver, s.Device))
+		ok, details, err = p.guarded().DeviceMatches(ctx, input(s.Driver, s.Device))
 	} else {
 		ok, details, err = p.decide(ctx, s.Driver, s.Device)
 	}

@@ -58,6 +58,9 @@ type source struct {
 	compile  sync.Once
 	compiled cel.CompilationResult
 
+	guardOnce sync.Once
+	guard     *cel.CompilationResult // see guarded
+
 	parseOnce sync.Once
 	env       *celgo.Env
 	parsed    *ast.AST // nil: see parse
@@ -74,6 +77,7 @@ type source struct {
 // Expression returns the source text.
 func (s *source) Expression() string { return s.expression }
 
+// result is the expression as the scheduler compiles it. To evaluate it, take guarded.
 func (s *source) result() *cel.CompilationResult {
 	s.compile.Do(func() {
 		s.compiled = cel.GetCompiler(s.features).CompileCELExpression(s.expression,

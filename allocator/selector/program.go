@@ -104,7 +104,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		if key != "" {
 			m.ok, _, m.err = p.decide(ctx, driver, device)
 		} else {
-			m.ok, _, m.err = p.result().DeviceMatches(ctx, input(driver, device))
+			m.ok, _, m.err = p.guarded().DeviceMatches(ctx, input(driver, device))
 		}
 		m.err = cel.EnhanceRuntimeError(m.err)
 		if ctx.Err() != nil {
@@ -147,7 +147,7 @@ func (p *Program) Attribute(ctx context.Context, driver string, device *resource
 	if err := p.CompileError(); err != nil {
 		return nil, err
 	}
-	d.attribute, _, d.err = p.result().EvaluateDerivedAttribute(ctx, input(driver, device))
+	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, input(driver, device))
 	if ctx.Err() == nil {
 		p.mu.Lock()
 		if p.attributes == nil {
@@ -190,7 +190,7 @@ var prepareds = sync.Pool{New: func() any {
 func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.Device) (bool, *celgo.EvalDetails, error) {
 	reads := p.Reads()
 	if reads.Everything || slices.ContainsFunc(reads.Fields, func(f Field) bool { return f.Name == "" }) {
-		return p.result().DeviceMatches(ctx, input(driver, device))
+		return p.guarded().DeviceMatches(ctx, input(driver, device))
 	}
 	seen := prepareds.Get().(*prepared)
 	defer prepareds.Put(seen)
@@ -204,7 +204,7 @@ func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.
 			copyField(seen.capacity, device.Capacity, f, driver)
 		}
 	}
-	return p.result().DeviceMatches(ctx, cel.Device{
+	return p.guarded().DeviceMatches(ctx, cel.Device{
 		Driver: driver, AllowMultipleAllocations: device.AllowMultipleAllocations, Attributes: seen.attributes, Capacity: seen.capacity,
 	})
 }

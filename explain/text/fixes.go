@@ -50,8 +50,11 @@ func (p *page) failure() {
 		return
 	}
 	p.blank()
-	p.add("", "     ", Span{"Why", Strong}, span(Plain,
-		"  as soon as the scheduler gets to a device for which a selector fails, it gives up the whole pod, even if other devices or nodes would do:"))
+	why := "  as soon as the scheduler gets to a device for which a selector fails, it gives up the whole pod, even if other devices or nodes would do:"
+	if f.Hangs {
+		why = "  kube-scheduler decides about one pod after the other, and has no limit for this: while it evaluates the selector for the first device, it schedules nothing else:"
+	}
+	p.add("", "     ", Span{"Why", Strong}, span(Plain, why))
 	p.requirement(&f.Requirement)
 }
 

@@ -26,13 +26,14 @@ var layers = []layer{
 	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	{"explain", []string{"inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
 	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
-	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/..."}},
-	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/..."}},
+	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
+	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/...", "internal/timebudget"}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},
 	{"internal/codedoc", nil},
 	{"internal/imports", nil},
+	{"internal/timebudget", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,7 +25,8 @@ type Screen struct {
 	// reasons of pending claims, as far as they are known; the survey goes on in the background.
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
-	surveyed int // version that the survey is about
+	surveyed int      // version that the survey is about
+	slow     sync.Map // see survey
 	// supposed is what the reasons suppose.
 	supposed []screen.Change
 	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once, and
@@ -94,7 +96,7 @@ func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	if about == w {
 		s.surveyed = w.Version
 	}
-	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(about, before).proceed(ctx) })
+	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(about, before, &s.slow).proceed(ctx) })
 }
 
 // takeSurvey shows the reasons of a batch and goes on with the next one.

@@ -3,14 +3,17 @@ package claims
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
@@ -39,19 +42,27 @@ type survey struct {
 	// pending are the claims that are still to be looked at.
 	pending []*resourcev1.ResourceClaim
 	asked   map[string]*explain.Explanation // by what is wanted
+	// budget is how long they may take, and slow the claims (inspect.ClaimRef) that took too long at some time.
+	budget *timebudget.Budget
+	slow   *sync.Map
 	// about is the world whose claims they are.
 	about *screen.World
 }
 
 // newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
-// until they are replaced.
-func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
-	s := survey{reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, about: w}
+// until they are replaced. Claims that took too long before come last.
+func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason, slow *sync.Map) survey {
+	var last []*resourcev1.ResourceClaim
+	s := survey{slow: slow, reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 		switch inspect.StateOf(claim) {
 		case inspect.ClaimPending:
-			s.pending = append(s.pending, claim)
+			if _, known := slow.Load(ref); known {
+				last = append(last, claim)
+			} else {
+				s.pending = append(s.pending, claim)
+			}
 			if r, ok := before[ref]; ok {
 				s.reasons[ref] = r
 			}
@@ -59,6 +70,7 @@ func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason) survey {
 			s.reasons[ref] = reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, nil))}
 		}
 	}
+	s.pending = append(s.pending, last...)
 	return s
 }
 
@@ -73,6 +85,11 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 		}
 		s.pending = s.pending[1:]
 		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		if e == nil {
+			s.slow.Store(ref, true)
+			s.reasons[ref] = reason{text: notWorkedOut, verdict: explain.Unknown}
+			continue
+		}
 		r := reason{text: inspect.Sanitize(explain.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
 		if e.Verdict == explain.Allocatable {
 			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
@@ -93,6 +110,10 @@ func helped(actual, supposed map[inspect.ClaimRef]reason) int {
 	return n
 }
 
+// notWorkedOut stands for the reason of a claim that would hold up all others.
+const notWorkedOut = "not worked out: its selectors take too long to evaluate; e asks about it alone"
+
+// ask asks about a claim, or about one that wants the same. nil: it takes too long.
 func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
 	key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
 	if err != nil {
@@ -101,7 +122,14 @@ func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*expl
 	if e, ok := s.asked[string(key)]; ok {
 		return e, nil
 	}
-	e, err := explain.ClaimObject(ctx, s.about.Cluster(), claim, explain.Options{})
+	var e *explain.Explanation
+	err = s.budget.Ask(ctx, func(ctx context.Context) (err error) {
+		e, err = explain.ClaimObject(ctx, s.about.Cluster(), claim, explain.Options{})
+		return err
+	})
+	if errors.Is(err, timebudget.ErrTooLong) {
+		e, err = nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

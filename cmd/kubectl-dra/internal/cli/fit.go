@@ -63,7 +63,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 	for _, subject := range subjects {
 		fit, err := explain.FitClaim(ctx, cluster, claimOf(subject), explain.Options{Node: o.node})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
-			return fmt.Errorf("%s/%s makes the scheduler give up with an error: %w", subject.GetNamespace(), subject.GetName(), abort)
+			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}
 		if err != nil {
 			return fmt.Errorf("counting copies of %s/%s: %w", subject.GetNamespace(), subject.GetName(), err)

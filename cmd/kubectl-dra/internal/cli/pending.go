@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 )
 
 // Why claims of a list are pending. The allocator is asked, once for all claims that want the same, with
@@ -24,6 +26,9 @@ const (
 	// minAsked are asked about however many nodes there are.
 	minAsked = 10
 )
+
+// notWorkedOut stands for the reason of a claim that would hold up all others.
+const notWorkedOut = "not worked out: its selectors take too long to evaluate; ask with kubectl dra explain"
 
 // explainPending fills in the reasons of the claims of a list.
 func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List) error {
@@ -53,9 +58,16 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 	}
 	cluster := allocator.NewCluster(s, allocator.Options{})
 	answers := make([]*explain.Explanation, len(asked))
+	tooLong := make([]bool, len(asked))
+	var budget timebudget.Budget
 	err := allocator.Parallel(len(asked), func(i int) error {
-		var err error
-		answers[i], err = explain.ClaimObject(ctx, cluster, asked[i], explain.Options{})
+		err := budget.Ask(ctx, func(ctx context.Context) (err error) {
+			answers[i], err = explain.ClaimObject(ctx, cluster, asked[i], explain.Options{})
+			return err
+		})
+		if errors.Is(err, timebudget.ErrTooLong) {
+			answers[i], tooLong[i], err = nil, true, nil
+		}
 		return err
 	})
 	if err != nil {
@@ -70,6 +82,10 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 		var e *explain.Explanation
 		if at, ok := wishOf[c]; ok {
 			e = answers[at]
+		}
+		if at, ok := wishOf[c]; ok && tooLong[at] {
+			c.Reason = notWorkedOut
+			continue
 		}
 		c.Reason = explain.Brief(s, claim, e)
 	}

@@ -38,6 +38,8 @@ type Requirement struct {
 type Failure struct {
 	Requirement
 	Device string `json:"device"`
+	// Hangs: the scheduler would not give up but evaluate for hours.
+	Hangs bool `json:"hangs,omitempty"`
 	// Lacks are the fields that the term reads and the device does not have.
 	Lacks []string `json:"lacks,omitempty"`
 	// Has are the names that the device has where the first of them was looked for.
@@ -84,7 +86,7 @@ func (c claimName) failure(f *explain.Failure) *Failure {
 	if f == nil {
 		return nil
 	}
-	return &Failure{Requirement: c.requirement(f.Requirement), Device: f.Device.String(), Lacks: f.Lacks, Has: f.Has, Near: f.Near}
+	return &Failure{Requirement: c.requirement(f.Requirement), Device: f.Device.String(), Hangs: f.Hangs, Lacks: f.Lacks, Has: f.Has, Near: f.Near}
 }
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
