@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/benchtable", nil},
 	{"internal/codedoc", nil},
 	{"internal/imports", nil},
+	{"internal/poison", []string{"inspect"}},
 	{"internal/timebudget", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},

@@ -103,6 +103,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		return err
 	}
 	if once {
+		options.Profile = colorprofile.NoTTY // plain text, without bold type either
 		if o.src.useColor() {
 			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())
 		}

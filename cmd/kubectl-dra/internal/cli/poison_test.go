@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/poison"
+)
+
+var everything = flag.Bool("everything", false, "plant hostile texts and numbers in every field with every command, not in some")
+
+// patientLimit is what a command may take on a machine that is busy with other things. On a quiet one it is
+// hundredths of a second.
+const patientLimit = 20 * time.Second
+
+// runOn runs a command on a file and checks what it prints.
+func runOn(t *testing.T, path string, args ...string) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	args = append(args, "--from", path, "--color=never")
+	began := time.Now()
+	Main(args, streams, demo.Now)
+	if d := time.Since(began); d > patientLimit {
+		t.Errorf("%q took %v", args, d)
+	}
+	check := poison.Check
+	if strings.Contains(strings.Join(args, " "), "jsonpath") {
+		check = poison.CheckCharacters // as kubectl does, so that selectors of several lines stay whole
+	}
+	for _, printed := range []string{out.String(), errOut.String()} {
+		if problem := check(printed); problem != "" {
+			t.Errorf("%q prints %s", args, problem)
+		}
+	}
+}
+
+// poisonCommands show all that there is, in all formats.
+func poisonCommands(s *inspect.Objects) [][]string {
+	var out [][]string
+	for _, view := range []string{"claims", "devices", "pools", "nodes", "classes", "prioritylevels", "storage"} {
+		for _, format := range []string{"wide", "json", "yaml", "name", "custom-columns=A:.name,B:.reason,C:.claims", `jsonpath={range .items[*]}{.name}{"\n"}{end}`} {
+			out = append(out, []string{"get", view, "-A", "-o", format})
+		}
+		out = append(out, []string{"get", view, "-A"})
+	}
+	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage"} {
+		out = append(out, []string{"top", view, "--once"})
+	}
+	for i, c := range s.Claims {
+		formats := []string{"json", "yaml"}
+		out = append(out, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-v"})
+		switch i % 5 {
+		case 0, 1:
+			out = append(out, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-o", formats[i%2]})
+		case 2:
+			out = append(out, []string{"fit", "claim", c.Name, "-n", c.Namespace})
+		case 3:
+			out = append(out, []string{"cel", "claim", c.Name, "-n", c.Namespace})
+		case 4:
+			out = append(out, []string{"allocate", "claim", c.Name, "-n", c.Namespace, "-o", formats[i%2]})
+		}
+	}
+	for i, p := range s.Pods {
+		if len(p.Spec.ResourceClaims) > 0 && i%3 == 0 {
+			out = append(out, []string{"explain", "pod", p.Name, "-n", p.Namespace}, []string{"allocate", "pod", p.Name, "-n", p.Namespace})
+		}
+	}
+	for _, c := range s.Templates {
+		out = append(out, []string{"explain", "template", c.Name, "-n", c.Namespace})
+	}
+	return append(out,
+		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
+		[]string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
+		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
+		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""})
+}
+
+// TestNoTextReachesTheTerminal plants hostile text in every field of the objects of the demo cluster.
+func TestNoTextReachesTheTerminal(t *testing.T) {
+	worlds := poison.Plant(func() inspect.Objects {
+		objects, err := demo.Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects
+	}, poison.Text)
+	fields := 0
+	for i := range worlds {
+		fields += len(worlds[i].Fields)
+	}
+	if fields < 150 {
+		t.Errorf("only %d fields were tried", fields)
+	}
+	for i := range worlds {
+		data, err := poison.Encode(&worlds[i].Objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "world.json")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		commands := poisonCommands(&worlds[i].Objects)
+		for n, args := range commands {
+			if *everything || (n+i)%8 == 0 {
+				runOn(t, path, args...)
+			}
+		}
+	}
+	t.Logf("%d fields in %d worlds", fields, len(worlds))
+}
+
+// TestFullObjects plants hostile text in every field that the API has, of all kinds, all at once and one by one.
+func TestFullObjects(t *testing.T) {
+	for _, k := range poison.Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			full := func() any { o := k.New(); poison.Fill(o); return o }
+			one := len(poison.Strings(full()))
+			for i := range one + 1 {
+				if i < one && !*everything && i%40 != 0 {
+					continue
+				}
+				object := full()
+				for n, leaf := range poison.Strings(object) {
+					if i == n || i == one && !strings.HasSuffix(leaf.Path, "{key}") && !strings.HasPrefix(leaf.Path, "metadata.name") {
+						leaf.Set(poison.Text)
+					}
+				}
+				tryObject(t, k, object, nil)
+			}
+		})
+	}
+}
+
+// TestNoNumberHangs puts numbers that take hours to parse into every quantity that the API has.
+func TestNoNumberHangs(t *testing.T) {
+	tried := 0
+	for _, k := range poison.Kinds() {
+		object := k.New()
+		poison.Fill(object)
+		raw, err := k.JSON(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := bytes.Count(raw, []byte(`"`+poison.Marker+`"`))
+		tried += n
+		for i := range n {
+			for j, number := range poison.Numbers() {
+				if j > 0 && (i+j)%8 != 0 && !*everything {
+					continue
+				}
+				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
+			}
+		}
+	}
+	if tried < 40 {
+		t.Errorf("only %d quantities were tried", tried)
+	}
+	t.Logf("%d quantities", tried)
+}
+
+// tryObject asks about a single object.
+func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []byte) {
+	t.Helper()
+	raw, err := k.JSON(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		raw = change(raw)
+	}
+	path := filepath.Join(t.TempDir(), "object.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	view := map[string]string{
+		"ResourceClaim": "claims", "DeviceClass": "classes", "ResourceSlice": "devices", "Node": "nodes",
+		"PriorityLevelConfiguration": "prioritylevels", "CSIStorageCapacity": "storage", "StorageClass": "storage",
+	}[k.Name]
+	if view == "" {
+		view = "claims"
+	}
+	runOn(t, path, "get", view, "-A", "-o", "yaml")
+	runOn(t, path, "explain", "-f", path, "-v")
+	if *everything {
+		runOn(t, path, "get", view, "-A", "-o", "wide")
+		runOn(t, path, "top", "--once")
+		runOn(t, path, "allocate", "claim", "x", "-n", "x")
+		runOn(t, path, "snapshot", "--anonymize", "-o", os.DevNull)
+	}
+}
+
+// replaceNth replaces the nth occurrence, from 0.
+func replaceNth(raw []byte, old string, n int, by string) []byte {
+	parts := bytes.SplitAfterN(raw, []byte(old), n+2)
+	parts[n] = append(bytes.TrimSuffix(parts[n], []byte(old)), by...)
+	return bytes.Join(parts, nil)
+}
