@@ -1,10 +1,10 @@
 package manifest
 
 import (
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 const (
@@ -13,27 +13,21 @@ const (
 	maxSnippetLength = 60  // bytes of the user's own text within a message
 )
 
-// printable makes text from a file safe to show: control characters, line breaks, escape sequences,
-// direction overrides and broken UTF-8 become visible escapes, and more than limit bytes are cut.
+// printable makes text from a file safe to show, as inspect.Sanitize does; more than limit bytes are cut.
 func printable(s string, limit int) string {
 	var b strings.Builder
+	var guard inspect.Guard
 	for i, r := range s {
 		if b.Len() >= limit {
 			b.WriteString("...")
 			break
 		}
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				b.WriteString(`\x` + strconv.FormatUint(uint64(s[i]), 16))
-				continue
-			}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if char := s[i : i+size]; guard.Unsafe(r) || !utf8.ValidString(char) {
+			b.WriteString(inspect.Sanitize(char))
+		} else {
+			b.WriteString(char)
 		}
-		if r == ' ' || unicode.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return b.String()
 }

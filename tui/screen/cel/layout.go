@@ -36,6 +36,7 @@ func layout(text string, width int) *rows {
 		r.starts = append(r.starts, at)
 		column = 0
 	}
+	var guard inspect.Guard
 	for _, span := range editor.Highlight(text) {
 		role := roles[span.Role]
 		for i, char := range text[span.Start:span.End] {
@@ -44,7 +45,7 @@ func layout(text string, width int) *rows {
 				feed(at+1, true)
 				continue
 			}
-			c := cell{text: visible(char), role: role, at: at}
+			c := cell{text: visible(&guard, char), role: role, at: at}
 			c.width = widget.Width(c.text)
 			if column+c.width > width && column > 0 {
 				feed(at, false)
@@ -60,12 +61,15 @@ func layout(text string, width int) *rows {
 	return r
 }
 
-// visible is a character as it can be shown.
-func visible(char rune) string {
-	if char == '\t' {
+// visible is the next character as it can be shown.
+func visible(guard *inspect.Guard, char rune) string {
+	switch escape := guard.Unsafe(char); {
+	case char == '\t':
 		return "  "
+	case escape:
+		return inspect.Sanitize(string(char))
 	}
-	return inspect.Sanitize(string(char))
+	return string(char)
 }
 
 var roles = map[editor.Role]theme.Role{
