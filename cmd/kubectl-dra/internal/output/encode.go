@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -28,80 +28,86 @@ func encodeJSON(value any) ([]byte, error) {
 // escapeUnsafe escapes what Sanitize would. In JSON, such characters other than the encoder's own line
 // breaks can only be inside strings.
 func escapeUnsafe(data []byte) []byte {
-	if !bytes.ContainsFunc(data, func(r rune) bool { return r != '\n' && inspect.Unsafe(r) }) {
+	return escape(data, func(b *bytes.Buffer, r rune) {
+		if r > 0xFFFF {
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+			return
+		}
+		fmt.Fprintf(b, `\u%04x`, r)
+	})
+}
+
+// escape replaces what Sanitize would escape, but for line breaks.
+func escape(data []byte, write func(b *bytes.Buffer, r rune)) []byte {
+	if !unsafeText(string(data)) {
 		return data
 	}
 	var b bytes.Buffer
+	var guard inspect.Guard
 	for _, r := range string(data) {
-		switch {
-		case r == '\n' || !inspect.Unsafe(r):
+		if guard.Unsafe(r) && r != '\n' {
+			write(&b, r)
+		} else {
 			b.WriteRune(r)
-		case r > 0xFFFF:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.Bytes()
 }
 
-// yamlMark surrounds the code point of a character that the YAML encoder would leave as it is. That
-// there is a control character in it makes the encoder quote the string.
-const yamlMark = "\x01"
+// unsafeText reports whether Sanitize would escape something, but for line breaks.
+func unsafeText(s string) bool {
+	var guard inspect.Guard
+	for _, r := range s {
+		if guard.Unsafe(r) && r != '\n' {
+			return true
+		}
+	}
+	return false
+}
 
 // encodeYAML writes a value as kubectl does, with escapes as in encodeJSON.
+//
+// YAML has escapes only in double quotes, and its encoder quotes a string when there is a control
+// character in it. So strings that need escapes get a seal in front, which ends with a control character;
+// it is taken off again, and what the encoder left as it is becomes escapes. A seal is one character longer
+// than any row of that character in the value, so nothing else looks like one.
 func encodeYAML(value any) ([]byte, error) {
 	tree, err := toTree(value)
 	if err != nil {
 		return nil, err
 	}
-	out, err := yaml.Marshal(mapStrings(tree, markUnsafe))
+	longest := 0
+	mapStrings(tree, func(s string) string { longest = max(longest, longestRow(s)); return s })
+	seal := strings.Repeat(string(sealed), longest+1)
+	out, err := yaml.Marshal(mapStrings(tree, func(s string) string {
+		if unsafeText(s) {
+			return seal + "\x01" + s
+		}
+		return s
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("encoding YAML: %w", err)
 	}
-	return unmark(out), nil
+	out = bytes.ReplaceAll(out, []byte(seal+`\x01`), nil)
+	return escape(out, func(b *bytes.Buffer, r rune) { fmt.Fprintf(b, `\U%08X`, r) }), nil
 }
 
-// markUnsafe replaces the characters above ASCII that Sanitize would escape. The YAML encoder escapes
-// ASCII control characters by itself.
-func markUnsafe(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7E && inspect.Unsafe(r) }) {
-		return s
-	}
-	var b strings.Builder
+// sealed is a character for private use, which the encoder writes as it is.
+const sealed = '\uE000'
+
+// longestRow is the length of the longest row of the character that seals are made of.
+func longestRow(s string) (longest int) {
+	row := 0
 	for _, r := range s {
-		if r > 0x7E && inspect.Unsafe(r) {
-			fmt.Fprintf(&b, "%s%08X%s", yamlMark, r, yamlMark)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// unmark turns marks into YAML escapes. In encoded YAML a mark is the four characters \x01.
-func unmark(data []byte) []byte {
-	const mark = `\x01`
-	parts := strings.Split(string(data), mark)
-	if len(parts) == 1 {
-		return data
-	}
-	var b strings.Builder
-	b.WriteString(parts[0])
-	for i := 1; i < len(parts); i++ {
-		if i+1 < len(parts) && isCodePoint(parts[i]) {
-			b.WriteString(`\U` + parts[i] + parts[i+1])
-			i++
+		if r != sealed {
+			row = 0
 			continue
 		}
-		b.WriteString(mark + parts[i])
+		row++
+		longest = max(longest, row)
 	}
-	return []byte(b.String())
-}
-
-func isCodePoint(s string) bool {
-	return len(s) == 8 && strings.Trim(s, "0123456789ABCDEF") == ""
+	return longest
 }
 
 // mapStrings returns a copy of a decoded JSON value with every string replaced, keys too.

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,31 +152,65 @@ func TestExplanationOnTheWire(t *testing.T) {
 }
 
 // hostile is text that would change a terminal or mislead a reader if it were printed as it is.
-const hostile = "a\x1b[31mred\u009b0m\u202egnp\u2066\n\x07\U000e0041"
+const hostile = "a\x1b[31mred\u009b0m\u202egnp\u2066\n\x07\U000e0041\u3164\ufe0fZ\u0301\u0301\u0301\u0301\u0301"
+
+var decoders = map[string]func([]byte, any) error{
+	"json": json.Unmarshal,
+	"yaml": func(data []byte, v any) error { return yaml.Unmarshal(data, v) },
+}
 
 func TestHostileTextSurvivesEncodingUnseen(t *testing.T) {
-	value := map[string]any{"k" + hostile: hostile, "list": []any{"x\x01000000AA\x01y", "größe"}}
+	value := map[string]any{"k" + hostile: hostile, "list": []any{"x\x01000000AA\x01y", `\x0100000041\x01`, "größe"}}
 	for _, format := range []string{"json", "yaml"} {
 		var b bytes.Buffer
 		if err := (Format{Name: format}).PrintValue(&b, value); err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range b.String() {
-			if r != '\n' && inspect.Unsafe(r) {
-				t.Errorf("%s holds %U:\n%q", format, r, b.String())
-			}
+		if unsafeText(b.String()) {
+			t.Errorf("%s is not safe to show:\n%q", format, b.String())
 		}
 		var back map[string]any
-		read := map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(data []byte, v any) error { return yaml.Unmarshal(data, v) }}
-		if err := read[format](b.Bytes(), &back); err != nil {
+		if err := decoders[format](b.Bytes(), &back); err != nil {
 			t.Fatalf("%s does not read back: %v\n%s", format, err, b.String())
-		}
-		if format == "yaml" {
-			delete(back, "list") // text that looks like our own mark is not worth more code
-			delete(value, "list")
 		}
 		if diff := cmp.Diff(value, back); diff != "" {
 			t.Errorf("%s reads back differently (-want +got):\n%s", format, diff)
+		}
+	}
+}
+
+// TestEncodingsReadBack puts texts together from pieces that are special to one of the encodings.
+func TestEncodingsReadBack(t *testing.T) {
+	pieces := []string{
+		`\x01`, "\x01", "00000041", "\ue000", "\ue000\ue000\x01", `\`, `"`, "'", "\n", "\t", " ", ": ", "#", "- ", "|", "~", "é", "e\u0301\u0301\u0301\u0301\u0301",
+		"\u0301", "\u3164", "\u2028", "\u0085", "\u009b", "\x7f", "\ufeff", "\U000e0041", "\U000f0000", "long word ", "true", "1e3", "\ufffd", "🙂",
+	}
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts in every run
+	texts := slices.Clone(pieces)
+	for range 5000 {
+		text := ""
+		for range 1 + random.IntN(8) {
+			text += pieces[random.IntN(len(pieces))]
+		}
+		texts = append(texts, text, strings.Repeat(text, 12)) // long enough for lines to be folded
+	}
+	for _, text := range texts {
+		value := map[string]any{"key " + text: text, "list": []any{text, map[string]any{"a": text}}}
+		for _, format := range []string{"json", "yaml"} {
+			var b bytes.Buffer
+			if err := (Format{Name: format}).PrintValue(&b, value); err != nil {
+				t.Fatal(err)
+			}
+			if unsafeText(b.String()) {
+				t.Errorf("%s of %q is not safe to show: %q", format, text, b.String())
+			}
+			var back map[string]any
+			if err := decoders[format](b.Bytes(), &back); err != nil {
+				t.Fatalf("%s of %q does not read back: %v\n%s", format, text, err, b.String())
+			}
+			if diff := cmp.Diff(value, back); diff != "" {
+				t.Fatalf("%s of %q reads back differently (-want +got):\n%s", format, text, diff)
+			}
 		}
 	}
 }
@@ -205,10 +241,8 @@ func TestNoFormatPrintsHostileText(t *testing.T) {
 		if !strings.Contains(b.String(), "red") {
 			t.Errorf("-o %s does not show the name: %q", format, b.String())
 		}
-		for _, r := range b.String() {
-			if r != '\n' && inspect.Unsafe(r) {
-				t.Errorf("-o %s holds %U: %q", format, r, b.String())
-			}
+		if unsafeText(b.String()) {
+			t.Errorf("-o %s is not safe to show: %q", format, b.String())
 		}
 	}
 }

@@ -105,8 +105,9 @@ func (p *selectorPrinter) caret(line, column int) {
 		return
 	}
 	source := []rune(selector.Line(p.test.Expression, line))
+	var guard inspect.Guard
 	for i, r := range source {
-		if r == '\t' || inspect.Unsafe(r) {
+		if guard.Unsafe(r) {
 			source[i] = ' '
 		}
 	}
