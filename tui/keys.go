@@ -234,11 +234,3 @@ func (m *model) step(by int) tea.Cmd {
 	n := len(m.views)
 	return m.goTo(screen.Go{View: m.views[(m.current+by+n)%n].name})
 }
-
-// copied is what the copy key takes.
-func copied(s screen.Screen, ref screen.Ref) string {
-	if c, ok := s.(screen.Copier); ok {
-		return c.CopyText()
-	}
-	return ref.Name
-}

@@ -218,11 +218,6 @@ func (m *model) say(role theme.Role, text string) tea.Cmd {
 	return nil
 }
 
-func (m *model) copyText(text string) tea.Cmd {
-	m.said = screen.Say{Text: "copied", Role: theme.Good}
-	return tea.SetClipboard(text)
-}
-
 // mouse hands mouse events to the screen, counted from its top.
 func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if m.popup != nil || m.tooSmall() {

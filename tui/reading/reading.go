@@ -174,7 +174,7 @@ func (r *Reader[T]) Status() string {
 // CopyText is all of the text.
 func (r *Reader[T]) CopyText() string {
 	if !r.answer.Known || r.answer.Err != nil {
-		return r.config.Ref.Name
+		return inspect.Sanitize(r.config.Ref.Name)
 	}
 	var b strings.Builder
 	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose}) {

@@ -198,7 +198,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestYAML(t *testing.T) {
-	for _, expression := range []string{`device.driver == "x"`, "a &&\n\n  b: #c", "'\t\x1b[0m'", "\"\u2028\u0085\"", "'''a\n  \nb'''"} {
+	for _, expression := range []string{`device.driver == "x"`, "a &&\n\n  b: #c", "'\t\x1b[0m'", "\"\u2028\u0085\"", "'''a\n  \nb'''", "'\u202e\u3164\U000e0041'"} {
 		var got struct{ Selectors []resourcev1.DeviceSelector }
 		if err := yaml.Unmarshal([]byte(YAML(expression)), &got); err != nil {
 			t.Fatalf("%q: %v\n%s", expression, err, YAML(expression))

@@ -3,6 +3,8 @@ package editor
 import (
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // YAML returns a selector as it is pasted into a request of a claim or into a device class.
@@ -13,9 +15,8 @@ func YAML(expression string) string {
 // scalar writes a string in YAML. Text that can be read as it is stands in a block, what has characters
 // that a block cannot hold stands in quotes.
 func scalar(s, indent string) string {
-	if strings.ContainsFunc(s, func(r rune) bool {
-		return r != '\n' && (r < ' ' || r == 0x7f || r == 0xfeff || r == 0x85 || r == 0x2028 || r == 0x2029)
-	}) {
+	var guard inspect.Guard
+	if strings.ContainsFunc(s, func(r rune) bool { return guard.Unsafe(r) && r != '\n' }) {
 		return strconv.QuoteToASCII(s)
 	}
 	var b strings.Builder
