@@ -22,6 +22,9 @@ type claimProblem struct {
 	ref      inspect.ClaimRef
 	claim    *resourcev1.ResourceClaim
 	requests []*requestProblem
+	// twin is the first claim of the question that is the very same object, as when copies are counted;
+	// nil for that one itself. What is known of one holds for all.
+	twin *claimProblem
 }
 
 // requestProblem is a request. A plain request has one alternative, itself; a prioritized one has an
@@ -51,6 +54,9 @@ type alternative struct {
 	tolerations    []resourcev1.DeviceToleration
 	capacity       *resourcev1.CapacityRequirements
 	derived        map[resourcev1.FullyQualifiedName]*selector.Program
+
+	// like is the same alternative of the claim's twin, or nil. They share their verdicts.
+	like *alternative
 
 	all     bool
 	count   int   // devices needed; for "all" the size of the set
@@ -82,8 +88,12 @@ func subSpec(r *resourcev1.DeviceSubRequest) spec {
 // the first fault decides what is reported. All of these faults abort the pod.
 func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, observer Observer) (*problem, error) {
 	p := &problem{}
+	first := map[*resourcev1.ResourceClaim]*claimProblem{}
 	for i, claim := range claims {
-		cp := &claimProblem{index: i, ref: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, claim: claim}
+		cp := &claimProblem{index: i, ref: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, claim: claim, twin: first[claim]}
+		if cp.twin == nil {
+			first[claim] = cp
+		}
 		p.claims = append(p.claims, cp)
 		least := 0
 		for r := range claim.Spec.Devices.Requests {
@@ -144,7 +154,11 @@ func (v *view) prepareRequest(ctx context.Context, cp *claimProblem, index int, 
 		specs, names = []spec{exactSpec(request.Exactly)}, []string{request.Name}
 	}
 	for i := range specs {
-		rp.alternatives = append(rp.alternatives, &alternative{claim: cp, request: rp, sub: i, name: names[i]})
+		a := &alternative{claim: cp, request: rp, sub: i, name: names[i]}
+		if cp.twin != nil {
+			a.like = cp.twin.requests[index].alternatives[i]
+		}
+		rp.alternatives = append(rp.alternatives, a)
 	}
 	if err := v.checkGates(rp, specs); err != nil {
 		return nil, err
@@ -206,7 +220,11 @@ func (v *view) fill(ctx context.Context, a *alternative, s *spec, observer Obser
 		}
 		a.derived[s.derived[i].Name] = v.cluster.selectors.Derived(s.derived[i].Expression)
 	}
-	a.verdict = make([]verdict, len(v.candidates))
+	if a.like != nil {
+		a.verdict = a.like.verdict
+	} else {
+		a.verdict = make([]verdict, len(v.candidates))
+	}
 	return v.fillCount(ctx, a, s, observer)
 }
 

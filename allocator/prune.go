@@ -2,7 +2,6 @@ package allocator
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -38,7 +37,15 @@ type pruner struct {
 	// countMatters: a claim could become overfull, so the number of its devices is part of a state.
 	countMatters bool
 	amounts      map[string]int // numbers for the consumptions of shares
-	buf          []byte
+	kinds        map[string]int // numbers for what was done to candidates
+	// Scratch space, of boundaries and kinds:
+	buf   []byte
+	whole []uint64
+	seen  []int // by candidate; all zero
+}
+
+func newPruner(w *walk, t *table) *pruner {
+	return &pruner{table: t, dead: map[string]struct{}{}, amounts: map[string]int{}, kinds: map[string]int{}, seen: make([]int, len(w.view.candidates))}
 }
 
 // prune prepares a walk for pruning, unless that is not possible for this problem. It returns true when
@@ -48,7 +55,8 @@ func (w *walk) prune() (hopeless bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p := &pruner{table: t, dead: map[string]struct{}{}, amounts: map[string]int{}, countMatters: w.problem.mayOverfill()}
+	p := newPruner(w, t)
+	p.countMatters = w.problem.mayOverfill()
 	if !w.view.cluster.noBounds && w.hopeless(t) {
 		return true, nil
 	}
@@ -105,35 +113,53 @@ func (w *walk) boundary(p position) string {
 // appendPicks writes how many members of each class are picked as a whole, by the current claim or only
 // by others, and which shares were taken of how many members.
 func (w *walk) appendPicks(buf []byte, current int) []byte {
-	whole := map[int]uint64{}    // by candidate
-	shares := map[int][]uint64{} // by candidate
+	whole, seen := w.pruner.whole[:0], w.pruner.seen
+	var states []string
 	for claim, picks := range w.picks {
 		for _, p := range picks {
-			switch {
-			case w.view.candidates[p.candidate].shareable:
-				shares[p.candidate] = append(shares[p.candidate], uint64(w.shareNumber(p)))
-			case claim == current: // only admin access minds whose pick it is
-				whole[p.candidate] = uint64(w.pruner.table.class[p.candidate])<<1 | 1
-			case whole[p.candidate]&1 == 0:
-				whole[p.candidate] = uint64(w.pruner.table.class[p.candidate]) << 1
+			at := seen[p.candidate] - 1
+			if w.view.candidates[p.candidate].shareable {
+				if at < 0 {
+					seen[p.candidate] = 1
+					states = append(states, w.sharesOf(p.candidate))
+				}
+				continue
+			}
+			if at < 0 {
+				at = len(whole)
+				whole = append(whole, uint64(w.pruner.table.class[p.candidate])<<1)
+				seen[p.candidate] = at + 1
+			}
+			if claim == current { // only admin access minds whose pick it is
+				whole[at] |= 1
 			}
 		}
 	}
 	for candidate, times := range w.repeated() {
-		whole[candidate] += times << 32
+		if at := seen[candidate] - 1; at >= 0 {
+			whole[at] += times << 32
+		}
 	}
-	buf = appendNumbers(buf, slices.Sorted(maps.Values(whole)))
-	states := make([]string, 0, len(shares))
-	for candidate, taken := range shares {
-		slices.Sort(taken)
-		state := binary.AppendUvarint(nil, uint64(w.pruner.table.class[candidate]))
-		states = append(states, string(appendNumbers(state, taken)))
+	for _, picks := range w.picks {
+		for _, p := range picks {
+			seen[p.candidate] = 0
+		}
 	}
+	slices.Sort(whole)
+	w.pruner.whole = whole
+	buf = appendNumbers(buf, whole)
 	slices.Sort(states)
 	for _, s := range states {
 		buf = append(buf, s...)
 	}
 	return buf
+}
+
+// sharesOf describes which shares were taken of a candidate.
+func (w *walk) sharesOf(candidate int) string {
+	taken := slices.Clone(w.state[candidate].taken)
+	slices.Sort(taken)
+	return string(appendNumbers(binary.AppendUvarint(nil, uint64(w.pruner.table.class[candidate])), taken))
 }
 
 // repeated says of candidates that several claims picked as a whole, which takes admin access, how many times
@@ -192,7 +218,7 @@ func (w *walk) placeOnce(p position, request *requestProblem) (ending, error) {
 // placeDistinctly is placeExact without trying the same counts of kinds twice.
 func (w *walk) placeDistinctly(p position, a *alternative, start int) (ending, error) {
 	if p.visit == nil {
-		p.visit = w.enter()
+		p.visit = &visit{dead: map[string]struct{}{}}
 	}
 	if w.short(a, start, a.count-p.slot) {
 		return dead, nil
@@ -214,7 +240,6 @@ const memoLimit = 1 << 18
 // visit is the memo of one visit to a request.
 type visit struct {
 	dead map[string]struct{}
-	kind []int // of each candidate: those of one kind are interchangeable on this visit
 	kept []int // kinds of the devices picked on this visit, sorted
 }
 
@@ -224,49 +249,28 @@ type kinds []int
 func (k *kinds) add(kind int)     { *k = append(*k, kind) }
 func (k kinds) has(kind int) bool { return slices.Contains(k, kind) }
 
-// enter starts the visit to a request whose devices are to be chosen.
-func (w *walk) enter() *visit {
-	v := &visit{dead: map[string]struct{}{}, kind: slices.Clone(w.pruner.table.class)}
-	kinds := map[string]int{}
-	for _, picks := range w.picks {
-		for _, p := range picks {
-			state := &w.state[p.candidate]
-			if len(state.claims) == 0 && state.shares == 0 {
-				continue
-			}
-			if v.kind[p.candidate] >= w.pruner.table.classes {
-				continue // by an earlier pick: a thousand claims may share one device
-			}
-			// A touched device is only like one that was touched in the same way.
-			key := string(w.touched(p.candidate))
-			kind, ok := kinds[key]
-			if !ok {
-				kind = w.pruner.table.classes + len(kinds)
-				kinds[key] = kind
-			}
-			v.kind[p.candidate] = kind
-		}
+// kindOf numbers what a candidate is at this point of the search: those of one kind are interchangeable. One
+// that nothing was taken of is like all of its class, others are only like those that were touched in the same
+// way. During a visit it is asked of candidates that the visit has not picked.
+func (w *walk) kindOf(candidate int) int {
+	class, state := w.pruner.table.class[candidate], &w.state[candidate]
+	if len(state.claims) == 0 && len(state.taken) == 0 {
+		return class
 	}
-	return v
-}
-
-// touched describes what was done to a candidate.
-func (w *walk) touched(candidate int) []byte {
-	buf := binary.AppendUvarint(nil, uint64(w.pruner.table.class[candidate]))
-	for _, claim := range w.state[candidate].claims {
+	buf := binary.AppendUvarint(w.pruner.buf[:0], uint64(class))
+	for _, claim := range state.claims {
 		buf = binary.AppendUvarint(buf, uint64(claim)+1)
 	}
-	buf = append(buf, 0)
-	var taken []uint64
-	for _, picks := range w.picks {
-		for _, p := range picks {
-			if p.candidate == candidate && w.view.candidates[candidate].shareable {
-				taken = append(taken, uint64(w.shareNumber(p)))
-			}
-		}
-	}
+	taken := slices.Clone(state.taken)
 	slices.Sort(taken)
-	return appendNumbers(buf, taken)
+	buf = appendNumbers(append(buf, 0), taken)
+	kind, ok := w.pruner.kinds[string(buf)]
+	if !ok {
+		kind = w.pruner.table.classes + len(w.pruner.kinds)
+		w.pruner.kinds[string(buf)] = kind
+	}
+	w.pruner.buf = buf
+	return kind
 }
 
 // key describes what the visit has picked.
@@ -278,13 +282,13 @@ func (v *visit) key() string {
 	return string(buf)
 }
 
-func (v *visit) pick(candidate int) {
-	at, _ := slices.BinarySearch(v.kept, v.kind[candidate])
-	v.kept = slices.Insert(v.kept, at, v.kind[candidate])
+func (v *visit) pick(kind int) {
+	at, _ := slices.BinarySearch(v.kept, kind)
+	v.kept = slices.Insert(v.kept, at, kind)
 }
 
-func (v *visit) unpick(candidate int) {
-	at, _ := slices.BinarySearch(v.kept, v.kind[candidate])
+func (v *visit) unpick(kind int) {
+	at, _ := slices.BinarySearch(v.kept, kind)
 	v.kept = slices.Delete(v.kept, at, at+1)
 }
 

@@ -161,7 +161,7 @@ func (t *tally) prepare() (bool, error) {
 			table.classes++
 		}
 	}
-	t.pruner = &pruner{table: table, amounts: map[string]int{}}
+	t.pruner = newPruner(t.walk, table)
 	return true, nil
 }
 
@@ -227,7 +227,6 @@ type members struct {
 
 // kindsFrom lists the candidates from a start on that the alternative could take, by kind.
 func (t *tally) kindsFrom(a *alternative, start int) []members {
-	kind := t.enter().kind
 	var out []members
 	index := map[int]int{}
 	for candidate := start; candidate < len(t.view.candidates); candidate++ {
@@ -238,10 +237,11 @@ func (t *tally) kindsFrom(a *alternative, start int) []members {
 		if err != nil || !ok {
 			continue
 		}
-		at, known := index[kind[candidate]]
+		kind := t.kindOf(candidate)
+		at, known := index[kind]
 		if !known {
 			at = len(out)
-			index[kind[candidate]] = at
+			index[kind] = at
 			out = append(out, members{alternative: a})
 		}
 		out[at].candidates = append(out[at].candidates, candidate)

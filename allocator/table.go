@@ -30,7 +30,7 @@ const (
 // table holds the fitness of all pairs and the classes of the candidates.
 type table struct {
 	alternatives []*alternative
-	fitness      [][]fitness // by alternative and candidate
+	fitness      [][]fitness // by alternative and candidate; like alternatives have the same row
 	class        []int       // by candidate
 	classes      int
 	// poisoned: at least one pair is poison.
@@ -54,6 +54,10 @@ func newTable(w *walk) (*table, error) {
 	quiet := *w // evaluating pairs is not searching: nobody is told
 	quiet.observer = nil
 	for _, a := range t.alternatives {
+		if a.like != nil {
+			t.fitness = append(t.fitness, t.fitness[a.like.id])
+			continue
+		}
 		row := make([]fitness, len(w.view.candidates))
 		for i := range row {
 			f, err := quiet.fitnessOf(a, i)
@@ -160,6 +164,9 @@ func (t *table) signature(b *strings.Builder, w *walk, candidate int) {
 	c := &w.view.candidates[candidate]
 	fmt.Fprintf(b, "%t %t %t|", c.shareable, c.inUse(), c.usage != nil && c.usage.shared)
 	for i, a := range t.alternatives {
+		if a.like != nil {
+			continue // it would write the same once more
+		}
 		f := t.fitness[i][candidate]
 		b.WriteByte('0' + byte(f))
 		if a.all && slices.Contains(a.allSet, candidate) {

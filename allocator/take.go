@@ -61,6 +61,9 @@ func (w *walk) record(a *alternative, candidate int, u *undo) {
 		u.shared, u.consumed = true, s.consumed
 		s.shares++
 		s.consumed = sum(s.consumed, p.consumed)
+		if w.pruner != nil {
+			s.taken = append(s.taken, uint64(w.shareNumber(p)))
+		}
 	} else {
 		s.claims = append(s.claims, a.claim.index)
 		u.picked = true
@@ -79,6 +82,9 @@ func (w *walk) giveBack(a *alternative, candidate int, u *undo) {
 	if u.shared {
 		s.shares--
 		s.consumed = u.consumed
+		if w.pruner != nil {
+			s.taken = s.taken[:len(s.taken)-1]
+		}
 	}
 	if u.picked {
 		s.claims = s.claims[:len(s.claims)-1]

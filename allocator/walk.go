@@ -31,6 +31,7 @@ type walk struct {
 type candidateState struct {
 	claims   []int // claims that picked it as a whole, in the order of the picks
 	shares   int
+	taken    []uint64 // the numbers of the shares, while pruning, in the order of the picks
 	consumed map[resourcev1.QualifiedName]resource.Quantity
 }
 
@@ -217,7 +218,7 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 	next.slot++
 	var failed kinds
 	for candidate := start; candidate < len(w.view.candidates); candidate++ {
-		if p.visit != nil && failed.has(p.visit.kind[candidate]) {
+		if p.visit != nil && len(failed) > 0 && failed.has(w.kindOf(candidate)) {
 			continue
 		}
 		end, tried, err := w.try(next, a, candidate)
@@ -225,7 +226,7 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 			return end, err
 		}
 		if tried && p.visit != nil {
-			failed.add(p.visit.kind[candidate])
+			failed.add(w.kindOf(candidate))
 		}
 	}
 	return dead, nil
@@ -237,19 +238,23 @@ func (w *walk) try(next position, a *alternative, candidate int) (end ending, tr
 	if err != nil || !ok {
 		return dead, false, w.halts(a, candidate, err)
 	}
+	kind := 0
+	if next.visit != nil {
+		kind = w.kindOf(candidate) // as it is before it is taken
+	}
 	undo, err := w.take(a, candidate)
 	if err != nil || undo == nil {
 		return dead, false, w.halts(a, candidate, err)
 	}
 	if next.visit != nil {
-		next.visit.pick(candidate)
+		next.visit.pick(kind)
 	}
 	end, err = w.place(next, candidate+1)
 	if err == nil && end == found {
 		return found, true, nil
 	}
 	if next.visit != nil {
-		next.visit.unpick(candidate)
+		next.visit.unpick(kind)
 	}
 	w.giveBack(a, candidate, undo)
 	return end, true, err

@@ -90,6 +90,10 @@ func (q *question) count(ctx context.Context, answers []answer, f *Fit) error {
 	}
 	var used []nodePools
 	for i := range answers {
+		positions, err := q.positions(answers[i].nodes[0], fits[i].held)
+		if err != nil {
+			return err
+		}
 		for _, n := range answers[i].nodes {
 			fit := fits[i].NodeFit
 			fit.Node = inspect.NodeName(q.nodes[n].Name)
@@ -97,7 +101,7 @@ func (q *question) count(ctx context.Context, answers []answer, f *Fit) error {
 			if fit.Copies == 0 {
 				continue
 			}
-			pools, err := q.poolsUsed(answers[i].nodes[0], n, fits[i].held)
+			pools, err := q.poolsUsed(n, positions)
 			if err != nil {
 				return err
 			}

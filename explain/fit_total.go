@@ -32,25 +32,39 @@ type nodePools struct {
 	pools []inspect.PoolID
 }
 
-// poolsUsed lists the pools of the devices that a node gives for the copies, which were tried on a node that
-// looks like it. Like nodes have like devices at like positions.
-func (q *question) poolsUsed(tried, node int, held []resourcev1.AllocationResult) ([]inspect.PoolID, error) {
-	theirs, err := q.cluster.Candidates(q.nodes[tried])
+// positions are those of the devices of allocations among the candidates of a node, ascending.
+func (q *question) positions(node int, held []resourcev1.AllocationResult) ([]int, error) {
+	candidates, err := q.cluster.Candidates(q.nodes[node])
 	if err != nil {
 		return nil, err
 	}
+	taken := map[inspect.DeviceID]bool{}
+	for i := range held {
+		for j := range held[i].Devices.Results {
+			r := &held[i].Devices.Results[j]
+			taken[inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}] = true
+		}
+	}
+	var out []int
+	for i, id := range candidates {
+		if taken[id] {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// poolsUsed lists the pools of the devices that a node gives for copies that were tried on a node that looks
+// like it. Like nodes have like devices at like positions.
+func (q *question) poolsUsed(node int, positions []int) ([]inspect.PoolID, error) {
 	mine, err := q.cluster.Candidates(q.nodes[node])
 	if err != nil {
 		return nil, err
 	}
 	var out []inspect.PoolID
-	for i := range held {
-		for j := range held[i].Devices.Results {
-			r := &held[i].Devices.Results[j]
-			at := slices.Index(theirs, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
-			if pool := mine[at].PoolID(); !slices.Contains(out, pool) {
-				out = append(out, pool)
-			}
+	for _, at := range positions {
+		if pool := mine[at].PoolID(); !slices.Contains(out, pool) {
+			out = append(out, pool)
 		}
 	}
 	return out, nil
