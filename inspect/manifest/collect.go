@@ -24,6 +24,8 @@ const (
 // collector gathers what is read.
 type collector struct {
 	opts     Options
+	limits   limits
+	counted  int // objects so far, and documents without any
 	objects  inspect.Objects
 	seen     map[identity]origin
 	versions map[inspect.Resource][]string
@@ -47,7 +49,7 @@ type origin struct {
 
 func newCollector(opts Options) *collector {
 	return &collector{
-		opts: opts, seen: map[identity]origin{}, versions: map[inspect.Resource][]string{},
+		opts: opts, limits: limitsFor(opts.MaxBytes), seen: map[identity]origin{}, versions: map[inspect.Resource][]string{},
 		skipped: map[string]int{}, unnamed: map[string]int{},
 	}
 }
@@ -84,9 +86,9 @@ func (c *collector) addValue(ctx context.Context, t *text, at extent, outer head
 			Advice: "give objects one after the other, or as the items of a List",
 		}
 	}
-	h, err := scanHead(t.data[at.from:at.to], 0)
+	h, err := scanHead(t.data[at.from:at.to], 0, c.limits.depth)
 	if scan := asScanError(err); scan != nil {
-		return &scanError{at.from + scan.offset, scan.detail}
+		return &scanError{offset: at.from + scan.offset, detail: scan.detail, tooDeep: scan.tooDeep}
 	}
 	if h.apiVersion == "" {
 		h.apiVersion = outer.apiVersion
@@ -129,7 +131,7 @@ func (c *collector) addItems(ctx context.Context, t *text, at extent, list head,
 			Detail: "items must be a list",
 		}
 	}
-	return scanItems(t.data, at, func(item extent) error {
+	return scanItems(t.data, at, c.limits.depth, func(item extent) error {
 		return c.addValue(ctx, t, item, itemHead(list), depth+1)
 	})
 }
@@ -143,11 +145,30 @@ func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) e
 			Detail: "a snapshot cannot be read from within a directory or pipe", Advice: "name the file itself",
 		}
 	}
+	if err := c.count(t, at); err != nil {
+		return err
+	}
 	c.pending = append(c.pending, pending{text: t, at: at, head: h, kind: k, known: known})
 	if len(c.pending) < maxPending {
 		return nil
 	}
 	return c.flush(ctx)
+}
+
+// count counts an object that stands at an extent, and refuses it when there are too many or it is too large.
+func (c *collector) count(t *text, at extent) error {
+	c.counted++
+	var err *Error
+	switch {
+	case c.counted > c.limits.objects:
+		err = tooLarge(t.source, "more than %d objects, counting all files", c.limits.objects)
+	case at.to-at.from > c.limits.object:
+		err = tooLarge(t.source, "an object of more than %s", sizeOf(int64(c.limits.object)))
+	default:
+		return nil
+	}
+	err.Line = t.line(at.from)
+	return err
 }
 
 // decodeGuarded decodes, but refuses quantities that would take forever.

@@ -33,6 +33,16 @@ func (t *text) line(offset int) int {
 	return t.lastLine
 }
 
+// scanError turns what is wrong with the JSON into an Error.
+func (t *text) scanError(e *scanError) *Error {
+	if e.tooDeep {
+		err := tooLarge(t.source, "%s", e.detail)
+		err.Line = t.line(e.offset)
+		return err
+	}
+	return t.syntaxError(e.offset, e.detail, nil)
+}
+
 func (t *text) syntaxError(offset int, detail string, cause error) *Error {
 	return &Error{
 		Code: Syntax, Source: t.source, Line: t.line(offset), Detail: "broken JSON: " + detail, Err: cause,
@@ -111,24 +121,24 @@ func (c *collector) findObjects(ctx context.Context, source string, line int, ch
 
 // looksLikeJSON tells JSON from YAML in flow style, whose field names need no quotes (KYAML).
 func looksLikeJSON(data []byte) bool {
-	next := skipSpace(data, 1)
-	switch data[0] {
-	case '{':
-		return next == len(data) || data[next] == '"' || data[next] == '}'
-	case '[':
-		return next == len(data) || data[next] == ']' || looksLikeJSON(data[next:])
+	at := 0
+	for data[at] == '[' {
+		if at = skipSpace(data, at+1); at == len(data) || data[at] == ']' {
+			return true
+		}
 	}
-	return false
+	next := skipSpace(data, at+1)
+	return data[at] == '{' && (next == len(data) || data[next] == '"' || data[next] == '}')
 }
 
 func (c *collector) readJSON(ctx context.Context, t *text) error {
 	for i := skipSpace(t.data, 0); i < len(t.data); i = skipSpace(t.data, i) {
-		end, err := skipValue(t.data, i)
+		end, err := skipValue(t.data, i, c.limits.depth)
 		if err == nil {
 			err = c.addValue(ctx, t, extent{i, end}, head{}, 0)
 		}
 		if scan := asScanError(err); scan != nil {
-			return t.syntaxError(scan.offset, scan.detail, nil)
+			return t.scanError(scan)
 		}
 		if err != nil {
 			return err
@@ -159,9 +169,13 @@ func (c *collector) readYAML(ctx context.Context, source string, line int, chunk
 // addConverted adds the value that one YAML document became; a document that is null is none.
 func (c *collector) addConverted(ctx context.Context, t *text, outer head) error {
 	if string(t.data) == "null" {
-		return nil
+		return c.count(t, extent{})
 	}
-	return c.addValue(ctx, t, extent{0, len(t.data)}, outer, 0)
+	err := c.addValue(ctx, t, extent{0, len(t.data)}, outer, 0)
+	if scan := asScanError(err); scan != nil {
+		return t.scanError(scan)
+	}
+	return err
 }
 
 // duplicateKeys records the keys that a YAML document gives more than once.
@@ -205,6 +219,8 @@ func yamlError(source string, first int, chunk []byte, err error) *Error {
 	line, detail := yamlProblem(err.Error())
 	e := &Error{Code: Syntax, Source: source, Line: first + max(line-1, 0), Detail: "broken YAML: " + detail, Err: err}
 	switch {
+	case strings.Contains(detail, "exceeded max depth"):
+		e.Code, e.Detail, e.Advice = TooLarge, "lists and objects are nested too deep", ""
 	case errors.Is(err, errAliasBomb) || strings.Contains(detail, "excessive aliasing"):
 		e.Code, e.Advice = TooLarge, "write the values out"
 	case bytes.Contains(chunk, []byte("{{")):

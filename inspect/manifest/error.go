@@ -12,7 +12,7 @@ type Code string
 const (
 	Unreadable Code = "Unreadable" // the file or directory cannot be opened or read
 	Empty      Code = "Empty"      // a directory without manifests, or no path at all
-	TooLarge   Code = "TooLarge"   // larger than Options.MaxBytes, also after unpacking or alias expansion
+	TooLarge   Code = "TooLarge"   // beyond a limit on size, number, depth, packing or aliases
 	Binary     Code = "Binary"     // not text: neither YAML nor JSON
 	Syntax     Code = "Syntax"     // broken or half-written YAML or JSON
 	NotObject  Code = "NotObject"  // a document that is a list, a string or a number

@@ -146,7 +146,7 @@ func TestFileErrors(t *testing.T) {
 		"missing":      {paths: []string{filepath.Join(dir, "no")}, code: Unreadable, want: "/no: no such file or directory; check the path"},
 		"no manifests": {paths: []string{empty}, code: Empty, want: "the directory holds no *.yaml, *.yml or *.json file"},
 		"nothing":      {code: Empty, want: "no path given"},
-		"too large":    {paths: []string{large}, code: TooLarge, want: "more than 0 MiB"},
+		"too large":    {paths: []string{large}, code: TooLarge, want: "more than 1k of text, counting all files"},
 		"large stdin":  {paths: []string{"-"}, stdin: strings.Repeat("#", 5000), code: TooLarge, want: "reading standard input: more than"},
 		"gzip bomb":    {paths: []string{bomb}, code: TooLarge, want: "bomb.gz: more than"},
 		"binary":       {paths: []string{binary}, code: Binary, want: "not a text file"},
@@ -168,6 +168,15 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
+// indented is YAML in which each key stands below the one before.
+func indented(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
 // Hostile input must neither hang nor eat the memory; what it gives does not matter otherwise.
 func TestHostileInput(t *testing.T) {
 	quantity := func(value string) string {
@@ -180,33 +189,51 @@ func TestHostileInput(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
 		code Code // "" when it is read
+		opts Options
 	}{
-		"alias bomb":              {laughs, TooLarge},
-		"long string, many times": {"a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.Repeat("*a,", 100000) + "]\n", TooLarge},
-		"deep YAML":               {strings.Repeat("[", 1000000), Syntax},
-		"deep block YAML":         {strings.Repeat("- ", 1000000), Syntax},
-		"deep JSON":               {strings.Repeat(`{"a":`, 1000000) + "1" + strings.Repeat("}", 1000000), ""},
-		"deep JSON in a pod":      {`{"apiVersion":"v1","kind":"Pod","spec":` + strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100001), Syntax},
-		"mistake behind deep data": {
-			`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c"},"spec":{"devices":{"config":[` +
-				strings.TrimSuffix(strings.Repeat(`{"opaque":{"driver":"d","parameters":`+strings.Repeat(`{"a":`, 9000)+"1"+strings.Repeat("}", 9000)+`}},`, 20), ",") +
-				`],"requests":7}}}`, WrongType,
+		"alias bomb":              {text: laughs, code: TooLarge},
+		"long string, many times": {text: "a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.Repeat("*a,", 100000) + "]\n", code: TooLarge},
+		"deep YAML":               {text: strings.Repeat("[", 1000000), code: TooLarge},
+		"deep YAML, flow maps":    {text: strings.Repeat("{a: ", 1000000), code: TooLarge},
+		"deep YAML, closed":       {text: "a: " + strings.Repeat("[", 600) + strings.Repeat("]", 600), code: TooLarge},
+		"deep block YAML":         {text: strings.Repeat("- ", 1000000), code: TooLarge},
+		"deep YAML by indenting":  {text: indented(1000), code: TooLarge},
+		"deep keys":               {text: strings.Repeat("? ", 1000000), code: TooLarge},
+		"deep JSON":               {text: strings.Repeat(`{"a":`, 1000000) + "1" + strings.Repeat("}", 1000000), code: TooLarge},
+		"deep JSON list":          {text: strings.Repeat("[", 16000000), code: TooLarge},
+		"deep JSON in a pod":      {text: `{"apiVersion":"v1","kind":"Pod","spec":` + strings.Repeat(`{"a":`, 100000) + "1" + strings.Repeat("}", 100001), code: TooLarge},
+		"as deep as may be": {
+			text: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"x":` + strings.Repeat(`[`, maxDepth-1) + strings.Repeat("]", maxDepth-1) + "}",
 		},
-		"endless exponent":         {quantity(`"1e-2147483648"`), WrongType},
-		"endless exponent, hidden": {quantity(`"1\u0065-2147483648"`), WrongType},
-		"endless exponent, bare":   {quantity(`1e-2147483648`), WrongType},
-		"endless digits":           {quantity(`"` + strings.Repeat("9", 5000000) + `"`), WrongType},
-		"huge exponent":            {quantity(`"1e2147483647"`), WrongType}, // parses, but takes gigabytes to compare
-		"huge exponent with sign":  {quantity(`"1E+999999999"`), WrongType},
-		"large exponent":           {quantity(`"1e18"`), ""},
-		"harmless look-alike":      {`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"x":"1e-2147483648"}}}`, ""},
-		"many problems":            {`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[` + strings.Repeat(`{"x":1},`, 100000) + `{}]}}`, ""},
-		"many kinds of nothing":    {strings.Repeat("{}\n", 300000), ""},
-		"many empty documents":     {strings.Repeat("---\n", 1000000), ""},
+		"deeper than may be": {
+			text: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"x":` + strings.Repeat(`[`, maxDepth) + strings.Repeat("]", maxDepth) + "}",
+			code: TooLarge,
+		},
+		"deep JSON, vouched for": {text: strings.Repeat(`{"a":`, 1000000), code: TooLarge, opts: Options{MaxBytes: 1 << 30}},
+		"mistake behind deep data": {
+			text: `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c"},"spec":{"devices":{"config":[` +
+				strings.TrimSuffix(strings.Repeat(`{"opaque":{"driver":"d","parameters":`+strings.Repeat(`{"a":`, 9000)+"1"+strings.Repeat("}", 9000)+`}},`, 20), ",") +
+				`],"requests":7}}}`,
+			code: WrongType, opts: Options{MaxBytes: 1 << 30},
+		},
+		"endless exponent":          {text: quantity(`"1e-2147483648"`), code: WrongType},
+		"endless exponent, hidden":  {text: quantity(`"1\u0065-2147483648"`), code: WrongType},
+		"endless exponent, bare":    {text: quantity(`1e-2147483648`), code: WrongType},
+		"endless digits":            {text: quantity(`"` + strings.Repeat("9", 5000000) + `"`), code: WrongType},
+		"huge exponent":             {text: quantity(`"1e2147483647"`), code: WrongType}, // parses, but takes gigabytes to compare
+		"huge exponent with sign":   {text: quantity(`"1E+999999999"`), code: WrongType},
+		"large exponent":            {text: quantity(`"1e18"`)},
+		"harmless look-alike":       {text: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"x":"1e-2147483648"}}}`},
+		"many problems":             {text: `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[` + strings.Repeat(`{"x":1},`, 100000) + `{}]}}`},
+		"many kinds of nothing":     {text: strings.Repeat("{}\n", 300000)},
+		"many empty documents":      {text: strings.Repeat("---\n", 1000000)},
+		"many documents of nothing": {text: strings.Repeat("--- ~\n", 1<<20+1), code: TooLarge},
+		"more kinds of nothing":     {text: strings.Repeat("{}\n", 1<<20+1), code: TooLarge},
+		"large object":              {text: `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, code: TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			_, err := ReadBytes("f", []byte(test.text), Options{})
+			_, err := ReadBytes("f", []byte(test.text), test.opts)
 			if took := time.Since(start); took > 2*time.Minute { // a hang, not a slow machine
 				t.Errorf("took %v", took)
 			}

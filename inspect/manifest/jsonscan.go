@@ -3,16 +3,18 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // The functions here find where JSON values begin and end without decoding or copying them, so that a
 // large List is decoded item by item. They accept more than JSON: what lies within a value is checked
 // by the decoder that reads it later. They use no recursion, so depth costs no stack.
 
-// A scanError is a place where the data cannot be JSON.
+// A scanError is a place where the data cannot be JSON, or is nested too deep.
 type scanError struct {
-	offset int
-	detail string
+	offset  int
+	detail  string
+	tooDeep bool
 }
 
 func (e *scanError) Error() string { return e.detail }
@@ -43,16 +45,17 @@ func skipString(data []byte, i int) (int, error) {
 		case '"':
 			return i + 1, nil
 		case '\n':
-			return 0, &scanError{start, "a string is not closed on its line"}
+			return 0, &scanError{offset: start, detail: "a string is not closed on its line"}
 		}
 	}
-	return 0, &scanError{start, "the text ends within a string"}
+	return 0, &scanError{offset: start, detail: "the text ends within a string"}
 }
 
-// skipValue returns the offset behind the value that begins at i, which is not white space.
-func skipValue(data []byte, i int) (int, error) {
+// skipValue returns the offset behind the value that begins at i, which is not white space. Lists and objects
+// within each other may be maxDepth deep.
+func skipValue(data []byte, i, maxDepth int) (int, error) {
 	if i >= len(data) {
-		return 0, &scanError{len(data), "the text ends where a value is expected"}
+		return 0, &scanError{offset: len(data), detail: "the text ends where a value is expected"}
 	}
 	start, depth := i, 0
 	for i < len(data) {
@@ -64,17 +67,19 @@ func skipValue(data []byte, i int) (int, error) {
 			}
 			i = end
 		case '{', '[':
-			depth++
+			if depth++; depth > maxDepth {
+				return 0, &scanError{offset: i, detail: fmt.Sprintf("lists and objects are nested more than %d deep", maxDepth), tooDeep: true}
+			}
 			i++
 		case '}', ']':
 			if depth == 0 {
-				return 0, &scanError{i, "there is a closing bracket where a value is expected"}
+				return 0, &scanError{offset: i, detail: "there is a closing bracket where a value is expected"}
 			}
 			depth--
 			i++
 		case ',', ':', ' ', '\t', '\r', '\n':
 			if depth == 0 {
-				return 0, &scanError{i, "there is no value"}
+				return 0, &scanError{offset: i, detail: "there is no value"}
 			}
 			i++
 			continue
@@ -85,7 +90,7 @@ func skipValue(data []byte, i int) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &scanError{start, "an object or list is not closed: the text is incomplete"}
+	return 0, &scanError{offset: start, detail: "an object or list is not closed: the text is incomplete"}
 }
 
 // skipLiteral returns the offset behind a number, true, false, null or anything else that is one word.
@@ -111,12 +116,12 @@ type head struct {
 const maxHeadKeys = 16
 
 // scanHead reads the top level of the object that begins at i.
-func scanHead(data []byte, i int) (head, error) {
+func scanHead(data []byte, i, maxDepth int) (head, error) {
 	var h head
 	i = skipSpace(data, i+1)
 	for i < len(data) && data[i] != '}' {
 		if data[i] != '"' {
-			return h, &scanError{i, "a field name must be a string in double quotes"}
+			return h, &scanError{offset: i, detail: "a field name must be a string in double quotes"}
 		}
 		keyEnd, err := skipString(data, i)
 		if err != nil {
@@ -124,10 +129,10 @@ func scanHead(data []byte, i int) (head, error) {
 		}
 		key := stringAt(data, extent{i, keyEnd})
 		if i = skipSpace(data, keyEnd); i >= len(data) || data[i] != ':' {
-			return h, &scanError{i, "a field name must be followed by a colon"}
+			return h, &scanError{offset: i, detail: "a field name must be followed by a colon"}
 		}
 		i = skipSpace(data, i+1)
-		end, err := skipValue(data, i)
+		end, err := skipValue(data, i, maxDepth)
 		if err != nil {
 			return h, err
 		}
@@ -135,7 +140,7 @@ func scanHead(data []byte, i int) (head, error) {
 		if i = skipSpace(data, end); i < len(data) && data[i] == ',' {
 			i = skipSpace(data, i+1)
 		} else if i < len(data) && data[i] != '}' {
-			return h, &scanError{i, "fields must be separated by commas"}
+			return h, &scanError{offset: i, detail: "fields must be separated by commas"}
 		}
 	}
 	return h, nil
@@ -184,10 +189,10 @@ func plainString(raw []byte) []byte {
 }
 
 // scanItems calls f for each element of the list at an extent, in order.
-func scanItems(data []byte, list extent, f func(extent) error) error {
+func scanItems(data []byte, list extent, maxDepth int, f func(extent) error) error {
 	i := skipSpace(data, list.from+1)
 	for i < list.to && data[i] != ']' {
-		end, err := skipValue(data, i)
+		end, err := skipValue(data, i, maxDepth)
 		if err != nil {
 			return err
 		}
@@ -197,7 +202,7 @@ func scanItems(data []byte, list extent, f func(extent) error) error {
 		if i = skipSpace(data, end); i < list.to && data[i] == ',' {
 			i = skipSpace(data, i+1)
 		} else if i < list.to && data[i] != ']' {
-			return &scanError{i, "list items must be separated by commas"}
+			return &scanError{offset: i, detail: "list items must be separated by commas"}
 		}
 	}
 	return nil

@@ -1,14 +1,12 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
-
-// DefaultMaxBytes is how much one file may hold, before and after unpacking, when Options says nothing.
-const DefaultMaxBytes int64 = 512 << 20
 
 // Result is what was read.
 type Result struct {
@@ -50,16 +48,18 @@ type Options struct {
 	Stdin io.Reader
 	// Namespace is given to namespaced objects without one; empty means "default".
 	Namespace string
-	// MaxBytes limits each file, before and after unpacking; 0 means DefaultMaxBytes.
+	// MaxBytes limits what all files together hold when they are unpacked; 0 means DefaultMaxBytes. Other
+	// limits follow from it: how well gzip may be packed and how deep objects may be nested are looked at
+	// only when it is 0.
 	MaxBytes int64
+	// Meter, if set, is told how many more bytes of files were read and how many they unpacked to, before
+	// anything is made of them.
+	Meter func(packed, unpacked int64)
 }
 
 func (o Options) withDefaults() Options {
 	if o.Namespace == "" {
 		o.Namespace = "default"
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = DefaultMaxBytes
 	}
 	return o
 }
@@ -72,14 +72,14 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	if len(paths) == 0 {
 		return nil, &Error{Code: Empty, Source: "manifests", Detail: "no path given", Advice: "name a file, a directory or -"}
 	}
-	c := newCollector(opts)
+	c, r := newCollector(opts), newReading(opts)
 	for _, path := range paths {
-		files, err := filesBelow(ctx, path)
+		files, err := r.filesBelow(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			data, err := readFile(file, opts)
+			data, err := r.readFile(ctx, file, opts.Stdin)
 			if err != nil {
 				return nil, err
 			}
@@ -94,13 +94,25 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 // ReadBytes reads data as if it were the content of a file called name: YAML or JSON, gzip or not.
 func ReadBytes(name string, data []byte, opts Options) (*Result, error) {
 	opts = opts.withDefaults()
-	data, err := unpack(name, data, opts.MaxBytes)
+	ctx, r := context.Background(), newReading(opts)
+	data, err := r.textOf(ctx, name, data)
 	if err != nil {
 		return nil, err
 	}
 	c := newCollector(opts)
-	if err := c.readData(context.Background(), name, data); err != nil {
+	if err := c.readData(ctx, name, data); err != nil {
 		return nil, err
 	}
 	return c.result(), nil
+}
+
+// textOf does what unpack does, with data that is in memory already.
+func (r *reading) textOf(ctx context.Context, name string, data []byte) ([]byte, error) {
+	switch {
+	case isGzip(data):
+		return r.unpack(ctx, name, bytes.NewReader(data), 0)
+	case int64(len(data)) > r.limits.bytes:
+		return nil, r.limits.tooManyBytes(name)
+	}
+	return toText(name, data)
 }

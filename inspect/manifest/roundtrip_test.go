@@ -85,7 +85,7 @@ func checkFixture(t *testing.T, path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := scanHead(raw, 0)
+	h, err := scanHead(raw, 0, maxDepth)
 	if err != nil {
 		t.Fatal(err)
 	}

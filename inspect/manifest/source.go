@@ -1,24 +1,20 @@
 package manifest
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"unicode/utf16"
 )
 
 // filesBelow returns path itself when it is a file or "-", and else the manifests below the directory
 // in the order of their names. A directory that is reached twice through symbolic links is read once,
 // which also ends loops.
-func filesBelow(ctx context.Context, path string) ([]string, error) {
+func (r *reading) filesBelow(ctx context.Context, path string) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
 	}
@@ -29,7 +25,7 @@ func filesBelow(ctx context.Context, path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	w := walker{seen: map[string]bool{}}
+	w := walker{reading: r, seen: map[string]bool{}}
 	if err := w.walk(ctx, path); err != nil {
 		return nil, err
 	}
@@ -43,8 +39,9 @@ func filesBelow(ctx context.Context, path string) ([]string, error) {
 }
 
 type walker struct {
-	seen  map[string]bool // real paths of directories already visited
-	files []string
+	reading *reading
+	seen    map[string]bool // real paths of directories already visited
+	files   []string
 }
 
 func (w *walker) walk(ctx context.Context, dir string) error {
@@ -59,15 +56,11 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 		return nil
 	}
 	w.seen[resolved] = true
-	entries, err := os.ReadDir(dir)
+	names, err := w.names(dir)
 	if err != nil {
-		return unreadable(dir, err)
+		return err
 	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if strings.HasPrefix(name, ".") {
-			continue
-		}
+	for _, name := range names {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path) // follows links, as a mounted ConfigMap needs
 		switch {
@@ -84,6 +77,34 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 		}
 	}
 	return nil
+}
+
+// names returns what is in a directory, in order, without what is hidden.
+func (w *walker) names(dir string) ([]string, error) {
+	file, err := os.Open(dir) //nolint:gosec // reading the directory that the user named is the purpose
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	var names []string
+	for {
+		some, err := file.Readdirnames(1024)
+		for _, name := range some {
+			if !strings.HasPrefix(name, ".") {
+				names = append(names, name)
+			}
+		}
+		w.reading.files += len(some)
+		switch {
+		case w.reading.files > w.reading.limits.files:
+			return nil, tooLarge(dir, "more than %d files in directories", w.reading.limits.files)
+		case errors.Is(err, io.EOF):
+			slices.Sort(names)
+			return names, nil
+		case err != nil:
+			return nil, unreadable(dir, err)
+		}
+	}
 }
 
 // isLinkLoop reports whether stat failed on a symbolic link, which then leads in a circle.
@@ -119,111 +140,21 @@ func unreadable(path string, err error) *Error {
 }
 
 // readFile reads a whole file, or standard input, and unpacks it.
-func readFile(path string, opts Options) ([]byte, error) {
-	in := opts.Stdin
-	var size int64
-	if path != "-" {
-		file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
-		if err != nil {
-			return nil, unreadable(path, err)
+func (r *reading) readFile(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		if stdin == nil {
+			return nil, &Error{Code: Unreadable, Source: path, Detail: "there is no standard input"}
 		}
-		defer file.Close() //nolint:errcheck // nothing was written
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
-		in = file
+		return r.unpack(ctx, path, stdin, 0)
 	}
-	if in == nil {
-		return nil, &Error{Code: Unreadable, Source: path, Detail: "there is no standard input"}
-	}
-	if size > opts.MaxBytes {
-		return nil, tooLarge(path, opts.MaxBytes)
-	}
-	data, err := readLimited(path, in, size, opts.MaxBytes)
+	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
 	if err != nil {
-		return nil, err
-	}
-	return unpack(path, data, opts.MaxBytes)
-}
-
-// readLimited reads all of in. It gives up early when the first bytes are neither text nor gzip, so that
-// a disk image is not read to its end.
-func readLimited(path string, in io.Reader, size, limit int64) ([]byte, error) {
-	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := io.CopyN(buf, in, 4096); err != nil && !errors.Is(err, io.EOF) {
 		return nil, unreadable(path, err)
 	}
-	if err := checkText(path, buf.Bytes()); err != nil && !isGzip(buf.Bytes()) && !isUTF16(buf.Bytes()) {
-		return nil, err
+	defer file.Close() //nolint:errcheck // nothing was written
+	var size int64
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	if _, err := buf.ReadFrom(io.LimitReader(in, limit+1-int64(buf.Len()))); err != nil {
-		return nil, unreadable(path, err)
-	}
-	if int64(buf.Len()) > limit {
-		return nil, tooLarge(path, limit)
-	}
-	return buf.Bytes(), nil
-}
-
-func tooLarge(path string, limit int64) *Error {
-	return &Error{
-		Code: TooLarge, Source: path, Detail: fmt.Sprintf("more than %d MiB", limit>>20),
-		Advice: "split it, or leave out kinds that are not needed",
-	}
-}
-
-func isGzip(data []byte) bool { return len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b }
-
-func isUTF16(data []byte) bool {
-	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
-}
-
-// unpack returns the text of a file: gzip is undone, UTF-16 (which PowerShell writes when it redirects
-// output) is converted, a byte order mark removed, and anything that is not text refused.
-func unpack(name string, data []byte, limit int64) ([]byte, error) {
-	if isGzip(data) {
-		zr, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, &Error{Code: Syntax, Source: name, Detail: "broken gzip: " + err.Error(), Err: err}
-		}
-		data, err = io.ReadAll(io.LimitReader(zr, limit+1))
-		if err != nil {
-			return nil, &Error{Code: Syntax, Source: name, Detail: "broken gzip: " + err.Error(), Err: err, Advice: "is the file complete?"}
-		}
-	}
-	if int64(len(data)) > limit {
-		return nil, tooLarge(name, limit)
-	}
-	if isUTF16(data) {
-		data = fromUTF16(data)
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if err := checkText(name, data); err != nil {
-		return nil, err
-	}
-	return data, nil
-}
-
-func fromUTF16(data []byte) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	if data[0] == 0xfe {
-		order = binary.BigEndian
-	}
-	units := make([]uint16, 0, len(data)/2)
-	for i := 2; i+1 < len(data); i += 2 {
-		units = append(units, order.Uint16(data[i:]))
-	}
-	return []byte(string(utf16.Decode(units)))
-}
-
-// checkText refuses data with NUL bytes, which neither YAML nor JSON may hold.
-func checkText(name string, data []byte) error {
-	i := bytes.IndexByte(data, 0)
-	if i < 0 {
-		return nil
-	}
-	return &Error{
-		Code: Binary, Source: name, Line: 1 + bytes.Count(data[:i], []byte("\n")),
-		Detail: "not a text file (it holds a NUL byte)", Advice: "expected YAML or JSON, possibly gzip",
-	}
+	return r.unpack(ctx, path, file, size)
 }
