@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,9 +61,6 @@ type Options struct {
 	// Anonymize renames namespaces, objects, nodes and pools.
 	Anonymize bool
 }
-
-// maxBytes limits an archive when it is unpacked.
-const maxBytes = manifest.DefaultMaxBytes
 
 // Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w.
 func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
@@ -164,17 +162,18 @@ func Is(r *bufio.Reader) bool {
 
 func isGzip(data []byte) bool { return len(data) > 2 && data[0] == 0x1f && data[1] == 0x8b }
 
-// Read reads an archive, packed or not; name is what it is called in errors.
-func Read(r io.Reader, name string) (*Header, *manifest.Result, error) {
-	data, err := unpack(r)
+// Read reads an archive, packed or not, within the limits of opts, which has no other say; name is what it is
+// called in errors. Cancellation gives the context's error.
+func Read(ctx context.Context, r io.Reader, name string, opts manifest.Options) (*Header, *manifest.Result, error) {
+	data, err := unpack(ctx, r, name, opts)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
+		return nil, nil, err
 	}
 	header, rest, err := readHeader(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot %s: %w", name, err)
 	}
-	result, err := manifest.ReadBytes(name, rest, manifest.Options{})
+	result, err := manifest.ReadBytes(name, rest, manifest.Options{MaxBytes: opts.MaxBytes})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the snapshot is broken: %w", err)
 	}
@@ -186,27 +185,18 @@ func Read(r io.Reader, name string) (*Header, *manifest.Result, error) {
 
 var errIncomplete = errors.New("the file is incomplete: save or copy it again")
 
-func unpack(r io.Reader) ([]byte, error) {
-	buffered := bufio.NewReader(r)
-	start, _ := buffered.Peek(3) // the next read says what is wrong
-	in := io.Reader(buffered)
-	if isGzip(start) {
-		zr, err := gzip.NewReader(buffered)
-		if err != nil {
-			return nil, fmt.Errorf("broken gzip: %w", err)
-		}
-		in = zr
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+func unpack(ctx context.Context, r io.Reader, name string, opts manifest.Options) ([]byte, error) {
+	data, err := manifest.Unpack(ctx, r, name, opts)
+	var bad *manifest.Error
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errIncomplete
+		return nil, fmt.Errorf("reading snapshot %s: %w", name, errIncomplete)
 	case errors.Is(err, gzip.ErrChecksum):
-		return nil, fmt.Errorf("the file is damaged: %w", err)
+		return nil, fmt.Errorf("reading snapshot %s: the file is damaged: %w", name, gzip.ErrChecksum)
+	case errors.As(err, &bad):
+		return nil, err // which begins with reading and the name
 	case err != nil:
-		return nil, err
-	case int64(len(data)) > maxBytes:
-		return nil, fmt.Errorf("it holds more than %d MiB", maxBytes>>20)
+		return nil, fmt.Errorf("reading snapshot %s: %w", name, err)
 	}
 	return data, nil
 }

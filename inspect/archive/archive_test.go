@@ -54,7 +54,7 @@ func read(t *testing.T, data []byte) *inspect.Snapshot {
 	if !archive.Is(bufio.NewReader(bytes.NewReader(data))) {
 		t.Error("what was written is not taken for an archive")
 	}
-	header, result, err := archive.Read(bytes.NewReader(data), "test")
+	header, result, err := archive.Read(t.Context(), bytes.NewReader(data), "test", manifest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestBrokenArchives(t *testing.T) {
 			if !archive.Is(bufio.NewReader(bytes.NewReader(test.data))) {
 				t.Error("not taken for an archive")
 			}
-			_, _, err := archive.Read(bytes.NewReader(test.data), "x")
+			_, _, err := archive.Read(t.Context(), bytes.NewReader(test.data), "x", manifest.Options{})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -25,7 +26,7 @@ const (
 type collector struct {
 	opts     Options
 	limits   limits
-	counted  int // objects so far, and documents without any
+	counted  struct{ objects, documents int }
 	objects  inspect.Objects
 	seen     map[identity]origin
 	versions map[inspect.Resource][]string
@@ -155,15 +156,18 @@ func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) e
 	return c.flush(ctx)
 }
 
-// count counts an object that stands at an extent, and refuses it when there are too many or it is too large.
+// count counts an object that stands at an extent, and refuses it when there are too many or it is too large. What
+// commas separate are values; those within strings are few.
 func (c *collector) count(t *text, at extent) error {
-	c.counted++
+	c.counted.objects++
 	var err *Error
 	switch {
-	case c.counted > c.limits.objects:
+	case c.counted.objects > c.limits.objects:
 		err = tooLarge(t.source, "more than %d objects, counting all files", c.limits.objects)
 	case at.to-at.from > c.limits.object:
 		err = tooLarge(t.source, "an object of more than %s", sizeOf(int64(c.limits.object)))
+	case at.to-at.from > c.limits.values && bytes.Count(t.data[at.from:at.to], []byte(",")) > c.limits.values:
+		err = tooLarge(t.source, "an object of more than %d values", c.limits.values)
 	default:
 		return nil
 	}

@@ -158,6 +158,11 @@ func (c *collector) readYAML(ctx context.Context, source string, line int, chunk
 			return err
 		}
 	}
+	if c.counted.documents++; c.counted.documents > c.limits.documents {
+		err := tooLarge(source, "more than %d YAML documents, counting all files", c.limits.documents)
+		err.Line = line
+		return err
+	}
 	raw, duplicates, err := yamlToJSON(chunk)
 	if err != nil {
 		return yamlError(source, line-leadingLines(chunk), chunk, err)
@@ -169,7 +174,7 @@ func (c *collector) readYAML(ctx context.Context, source string, line int, chunk
 // addConverted adds the value that one YAML document became; a document that is null is none.
 func (c *collector) addConverted(ctx context.Context, t *text, outer head) error {
 	if string(t.data) == "null" {
-		return c.count(t, extent{})
+		return nil
 	}
 	err := c.addValue(ctx, t, extent{0, len(t.data)}, outer, 0)
 	if scan := asScanError(err); scan != nil {

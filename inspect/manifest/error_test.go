@@ -227,8 +227,9 @@ func TestHostileInput(t *testing.T) {
 		"many problems":             {text: `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[` + strings.Repeat(`{"x":1},`, 100000) + `{}]}}`},
 		"many kinds of nothing":     {text: strings.Repeat("{}\n", 300000)},
 		"many empty documents":      {text: strings.Repeat("---\n", 1000000)},
-		"many documents of nothing": {text: strings.Repeat("--- ~\n", 1<<20+1), code: TooLarge},
+		"many documents of nothing": {text: strings.Repeat("--- ~\n", 1<<18+1), code: TooLarge},
 		"more kinds of nothing":     {text: strings.Repeat("{}\n", 1<<20+1), code: TooLarge},
+		"large list":                {text: `{"apiVersion":"v1","kind":"Pod","spec":{"containers":[` + strings.Repeat("{},", 1<<17+1) + `{}]}}`, code: TooLarge},
 		"large object":              {text: `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, code: TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {

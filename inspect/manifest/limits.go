@@ -27,8 +27,11 @@ type limits struct {
 	ratio   int64 // unpacked bytes for each byte of gzip beyond freelyUnpacked; 0 is no limit
 	depth   int   // objects and lists within each other
 	object  int   // bytes of one object; the API server takes 3 MiB
+	values  int   // fields and list items of one object; the largest that the API server takes have 10,000
 	objects int   // in all files, those of unknown kinds too
-	files   int   // below all directories
+	// documents is how many YAML documents there may be; each takes ten times as long as an object of JSON.
+	documents int
+	files     int // below all directories
 }
 
 // limitsFor returns the limits for Options.MaxBytes. Whoever gives that number vouches for the input: then
@@ -39,7 +42,8 @@ func limitsFor(maxBytes int64) limits {
 		l = limits{bytes: maxBytes, depth: decoderDepth}
 	}
 	scale := max(l.bytes, DefaultMaxBytes)
-	l.object, l.objects, l.files = int(scale/32), int(scale/512), int(scale/4096)
+	l.object, l.values = int(scale/32), int(scale/4096)
+	l.objects, l.documents, l.files = int(scale/512), int(scale/2048), int(scale/4096)
 	return l
 }
 

@@ -103,7 +103,9 @@ const pieceSize = 1 << 20
 // readAll reads in to its end, but no further than the limits allow. packed counts what is read of the file.
 func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed *counter, of source) ([]byte, error) {
 	var pieces [][]byte
-	var told, total int64
+	var total int64
+	told := r.teller()
+	told(of.size, of.size) // before there is memory for it
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -112,10 +114,7 @@ func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed
 		pieces = append(pieces, piece)
 		total += int64(len(piece))
 		r.bytes += int64(len(piece))
-		if r.meter != nil {
-			r.meter(packed.n-told, int64(len(piece)))
-			told = packed.n
-		}
+		told(packed.n, total)
 		switch {
 		case r.bytes > r.limits.bytes:
 			return nil, r.limits.tooManyBytes(name)
@@ -130,6 +129,19 @@ func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed
 		case err != nil:
 			return nil, unreadable(name, err)
 		}
+	}
+}
+
+// teller returns a function that takes how much of one file was read, and how much that unpacked to, and tells
+// the meter what is new.
+func (r *reading) teller() func(packed, unpacked int64) {
+	var toldPacked, toldUnpacked int64
+	return func(packed, unpacked int64) {
+		packed, unpacked = max(packed, toldPacked), max(unpacked, toldUnpacked)
+		if r.meter != nil {
+			r.meter(packed-toldPacked, unpacked-toldUnpacked)
+		}
+		toldPacked, toldUnpacked = packed, unpacked
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *source) isArchive(path string) (bool, error) {
 
 // readArchive reads an archive, and manifests on top of it: their objects replace or join its own.
 func (s *source) readArchive(ctx context.Context, path string, manifests []string) (*inspect.Snapshot, error) {
-	header, result, err := s.openArchive(path)
+	header, result, err := s.openArchive(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,15 @@ func (s *source) readArchive(ctx context.Context, path string, manifests []strin
 	return inspect.New(objects, config), nil
 }
 
-func (s *source) openArchive(path string) (*archive.Header, *manifest.Result, error) {
+func (s *source) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {
+	s.memory.watch() // to the end of the command: there is no other source beside an archive
 	if path == "-" {
-		return archive.Read(s.streams.In, "standard input")
+		return archive.Read(ctx, s.streams.In, "standard input", s.fileOptions(""))
 	}
 	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	return archive.Read(file, path)
+	return archive.Read(ctx, file, path, s.fileOptions(""))
 }

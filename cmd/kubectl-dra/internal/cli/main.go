@@ -27,7 +27,9 @@ func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	root := newRoot(src)
 	root.SetArgs(args)
 	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), src.helpFailed) }
-	return report(streams.ErrOut, execute(ctx, run, src.patienceNow))
+	return report(streams.ErrOut, src.memory.bound(ctx, func(ctx context.Context) error {
+		return execute(ctx, run, src.patienceNow)
+	}))
 }
 
 // endings are the signals that end a command in good order. One that is started with nohup goes on when its

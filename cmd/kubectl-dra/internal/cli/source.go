@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
@@ -40,6 +41,9 @@ type source struct {
 	verbosity  int
 	color      string
 
+	maxInput string // --max-input; memory.vouched when it is parsed
+	memory   memory
+
 	gates map[inspect.Gate]bool // --features, parsed
 	said  *remarks              // nil says every remark
 
@@ -59,6 +63,7 @@ func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
 func (s *source) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&s.from, "from", nil, "read objects from this file, directory, snapshot or - (stdin) instead of a cluster; may be repeated")
 	flags.BoolVar(&s.demo, "demo", false, "use the embedded demo cluster")
+	flags.StringVar(&s.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
 	flags.StringVar(&s.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
 	flags.CountVarP(&s.verbosity, "verbose", "v", "say more; -v=6 and above show requests to the server")
 	flags.StringVar(&s.color, "color", "auto", "use colour: auto, always or never")
@@ -79,6 +84,10 @@ func (s *source) validate() error {
 	}
 	if slices.Contains(s.from, "") {
 		return usagef("--from needs a path")
+	}
+	var err error
+	if s.memory.vouched, err = parseMaxInput(s.maxInput); err != nil {
+		return err
 	}
 	gates, err := inspect.ParseFeatures(s.features)
 	if err != nil {
@@ -153,7 +162,11 @@ func (s *source) readManifests(ctx context.Context, paths []string, namespace st
 		}
 		s.stdinTaken = s.stdinTaken || path == "-"
 	}
-	result, err := manifest.Read(ctx, paths, manifest.Options{Stdin: s.streams.In, Namespace: namespace})
+	end := s.memory.watch()
+	result, err := manifest.Read(ctx, paths, s.fileOptions(namespace))
+	if !s.offline() {
+		end() // what a cluster has is not for files to answer for
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +185,29 @@ func (s *source) readManifests(ctx context.Context, paths []string, namespace st
 	}
 	return result, nil
 }
+
+// fileOptions say how files are read. Objects without a namespace get the given one.
+func (s *source) fileOptions(namespace string) manifest.Options {
+	return manifest.Options{Stdin: s.streams.In, Namespace: namespace, MaxBytes: s.memory.vouched, Meter: s.memory.meter}
+}
+
+// parseMaxInput returns the bytes of --max-input, 0 when it is not given.
+func parseMaxInput(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	size, err := quantity.Parse(text)
+	if err != nil {
+		return 0, usagef("--max-input is %q: %w", text, err)
+	}
+	if bytes := size.Value(); bytes >= 1 && bytes <= maxMaxInput {
+		return bytes, nil
+	}
+	return 0, usagef("--max-input is %q; it can be from 1 to %s", text, bytesText(maxMaxInput))
+}
+
+// maxMaxInput is more than any machine has, in bytes, and small enough to reckon with.
+const maxMaxInput int64 = 1 << 50
 
 func (s *source) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
 	config, err := s.restConfig()

@@ -118,6 +118,7 @@ func (o *topOptions) run(ctx context.Context) error {
 		defer writer.wait()
 		options.Writer = writer
 	}
+	o.src.memory.onScreen.Store(true)
 	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
 		return answered(exitInterrupted)
 	} else if err != nil {

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// What the files of --from and -f may make the program take of memory, beyond what it has anyway. The decoders
+// need many times the size of what they read: up to two hundred times for lists of empty containers. No rule about
+// the text tells those from an honest file, so the memory itself is watched.
+const (
+	// fileMemory is what may be taken for each MiB of the files as they are on disk, one at least, in bytes.
+	fileMemory int64 = 360 << 20
+	// memoryMultiple is what may be taken for each byte that the files unpack to, beyond fileMemory, however
+	// large they are. A large list in flow-style YAML needs most of it.
+	memoryMultiple = 32
+	// memoryInterval is how often it is looked at how much is taken.
+	memoryInterval = 5 * time.Millisecond
+	// screenGrace is how long the terminal UI may take to give the terminal back.
+	screenGrace = 200 * time.Millisecond
+)
+
+// memory keeps what files make the program take within bounds.
+type memory struct {
+	vouched          int64 // --max-input, in bytes; 0 when it is not given
+	packed, unpacked atomic.Int64
+	onScreen         atomic.Bool // the terminal must be given back
+
+	mutex    sync.Mutex
+	running  bool          // within bound
+	watching chan struct{} // closed to end the watch; nil when there is none
+	exceeded chan error
+}
+
+// meter counts what was read; it has the form of manifest.Options.Meter.
+func (m *memory) meter(packed, unpacked int64) {
+	m.packed.Add(packed)
+	m.unpacked.Add(unpacked)
+}
+
+// allowed is how much the files may take that were read so far, in bytes.
+func (m *memory) allowed() int64 {
+	if m.vouched > 0 {
+		return fileMemory + memoryMultiple*m.vouched
+	}
+	bySize := max(m.packed.Load(), 1<<20) * (fileMemory >> 20)
+	return min(bySize, fileMemory+memoryMultiple*m.unpacked.Load())
+}
+
+// bound runs a command and gives up on it as soon as the files that it reads take too much: whatever is then under
+// way, such as a parser, does not listen to a context.
+func (m *memory) bound(ctx context.Context, run func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.mutex.Lock()
+	m.running, m.exceeded = true, make(chan error, 1)
+	m.mutex.Unlock()
+	defer m.stop()
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case err := <-m.exceeded:
+		cancel()
+		if m.onScreen.Load() {
+			select {
+			case <-done:
+			case <-time.After(screenGrace):
+			}
+		}
+		return err
+	}
+}
+
+// watch begins to watch the memory, unless it is watched already or nobody would be told. The function that it
+// returns ends the watch.
+func (m *memory) watch() (end func()) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.running && m.watching == nil {
+		m.watching = make(chan struct{})
+		go m.observe(m.watching, m.exceeded, memoryInUse())
+	}
+	return m.unwatch
+}
+
+func (m *memory) unwatch() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.watching != nil {
+		close(m.watching)
+		m.watching = nil
+	}
+}
+
+func (m *memory) stop() {
+	m.unwatch()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.running = false
+}
+
+// observe looks at the memory until ended is closed, and tells exceeded when there is more than was in use at
+// first and is allowed. It makes the garbage collector work harder before it comes to that.
+func (m *memory) observe(ended <-chan struct{}, exceeded chan<- error, atFirst int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	}
+	ticker := time.NewTicker(memoryInterval)
+	defer ticker.Stop()
+	var limit int64
+	for {
+		allowed := m.allowed()
+		if allowed > limit && os.Getenv("GOMEMLIMIT") == "" {
+			limit = allowed
+			debug.SetMemoryLimit(atFirst + min(allowed, math.MaxInt64/8)/8*7)
+		}
+		if memoryInUse() > atFirst+allowed {
+			exceeded <- fmt.Errorf("what was read takes more than %s of memory, which is all that %s of files may take; --max-input allows more",
+				bytesText(allowed), bytesText(m.packed.Load()))
+			return
+		}
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// memoryInUse is what the Go runtime has taken of the system and not given back, in bytes.
+func memoryInUse() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64()) //nolint:gosec // no machine has 2^63 bytes
+}
+
+// bytesText writes a number of bytes as --max-input takes it, rounded to three digits or so.
+func bytesText(n int64) string {
+	for unit := int64(1 << 40); unit > 1; unit >>= 10 {
+		if n >= 10*unit {
+			n = n / unit * unit
+			break
+		}
+	}
+	return resource.NewQuantity(n, resource.BinarySI).String()
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestMemoryAllowed(t *testing.T) {
+	const mebi = 1 << 20
+	for name, test := range map[string]struct{ vouched, packed, unpacked, want int64 }{
+		"nothing read":     {want: 360 * mebi},
+		"small file":       {packed: 1000, unpacked: 1000, want: 360 * mebi},
+		"bomb":             {packed: mebi, unpacked: 100 * mebi, want: 360 * mebi},
+		"snapshot":         {packed: 4 * mebi, unpacked: 60 * mebi, want: 4 * 360 * mebi},
+		"large file":       {packed: 100 * mebi, unpacked: 100 * mebi, want: (360 + 3200) * mebi},
+		"vouched for":      {vouched: 1 << 30, packed: 1000, unpacked: 1000, want: 360*mebi + 32<<30},
+		"the most of both": {vouched: maxMaxInput, packed: maxMaxInput, unpacked: maxMaxInput, want: 360*mebi + 32<<50},
+	} {
+		m := &memory{vouched: test.vouched}
+		m.meter(test.packed, test.unpacked)
+		if got := m.allowed(); got != test.want {
+			t.Errorf("%s: %d bytes are allowed, want %d", name, got, test.want)
+		}
+	}
+}
+
+// TestMemoryBound: when too much is taken, a command that does not listen is left alone, and one that has the
+// screen is waited for.
+func TestMemoryBound(t *testing.T) {
+	tooMuch := errors.New("too much")
+	for name, onScreen := range map[string]bool{"deaf": false, "on the screen": true} {
+		t.Run(name, func(t *testing.T) {
+			m := &memory{}
+			m.onScreen.Store(onScreen)
+			restored, hold := false, make(chan struct{})
+			defer close(hold)
+			err := m.bound(context.Background(), func(ctx context.Context) error {
+				m.exceeded <- tooMuch
+				if onScreen {
+					<-ctx.Done()
+					restored = true
+					return ctx.Err()
+				}
+				<-hold
+				return nil
+			})
+			if !errors.Is(err, tooMuch) || onScreen && !restored {
+				t.Errorf("got %v; the screen was given back: %t", err, restored)
+			}
+		})
+	}
+}
+
+// TestMemoryWatch: what is taken is seen while the command goes on. The program has as little allowed as there
+// is: nothing but what one MiB of files may take.
+func TestMemoryWatch(t *testing.T) {
+	m := &memory{}
+	err := m.bound(context.Background(), func(ctx context.Context) error {
+		m.watch()
+		taken := make([][]byte, 0, 1000)
+		for len(taken) < cap(taken) && ctx.Err() == nil {
+			taken = append(taken, make([]byte, 1<<20))
+			if len(taken) > int(fileMemory>>20) {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		runtime.KeepAlive(taken)
+		return nil
+	})
+	const want = "what was read takes more than 360Mi of memory, which is all that 0 of files may take; --max-input allows more"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestMaxInput(t *testing.T) {
+	for text, want := range map[string]int64{"": 0, "1": 1, "512Mi": 512 << 20, "2G": 2e9, "1Pi": 1 << 50} {
+		if got, err := parseMaxInput(text); err != nil || got != want {
+			t.Errorf("%q gives %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"0", "-1", "x", "2Pi", "1e-2000000000", "1e999", " "} {
+		if got, err := parseMaxInput(text); err == nil {
+			t.Errorf("%q gives %d", text, got)
+		}
+	}
+}
