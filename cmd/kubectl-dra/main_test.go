@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			for name, handler := range map[string]http.HandlerFunc{"FORBIDDING_SERVER": forbidAll, "SERVER": serve, "OLD_SERVER": serveOld} {
+			for name, handler := range map[string]http.HandlerFunc{"FORBIDDING_SERVER": forbidAll, "SERVER": serve, "OLD_SERVER": serveOld, "BREAKING_SERVER": serveNoClaims} {
 				server := httptest.NewServer(handler)
 				env.Defer(server.Close)
 				env.Setenv(name, server.URL)
@@ -65,6 +65,17 @@ func serve(w http.ResponseWriter, r *http.Request) {
 func serveOld(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/apis/resource.k8s.io") {
 		r.URL.Path = "/nothing"
+	}
+	serve(w, r)
+}
+
+// serveNoClaims is an API server that fails when it is asked for claims.
+func serveNoClaims(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/apis/resource.k8s.io/v1/resourceclaims" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500,"message":"no database"}`)) // as above
+		return
 	}
 	serve(w, r)
 }

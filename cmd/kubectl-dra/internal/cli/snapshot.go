@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,17 +74,20 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	o.src.noteHealth(snapshot, inspect.Resources())
 	path := o.output
 	if _, terminal := terminalWidth(o.src.streams.Out); path == "" && terminal {
 		path = o.defaultPath(snapshot)
 	}
-	var header archive.Header
-	if path == "" || path == "-" {
+	if path == "" {
+		path = "-"
+	}
+	header, err := o.save(ctx, path, snapshot)
+	if path == "-" {
 		path = "stdout"
-		header, err = archive.Write(o.src.streams.Out, snapshot, archive.Options{Anonymize: o.anonymize})
-	} else {
-		header, err = o.writeFile(path, snapshot)
 	}
 	if err != nil {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
@@ -109,43 +112,62 @@ func (o *snapshotOptions) mayWrite(path string) error {
 	return nil
 }
 
-// writeFile writes to a file beside the path and moves it there at the end, so that nobody finds half a
-// snapshot. The file is for the user alone: it says much about the cluster.
-func (o *snapshotOptions) writeFile(path string, s *inspect.Snapshot) (archive.Header, error) {
-	if err := o.mayWrite(path); err != nil {
-		return archive.Header{}, err
+// save makes the archive and then writes it, so that what fails or is interrupted before changes nothing.
+func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snapshot) (archive.Header, error) {
+	var content bytes.Buffer
+	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize})
+	if err = causedBy(ctx, err); err != nil {
+		return header, err
+	}
+	if path == "-" {
+		_, err := content.WriteTo(o.src.streams.Out)
+		return header, err
+	}
+	if err := o.mayWrite(path); err != nil { // much may have happened since it was asked first
+		return header, err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return o.writeDevice(path, s)
+		return header, writeDevice(path, &content)
+	} else if err == nil {
+		if err := o.wholly(s); err != nil {
+			return header, err
+		}
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".dra-snapshot-*")
-	if err != nil {
-		return archive.Header{}, err
+	return header, replaceFile(ctx, path, &content, o.force)
+}
+
+// wholly refuses a snapshot that lacks what could not be read, as far as that was not for want of permission: it
+// is better than none, but not better than one from before.
+func (o *snapshotOptions) wholly(s *inspect.Snapshot) error {
+	for _, resource := range inspect.Resources() {
+		if h := s.Health(resource); h.State == inspect.Broken && !o.src.offline() {
+			return fmt.Errorf("the file is left as it was, because not all could be read: %s", healthText(resource, h))
+		}
 	}
-	header, err := writeBuffered(file, s, archive.Options{Anonymize: o.anonymize})
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
+	return nil
+}
+
+// interruptibleWriter is a writer that fails once ctx has ended.
+type interruptibleWriter struct {
+	ctx context.Context
+	out io.Writer
+}
+
+func (w *interruptibleWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return header, errors.Join(err, os.Remove(file.Name()))
-	}
-	return header, nil
+	return w.out.Write(p)
 }
 
 // writeDevice writes to a pipe or device, which cannot be replaced by a file.
-func (o *snapshotOptions) writeDevice(path string, s *inspect.Snapshot) (archive.Header, error) {
+func writeDevice(path string, content io.Reader) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // writing to the path that the user named is the purpose
 	if err != nil {
-		return archive.Header{}, err
+		return err
 	}
-	header, err := writeBuffered(file, s, archive.Options{Anonymize: o.anonymize})
-	return header, errors.Join(err, file.Close())
-}
-
-func writeBuffered(w io.Writer, s *inspect.Snapshot, opts archive.Options) (archive.Header, error) {
-	buffered := bufio.NewWriterSize(w, 1<<16)
-	header, err := archive.Write(buffered, s, opts)
-	return header, errors.Join(err, buffered.Flush())
+	_, err = io.Copy(file, content)
+	return errors.Join(err, file.Close())
 }
 
 var unfitForFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
