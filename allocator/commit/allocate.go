@@ -46,17 +46,24 @@ func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []
 		if attempt == MaxAttempts {
 			return nil, nil, fmt.Errorf("given up after %d attempts: %w", attempt, err)
 		}
+		if late := r.late(); late != nil {
+			return nil, nil, fmt.Errorf("%w: %w", late, err)
+		}
 		r.tell(Event{Step: Retrying, Err: err})
 		if err := r.Clock.Sleep(ctx, r.backoff(attempt)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(d.Refusal) > 0 {
-		return d, nil, r.sweep(ctx)
+		r.sweep(ctx)
+		return d, nil, context.Cause(ctx)
 	}
 	claims, err := r.finish(ctx, d)
 	if err == nil {
-		err = r.sweep(ctx)
+		r.sweep(ctx)
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("everything was written all the same: %w", context.Cause(ctx)))
 	}
 	return d, claims, err
 }
@@ -78,8 +85,11 @@ func (r *run) attempt(ctx context.Context, decide Decider) (*Decision, error) {
 	if err != nil || len(d.Refusal) > 0 || len(d.pending()) == 0 {
 		return d, err
 	}
+	if err := r.late(); err != nil {
+		return nil, err
+	}
 	for _, step := range []func(context.Context, *Decision) error{r.announce, r.lookAgain, r.write, r.settle} {
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err := step(ctx, d); err != nil {
@@ -93,7 +103,7 @@ func (r *run) attempt(ctx context.Context, decide Decider) (*Decision, error) {
 // waits for those that go first.
 func (r *run) decide(ctx context.Context, decide Decider) (*Decision, error) {
 	for {
-		s, err := r.Read(ctx)
+		s, err := r.read(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +120,7 @@ func (r *run) decide(ctx context.Context, decide Decider) (*Decision, error) {
 			}
 			continue // time has passed since the cluster was read
 		}
-		r.tell(Event{Step: Waiting, Claim: refOf(waitFor), By: AnnouncementOn(waitFor).By})
-		if err := r.Clock.Sleep(ctx, pollWait); err != nil {
+		if err := r.wait(ctx, waitFor); err != nil {
 			return nil, err
 		}
 	}
@@ -180,38 +189,25 @@ func withAnnounced(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ins
 
 // agree asks whether a decision is wanted. It reports whether that was clear before.
 func (r *run) agree(ctx context.Context, d *Decision) (bool, error) {
-	key := d.key()
-	if r.Confirm == nil || len(d.pending()) == 0 && len(d.Consumers) == 0 || r.agreed == key {
+	if r.Confirm == nil || len(d.pending()) == 0 && len(d.Consumers) == 0 || r.agreed != nil && r.agreed.Same(d) {
 		return true, nil
 	}
+	begun := r.Clock.Now()
 	yes, err := r.Confirm(ctx, d)
+	r.asked += r.Clock.Now().Sub(begun)
 	if err == nil && !yes {
 		err = ErrDeclined
 	}
-	r.agreed = key
+	r.agreed = d
 	return false, err
 }
-
-// key tells decisions apart that a user would want to be asked about again.
-func (d *Decision) key() string {
-	text := string(d.Node)
-	for _, claim := range d.pending() {
-		text += "\n" + refOf(claim).String() + string(claim.UID)
-		for _, device := range announced(d.Allocations[refOf(claim)]) {
-			text += " " + deviceKey(device)
-		}
-	}
-	return text
-}
-
-func deviceKey(d AnnouncedDevice) string { return d.Driver + "/" + d.Pool + "/" + d.Device }
 
 // announce writes to every claim what it is to get. A claim that was changed since it was read is not
 // written.
 func (r *run) announce(ctx context.Context, d *Decision) error {
 	for _, claim := range d.pending() {
 		ref := refOf(claim)
-		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC().Truncate(time.Second), Devices: announced(d.Allocations[ref])}
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC().Truncate(time.Second), Claims: d.pendingNames(), Devices: announced(d.Allocations[ref])}
 		marked := claim.DeepCopy()
 		if err := mark(marked, a); err != nil {
 			return err
@@ -292,20 +288,6 @@ func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wante
 		return nil, nil, &conflictError{err: errors.New("a claim was deleted meanwhile")}
 	}
 	return held, wanted, nil
-}
-
-// revoke removes the announcement of a run that does not go first. That run wrote down the resource version
-// of its announcement for its next write, which now fails; so it has to decide again.
-func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error {
-	ref, by := refOf(claim), AnnouncementOn(claim).By
-	changed := claim.DeepCopy()
-	unmark(changed)
-	if _, err := r.Server.UpdateMeta(ctx, changed); err != nil {
-		return conflict("revoking the announcement on", ref, err)
-	}
-	delete(r.seen, ref)
-	r.tell(Event{Step: Revoked, Claim: ref, By: by})
-	return nil
 }
 
 // clashes returns what is wrong with what claims hold of our devices, besides what the decision knew of: what

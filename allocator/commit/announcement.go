@@ -37,6 +37,9 @@ type Announcement struct {
 	// By and At are for people: who began the run, and when by the clock of that machine.
 	By string    `json:"by,omitempty"`
 	At time.Time `json:"at"`
+	// Claims are all claims that the run announces, as NAMESPACE/NAME: anybody may write an announcement, and
+	// one that names a run does not belong to it unless those of the run name its claim, too.
+	Claims []string `json:"claims,omitempty"`
 	// Devices are those that the claim is to get.
 	Devices []AnnouncedDevice `json:"devices,omitempty"`
 }
@@ -86,6 +89,12 @@ func (a *Announcement) allocation() *resourcev1.AllocationResult {
 // wrote reports whether an allocation is what the run that made the announcement was to write.
 func (a *Announcement) wrote(allocation *resourcev1.AllocationResult) bool {
 	return a.Action == Allocating && allocation != nil && equality.Semantic.DeepEqual(a.Devices, announced(allocation))
+}
+
+// covers reports whether the run that made the announcement announces a claim. Earlier versions of this
+// program did not write down which.
+func (a *Announcement) covers(ref inspect.ClaimRef) bool {
+	return len(a.Claims) == 0 || slices.Contains(a.Claims, ref.String())
 }
 
 // AnnouncementOn returns the announcement that a claim carries, or nil. One that cannot be read counts as

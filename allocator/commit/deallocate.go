@@ -51,7 +51,8 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]
 		}
 		r.tell(Event{Step: Deallocated, Claim: ref})
 	}
-	return out, r.sweep(ctx)
+	r.sweep(ctx)
+	return out, context.Cause(ctx)
 }
 
 // A ReservedError says that a claim cannot be deallocated because it is reserved.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -45,6 +46,42 @@ func (d *Decision) pending() []*resourcev1.ResourceClaim {
 		if d.Allocations[refOf(claim)] != nil {
 			out = append(out, claim)
 		}
+	}
+	return out
+}
+
+// Same reports whether two decisions would be the same to whoever confirms one: they give the same amounts of the
+// same devices to the same claims, on the same node, and reserve them for the same pods.
+func (d *Decision) Same(other *Decision) bool { return d.key() == other.key() }
+
+func (d *Decision) key() string {
+	text := fmt.Sprintf("%q", d.Node)
+	for _, claim := range d.Claims {
+		ref := refOf(claim)
+		consumer, reserved := d.Consumers[ref]
+		if d.Allocations[ref] == nil && !reserved {
+			continue
+		}
+		text += fmt.Sprintf("\n%s %q %q %q:", ref, claim.UID, consumer.Name, consumer.UID)
+		if d.Allocations[ref] == nil {
+			continue
+		}
+		for _, device := range announced(d.Allocations[ref]) {
+			text += fmt.Sprintf(" %q %q %q %v", device.Driver, device.Pool, device.Device, device.Admin)
+			for _, name := range slices.Sorted(maps.Keys(device.ConsumedCapacity)) {
+				amount := device.ConsumedCapacity[name]
+				text += fmt.Sprintf(" %q=%s", name, amount.String())
+			}
+		}
+	}
+	return text
+}
+
+// pendingNames names the pending claims as announcements do.
+func (d *Decision) pendingNames() []string {
+	var out []string
+	for _, claim := range d.pending() {
+		out = append(out, refOf(claim).String())
 	}
 	return out
 }

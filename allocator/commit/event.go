@@ -20,6 +20,7 @@ const (
 	Waiting      Step = "Waiting"      // another run has announced what this one wants and goes first
 	Clashed      Step = "Clashed"      // others hold what this run announced or wrote
 	Revoked      Step = "Revoked"      // the announcement of another run, which has to decide again, was removed
+	Ignored      Step = "Ignored"      // the announcement of another run cannot be removed, because of Err, and is no longer heeded
 	Withdrawn    Step = "Withdrawn"    // the announcement of this run is removed
 	TakenBack    Step = "TakenBack"    // the allocation of this run is removed
 	Kept         Step = "Kept"         // the allocation of this run cannot be taken back: it is reserved
@@ -34,6 +35,7 @@ const (
 	Unfenced     Step = "Unfenced"     // that was not possible, because of Err; Device is not set when the claims could not be read
 	Lifted       Step = "Lifted"       // Rule is removed: nobody holds Device any more
 	LiftFailed   Step = "LiftFailed"   // rules that are no longer needed could not be removed, because of Err
+	NotSwept     Step = "NotSwept"     // what killed runs left could not be looked for, because of Err
 	Failed       Step = "Failed"       // the claim could not be put in order, because of Err
 )
 
@@ -46,9 +48,9 @@ type Event struct {
 	Device inspect.DeviceID
 	With   []inspect.ClaimRef
 	Rule   string
-	By     string        // whose announcement it is: Waiting, Revoked, Suspected, FinishedLeft, UndoneLeft
-	Wait   time.Duration // of Settling and Suspected
-	Err    error         // of Retrying, Unfenced, LiftFailed and Failed
+	By     string        // whose announcement it is, as it says: Waiting, Revoked, Ignored, Suspected, FinishedLeft, UndoneLeft
+	Wait   time.Duration // of Settling and Suspected; of Waiting how long at most
+	Err    error         // of Retrying, Ignored, Unfenced, LiftFailed, NotSwept and Failed
 }
 
 // texts say a step in words; %s is the claim.
@@ -62,6 +64,7 @@ var texts = map[Step]string{
 	Done:         "%s: done",
 	Deallocated:  "%s: deallocated",
 	Waiting:      "%s: waiting for another run that goes first",
+	Ignored:      "%s: the announcement of another run cannot be removed and is ignored from now on",
 	Revoked:      "%s: the announcement of another run for the same device is revoked, so that run has to decide again",
 	Suspected:    "%s: another run is at work, or was killed",
 	FinishedLeft: "%s: finished what a killed run left: the allocation stays",
@@ -79,6 +82,8 @@ func (e Event) String() string {
 			return "beginning again" // why was told
 		}
 		return fmt.Sprintf("beginning again: %v", e.Err)
+	case NotSwept:
+		return fmt.Sprintf("looking for what killed runs left: %v", e.Err)
 	case Clashed:
 		return clashText(e.Clashes)
 	case Fenced, Unfenced, Lifted, LiftFailed:
@@ -88,7 +93,10 @@ func (e Event) String() string {
 	if e.By != "" {
 		text += fmt.Sprintf(" (begun by %s)", e.By)
 	}
-	if e.Wait > 0 {
+	switch {
+	case e.Wait > 0 && e.Step == Waiting:
+		text += fmt.Sprintf(", for at most %s", e.Wait)
+	case e.Wait > 0:
 		text += fmt.Sprintf("; watching it for %s", e.Wait)
 	}
 	if e.Err != nil {

@@ -14,7 +14,6 @@ import (
 // finish reserves the claims and removes the announcements. From here on the allocations stay, so it does
 // not heed an interruption. It returns the claims as they are then, in the order asked.
 func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceClaim, error) {
-	interrupted := ctx
 	ctx, cancel := clearing(ctx)
 	defer cancel()
 	claims := slices.Clone(d.Claims)
@@ -51,9 +50,6 @@ func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceCl
 		}
 		claims[i] = withSpec(done, claim)
 		r.tell(Event{Step: Done, Claim: ref})
-	}
-	if interrupted.Err() != nil {
-		errs = append(errs, fmt.Errorf("everything was written all the same: %w", context.Cause(interrupted)))
 	}
 	return claims, errors.Join(errs...)
 }

@@ -24,8 +24,6 @@ const (
 	// leastPatience is how long an announcement must have stayed the same, at least, before its run is
 	// taken for dead. Safety does not depend on it: a run that only was slow decides again.
 	leastPatience = 2 * time.Second
-	// pollWait is how long a run that has to wait for another one waits before it looks again.
-	pollWait = 300 * time.Millisecond
 	// undoTime bounds how long a run that was interrupted or failed tries to clear up: it
 	// may have to wait for fences (see fenceWait), up to fenceRounds times.
 	undoTime = 15 * time.Second
@@ -38,8 +36,11 @@ var ErrDeclined = errors.New("declined: nothing was written")
 type Committer struct {
 	Server Server
 	Clock  Clock
-	// Read reads everything that a decision needs.
+	// Read reads everything that a decision needs. A snapshot in which something decisive is missing (see
+	// Complete) ends the run.
 	Read func(ctx context.Context) (*inspect.Snapshot, error)
+	// Needs are resources that matter to this decision beside those that matter to every one.
+	Needs []inspect.Resource
 	// Settle is how long to watch after writing; see DefaultSettle.
 	Settle time.Duration
 	// By names the user and the machine, for people who find the announcement.
@@ -73,7 +74,17 @@ type run struct {
 	kept []inspect.ClaimRef
 	// fenced are the names of the fences that this run made, found, or could not make.
 	fenced map[string]bool
-	agreed string // the decision that was confirmed
+	agreed *Decision // what was confirmed
+
+	// begun is when the run began, asked for how long the user was asked, waited for how long it waited for
+	// others, and polls how often.
+	begun         time.Time
+	asked, waited time.Duration
+	polls         int
+	// What this run found out about the announcements of other runs, by the UID of the claim: that it was told
+	// to wait for it, how often it tried to remove it, that it may not, and that it no longer heeds it.
+	named, stays, ignored map[types.UID]bool
+	revokes               map[types.UID]int
 }
 
 // sighting is when a claim was first seen with an announcement at a resource version.
@@ -89,7 +100,8 @@ func (c *Committer) newRun() (*run, error) {
 		return nil, err
 	}
 	return &run{
-		Committer: c, id: id, seen: map[inspect.ClaimRef]sighting{}, fenced: map[string]bool{},
+		Committer: c, id: id, begun: c.Clock.Now(), seen: map[inspect.ClaimRef]sighting{}, fenced: map[string]bool{},
+		named: map[types.UID]bool{}, stays: map[types.UID]bool{}, ignored: map[types.UID]bool{}, revokes: map[types.UID]int{},
 		intended: map[inspect.ClaimRef]*resourcev1.AllocationResult{}, claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{},
 	}, nil
 }
@@ -107,9 +119,6 @@ func (r *run) tell(e Event) {
 		r.Observe(e)
 	}
 }
-
-// patience is how long an announcement must stay the same before its run is taken for dead.
-func (r *run) patience() time.Duration { return max(r.Settle, leastPatience) }
 
 // sight notes the announcements of other runs. Only times of this machine are compared.
 func (r *run) sight(claims []*resourcev1.ResourceClaim) {
@@ -132,19 +141,14 @@ func (r *run) dead(claim *resourcev1.ResourceClaim) bool {
 	return ok && was.uid == claim.UID && was.version == claim.ResourceVersion && r.Clock.Now().Sub(was.at) >= r.patience()
 }
 
-// announcedByOther returns the announcement of another run that is to allocate the claim and has not yet.
+// announcedByOther returns the announcement of another run that is to allocate the claim and has not yet, and is
+// not ignored.
 func (r *run) announcedByOther(claim *resourcev1.ResourceClaim) *Announcement {
 	a := AnnouncementOn(claim)
-	if a == nil || a.Run == r.id || a.Action != Allocating || claim.Status.Allocation != nil {
+	if a == nil || a.Run == r.id || a.Action != Allocating || claim.Status.Allocation != nil || r.ignored[claim.UID] {
 		return nil
 	}
 	return a
-}
-
-// goesFirst reports whether this run has to respect what another one announced for a claim.
-func (r *run) goesFirst(claim *resourcev1.ResourceClaim) bool {
-	a := r.announcedByOther(claim)
-	return a != nil && a.Run < r.id && !r.dead(claim)
 }
 
 // conflictError makes a run begin again.

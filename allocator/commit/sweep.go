@@ -3,21 +3,26 @@ package commit
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// maxSwept is how many claims of killed runs one run puts in order. Anybody may write announcements; the next run
+// goes on with the others.
+const maxSwept = 100
+
 // sweep finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
 // announcement that stays as it was first seen for the whole patience of this run. A run that is alive
 // after all notices, and either decides again or goes on without its announcement. It also removes fences
-// that are no longer needed, of whichever run.
-func (r *run) sweep(ctx context.Context) error {
-	err := r.sweepClaims(ctx)
+// that are no longer needed, of whichever run. What cannot be done is told: this run has done its own work.
+func (r *run) sweep(ctx context.Context) {
+	if err := r.sweepClaims(ctx); err != nil && ctx.Err() == nil {
+		r.tell(Event{Step: NotSwept, Err: err})
+	}
 	r.liftLeft(ctx)
-	return err
 }
 
 func (r *run) sweepClaims(ctx context.Context) error {
@@ -26,7 +31,7 @@ func (r *run) sweepClaims(ctx context.Context) error {
 	}
 	claims, err := r.Server.Claims(ctx)
 	if err != nil {
-		return fmt.Errorf("looking for what other runs left: %w", err)
+		return err
 	}
 	if last := r.suspects(claims); last != nil {
 		left := r.patience() - r.Clock.Now().Sub(r.seen[refOf(last)].at)
@@ -36,11 +41,12 @@ func (r *run) sweepClaims(ctx context.Context) error {
 				return err
 			}
 			if claims, err = r.Server.Claims(ctx); err != nil {
-				return fmt.Errorf("looking for what other runs left: %w", err)
+				return err
 			}
 		}
 	}
-	return r.clearUp(ctx, claims)
+	r.clearUp(ctx, claims)
+	return nil
 }
 
 // suspects returns the claim, of those that still carry an announcement that this run has seen, that was
@@ -49,7 +55,7 @@ func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceC
 	var last *resourcev1.ResourceClaim
 	for _, claim := range claims {
 		was, ok := r.seen[refOf(claim)]
-		if !ok || was.uid != claim.UID || was.version != claim.ResourceVersion {
+		if !ok || r.ignored[claim.UID] || was.uid != claim.UID || was.version != claim.ResourceVersion {
 			continue
 		}
 		if last == nil || was.at.After(r.seen[refOf(last)].at) {
@@ -61,23 +67,22 @@ func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceC
 
 // clearUp puts the claims in order that carry announcements of dead runs: first the allocations that have to
 // go, then the announcements; so whoever comes next, should this run die, decides the same.
-func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) error {
+func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
-	wrong, err := r.wrong(ctx, claims)
-	if err != nil {
-		return err
-	}
+	dead := r.deadOnes(claims)
+	wrong, unclear := r.wrong(ctx, dead, claims)
 	if len(wrong) > 0 {
 		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return wrong[refOf(claim)] })
 	}
-	var dead, cleared []*resourcev1.ResourceClaim
+	var cleared, rest []*resourcev1.ResourceClaim
 	undone := map[inspect.ClaimRef]bool{}
-	for _, claim := range claims {
-		if !r.dead(claim) {
+	for _, claim := range dead {
+		ref, a := refOf(claim), AnnouncementOn(claim)
+		if unclear[ref] != nil {
+			r.leave(ref, unclear[ref])
 			continue
 		}
-		ref, a := refOf(claim), AnnouncementOn(claim)
 		undone[ref] = wrong[ref] || a.Action == Allocating && claim.Status.Allocation == nil
 		if wrong[ref] {
 			without := claim.DeepCopy()
@@ -90,44 +95,68 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) e
 			cleared = append(cleared, claim)
 			claim = without
 		}
-		dead = append(dead, claim)
+		rest = append(rest, claim)
 	}
 	r.fenceLate(ctx, cleared)
-	for _, claim := range dead {
+	for _, claim := range rest {
 		r.clear(ctx, claim, undone[refOf(claim)])
 	}
-	return nil
 }
 
-// wrong returns the claims of dead runs whose allocations have to go: because the run did not write all of
-// its claims, or because others hold the devices. One that is reserved stays.
-func (r *run) wrong(ctx context.Context, claims []*resourcev1.ResourceClaim) (map[inspect.ClaimRef]bool, error) {
-	incomplete := map[string]bool{}
+// deadOnes returns the claims, up to maxSwept, that carry an announcement of a dead run which this run has not
+// found to be beyond its permissions.
+func (r *run) deadOnes(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
 	for _, claim := range claims {
-		if a := AnnouncementOn(claim); a != nil && a.Action == Allocating && claim.Status.Allocation == nil {
-			incomplete[a.Run] = true
+		if len(out) < maxSwept && r.dead(claim) && !r.ignored[claim.UID] {
+			out = append(out, claim)
 		}
 	}
-	var books *ledger
-	if r.Read != nil {
-		s, err := r.Read(ctx)
-		if err != nil {
-			return nil, err
+	return out
+}
+
+// wrong returns which of the claims of dead runs have allocations that have to go: because the run did not
+// write all of its claims, or because others hold the devices. One that is reserved stays. unclear are those for
+// which that cannot be told, because the devices could not all be read.
+func (r *run) wrong(ctx context.Context, dead, claims []*resourcev1.ResourceClaim) (wrong map[inspect.ClaimRef]bool, unclear map[inspect.ClaimRef]error) {
+	wrong, unclear = map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]error{}
+	var complete []*resourcev1.ResourceClaim
+	for _, claim := range dead {
+		a := AnnouncementOn(claim)
+		switch {
+		case !a.wrote(claim.Status.Allocation) || len(claim.Status.ReservedFor) > 0:
+		case incomplete(claim, a, claims):
+			wrong[refOf(claim)] = true
+		default:
+			complete = append(complete, claim)
 		}
-		books = newLedger(s, claims)
 	}
-	out := map[inspect.ClaimRef]bool{}
-	for _, claim := range claims {
-		if !r.dead(claim) {
-			continue
+	if len(complete) == 0 || r.Read == nil {
+		return wrong, unclear
+	}
+	s, err := r.readSlices(ctx)
+	if err != nil {
+		for _, claim := range complete {
+			unclear[refOf(claim)] = err
 		}
-		ref, a := refOf(claim), AnnouncementOn(claim)
-		clashes := books != nil && len(books.clashes(map[inspect.ClaimRef]bool{ref: true})) > 0
-		if a.wrote(claim.Status.Allocation) && len(claim.Status.ReservedFor) == 0 && (incomplete[a.Run] || clashes) {
-			out[ref] = true
+		return wrong, unclear
+	}
+	books := newLedger(s, claims)
+	for _, claim := range complete {
+		if len(books.clashes(map[inspect.ClaimRef]bool{refOf(claim): true})) > 0 {
+			wrong[refOf(claim)] = true
 		}
 	}
-	return out, nil
+	return wrong, unclear
+}
+
+// incomplete reports whether the run that announced something for a claim did not write all of its claims.
+func incomplete(claim *resourcev1.ResourceClaim, a *Announcement, claims []*resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claims, func(other *resourcev1.ResourceClaim) bool {
+		b := AnnouncementOn(other)
+		return b != nil && b.Run == a.Run && b.Action == Allocating && other.Status.Allocation == nil &&
+			a.covers(refOf(other)) && b.covers(refOf(claim))
+	})
 }
 
 // clear removes the announcement of a dead run.

@@ -30,6 +30,7 @@ type world struct {
 	pods    map[inspect.PodRef]types.UID
 	objects inspect.Objects // without the claims
 	now     time.Time
+	health  map[inspect.Resource]inspect.Health // of what cannot be read completely
 	// doubled is how often a second claim was written to hold a device.
 	doubled int
 	// made is when each DeviceTaintRule was made.
@@ -89,7 +90,12 @@ func (w *world) snapshot() *inspect.Snapshot {
 	o.TaintRules = slices.Clone(o.TaintRules)
 	w.mu.Unlock()
 	o.Claims = w.list()
-	return inspect.New(o, inspect.Config{Time: w.now, Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+	health := map[inspect.Resource]inspect.Health{}
+	for _, resource := range inspect.Resources() {
+		health[resource] = inspect.Health{State: inspect.Synced}
+	}
+	maps.Copy(health, w.health)
+	return inspect.New(o, inspect.Config{Time: w.now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health})
 }
 
 // write replaces a claim if it is at the version that is named.

@@ -84,9 +84,6 @@ func isTerminal(r io.Reader) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// needed are the resources without which a decision could be wrong.
-var needed = []inspect.Resource{inspect.Claims, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes}
-
 // write allocates the claims.
 func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot) error {
 	d, err := o.decide(ctx, snapshot)
@@ -133,7 +130,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
 		o.src.note("optional: %s; without it kube-scheduler may give a device away once more that it allocates in the same moment", missing)
 	}
-	c.Settle = o.settle
+	c.Settle, c.Needs = o.settle, o.needs()
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
 		if s := snapshot; s != nil {
 			snapshot = nil
@@ -147,18 +144,21 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	return c, nil
 }
 
-// partial says what could not be read without which a decision could be wrong, or nil.
-func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
-	read := slices.Clone(needed)
+// needs are the resources that matter to this decision beside those that matter to every one.
+func (o *allocateOptions) needs() []inspect.Resource {
 	if o.reserve || o.kind.resource == inspect.Pods {
-		read = append(read, inspect.Pods)
-	}
-	for _, resource := range read {
-		if h := snapshot.Health(resource); !h.Complete() && h.State != inspect.NotRead {
-			return fmt.Errorf("nothing is written, because without all %s the decision could be wrong: %s", resource, healthText(resource, h))
-		}
+		return []inspect.Resource{inspect.Pods}
 	}
 	return nil
+}
+
+// partial says what could not be read without which a decision could be wrong, or nil. Files hold what they hold.
+func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
+	err := commit.Complete(snapshot, o.needs()...)
+	if missing := (*commit.PartialError)(nil); o.src.offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
+		return nil
+	}
+	return err
 }
 
 // api returns a client that may do what is needed.
