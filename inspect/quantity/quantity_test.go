@@ -46,11 +46,15 @@ func TestUnbounded(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	for name, test := range map[string]struct{ in, want string }{
-		"nothing to replace": {`{"a":"10Gi","uid":"61e23456-1e99-4e12-9e99-5e1234567890"}`, ""},
-		"string":             {`{"a":["1e-2000000000"]}`, `{"a":["out of range: 1e-2000000000"]}`},
-		"number":             {`{"a":1e-2000000000}`, `{"a":"out of range: 1e-2000000000"}`},
-		"escaped":            {`{"a":"1\u0065-2000000000"}`, `{"a":"out of range: 1e-2000000000"}`},
-		"not JSON":           {`{"a":"1e-2000000000"`, ""},
+		"nothing to replace":               {`{"a":"10Gi","uid":"61e23456-1e99-4e12-9e99-5e1234567890"}`, ""},
+		"string":                           {`{"a":["1e-2000000000"]}`, `{"a":["out of range: 1e-2000000000"]}`},
+		"number":                           {`{"a":1e-2000000000}`, `{"a":"out of range: 1e-2000000000"}`},
+		"escaped":                          {`{"a":"1\u0065-2000000000"}`, `{"a":"out of range: 1e-2000000000"}`},
+		"hidden by a second key":           {`{"a":{"m":"1e-2000000000","m":"1"}}`, `"out of range"`},
+		"hidden beside one that is not":    {`{"m":1e-2000000000,"m":[{"x":"1e-2000000000"}]}`, `"out of range"`},
+		"hidden in what is overwritten":    {`{"m":{"n":["1e-2000000000"]},"m":{}}`, `"out of range"`},
+		"a key that looks like a quantity": {`{"1e-2000000000":{"1e-2000000000":[{"1e-2000000000":1}]},"a":"1e-2000000000"}`, `{"1e-2000000000":{"1e-2000000000":[{"1e-2000000000":1}]},"a":"out of range: 1e-2000000000"}`},
+		"not JSON":                         {`{"a":"1e-2000000000"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := string(Replace([]byte(test.in))); got != test.want {

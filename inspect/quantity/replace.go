@@ -48,7 +48,8 @@ func hugeExponent(data []byte) bool {
 
 // Replace returns nil when no text or number of a JSON value is unbounded, or when it is no JSON. Else it
 // returns the value with other text in place of those: where that cannot be decoded into an object, one of
-// them stood for a quantity; where it can, the original can be decoded as well.
+// them stood for a quantity; where it can, the original can be decoded as well. Where a key that comes twice hides
+// one of them, all of the value is replaced: decoders read what they then overwrite.
 func Replace(raw []byte) []byte {
 	if !Suspect(raw) && !bytes.Contains(raw, []byte(`\u`)) {
 		return nil // escapes could hide such a number
@@ -59,36 +60,78 @@ func Replace(raw []byte) []byte {
 	if decoder.Decode(&tree) != nil {
 		return nil
 	}
+	all := count(raw)
 	tree, found := replace(tree)
+	if all != found {
+		tree = "out of range"
+	}
 	guarded, err := json.Marshal(tree)
-	if err != nil || !found {
+	if err != nil || all == 0 {
 		return nil
 	}
 	return guarded
 }
 
-// replace replaces what is unbounded within a value and reports whether there was any.
-func replace(value any) (replaced any, found bool) {
+// nesting is an object or array that is open.
+type nesting struct {
+	object bool
+	value  bool // of an object: a value comes next, not a key
+}
+
+// count counts the unbounded texts and numbers of a JSON value, but for the keys of objects.
+func count(raw []byte) int {
+	n := 0
+	open := []nesting{{}}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	for token, err := decoder.Token(); err == nil; token, err = decoder.Token() {
+		at := &open[len(open)-1]
+		isKey := at.object && !at.value
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '}' || v == ']' {
+				open = open[:len(open)-1]
+				continue
+			}
+			at.value = false
+			open = append(open, nesting{object: v == '{'})
+			continue
+		case string:
+			if !isKey && !Bounded(v) {
+				n++
+			}
+		case json.Number:
+			if !Bounded(v.String()) {
+				n++
+			}
+		}
+		at.value = isKey
+	}
+	return n
+}
+
+// replace replaces what is unbounded within a value, and returns how often.
+func replace(value any) (replaced any, found int) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key := range v {
-			var here bool
+			var here int
 			v[key], here = replace(v[key])
-			found = found || here
+			found += here
 		}
 	case []any:
 		for i := range v {
-			var here bool
+			var here int
 			v[i], here = replace(v[i])
-			found = found || here
+			found += here
 		}
 	case string:
 		if !Bounded(v) {
-			return "out of range: " + start(v), true
+			return "out of range: " + start(v), 1
 		}
 	case json.Number:
 		if !Bounded(v.String()) {
-			return "out of range: " + start(v.String()), true
+			return "out of range: " + start(v.String()), 1
 		}
 	}
 	return value, found
