@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -18,6 +19,14 @@ import (
 // Annotation is the key under which a claim carries the announcement of the run that is changing it. It
 // is gone when the run is over; one that stays was left behind by a run that was killed.
 const Annotation = "kubectl-dra.dev/announcement"
+
+const (
+	// maxAnnouncement is up to how many bytes an announcement is read, and written. Those of 32 devices with names
+	// and amounts as long as the API permits stay below it unless dozens of capacities are consumed of each.
+	maxAnnouncement = 64 << 10
+	// maxBy is after how many bytes the name of whoever announced something is cut off.
+	maxBy = 100
+)
 
 // Action is what a run is doing to a claim.
 type Action string
@@ -104,12 +113,16 @@ func AnnouncementOn(claim *resourcev1.ResourceClaim) *Announcement {
 	if !ok {
 		return nil
 	}
-	if quantity.Replace([]byte(text)) != nil {
-		return &Announcement{} // anybody can write annotations: this one would take for ever to read
+	// Anybody can write annotations: some would take for ever to read.
+	if len(text) > maxAnnouncement || quantity.Replace([]byte(text)) != nil {
+		return &Announcement{}
 	}
 	a := &Announcement{}
-	if err := json.Unmarshal([]byte(text), a); err != nil {
+	if err := json.Unmarshal([]byte(text), a); err != nil || len(a.Devices) > resourcev1.AllocationResultsMaxSize {
 		return &Announcement{}
+	}
+	if len(a.By) > maxBy {
+		a.By = strings.ToValidUTF8(a.By[:maxBy], "") + "…"
 	}
 	return a
 }
@@ -119,6 +132,9 @@ func mark(claim *resourcev1.ResourceClaim, a *Announcement) error {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("announcing for claim %s: %w", refOf(claim), err)
+	}
+	if len(text) > maxAnnouncement {
+		return fmt.Errorf("announcing for claim %s: %d bytes are more than other runs read", refOf(claim), len(text))
 	}
 	if claim.Annotations == nil {
 		claim.Annotations = map[string]string{}
