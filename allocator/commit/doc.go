@@ -12,7 +12,7 @@
 //
 // A run of [Committer.Allocate] has a random number and goes through these steps.
 //
-//  1. Decide on a fresh snapshot. What other runs have announced counts as held, if there is something else.
+//  1. Decide on a fresh and complete snapshot; on a partial one the run ends. What other runs have announced counts as held, if there is something else.
 //  2. Announce: one write to each claim adds an [Announcement], which names the run and the devices, and the
 //     finalizer that an allocated claim has to have. This is where the scheduler adds it too: before the status.
 //  3. Look again, at all claims as they are now. If a device is held meanwhile, withdraw and begin again. If
@@ -30,6 +30,24 @@
 // that P will name in step 4; so P's write fails and P begins again. Step 4 of P and the removal by Q are writes
 // to one object: one of them is first, and the other one fails. Nothing of this depends on time. The order of the
 // numbers only decides who goes on, so that the runs do not chase each other for ever.
+//
+// # Announcements that cannot be removed
+//
+// Anybody who may update a claim can announce something on it, for ever. So a run waits for others for a bounded
+// time in total, and then tries to remove what they announced, whatever their numbers. Where it may not, or where the
+// announcement changes faster than it can be removed, the run names it and ignores it from then on (see
+// [Ignored]). The argument above then fails: Q, whose announcement P ignores, may be honest, only slow, and
+// may write. Another argument takes its place. Every run lists all claims after its last write of an allocation, and
+// takes its allocations back if another claim holds one of the devices (step 5). Let P and Q both write the same
+// device, and let Q's write be the later one. Q's list is later than both writes; so it shows P's allocation,
+// unless P has taken that back, and Q takes its own back, behind a fence like after a clash with the scheduler. So two
+// claims may name a device for the moment between Q's write and Q's list, but of two runs that are not killed at
+// most one ends with it; when Q is killed in that moment, its announcement says so, and the next run that may
+// update Q's claim clears it. What keeps this rare is time: an honest run writes within a second of its
+// announcement, and is waited for at least as long as a run watches.
+//
+// Nobody believes an announcement more than who may write it can do anyhow: it is believed about the claim
+// that carries it, and about other claims of a run only if their announcements name this claim in turn.
 //
 // # Crashes
 //

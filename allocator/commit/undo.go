@@ -100,30 +100,18 @@ func (r *run) change(
 	}
 }
 
+// errUnmarked says that a claim lost the announcement of this run before its allocation was cleared.
+var errUnmarked = errors.New("another run removed the announcement")
+
 // takeBack clears an allocation that this run wrote, or may have written, and returns the claim as it was
 // with it. One that is reserved stays: a pod may be about to use it, and only the pod's deletion can free it.
 func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
-	kept := false
-	var cleared *resourcev1.ResourceClaim
-	if _, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		// Another run may have taken the announcement off, believing this one dead. It is put back, so
-		// that whoever comes next knows what the claim is about if this run dies now.
-		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
-			return false, nil
+	cleared, kept, err := (*resourcev1.ResourceClaim)(nil), false, errUnmarked
+	for try := 0; errors.Is(err, errUnmarked) && try < maxConflicts; try++ {
+		if err = r.markAgain(ctx, ref); err == nil {
+			cleared, kept, err = r.clearOwn(ctx, ref)
 		}
-		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Devices: announced(r.intended[ref])}
-		return true, mark(claim, a)
-	}, r.Server.UpdateMeta); err != nil {
-		return nil, fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
 	}
-	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		kept, cleared = r.wroteTo(claim) && len(claim.Status.ReservedFor) > 0, nil
-		if r.mayClear(claim) {
-			cleared = claim.DeepCopy()
-			claim.Status.Allocation = nil
-		}
-		return cleared != nil, nil
-	}, r.Server.UpdateStatus)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("taking back the allocation of claim %s: %w", ref, err)
@@ -134,6 +122,49 @@ func (r *run) takeBack(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.R
 		r.tell(Event{Step: TakenBack, Claim: ref})
 	}
 	return cleared, nil
+}
+
+// markAgain puts the announcement of this run back on a claim that it is going to clear. Another run may have
+// taken it off, believing this one dead. Whoever comes next has to know what the claim is about if this run dies
+// now.
+func (r *run) markAgain(ctx context.Context, ref inspect.ClaimRef) error {
+	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if AnnouncementOn(claim) != nil || !r.mayClear(claim) {
+			return false, nil
+		}
+		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC(), Claims: r.names(), Devices: announced(r.intended[ref])}
+		return true, mark(claim, a)
+	}, r.Server.UpdateMeta)
+	return err
+}
+
+// clearOwn clears the allocation of a claim if it is the one that this run wrote. kept: it is reserved.
+func (r *run) clearOwn(ctx context.Context, ref inspect.ClaimRef) (cleared *resourcev1.ResourceClaim, kept bool, err error) {
+	_, err = r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		kept, cleared = r.wroteTo(claim) && len(claim.Status.ReservedFor) > 0, nil
+		if !r.mayClear(claim) {
+			return false, nil
+		}
+		if AnnouncementOn(claim) == nil {
+			return false, errUnmarked
+		}
+		cleared = claim.DeepCopy()
+		claim.Status.Allocation = nil
+		return true, nil
+	}, r.Server.UpdateStatus)
+	if err != nil {
+		cleared = nil
+	}
+	return cleared, kept, err
+}
+
+// names names the claims that this attempt announced as announcements do.
+func (r *run) names() []string {
+	var out []string
+	for _, ref := range r.touched {
+		out = append(out, ref.String())
+	}
+	return out
 }
 
 // mayClear reports whether the claim has the allocation that this run wrote, and nobody relies on it.

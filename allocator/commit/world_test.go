@@ -202,6 +202,18 @@ type process struct {
 	before, after func(request string) error
 	sleep         func(ctx context.Context, d time.Duration) error
 	blind         bool // it cannot watch
+	// denied are the claims that it may not update.
+	denied map[inspect.ClaimRef]bool
+}
+
+var errDenied = errors.New("forbidden")
+
+// may is an error where the process may not write a claim.
+func (p *process) may(claim *resourcev1.ResourceClaim) error {
+	if p.denied[refOf(claim)] {
+		return errDenied
+	}
+	return nil
 }
 
 func request[T any](ctx context.Context, p *process, name string, do func() (T, error)) (T, error) {
@@ -275,11 +287,21 @@ func (p *process) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.
 }
 
 func (p *process) UpdateMeta(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
-	return request(ctx, p, "update", func() (*resourcev1.ResourceClaim, error) { return p.w.writeMeta(claim) })
+	return request(ctx, p, "update", func() (*resourcev1.ResourceClaim, error) {
+		if err := p.may(claim); err != nil {
+			return nil, err
+		}
+		return p.w.writeMeta(claim)
+	})
 }
 
 func (p *process) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
-	return request(ctx, p, "updateStatus", func() (*resourcev1.ResourceClaim, error) { return p.w.writeStatus(claim) })
+	return request(ctx, p, "updateStatus", func() (*resourcev1.ResourceClaim, error) {
+		if err := p.may(claim); err != nil {
+			return nil, err
+		}
+		return p.w.writeStatus(claim)
+	})
 }
 
 func (p *process) PodUID(ctx context.Context, pod inspect.PodRef) (types.UID, error) {
