@@ -5,31 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Deallocate clears the allocations of claims and returns the claims as they are then, in the order asked.
-// While anything reserves one of them it changes none and returns a *ReservedError. When ctx is done between
-// two claims, the rest stays as it is.
-func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]*resourcev1.ResourceClaim, error) {
+// Deallocate clears the allocations of claims and returns those that it cleared, or found without an allocation, as
+// they are then, in the order asked; also with an error.
+//
+// shown are the claims as they were shown to whoever confirmed that they be deallocated; none when nobody was asked.
+// One that has changed since, in whatever way, is left as it is; see ChangedError. While anything reserves one of
+// the claims, or one of them has changed, none is written. When ctx is done between two claims, the rest stays as it
+// is.
+func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, shown ...*resourcev1.ResourceClaim) ([]*resourcev1.ResourceClaim, error) {
 	r, err := c.newRun()
 	if err != nil {
 		return nil, err
 	}
-	all, listErr := r.Server.Claims(ctx)
-	if listErr == nil {
-		r.sight(all)
+	all, err := r.allClaims(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for _, ref := range refs {
 		claim, err := r.Server.Claim(ctx, ref)
 		if err != nil {
 			return nil, fmt.Errorf("deallocating claim %s: %w", ref, err)
 		}
-		if len(claim.Status.ReservedFor) > 0 {
-			return nil, &ReservedError{ref, claim.Status.ReservedFor}
+		if err := guard(claim, shownAs(shown, ref)); err != nil {
+			return nil, err // it names the claim
 		}
 		delete(r.seen, ref)
 	}
@@ -42,7 +47,7 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
-		claim, err := r.deallocate(ctx, ref)
+		claim, err := r.deallocate(ctx, ref, shownAs(shown, ref))
 		if err != nil {
 			return out, fmt.Errorf("deallocating claim %s: %w", ref, err)
 		}
@@ -53,6 +58,100 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef) ([]
 	}
 	r.sweep(ctx)
 	return out, context.Cause(ctx)
+}
+
+// allClaims lists all claims, to see who else holds the devices. Who may not list them can deallocate all the same;
+// what that means is told. Any other failure ends the run: it could be over with the next request.
+func (r *run) allClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, error) {
+	all, err := r.Server.Claims(ctx)
+	switch {
+	case errors.Is(err, ErrForbidden):
+		r.tell(Event{Step: Unfenced, Err: err})
+	case err != nil:
+		return nil, fmt.Errorf("nothing is written, because it is not known who else holds the devices: %w", err)
+	}
+	r.sight(all)
+	return all, nil
+}
+
+func shownAs(shown []*resourcev1.ResourceClaim, ref inspect.ClaimRef) *resourcev1.ResourceClaim {
+	i := slices.IndexFunc(shown, func(claim *resourcev1.ResourceClaim) bool { return refOf(claim) == ref })
+	if i < 0 {
+		return nil
+	}
+	return shown[i]
+}
+
+// A ChangedError says that a claim is not the one that was confirmed, and was left as it is.
+type ChangedError struct {
+	Claim inspect.ClaimRef
+	What  string // what has changed, after the name of the claim
+}
+
+// Error says what has changed.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("claim %s %s: it was left as it is; look again", e.Claim, e.What)
+}
+
+// guard returns an error when a claim must not be cleared: it is reserved, or has changed since it was shown.
+func guard(now, shown *resourcev1.ResourceClaim) error {
+	if len(now.Status.ReservedFor) > 0 {
+		return &ReservedError{refOf(now), now.Status.ReservedFor}
+	}
+	if shown == nil {
+		return nil
+	}
+	what := changed(now, shown, "it was shown")
+	if what == "" && now.ResourceVersion != shown.ResourceVersion {
+		what = "was changed by somebody after it was shown, though not in what it holds"
+	}
+	if what != "" {
+		return &ChangedError{refOf(now), what}
+	}
+	return nil
+}
+
+// guardBegun is guard for a claim that this run has begun to deallocate: it may have changed, if only it still
+// holds what it held. Somebody else may have cleared it.
+func guardBegun(now, begun *resourcev1.ResourceClaim) error {
+	if len(now.Status.ReservedFor) > 0 {
+		return &ReservedError{refOf(now), now.Status.ReservedFor}
+	}
+	if now.UID == begun.UID && now.Status.Allocation == nil {
+		return nil
+	}
+	if what := changed(now, begun, "this began"); what != "" {
+		return &ChangedError{refOf(now), what}
+	}
+	return nil
+}
+
+// changed says in what a claim differs that matters, or "".
+func changed(now, was *resourcev1.ResourceClaim, since string) string {
+	before, is := was.Status.Allocation, now.Status.Allocation
+	switch {
+	case now.UID != was.UID:
+		return "was replaced by another one of that name after " + since + "; this one holds " + holds(is)
+	case is == nil && before != nil:
+		return "is no longer allocated"
+	case is != nil && !sameDevices(is, before):
+		return "has changed after " + since + ": it holds " + holds(is) + " now, and not " + holds(before)
+	}
+	return ""
+}
+
+// holds names the devices of an allocation.
+func holds(allocation *resourcev1.AllocationResult) string {
+	var names []string
+	if allocation != nil {
+		for i := range allocation.Devices.Results {
+			names = append(names, deviceOf(&allocation.Devices.Results[i]).String())
+		}
+	}
+	if len(names) == 0 {
+		return "no device"
+	}
+	return strings.Join(names, ", ")
 }
 
 // A ReservedError says that a claim cannot be deallocated because it is reserved.
@@ -82,36 +181,31 @@ func (e *ReservedError) Error() string {
 
 // deallocate clears one claim, in the order of the controller of resource claims: the allocation first, then
 // the finalizer. An announcement around both tells other runs what was meant.
-func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
+func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef, shown *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
-	guard := func(claim *resourcev1.ResourceClaim) error {
-		if len(claim.Status.ReservedFor) > 0 {
-			return &ReservedError{ref, claim.Status.ReservedFor}
-		}
-		return nil
-	}
 	a := &Announcement{Run: r.id, Action: Deallocating, By: r.By, At: r.Clock.Now().UTC()}
-	if _, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		if err := guard(claim); err != nil || claim.Status.Allocation == nil {
+	begun, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if err := guard(claim, shown); err != nil || claim.Status.Allocation == nil {
 			return false, err
 		}
 		if !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
 			return false, nil // it would have to be added to be removed again
 		}
 		return true, mark(claim, a)
-	}, r.Server.UpdateMeta); err != nil {
+	}, r.Server.UpdateMeta)
+	if err != nil || begun == nil {
 		return nil, err
 	}
-	_, err := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		if err := guard(claim); err != nil || claim.Status.Allocation == nil {
+	_, err = r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
+		if err := guardBegun(claim, begun); err != nil || claim.Status.Allocation == nil {
 			return false, err
 		}
 		claim.Status.Allocation = nil
 		return true, nil
 	}, r.Server.UpdateStatus)
 	claim, clearErr := r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
-		if b := AnnouncementOn(claim); err != nil && (b == nil || b.Run != r.id) {
+		if b := AnnouncementOn(claim); claim.UID != begun.UID || err != nil && (b == nil || b.Run != r.id) {
 			return false, nil
 		}
 		return unmark(claim), nil

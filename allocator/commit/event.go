@@ -115,7 +115,7 @@ func (e Event) fenceText() string {
 	case e.Step == LiftFailed:
 		return fmt.Sprintf("looking for DeviceTaintRules of earlier runs: %v", e.Err)
 	case e.Device == (inspect.DeviceID{}):
-		return fmt.Sprintf("kube-scheduler may give devices of other claims away once more, because it is not known whether they are held twice: %v", e.Err)
+		return fmt.Sprintf("no device is fenced off, because it is not known whether other claims hold what is cleared; kube-scheduler may then give away once more what they hold: %v", e.Err)
 	}
 	return fmt.Sprintf("kube-scheduler may give %s away once more although %s holds it, because it could not be tainted: %v", e.Device, joinRefs(e.With), e.Err)
 }

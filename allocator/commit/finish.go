@@ -18,13 +18,16 @@ func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceCl
 	defer cancel()
 	claims := slices.Clone(d.Claims)
 	var errs []error
-	for i, claim := range claims {
+	for i, claim := range d.Claims {
 		ref := refOf(claim)
+		if d.Allocations[ref] != nil {
+			claims[i] = withSpec(r.claims[ref], claim)
+		}
 		consumer, ok := d.Consumers[ref]
 		if !ok {
 			continue
 		}
-		reserved, err := r.reserve(ctx, claim, consumer)
+		reserved, err := r.reserve(ctx, claims[i], consumer)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reserving claim %s for pod %s: %w", ref, consumer.Name, err))
 			continue
@@ -41,11 +44,13 @@ func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceCl
 			a := AnnouncementOn(claim)
 			return a != nil && a.Run == r.id && unmark(claim), nil
 		}, r.Server.UpdateMeta)
-		if err == nil && done == nil {
-			err = ErrNotFound
-		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("removing the announcement from claim %s, which is allocated: %w", ref, err))
+			continue
+		}
+		if done == nil || done.UID != claim.UID || !sameDevices(done.Status.Allocation, d.Allocations[ref]) {
+			errs = append(errs, fmt.Errorf("somebody took the allocation of claim %s away", ref))
+			claims[i] = claim
 			continue
 		}
 		claims[i] = withSpec(done, claim)
@@ -69,6 +74,8 @@ func (r *run) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, cons
 			return false, errors.New("the claim was replaced by another one of the same name")
 		case now.Status.Allocation == nil:
 			return false, errors.New("somebody took its allocation away")
+		case !sameDevices(now.Status.Allocation, claim.Status.Allocation):
+			return false, errors.New("it has another allocation by now")
 		case slices.ContainsFunc(now.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool { return c.UID == consumer.UID }):
 			return false, nil
 		case len(now.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize:

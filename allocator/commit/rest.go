@@ -89,7 +89,7 @@ func (a *API) listClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, stri
 		claims, version, err = a.list(ctx, 0) // the server forgets faster than we read
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("listing resourceclaims: %w", err)
+		return nil, "", fmt.Errorf("listing resourceclaims: %w", classified(err))
 	}
 	return claims, version, nil
 }
@@ -140,11 +140,19 @@ func classified(err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%w (%w)", ErrNotFound, err)
+	case apierrors.IsForbidden(err):
+		return forbidden{err}
 	case apierrors.IsConflict(err):
 		return fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	return err
 }
+
+// forbidden is an ErrForbidden in the words of the server, which say it all.
+type forbidden struct{ error }
+
+func (f forbidden) Is(target error) bool { return target == ErrForbidden }
+func (f forbidden) Unwrap() error        { return f.error }
 
 // UpdateMeta writes annotations and finalizers.
 func (a *API) UpdateMeta(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {

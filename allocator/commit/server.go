@@ -18,6 +18,9 @@ var ErrConflict = errors.New("the claim was changed meanwhile")
 // ErrNotFound says that an object does not exist.
 var ErrNotFound = errors.New("not found")
 
+// ErrForbidden says that the user may not do what was asked for.
+var ErrForbidden = errors.New("forbidden")
+
 // ErrNoWatch says that a server cannot be watched, or no longer.
 var ErrNoWatch = errors.New("the claims cannot be watched")
 
@@ -27,7 +30,8 @@ var ErrNoWatch = errors.New("the claims cannot be watched")
 //
 // The objects that are returned belong to the caller. Of their spec nothing is expected.
 type Server interface {
-	// Claims returns all claims of the cluster, none of them older than the moment of the call.
+	// Claims returns all claims of the cluster, none of them older than the moment of the call, or an error;
+	// ErrForbidden when the user may not list them.
 	Claims(ctx context.Context) ([]*resourcev1.ResourceClaim, error)
 	// Follow calls see with all claims, as Claims returns them, and again with all of them after every change
 	// of a relevant one, for as long as d, or until see returns false. The last of them may be older than

@@ -30,6 +30,7 @@ type allocateOptions struct {
 	node    inspect.NodeName
 	reserve bool
 	settle  time.Duration
+	asked   bool // the user was asked already
 }
 
 var allocateKinds = []kind{kindClaim, kindPod}

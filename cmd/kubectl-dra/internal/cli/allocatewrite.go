@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
@@ -100,6 +101,7 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	o.src.patience.Store(int64(undoPatience))
 	done, claims, err := committer.Allocate(ctx, o.decide)
 	if err != nil {
+		o.noteAllocated(done, claims)
 		return err
 	}
 	if err := o.refuse(done); err != nil {
@@ -107,6 +109,22 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	}
 	o.noteDecision(done)
 	return o.print(claims)
+}
+
+// noteAllocated says which claims are allocated although the command was interrupted or failed: it was too late to
+// take the allocations back.
+func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1.ResourceClaim) {
+	for _, claim := range claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		text := fmt.Sprintf("%s is allocated all the same: it has %s", ref, orNothing(devicesOf(claim.Status.Allocation)))
+		if d.Allocations[ref] == nil {
+			text = fmt.Sprintf("%s is allocated, as it was before", ref)
+		}
+		o.src.note("%s", text)
+	}
 }
 
 // committer returns what writes, after it made sure that a decision can be relied on and may be written.
@@ -219,6 +237,10 @@ func (o *writeOptions) observe(e commit.Event) {
 
 // confirm asks whether a decision is to be written.
 func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
+	if o.asked {
+		o.src.note("The cluster has changed since. What would be written now is something else.")
+	}
+	o.asked = true
 	if err := o.announce(ctx, d); err != nil {
 		return false, err
 	}

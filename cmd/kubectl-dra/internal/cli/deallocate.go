@@ -57,11 +57,9 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refs := make([]inspect.ClaimRef, len(claims))
-	for i, claim := range claims {
-		refs[i] = inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+	for _, claim := range claims {
 		if claim.Status.Allocation == nil {
-			o.src.note("%s is not allocated", refs[i])
+			o.src.note("%s/%s is not allocated", claim.Namespace, claim.Name)
 		}
 	}
 	if o.dryRun == dryRunClient {
@@ -72,14 +70,9 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		o.src.note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
-	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Deallocating, []string{o.namespace}, false))
+	c, err := o.committer(ctx, snapshot)
 	if err != nil {
 		return err
-	}
-	c := o.newCommitter(ctx, api, snapshot)
-	c.Settle = commit.DefaultSettle
-	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
 	}
 	if o.dryRun == dryRunServer {
 		cleared, err := c.DryRunDeallocate(ctx, claims)
@@ -89,17 +82,52 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		o.src.note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
+	var shown []*resourcev1.ResourceClaim
 	if !o.yes {
-		if err := o.confirm(ctx, claims); err != nil {
+		if err := o.confirm(ctx, snapshot, claims); err != nil {
 			return err
 		}
+		shown = claims
+	}
+	return o.clear(ctx, c, claims, shown)
+}
+
+// committer returns what writes.
+func (o *deallocateOptions) committer(ctx context.Context, snapshot *inspect.Snapshot) (*commit.Committer, error) {
+	api, err := o.api(ctx, snapshot, commit.Needed(snapshot.Features(), commit.Deallocating, []string{o.namespace}, false))
+	if err != nil {
+		return nil, err
+	}
+	c := o.newCommitter(ctx, api, snapshot)
+	c.Settle = commit.DefaultSettle
+	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
+		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
+	}
+	return c, nil
+}
+
+// clear deallocates the claims, if they are as they were shown. When that ends early it says how far it came.
+func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, claims, shown []*resourcev1.ResourceClaim) error {
+	refs := make([]inspect.ClaimRef, len(claims))
+	for i, claim := range claims {
+		refs[i] = inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 	}
 	o.src.patience.Store(int64(undoPatience))
-	written, err := c.Deallocate(ctx, refs)
-	if err != nil {
-		return err
+	written, err := c.Deallocate(ctx, refs, shown...)
+	if err == nil {
+		return o.print(withSpecs(written, claims), claims)
 	}
-	return o.print(withSpecs(written, claims), claims)
+	for i, claim := range claims {
+		was := claim.Status.Allocation != nil
+		done := slices.ContainsFunc(written, func(w *resourcev1.ResourceClaim) bool { return w.Name == claim.Name && w.Namespace == claim.Namespace })
+		switch {
+		case was && done:
+			o.src.note("%s is deallocated all the same", refs[i])
+		case was && len(written) > 0:
+			o.src.note("%s is left as it was", refs[i])
+		}
+	}
+	return err
 }
 
 // find looks the claims up and refuses those that are reserved.
@@ -135,12 +163,15 @@ func withSpecs(written, read []*resourcev1.ResourceClaim) []*resourcev1.Resource
 }
 
 // confirm asks whether the allocations are to be cleared.
-func (o *deallocateOptions) confirm(ctx context.Context, claims []*resourcev1.ResourceClaim) error {
+func (o *deallocateOptions) confirm(ctx context.Context, snapshot *inspect.Snapshot, claims []*resourcev1.ResourceClaim) error {
 	o.src.note("To be cleared:")
 	for _, claim := range claims {
 		if claim.Status.Allocation != nil {
 			o.src.note("  %s/%s holds %s", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
 		}
+	}
+	if h := snapshot.Health(inspect.Claims); h.Partial() {
+		o.src.note("  whether other claims hold these devices, too, is not known: %s", healthText(inspect.Claims, h))
 	}
 	o.src.note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
 	yes, err := o.ask(ctx, "Deallocate?")
@@ -165,5 +196,5 @@ func (o *deallocateOptions) print(claims, before []*resourcev1.ResourceClaim) er
 		return o.writeOptions.print(claims)
 	}
 	allocated := slices.DeleteFunc(slices.Clone(before), func(c *resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
-	return output.PrintDeallocations(o.src.streams.Out, allocated)
+	return output.PrintDeallocations(o.src.streams.Out, allocated, o.dryRun != dryRunNone)
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +35,27 @@ func (t *topWriter) begin() (done func(), err error) {
 	}
 	t.writing.Add(1)
 	return t.writing.Done, nil
+}
+
+// execute writes something. When the terminal UI has ended by the time that it is done, nobody is left to show how
+// that went, so it is said on stderr.
+func (t *topWriter) execute(write func() (string, error)) (string, error) {
+	end, err := t.begin()
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	t.src.patience.Store(int64(undoPatience))
+	said, err := write()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.ended && err != nil:
+		t.src.note("%s", oneLine(err))
+	case t.ended:
+		t.src.note("%s", said)
+	}
+	return said, err
 }
 
 // quiet is the source with notes that go into a buffer instead of over the screen.
@@ -120,36 +139,27 @@ func (p *allocationPlan) Text() string { return p.text }
 // Execute implements tui.Plan. If the cluster has changed so that something else would be written than what
 // was confirmed, nothing is.
 func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
-	end, err := p.writer.begin()
-	if err != nil {
-		return "", err
-	}
-	defer end()
-	p.writer.src.patience.Store(int64(undoPatience))
-	committer, err := p.options.committer(ctx, p.snapshot, p.decision)
-	if err != nil {
-		return "", err
-	}
-	committer.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-		return p.options.src.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
-	}
-	committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return sameDevices(d, p.decision), nil }
-	done, _, err := committer.Allocate(ctx, p.options.decide)
-	switch {
-	case errors.Is(err, commit.ErrDeclined):
-		return "", errors.New("the cluster has changed in the meantime: nothing was written, look again")
-	case err != nil:
-		return "", err
-	case len(done.Refusal) > 0:
-		return "", errors.New(strings.Join(done.Refusal, "; "))
-	}
-	return "allocated: " + summary(done), nil
-}
-
-// sameDevices reports whether two decisions give the same devices to the same claims.
-func sameDevices(a, b *commit.Decision) bool {
-	return a.Node == b.Node && maps.EqualFunc(a.Allocations, b.Allocations, func(x, y *resourcev1.AllocationResult) bool {
-		return slices.Equal(devicesOf(x), devicesOf(y))
+	return p.writer.execute(func() (string, error) {
+		committer, err := p.options.committer(ctx, p.snapshot, p.decision)
+		if err != nil {
+			return "", err
+		}
+		committer.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
+			return p.options.src.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
+		}
+		committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return d.Same(p.decision), nil }
+		done, claims, err := committer.Allocate(ctx, p.options.decide)
+		switch {
+		case errors.Is(err, commit.ErrDeclined):
+			return "", errors.New("the cluster has changed in the meantime: nothing was written, look again")
+		case err != nil && len(claims) > 0:
+			return "", fmt.Errorf("allocated all the same: %s: %w", summary(done), err)
+		case err != nil:
+			return "", err
+		case len(done.Refusal) > 0:
+			return "", errors.New(strings.Join(done.Refusal, "; "))
+		}
+		return "allocated: " + summary(done), nil
 	})
 }
 
@@ -166,7 +176,7 @@ func summary(d *commit.Decision) string {
 
 // planDeallocation looks at what would be cleared.
 func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) (tui.Plan, error) {
-	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
+	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return nil, err
 	}
@@ -183,43 +193,32 @@ func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) 
 		return nil, err
 	}
 	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
-	return &deallocationPlan{t, o, claim, head + text}, nil
+	return &deallocationPlan{t, o, snapshot, claim, head + text}, nil
 }
 
 // deallocationPlan is the clearing of an allocation that was not done yet.
 type deallocationPlan struct {
-	writer  *topWriter
-	options *deallocateOptions
-	claim   *resourcev1.ResourceClaim
-	text    string
+	writer   *topWriter
+	options  *deallocateOptions
+	snapshot *inspect.Snapshot
+	claim    *resourcev1.ResourceClaim
+	text     string
 }
 
 // Text implements tui.Plan.
 func (p *deallocationPlan) Text() string { return p.text }
 
-// Execute implements tui.Plan.
+// Execute implements tui.Plan. Unless the claim is as it was shown, nothing is written.
 func (p *deallocationPlan) Execute(ctx context.Context) (string, error) {
-	end, err := p.writer.begin()
-	if err != nil {
-		return "", err
-	}
-	defer end()
-	p.writer.src.patience.Store(int64(undoPatience))
-	o := *p.options
-	o.yes = true // it was confirmed on the screen
-	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims})
-	if err != nil {
-		return "", err
-	}
-	claims, err := o.find(snapshot)
-	if err != nil {
-		return "", err
-	}
-	if now := claims[0].Status.Allocation; now == nil || claims[0].UID != p.claim.UID || !slices.Equal(devicesOf(now), devicesOf(p.claim.Status.Allocation)) {
-		return "", errors.New("the claim has changed in the meantime: nothing was written, look again")
-	}
-	if err := o.run(ctx); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("deallocated: %s/%s", p.claim.Namespace, p.claim.Name), nil
+	return p.writer.execute(func() (string, error) {
+		c, err := p.options.committer(ctx, p.snapshot)
+		if err != nil {
+			return "", err
+		}
+		shown := []*resourcev1.ResourceClaim{p.claim}
+		if err := p.options.clear(ctx, c, shown, shown); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("deallocated: %s/%s", p.claim.Namespace, p.claim.Name), nil
+	})
 }

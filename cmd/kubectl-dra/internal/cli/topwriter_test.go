@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 func TestTheWriterEndsAfterWhatWasBegun(t *testing.T) {
@@ -27,4 +32,25 @@ func TestTheWriterEndsAfterWhatWasBegun(t *testing.T) {
 			t.Error("it waits although nothing is being written")
 		}
 	})
+}
+
+// TestTheEndOfAWriteIsSaid: when there is no screen any more to say it on, stderr tells what was written.
+func TestTheEndOfAWriteIsSaid(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		var out bytes.Buffer
+		writer := &topWriter{src: newSource(genericiooptions.IOStreams{ErrOut: &out}, nil)}
+		for _, failure := range []error{nil, errors.New("allocated all the same: \x1b[2Jml/x has gpu-0")} {
+			writer.ended = false
+			if _, err := writer.execute(func() (string, error) { writer.ended = ended; return "allocated: ml/x", failure }); !errors.Is(err, failure) {
+				t.Error(err)
+			}
+		}
+		want := ""
+		if ended {
+			want = "allocated: ml/x\nallocated all the same: \\x1b[2Jml/x has gpu-0\n"
+		}
+		if !strings.HasPrefix(out.String(), want) || ended == (out.Len() == 0) {
+			t.Errorf("ended %v: said %q", ended, out.String())
+		}
+	}
 }

@@ -62,10 +62,14 @@ func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 	return nil
 }
 
-// PrintDeallocations prints one line per claim that has no allocation any more.
-func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
+// PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have none.
+func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun bool) error {
+	suffix := ""
+	if dryRun {
+		suffix = " (dry run)"
+	}
 	for _, claim := range claims {
-		if _, err := fmt.Fprintln(w, inspect.Sanitize(fmt.Sprintf("%s/%s: deallocated", claim.Namespace, claim.Name))); err != nil {
+		if _, err := fmt.Fprintln(w, inspect.Sanitize(fmt.Sprintf("%s/%s: deallocated%s", claim.Namespace, claim.Name, suffix))); err != nil {
 			return err
 		}
 	}
