@@ -109,11 +109,15 @@ func (e *MissingError) Error() string {
 }
 
 // Check asks the server for permissions. It returns a *MissingError with those that are missing. A server that
-// cannot be asked is no error: it refuses the writes themselves if it has to.
+// cannot be asked, which is tried once, is no error: it refuses the writes themselves if it has to.
 func (a *API) Check(ctx context.Context, needed []Permission) error {
 	missing := &MissingError{}
 	for _, p := range needed {
-		if ok, err := a.may(ctx, p); err == nil && !ok {
+		ok, err := a.may(ctx, p)
+		if err != nil {
+			break
+		}
+		if !ok {
 			missing.Missing = append(missing.Missing, p)
 		}
 	}

@@ -1,9 +1,14 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -18,10 +23,20 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
-// pageSize is how many claims one request lists.
-const pageSize = 500
+const (
+	// pageSize is how many claims one request lists.
+	pageSize = 500
+	// maxClaims is after how many claims a list is given up: no cluster has as many, so the server is making
+	// them up.
+	maxClaims = 1_000_000
+	// maxBody is how many bytes of one answer are read.
+	maxBody = 512 << 20
+	// requestTimeout bounds a request where the configuration does not.
+	requestTimeout = 30 * time.Second
+)
 
 // A run makes a few dozen requests; the client must not slow it down.
 const (
@@ -39,22 +54,55 @@ type API struct {
 	client  *rest.RESTClient
 	version string
 	dryRun  bool
+	timeout time.Duration // of one request, with all that is tried again for it
 }
 
 // NewAPI returns a client of the API server that config points to. version is that of resource.k8s.io to
-// speak, as "v1"; with dryRun the server checks every write and stores nothing.
+// speak, as "v1"; with dryRun the server checks every write and stores nothing. The Timeout of config bounds every
+// request but a watch; where it is 0, 30 s do.
 func NewAPI(config *rest.Config, version string, dryRun bool) (*API, error) {
 	c := rest.CopyConfig(config)
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.QPS, c.Burst = max(c.QPS, queriesPerSecond), max(c.Burst, burst)
+	timeout := cmp.Or(c.Timeout, requestTimeout)
+	c.Timeout = 0 // it would be for each try, and end watches
+	c.Wrap(bounded)
 	c.ContentType, c.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	client, err := rest.UnversionedRESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	return &API{client: client, version: version, dryRun: dryRun}, nil
+	return &API{client: client, version: version, dryRun: dryRun, timeout: timeout}, nil
+}
+
+// do makes a request in bounded time and returns the body of the answer, or the error in the words of the server.
+func (a *API) do(ctx context.Context, request *rest.Request) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	result := request.Do(limited)
+	err := result.Error()
+	if err == nil {
+		return result.Raw()
+	}
+	if ctx.Err() == nil && limited.Err() != nil {
+		return nil, fmt.Errorf("no answer within %s (--request-timeout)", a.timeout)
+	}
+	return nil, err
+}
+
+// bounded makes the bodies of answers end with an error where they would be too long to keep.
+func bounded(next http.RoundTripper) http.RoundTripper { return boundedBodies{next} }
+
+type boundedBodies struct{ next http.RoundTripper }
+
+func (b boundedBodies) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := b.next.RoundTrip(request)
+	if err == nil {
+		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
+	}
+	return response, err
 }
 
 // path is that of a claim, of the claims of a namespace, or of all claims.
@@ -72,6 +120,7 @@ func (a *API) path(ref inspect.ClaimRef) []string {
 
 // claimList is a list of claims at any version.
 type claimList struct {
+	metav1.TypeMeta
 	metav1.ListMeta `json:"metadata"`
 	Items           []*resourcev1.ResourceClaim `json:"items"`
 }
@@ -98,21 +147,30 @@ func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClai
 	var out []*resourcev1.ResourceClaim
 	options := metav1.ListOptions{Limit: limit}
 	for {
-		data, err := body(a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
-			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).Do(ctx))
+		data, err := a.do(ctx, a.client.Get().AbsPath(a.path(inspect.ClaimRef{})...).
+			SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}))
 		if err != nil {
 			return nil, "", err
 		}
 		page := &claimList{}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, page); err != nil {
-			return nil, "", fmt.Errorf("reading the answer: %w", err)
+		if err := decode(data, page); err != nil {
+			return nil, "", err
+		}
+		if page.Kind != "ResourceClaimList" || slices.Contains(page.Items, nil) {
+			return nil, "", fmt.Errorf("reading the answer: it is no list of resourceclaims, but %q", page.Kind)
 		}
 		out = append(out, page.Items...)
+		if len(out) > maxClaims {
+			return nil, "", fmt.Errorf("the server goes on after %d objects", len(out))
+		}
 		if page.Continue == "" {
 			return out, page.ResourceVersion, nil
 		}
 		if page.Continue == options.Continue {
 			return nil, "", fmt.Errorf("the server repeats itself after %d objects", len(out))
+		}
+		if len(page.Items) == 0 {
+			return nil, "", fmt.Errorf("the server sends a page without objects after %d of them", len(out))
 		}
 		options.Continue = page.Continue
 	}
@@ -120,19 +178,37 @@ func (a *API) list(ctx context.Context, limit int64) ([]*resourcev1.ResourceClai
 
 // Claim reads a claim.
 func (a *API) Claim(ctx context.Context, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
-	data, err := body(a.client.Get().AbsPath(a.path(ref)...).Do(ctx))
+	data, err := a.do(ctx, a.client.Get().AbsPath(a.path(ref)...))
 	if err != nil {
 		return nil, classified(err)
 	}
-	return decodeClaim(data)
+	return decodeClaim(data, ref)
 }
 
-func decodeClaim(data []byte) (*resourcev1.ResourceClaim, error) {
+// decodeClaim decodes an answer that has to be a certain claim.
+func decodeClaim(data []byte, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, error) {
 	claim := &resourcev1.ResourceClaim{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, claim); err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+	if err := decode(data, claim); err != nil {
+		return nil, err
+	}
+	if claim.Kind != "ResourceClaim" || refOf(claim) != ref {
+		return nil, fmt.Errorf("reading the answer: it is not resourceclaim %s, but %q %s", ref, claim.Kind, refOf(claim))
 	}
 	return claim, nil
+}
+
+// decode decodes an answer, but refuses quantities that would take for ever to read.
+func decode(data []byte, into any) error {
+	if guarded := quantity.Replace(data); guarded != nil {
+		trial := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(guarded, trial); err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, into); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	return nil
 }
 
 // classified wraps an error of the server so that it is one of those of Server.
@@ -187,7 +263,7 @@ func (a *API) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim)
 // update changes a claim as the server has it, if it still is at the version that was read.
 func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subresource string, change func(*unstructured.Unstructured) error) (*resourcev1.ResourceClaim, error) {
 	ref := refOf(claim)
-	data, err := body(a.client.Get().AbsPath(a.path(ref)...).Do(ctx))
+	data, err := a.do(ctx, a.client.Get().AbsPath(a.path(ref)...))
 	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("%w (%w)", ErrConflict, err)
@@ -214,37 +290,40 @@ func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subre
 	if a.dryRun {
 		request = request.Param("dryRun", metav1.DryRunAll)
 	}
-	data, err = body(request.Do(ctx))
+	data, err = a.do(ctx, request)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	if err != nil {
 		return nil, classified(err)
 	}
-	return decodeClaim(data)
+	return decodeClaim(data, ref)
 }
 
 // PodUID reads the UID of a pod.
 func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error) {
-	data, err := body(a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name).Do(ctx))
+	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name))
 	if err != nil {
 		return "", classified(err)
 	}
 	pod := &metav1.PartialObjectMetadata{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, pod); err != nil {
-		return "", fmt.Errorf("reading the answer: %w", err)
+	if err := decode(data, pod); err != nil {
+		return "", err
+	}
+	if pod.Kind != "Pod" || pod.UID == "" {
+		return "", fmt.Errorf("reading the answer: it is not pod %s/%s, but %q", ref.Namespace, ref.Name, pod.Kind)
 	}
 	return pod.UID, nil
 }
 
 func (a *API) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
-	data, err := body(a.client.Get().AbsPath("/api/v1/namespaces", name).Do(ctx))
+	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", name))
 	if err != nil {
 		return nil, classified(err)
 	}
 	namespace := &metav1.PartialObjectMetadata{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, namespace); err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
+	if err := decode(data, namespace); err != nil {
+		return nil, err
 	}
 	return namespace.Labels, nil
 }
@@ -261,7 +340,7 @@ func (a *API) may(ctx context.Context, p Permission) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
-	data, err := body(a.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(text).Do(ctx))
+	data, err := a.do(ctx, a.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").Body(text))
 	if err != nil {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
@@ -270,12 +349,4 @@ func (a *API) may(ctx context.Context, p Permission) (bool, error) {
 		return false, fmt.Errorf("asking for a permission: %w", err)
 	}
 	return answer.Status.Allowed, nil
-}
-
-// body is the body of an answer, or the error in the words of the server.
-func body(result rest.Result) ([]byte, error) {
-	if err := result.Error(); err != nil {
-		return nil, err
-	}
-	return result.Raw()
 }

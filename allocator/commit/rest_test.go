@@ -37,7 +37,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		s.review(w, r)
 	case r.URL.Path == claims+"resourceclaims":
-		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{}, "items": s.w.list()})
+		answer(w, http.StatusOK, map[string]any{"kind": "ResourceClaimList", "metadata": map[string]any{}, "items": s.w.list()})
 	case strings.HasPrefix(r.URL.Path, claims) && len(parts) >= 7:
 		s.claim(w, r, inspect.ClaimRef{Namespace: parts[4], Name: parts[6]}, len(parts) == 8)
 	case strings.HasPrefix(r.URL.Path, claims+"devicetaintrules"):
@@ -45,7 +45,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/namespaces/ns" && s.labels != nil:
 		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"labels": s.labels}})
 	case strings.Contains(r.URL.Path, "/pods/"):
-		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"uid": "pod-uid"}})
+		answer(w, http.StatusOK, map[string]any{"kind": "Pod", "metadata": map[string]any{"uid": "pod-uid"}})
 	default:
 		answer(w, http.StatusNotFound, nil)
 	}
@@ -81,6 +81,7 @@ func (s *apiServer) claim(w http.ResponseWriter, r *http.Request, ref inspect.Cl
 	text, _ := json.Marshal(stored)
 	var object map[string]any
 	_ = json.Unmarshal(text, &object)
+	object["kind"] = "ResourceClaim"
 	object["status"].(map[string]any)["ofTheFuture"] = "kept"
 	answer(w, http.StatusOK, object)
 }
@@ -96,7 +97,7 @@ func (s *apiServer) rules(w http.ResponseWriter, r *http.Request, name string) {
 		if r.URL.Query().Get("labelSelector") != FenceKey {
 			rules = nil
 		}
-		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{}, "items": rules})
+		answer(w, http.StatusOK, map[string]any{"kind": "DeviceTaintRuleList", "metadata": map[string]any{}, "items": rules})
 		return
 	case http.MethodPost:
 		_ = json.NewDecoder(r.Body).Decode(rule) // seen in what is compared

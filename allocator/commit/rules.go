@@ -8,7 +8,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	kjson "sigs.k8s.io/json"
 )
 
 // Rules is a RuleServer over HTTP. It speaks one version of resource.k8s.io, at each of which (v1, v1beta2,
@@ -27,13 +26,19 @@ func (r *Rules) path(name ...string) []string {
 
 // Fences lists the rules that are fences.
 func (r *Rules) Fences(ctx context.Context) ([]*resourcev1.DeviceTaintRule, error) {
-	data, err := body(r.api.client.Get().AbsPath(r.path()...).Param("labelSelector", FenceKey).Do(ctx))
+	data, err := r.api.do(ctx, r.api.client.Get().AbsPath(r.path()...).Param("labelSelector", FenceKey))
 	if err != nil {
 		return nil, fmt.Errorf("listing devicetaintrules: %w", err)
 	}
 	list := &resourcev1.DeviceTaintRuleList{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, list); err != nil {
-		return nil, fmt.Errorf("listing devicetaintrules: reading the answer: %w", err)
+	if err := decode(data, list); err != nil {
+		return nil, fmt.Errorf("listing devicetaintrules: %w", err)
+	}
+	if list.Kind != "DeviceTaintRuleList" {
+		return nil, fmt.Errorf("listing devicetaintrules: reading the answer: it is no list of them, but %q", list.Kind)
+	}
+	if list.Continue != "" {
+		return nil, fmt.Errorf("listing devicetaintrules: the server sends only %d of them", len(list.Items))
 	}
 	out := make([]*resourcev1.DeviceTaintRule, len(list.Items))
 	for i := range list.Items {
@@ -54,7 +59,7 @@ func (r *Rules) CreateRule(ctx context.Context, rule *resourcev1.DeviceTaintRule
 	if r.api.dryRun {
 		request = request.Param("dryRun", metav1.DryRunAll)
 	}
-	if _, err = body(request.Do(ctx)); apierrors.IsAlreadyExists(err) {
+	if _, err = r.api.do(ctx, request); apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("%w (%w)", ErrExists, err)
 	}
 	return err
@@ -73,6 +78,6 @@ func (r *Rules) DeleteRule(ctx context.Context, rule *resourcev1.DeviceTaintRule
 	if err != nil {
 		return fmt.Errorf("deleting DeviceTaintRule %s: %w", rule.Name, err)
 	}
-	_, err = body(r.api.client.Delete().AbsPath(r.path(rule.Name)...).Body(data).Do(ctx))
+	_, err = r.api.do(ctx, r.api.client.Delete().AbsPath(r.path(rule.Name)...).Body(data))
 	return classified(err)
 }

@@ -19,8 +19,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxExpired is how often Follow lists again because the server no longer knows the version to watch from.
-const maxExpired = 3
+const (
+	// maxExpired is how often Follow lists again because the server no longer knows the version to watch from.
+	maxExpired = 3
+	// maxWatches is how many watches it opens one after the other.
+	maxWatches = 20
+)
 
 var (
 	errExpired = errors.New("the resource version is too old")
@@ -82,7 +86,7 @@ func (f *follower) show() error {
 
 // watch opens one watch after the other, as long as each of them brings something.
 func (f *follower) watch(ctx context.Context) error {
-	for {
+	for range maxWatches {
 		stream, err := f.api.client.Get().AbsPath(f.api.path(inspect.ClaimRef{})...).
 			Param("watch", "true").Param("allowWatchBookmarks", "true").Param("resourceVersion", f.version).Stream(ctx)
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
@@ -98,6 +102,7 @@ func (f *follower) watch(ctx context.Context) error {
 			return err
 		}
 	}
+	return fmt.Errorf("the server ended %d watches", maxWatches)
 }
 
 // take takes events from a watch until it ends.
@@ -133,9 +138,12 @@ func (f *follower) apply(kind watch.EventType, object []byte) error {
 	default:
 		return fmt.Errorf("watching resourceclaims: the server sends %q", kind)
 	}
-	claim, err := decodeClaim(object)
-	if err != nil {
-		return err
+	claim := &resourcev1.ResourceClaim{}
+	if err := decode(object, claim); err != nil {
+		return fmt.Errorf("watching resourceclaims: %w", err)
+	}
+	if claim.Kind != "ResourceClaim" || claim.ResourceVersion == "" {
+		return fmt.Errorf("watching resourceclaims: the server sends %q", claim.Kind)
 	}
 	f.version = claim.ResourceVersion
 	if kind == watch.Bookmark {

@@ -26,7 +26,7 @@ type watched struct {
 func (s *watched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("watch") == "" {
 		s.lists++
-		answer(w, http.StatusOK, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(s.lists * 10)}, "items": []any{}})
+		answer(w, http.StatusOK, map[string]any{"kind": "ResourceClaimList", "metadata": map[string]any{"resourceVersion": fmt.Sprint(s.lists * 10)}, "items": []any{}})
 		return
 	}
 	s.from = append(s.from, r.URL.Query().Get("resourceVersion"))
@@ -63,7 +63,7 @@ func hangs(w http.ResponseWriter, r *http.Request) {
 
 func event(kind, name, version string) map[string]any {
 	claim := held(name, whole("x0"))
-	claim.ResourceVersion = version
+	claim.Kind, claim.ResourceVersion = "ResourceClaim", version
 	return map[string]any{"type": kind, "object": claim}
 }
 
