@@ -51,6 +51,9 @@ func (s *source) guarded() *compiledSelector {
 		if s.guard.Error != nil {
 			return
 		}
+		if term := s.term.Load(); term != nil && harmless(term.expr) {
+			return
+		}
 		if _, parsed := s.parse(); parsed != nil && harmless(parsed.Expr()) {
 			return
 		}
