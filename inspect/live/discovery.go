@@ -4,9 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 // discovered is what the server says about one group version.
@@ -52,8 +55,15 @@ func once(f func(context.Context) (discovered, error)) func(context.Context) (di
 // does not answer at all.
 func (r *reader) discover(ctx context.Context, gv schema.GroupVersion) (discovered, error) {
 	var found metav1.APIResourceList
-	err := r.client.Get().AbsPath("/apis", gv.Group, gv.Version).MaxRetries(retries).Do(ctx).Into(&found)
+	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.discovery})
+	request := r.client.Get().AbsPath("/apis", gv.Group, gv.Version).MaxRetries(r.retries)
+	if r.timeout > 0 {
+		request.Timeout(r.timeout)
+	}
+	err := decode(request.Do(bounded), &found)
 	switch {
+	case ctx.Err() != nil:
+		return discovered{}, ctx.Err() //nolint:wrapcheck // of the caller
 	case err == nil:
 	case isNotServed(err):
 		return discovered{known: true}, nil
@@ -77,4 +87,32 @@ func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, erro
 	}
 	d, err := ask(ctx)
 	return err != nil || d.mayServe(string(k.resource)), err
+}
+
+// discoveredFor is how long an answer of discovery is used again while a cluster is followed.
+const discoveredFor = 50 * time.Second
+
+// recent is what discovery said about a group version a while ago.
+type recent struct {
+	mu    sync.Mutex
+	at    time.Time
+	found discovered
+}
+
+// discoverOften is discover for callers that ask again and again: several resources share a group, and an answer
+// is used for a while, also the one that there is no telling.
+func (r *reader) discoverOften(ctx context.Context, gv schema.GroupVersion) (discovered, error) {
+	shared, _ := r.recent.LoadOrStore(gv, &recent{})
+	known := shared.(*recent) //nolint:forcetypeassert // nothing else is stored
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if !known.at.IsZero() && time.Since(known.at) < discoveredFor {
+		return known.found, nil
+	}
+	found, err := r.discover(ctx, gv)
+	if err != nil {
+		return discovered{}, err
+	}
+	known.at, known.found = time.Now(), found
+	return found, nil
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 // Cause says in one word why a server could not be asked.
@@ -61,6 +62,12 @@ func cause(err error) string {
 	if apierrors.IsUnauthorized(err) {
 		return "the server refused the credentials (401 Unauthorized)" // client-go words it in two other ways
 	}
+	if large := (*connection.TooLargeError)(nil); errors.As(err, &large) {
+		return large.Error()
+	}
+	if silent := (*connection.SilentError)(nil); errors.As(err, &silent) {
+		return silent.Error()
+	}
 	if request := (*url.Error)(nil); errors.As(err, &request) && request.Err != nil {
 		return request.Err.Error()
 	}
@@ -70,14 +77,14 @@ func cause(err error) string {
 // fatal returns err as a *ServerError when it says that the server as a whole cannot be asked, and nil
 // when only this request failed.
 func (r *reader) fatal(err error) error {
-	if errors.As(err, new(*ServerError)) {
-		return err
+	if errors.As(err, new(*ServerError)) || errors.Is(err, context.Canceled) {
+		return err // nothing is known of what was given up
 	}
 	var why Cause
 	switch {
 	case apierrors.IsUnauthorized(err):
 		why = Unauthenticated
-	case errors.As(err, new(apierrors.APIStatus)):
+	case errors.As(err, new(apierrors.APIStatus)), errors.As(err, new(*connection.TooLargeError)):
 		return nil
 	case isTLS(err):
 		why = Untrusted
@@ -137,10 +144,10 @@ func (r *reader) nothingAnswered(v serverVersion, results []listed) error {
 	return &ServerError{Server: r.server, Cause: Failing, Err: errors.New(first)}
 }
 
-// serverName is the address of the server, without credentials.
+// serverName is the address of the server, without credentials and without the timeout that client-go adds.
 func serverName(client *rest.RESTClient) string {
 	u := *client.Get().AbsPath("/").URL()
-	u.User = nil
+	u.User, u.RawQuery = nil, ""
 	return clean(strings.TrimSuffix(u.String(), "/"))
 }
 

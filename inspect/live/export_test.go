@@ -1,12 +1,28 @@
 package live
 
 import (
+	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
+
+// RealRhythm lets a test wait as long as users do.
+func RealRhythm(t *testing.T) {
+	quick := rhythm
+	rhythm = connection.Default
+	t.Cleanup(func() { rhythm = quick })
+}
 
 // Tests do not wait for servers to recover.
 func init() {
-	backoff = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 3, Cap: 100 * time.Millisecond}
+	rhythm.First, rhythm.Most, rhythm.Forbidden, rhythm.Steady = 20*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond, time.Second
+}
+
+// SmallLimits lets a test meet the limits soon.
+func SmallLimits(t *testing.T) {
+	large := limits
+	limits.page, limits.whole, limits.list, limits.discovery, limits.version, limits.metrics = 2<<10, 4<<10, 32<<10, 2<<10, 2<<10, 2<<10
+	limits.token, limits.objects, limits.pages = 100, 100, 10
+	t.Cleanup(func() { limits = large })
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,10 @@ type typed struct {
 // read returns the objects of a decoded list at v1, reduced.
 func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
 	objects, err := k.items(v, list)
-	for _, o := range objects {
+	for i, o := range objects {
+		if o.GetName() == "" {
+			return nil, fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
+		}
 		k.reduce(o)
 	}
 	return objects, err

@@ -4,21 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
-// retries is how often a request is repeated when the server asks for that (429, or 5xx with
+// readRetries is how often a request of Read is repeated when the server asks for that (429, or 5xx with
 // Retry-After) or drops the connection. A reader that is started by hand has no use for client-go's
 // ten.
-const retries = 3
+const readRetries = 3
 
 // listed is the outcome of reading one resource.
 type listed struct {
@@ -26,6 +27,7 @@ type listed struct {
 	// answered: at least one page was read.
 	answered bool
 	objects  []object
+	revision string // of the list
 }
 
 // read lists a resource at its newest served version. The error is that of a server that does not
@@ -101,7 +103,7 @@ func (r *reader) broken(k kind, version string, err error) (listed, error) {
 		return listed{}, err
 	}
 	return listed{health: inspect.Health{State: inspect.Broken, Version: version,
-		Message: fmt.Sprintf("listing %s: %s", k.qualified(), clean(err.Error()))}}, nil
+		Message: fmt.Sprintf("listing %s: %s", k.qualified(), clean(cause(err)))}}, nil
 }
 
 // list reads all pages. When a continue token has expired (410 Gone) it starts again and asks for
@@ -109,48 +111,80 @@ func (r *reader) broken(k kind, version string, err error) (listed, error) {
 // *partialError comes with the result, every other error without.
 func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace string) (listed, error) {
 	result, err := r.listPages(ctx, k, v, namespace, r.opts.PageSize)
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return r.listPages(ctx, k, v, namespace, 0)
+	if isExpired(err) && result.answered {
+		result, err = r.listPages(ctx, k, v, namespace, 0)
+	}
+	if err != nil && !errors.As(err, new(*partialError)) {
+		return listed{}, err
 	}
 	return result, err
 }
+
+func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// listPages is list without a second beginning. With an error, only whether there was a page counts.
 
 func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string, limit int64) (listed, error) {
 	var result listed
 	var partial error
 	options := metav1.ListOptions{Limit: limit}
-	for read := 0; ; {
+	for pages := newPaging(k); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options)
-		if err != nil {
-			return listed{}, err
+		if smaller, ok := smallerPage(options, err); ok {
+			options = smaller
+			continue
 		}
-		about, err := meta.ListAccessor(page)
 		if err != nil {
-			return listed{}, fmt.Errorf("reading the list: %w", err)
+			return result, err
 		}
-		read += meta.LenList(page)
-		next := about.GetContinue()
-		objects, err := k.read(v, page)
+		objects, err := k.read(v, page.list)
 		if err != nil && !errors.As(err, new(*partialError)) {
 			return listed{}, err
 		}
 		partial = errors.Join(partial, err)
-		result.answered = true
+		if err := pages.add(page, objects, options.Limit); err != nil {
+			return listed{}, err
+		}
+		result.answered, result.revision = true, page.revision
 		result.objects = append(result.objects, objects...)
-		r.progress("read %d %s", read, k.resource)
-		if next == "" {
+		r.progress("read %d %s", pages.objects, k.resource)
+		if options.Continue = page.next; page.next == "" {
 			return result, partial
 		}
-		if next == options.Continue {
-			return listed{}, fmt.Errorf("the server repeats itself after %d objects", read)
-		}
-		options.Continue = next
 	}
 }
 
-func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (runtime.Object, error) {
+// listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said.
+func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (*page, error) {
 	into := v.newList()
-	return into, r.request(k, v, namespace, options).Do(ctx).Into(into)
+	bounds := connection.Bounds{Bytes: limits.page}
+	if options.Limit == 0 || options.ResourceVersion != "" { // a server may answer that from its cache, which knows no pages
+		bounds.Bytes = limits.whole
+	}
+	result := r.request(k, v, namespace, options).Do(connection.With(ctx, bounds))
+	err := decode(result, into)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() //nolint:wrapcheck // of the caller
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newPage(result, into)
+}
+
+// decode decodes the answer to a request.
+func decode(result rest.Result, into runtime.Object) error {
+	if err := result.Error(); err != nil {
+		return err //nolint:wrapcheck // callers look at it and say what they asked for
+	}
+	var content string
+	result.ContentType(&content)
+	switch media, _, err := mime.ParseMediaType(content); {
+	case content == "":
+	case err != nil, media != runtime.ContentTypeJSON && media != runtime.ContentTypeProtobuf:
+		return fmt.Errorf("the answer is %q: a page of a login or of a proxy, and not of an API server", clean(content))
+	}
+	return result.Into(into) //nolint:wrapcheck // as above
 }
 
 // request asks for a resource at a version, in one namespace or in all ("").
@@ -164,7 +198,10 @@ func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.
 	}
 	request := r.client.Get().AbsPath(append(path, string(k.resource))...).
 		SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).
-		MaxRetries(retries)
+		MaxRetries(r.retries)
+	if r.timeout > 0 && !options.Watch {
+		request.Timeout(r.timeout)
+	}
 	if v.jsonOnly {
 		request.SetHeader("Accept", runtime.ContentTypeJSON)
 	}

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 const (
 	// metricsTimeout bounds the wait for /metrics, which on a busy server is tens of megabytes. The
 	// gates are worth waiting for, but there are defaults to fall back to.
 	metricsTimeout = 10 * time.Second
-	// metricsLimit bounds how much of it is read, in bytes.
-	metricsLimit = 256 << 20
 	// longestLine is the longest line that is looked at; a line with a gate has a hundred bytes.
 	longestLine = 4 << 10
 )
@@ -33,12 +32,13 @@ type metricGates struct {
 func (r *reader) gates(ctx context.Context) metricGates {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
-	body, err := r.client.Get().AbsPath("/metrics").SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
+	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.metrics})
+	body, err := r.client.Get().AbsPath("/metrics").SetHeader("Accept", "text/plain").MaxRetries(0).Stream(bounded)
 	if err != nil {
 		return metricGates{why: reason(err)}
 	}
 	defer func() { _ = body.Close() }() // nothing was written
-	gates, err := parseGates(io.LimitReader(body, metricsLimit))
+	gates, err := parseGates(body)
 	switch {
 	case err != nil:
 		return metricGates{why: reason(err)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 const (
@@ -66,9 +68,12 @@ type Cluster struct {
 type reader struct {
 	client   *rest.RESTClient
 	server   string
+	timeout  time.Duration // of each request but watches; 0: that of the client, if it has one
+	retries  int           // how often client-go repeats a request by itself
 	opts     Options
 	served   map[string]func(context.Context) (discovered, error) // by path, see discovery.go
 	progress func(format string, args ...any)
+	recent   sync.Map // of *recent by schema.GroupVersion, see discoverOften
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the
@@ -89,10 +94,11 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 	for i, k := range kinds {
 		group.Go(func() (err error) { results[i], err = r.read(groupCtx, k); return err })
 	}
-	if err := group.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("reading %s: %w", r.server, context.Cause(ctx))
-		}
+	err = group.Wait()
+	if ctx.Err() != nil { // whatever failed, or was given up without an error, has no other reason
+		return nil, fmt.Errorf("reading %s: %w", r.server, context.Cause(ctx))
+	}
+	if err != nil {
 		return nil, err
 	}
 
@@ -131,7 +137,7 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, server: serverName(client), opts: opts}
+	r := &reader{client: client, server: serverName(client), opts: opts, retries: readRetries}
 	r.served = r.discoveries(chosen)
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil
@@ -143,13 +149,17 @@ func newClient(config *rest.Config) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
 	c.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	c.ContentType = runtime.ContentTypeProtobuf
-	c.NegotiatedSerializer = codecs().WithoutConversion()
+	c.NegotiatedSerializer = codec{codecs().WithoutConversion()}
 	// Deprecated versions are chosen only where nothing newer is served: no news for the user.
 	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	if c.RateLimiter == nil && c.QPS >= 0 {
 		c.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(max(c.QPS, queriesPerSecond), max(c.Burst, burst))
 	}
-	return rest.UnversionedRESTClientFor(c)
+	client, err := connection.Client(c)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says which server
+	}
+	return rest.UnversionedRESTClientForConfigAndClient(c, client)
 }
 
 // serialized wraps a progress function so that calls do not overlap.

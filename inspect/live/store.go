@@ -38,6 +38,21 @@ func (k key) compare(other key) int {
 	return cmp.Or(cmp.Compare(k.namespace, other.namespace), cmp.Compare(k.name, other.name))
 }
 
+// String is NAMESPACE/NAME, or NAME.
+func (k key) String() string {
+	if k.namespace == "" {
+		return k.name
+	}
+	return k.namespace + "/" + k.name
+}
+
+// size is the number of objects.
+func (s *store) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.objects)
+}
+
 func newStore(k kind, filled, dirty func()) *store {
 	return &store{kind: k, filled: filled, dirty: dirty, objects: map[key]object{}, changed: map[key]bool{}}
 }

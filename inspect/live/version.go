@@ -12,6 +12,7 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 // serverVersion is what the server says about its version.
@@ -27,7 +28,15 @@ type serverVersion struct {
 // version reads /version. The error is that of a server that does not answer; that the version cannot
 // be read is no error.
 func (r *reader) version(ctx context.Context) (serverVersion, error) {
-	data, err := r.client.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(retries).DoRaw(ctx)
+	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.version})
+	request := r.client.Get().AbsPath("/version").SetHeader("Accept", runtime.ContentTypeJSON).MaxRetries(r.retries)
+	if r.timeout > 0 {
+		request.Timeout(r.timeout)
+	}
+	data, err := request.DoRaw(bounded)
+	if ctx.Err() != nil {
+		return serverVersion{}, ctx.Err() //nolint:wrapcheck // of the caller
+	}
 	if err != nil {
 		return serverVersion{why: reason(err)}, r.fatal(err)
 	}

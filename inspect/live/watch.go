@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 const (
@@ -31,53 +32,109 @@ const (
 	gatesPause = 5 * time.Minute
 )
 
-// backoff is how reading is repeated after it failed: soon, for a server that restarts, and then less often.
-var backoff = wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 4, Cap: 3 * time.Second}
+// rhythm is how reading is repeated after it failed.
+var rhythm = connection.Default
+
+// breather is the pause of a reflector between attempts; how often the server is asked is the matter of the feed.
+var breather = wait.Backoff{Duration: 10 * time.Millisecond}
 
 // Watcher follows a cluster.
 type Watcher struct {
 	reader  *reader
+	kinds   []kind
+	began   time.Time
 	updates chan *inspect.Snapshot
 	dirty   chan struct{}
+	asked   chan struct{} // closed when it is known what the server is
 	stores  []*store
 
 	mu     sync.Mutex
 	health map[inspect.Resource]inspect.Health
 	about  serverVersion
 	gates  metricGates
+	failed error
 }
 
-// Watch begins to follow the cluster that config points to, until ctx is done. The error is that of a server
-// that cannot be asked (a *ServerError), or of wrong options; later on, whatever fails is tried again and
-// is to be seen in the health of the snapshots. Options.PageSize and Progress do not matter.
+// Watch begins to follow the cluster that config points to, until ctx is done, or until the server turns out not
+// to answer at all at the beginning; see Err. It does not wait for the server. Later on, whatever fails is tried
+// again, less and less often, and is to be seen in the health of the snapshots. The error is that of wrong options.
+// The Timeout of config bounds every request but watches. Options.Progress does not matter.
 func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, error) {
+	timeout := config.Timeout
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // it would end every watch
 	r, kinds, err := newReader(config, opts)
 	if err != nil {
 		return nil, err
 	}
+	r.timeout, r.retries = timeout, 0 // a feed has a pace of its own
 	// client-go reports to its log what is in the health as well; a log would spoil the screen.
-	ctx = klog.NewContext(ctx, logr.Discard())
+	ctx, cancel := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	w := &Watcher{
-		reader: r, updates: make(chan *inspect.Snapshot, 1), dirty: make(chan struct{}, 1),
-		health: map[inspect.Resource]inspect.Health{},
+		reader: r, kinds: kinds, began: time.Now(), updates: make(chan *inspect.Snapshot, 1), dirty: make(chan struct{}, 1),
+		asked: make(chan struct{}), health: map[inspect.Resource]inspect.Health{},
 	}
-	if err := w.ask(ctx); err != nil {
-		return nil, err
+	for _, k := range kinds {
+		w.report(k.resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.resource)})
 	}
 	var group sync.WaitGroup
 	for _, k := range kinds {
-		w.report(k.resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.resource)})
 		w.follow(ctx, k, &group)
 	}
-	group.Go(func() { w.askAgain(ctx) })
+	group.Go(func() {
+		if err := w.ask(ctx); err != nil {
+			if ctx.Err() == nil {
+				w.fail(err)
+			}
+			cancel()
+			return
+		}
+		close(w.asked)
+		w.mark()
+		w.askAgain(ctx)
+	})
 	go func() {
+		defer cancel()
 		w.publish(ctx)
 		group.Wait()
 		close(w.updates)
 	}()
 	return w, nil
+}
+
+func (w *Watcher) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = err
+}
+
+// Err returns a *ServerError when Updates was closed because the server could not be asked at the beginning, and
+// nil when the context of Watch is done.
+func (w *Watcher) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
+}
+
+// Waiting tells what the first snapshot waits for: the server, since when, and what it was asked for and has not
+// answered yet, or how that failed, in the order of the options.
+func (w *Watcher) Waiting() (server string, since time.Time, what []string) {
+	select {
+	case <-w.asked:
+	default:
+		what = append(what, "the version of the server")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, k := range w.kinds {
+		switch h := w.health[k.resource]; h.State {
+		case inspect.Syncing:
+			what = append(what, k.qualified())
+		case inspect.Broken, inspect.Forbidden:
+			what = append(what, h.Message)
+		}
+	}
+	return w.reader.server, w.began, what
 }
 
 // Updates delivers the newest snapshot; one that nobody took is replaced by the next. The channel is closed
@@ -86,16 +143,17 @@ func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
 
 // follow starts to fill a store.
 func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
-	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.resource, h) }}
+	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.resource, h) }, pace: connection.NewPace(rhythm)}
 	s := newStore(k, f.filled, w.mark)
+	f.size = s.size
 	w.stores = append(w.stores, s)
 	source := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return f.list(ctx, o) },
+		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) { return f.list(ctx) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			return f.watch(ctx, o)
 		},
 	}
-	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.resource), TypeDescription: k.qualified(), Backoff: &backoff})
+	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.resource), TypeDescription: k.qualified(), Backoff: &breather})
 	group.Go(func() { reflector.RunWithContext(ctx) })
 }
 
@@ -142,34 +200,49 @@ func (w *Watcher) ask(ctx context.Context) error {
 	return nil
 }
 
-// askAgain notices when a server comes back as another version, or with other gates.
+// askAgain notices when a server comes back as another version, or with other gates. Without a version it asks
+// sooner.
 func (w *Watcher) askAgain(ctx context.Context) {
-	ticker := time.NewTicker(gatesPause)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
+	for pace := connection.NewPace(rhythm); ; {
+		length := gatesPause
+		if w.knowsVersion() {
+			pace.Succeeded()
+		} else {
+			pace.Failed(time.Now(), false, 0)
+			length = pace.Wait(time.Now())
+		}
+		if pause(ctx, length) != nil {
 			return
-		case <-ticker.C:
-			if w.ask(ctx) == nil {
-				w.mark()
-			}
+		}
+		if w.ask(ctx) == nil {
+			w.mark()
 		}
 	}
+}
+
+func (w *Watcher) knowsVersion() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.about.git != ""
 }
 
 // publish makes snapshots of what is new, not more often than shortestPause.
 func (w *Watcher) publish(ctx context.Context) {
 	var objects inspect.Objects
 	var last *inspect.Snapshot
-	for revision, begin := int64(1), time.Now(); ; {
+	select {
+	case <-ctx.Done():
+		return
+	case <-w.asked: // answers depend on the version
+	}
+	for revision := int64(1); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.dirty:
 		}
 		pause := shortestPause
-		if revision > 1 || !w.syncing() || time.Since(begin) >= patience {
+		if revision > 1 || !w.syncing() || time.Since(w.began) >= patience {
 			start := time.Now()
 			config := w.config(revision) // before the objects: what it calls read has to be there
 			for _, s := range w.stores {
@@ -184,7 +257,7 @@ func (w *Watcher) publish(ctx context.Context) {
 			revision++
 			pause = max(pause, breath*time.Since(start))
 		} else {
-			time.AfterFunc(patience, w.mark)
+			time.AfterFunc(patience-time.Since(w.began), w.mark)
 		}
 		select {
 		case <-ctx.Done():

@@ -186,6 +186,7 @@ func TestWatchSurvivesARestart(t *testing.T) {
 
 // TestListsWhereWatchingIsForbidden: permission to list is enough to see something.
 func TestListsWhereWatchingIsForbidden(t *testing.T) {
+	live.RealRhythm(t)
 	h, config := newHub(t)
 	h.put(claimsPath, "ml", "a", "")
 	h.noWatch = true
@@ -288,7 +289,14 @@ func TestHeartbeatsAreNoNews(t *testing.T) {
 }
 
 func TestWatchOfAServerThatIsNotThere(t *testing.T) {
-	_, err := live.Watch(t.Context(), &rest.Config{Host: "http://127.0.0.1:1"}, live.Options{})
+	w, err := live.Watch(t.Context(), &rest.Config{Host: "http://127.0.0.1:1"}, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range w.Updates() {
+		t.Error("there is a snapshot")
+	}
+	err = w.Err()
 	if server := (*live.ServerError)(nil); !errors.As(err, &server) || server.Cause != live.Unreachable {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,0 +1,215 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+)
+
+const (
+	// manyCuts is the number of watches that did not last, one after the other, from which on a resource is
+	// mostly listed.
+	manyCuts = 4
+	// listsPerWatch is how often it is listed then before watching is tried again.
+	listsPerWatch = 5
+)
+
+// watch implements the second half of a cache.ListerWatcher.
+func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	if options.SendInitialEvents != nil && *options.SendInitialEvents {
+		return f.watchFromBeginning(ctx, options)
+	}
+	at := f.get()
+	switch {
+	case !at.served:
+		return later(ctx, unservedPause), nil
+	case at.version.jsonOnly:
+		return later(ctx, pollPause), nil
+	case f.listsOnly():
+		return later(ctx, f.pace.Rhythm().Most*5/4), nil
+	}
+	asked, err := f.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err := f.open(ctx, asked, at.version, at.namespace, options)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err), isExpired(err):
+		now := time.Now() // listing shows whether that is forbidden, too
+		f.pace.Ended(now, now)
+		return later(ctx, f.pace.Wait(now)), nil
+	case err != nil:
+		return nil, f.failed(at.version, err)
+	}
+	f.report(at.health) // it may have been broken
+	return w, nil
+}
+
+// listsOnly reports whether the resource is to be listed once more before watching it is tried again.
+func (f *feed) listsOnly() bool {
+	cut := f.pace.Cuts() >= manyCuts
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unwatched++
+	if !cut || f.unwatched > listsPerWatch {
+		f.unwatched = 0
+		return false
+	}
+	return true
+}
+
+// errNoStream makes a reflector list instead of watching from the beginning.
+var errNoStream = errors.New("the resource cannot be streamed")
+
+// watchFromBeginning begins a watch that first sends what there is. Where that is not possible, or something
+// failed before, the reflector lists.
+func (f *feed) watchFromBeginning(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	if f.pace.Failing() {
+		return nil, errNoStream
+	}
+	asked, err := f.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range f.kind.versions {
+		may, err := f.mayBeServed(asked, v)
+		if err != nil {
+			return nil, errNoStream // listing tells
+		}
+		if !may {
+			continue
+		}
+		if v.jsonOnly {
+			break
+		}
+		w, err := f.open(ctx, asked, v, "", options)
+		if err != nil {
+			return nil, errNoStream
+		}
+		f.set(begun{version: v, served: true, health: f.synced(v)})
+		return w, nil
+	}
+	return nil, errNoStream
+}
+
+// open begins a watch whose events carry reduced objects at v1.
+func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+	options.Watch = true
+	request := f.request(f.kind, v, namespace, options)
+	bounds := connection.Bounds{Bytes: limits.event, Lines: true, Begin: watchBegin}
+	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
+	if stream {
+		bounds.Begin = streamBegin
+		if f.timeout > 0 {
+			bounds.Begin = f.timeout
+		}
+	}
+	if options.TimeoutSeconds != nil {
+		request.Timeout(time.Duration(*options.TimeoutSeconds) * time.Second)
+	}
+	began := time.Now()
+	w, err := request.Watch(connection.With(asked, bounds))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // callers look at it
+	}
+	pause := endless
+	if namespace != "" {
+		pause = narrowPause
+	}
+	opened := &opened{feed: f, version: v, began: began, initial: stream}
+	return newProxyWatch(ctx, w, pause, opened), nil
+}
+
+// opened looks at the events of a watch.
+type opened struct {
+	*feed
+	version apiVersion
+	began   time.Time
+	initial bool // it still sends what there was at the beginning
+	count   int  // how many objects it sent so far while it did
+}
+
+// change implements events.
+func (o *opened) change(e watch.Event) watch.Event {
+	if e.Type == watch.Error {
+		if err := apierrors.FromObject(e.Object); !isExpired(err) {
+			o.spoilt(o.version, err)
+		}
+		return e
+	}
+	changed, err := o.convert(o.version, e)
+	if err == nil {
+		err = o.bound(changed)
+	}
+	if err != nil {
+		o.spoilt(o.version, err)
+		return watch.Event{Type: watch.Error, Object: statusOf(err)}
+	}
+	return changed
+}
+
+// bound counts the objects of a watch.
+func (o *opened) bound(e watch.Event) error {
+	most := mostObjects(o.kind)
+	switch e.Type {
+	case watch.Added:
+		if o.initial {
+			o.count++
+		}
+		if max(o.count, o.size()) > most {
+			return fmt.Errorf("there are more than %d objects, the most that are read", most)
+		}
+	case watch.Bookmark:
+		if m, err := meta.Accessor(e.Object); err == nil && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
+			o.initial = false
+		}
+	}
+	return nil
+}
+
+// ended implements events.
+func (o *opened) ended() {
+	if o.initial {
+		o.pace.Failed(time.Now(), false, 0) // list instead, however long it lasted
+		return
+	}
+	o.pace.Ended(o.began, time.Now())
+}
+
+// convert turns the object of an event into a reduced one at v1. Bookmarks carry an annotation that the
+// reflector needs.
+func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
+	list := v.newList()
+	if err := meta.SetList(list, []runtime.Object{e.Object}); err != nil {
+		return e, fmt.Errorf("an event has a %T and no %s", e.Object, f.kind.qualified())
+	}
+	objects, err := f.kind.items(v, list)
+	if err != nil || len(objects) != 1 {
+		return e, fmt.Errorf("converting %T: %w", e.Object, err)
+	}
+	if e.Type != watch.Bookmark {
+		if objects[0].GetName() == "" {
+			return e, errors.New("an event has an object without a name")
+		}
+		f.kind.reduce(objects[0])
+	}
+	e.Object = objects[0]
+	return e, nil
+}
+
+// statusOf makes a reflector list again.
+func statusOf(err error) *metav1.Status {
+	status := apierrors.NewResourceExpired(err.Error()).Status()
+	return &status
+}

@@ -1,0 +1,120 @@
+package live
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+)
+
+// limits bound what is read of a server. A cluster of 25,000 nodes does not meet them: its lists have a few million
+// objects, and a page of 500 a few megabytes, or, where each is a ResourceSlice of 128 devices that say a lot of
+// themselves, ten times that. A page that is larger is asked for again in smaller ones.
+var limits = struct {
+	page      int64 // bytes of a page
+	whole     int64 // bytes of a list that is not in pages
+	list      int64 // bytes of all pages
+	event     int64 // bytes of an event of a watch
+	discovery int64 // bytes of what a group serves
+	version   int64 // bytes of /version
+	metrics   int64 // bytes of /metrics, which are not kept
+	token     int   // bytes of a token to continue
+	pods      int
+	objects   int // of any other resource
+	pages     int // from which on pages must be worth asking for
+}{
+	page: 64 << 20, whole: 512 << 20, list: 8 << 30, event: 16 << 20, discovery: 4 << 20, version: 64 << 10, metrics: 256 << 20,
+	token: 64 << 10, pods: 3_000_000, objects: 1_000_000, pages: 100,
+}
+
+// page is a part of a list.
+type page struct {
+	list     runtime.Object
+	bytes    int64
+	revision string
+	next     string // continues the list; "" at its end
+}
+
+func newPage(result rest.Result, list runtime.Object) (*page, error) {
+	about, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list: %w", err)
+	}
+	p := &page{list: list, revision: about.GetResourceVersion(), next: about.GetContinue()}
+	if raw, err := result.Raw(); err == nil {
+		p.bytes = int64(len(raw))
+	}
+	return p, nil
+}
+
+// smallerPage returns how to ask again when a page was too large.
+func smallerPage(o metav1.ListOptions, err error) (metav1.ListOptions, bool) {
+	if !errors.As(err, new(*connection.TooLargeError)) || o.Limit == 1 {
+		return o, false
+	}
+	if o.Limit == 0 || o.ResourceVersion != "" {
+		o.Limit, o.ResourceVersion, o.ResourceVersionMatch = max(o.Limit, defaultPageSize), "", ""
+		return o, true
+	}
+	o.Limit = max(1, o.Limit/10)
+	return o, true
+}
+
+// paging notices a list that never ends.
+type paging struct {
+	kind    kind
+	pages   int
+	objects int
+	bytes   int64
+	wanted  int64 // objects asked for in all
+	tokens  map[[sha256.Size]byte]bool
+	firsts  map[key]bool
+}
+
+func newPaging(k kind) *paging {
+	return &paging{kind: k, tokens: map[[sha256.Size]byte]bool{}, firsts: map[key]bool{}}
+}
+
+// mostObjects is how many objects of a kind are read.
+func mostObjects(k kind) int {
+	if k.resource == inspect.Pods {
+		return limits.pods
+	}
+	return limits.objects
+}
+
+// add takes in a page with its objects, of which at most limit were asked for, 0 being any number. The error says
+// why no more pages are read.
+func (p *paging) add(page *page, objects []object, limit int64) error {
+	p.pages++
+	p.objects += len(objects)
+	p.bytes += page.bytes
+	p.wanted += limit
+	token := sha256.Sum256([]byte(page.next))
+	switch most := mostObjects(p.kind); {
+	case p.objects > most:
+		return fmt.Errorf("the list has more than %d objects, the most that are read", most)
+	case p.bytes > limits.list:
+		return fmt.Errorf("the list has more than %d MiB, the most that is read of one", limits.list>>20)
+	case page.next == "":
+		return nil
+	case len(page.next) > limits.token:
+		return fmt.Errorf("the token to continue has %d bytes; at most %d are sent", len(page.next), limits.token)
+	case p.tokens[token], len(objects) > 0 && p.firsts[keyOf(objects[0])]:
+		return fmt.Errorf("the server repeats itself after %d objects", p.objects)
+	case p.pages >= limits.pages && int64(p.objects) < p.wanted/10:
+		return fmt.Errorf("the server does not come to an end: %d pages had only %d objects", p.pages, p.objects)
+	}
+	p.tokens[token] = true
+	if len(objects) > 0 {
+		p.firsts[keyOf(objects[0])] = true
+	}
+	return nil
+}

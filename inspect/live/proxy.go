@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// events is what a proxyWatch does with the watch behind it.
+type events interface {
+	change(e watch.Event) watch.Event
+	// ended is told when that watch ended by itself, or with an error.
+	ended()
+}
+
+// nothing is on a watch that has no events.
+type nothing struct{}
+
+func (nothing) change(e watch.Event) watch.Event { return e }
+func (nothing) ended()                           {}
+
+// later is a watch on which nothing happens until it asks to list again.
+func later(ctx context.Context, pause time.Duration) watch.Interface {
+	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, nothing{})
+}
+
+// proxyWatch changes the events of another watch, and ends it after a time by asking to list again. (The
+// filter of package watch leaves its goroutine behind when it is stopped while an event is under way.)
+type proxyWatch struct {
+	inner watch.Interface
+	with  events
+	out   chan watch.Event
+	done  chan struct{}
+	once  sync.Once
+}
+
+// endless is longer than any watch lasts.
+const endless = 24 * time.Hour
+
+func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, with events) *proxyWatch {
+	p := &proxyWatch{inner: inner, with: with, out: make(chan watch.Event), done: make(chan struct{})}
+	go p.run(ctx, pause)
+	return p
+}
+
+func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
+	defer close(p.out)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case e, ok := <-p.inner.ResultChan():
+			if ok {
+				e = p.with.change(e)
+			}
+			if ctx.Err() == nil && (!ok || e.Type == watch.Error) {
+				p.with.ended() // before the reflector goes on
+			}
+			if !ok || !p.send(e) {
+				return
+			}
+		case <-timer.C:
+			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
+			return
+		case <-ctx.Done():
+			return
+		case <-p.done:
+			return
+		}
+	}
+}
+
+func (p *proxyWatch) send(e watch.Event) bool {
+	select {
+	case p.out <- e:
+		return true
+	case <-p.done:
+		return false
+	}
+}
+
+// Stop implements watch.Interface.
+func (p *proxyWatch) Stop() {
+	p.once.Do(func() { close(p.done) })
+	p.inner.Stop()
+}
+
+// ResultChan implements watch.Interface.
+func (p *proxyWatch) ResultChan() <-chan watch.Event { return p.out }
