@@ -56,7 +56,7 @@ func (m *model) frame() string {
 	th := m.world.Theme
 	header := m.headerHeight()
 	body := m.height - header - footerHeight
-	screen := widget.Fit(m.top().View(m.world, m.width, body), m.width, body)
+	screen := widget.Fit(m.body(body), m.width, body)
 	lines := []string{m.headerLine(), m.tabs()}
 	if header > titleHeight {
 		lines = append(lines, widget.Rule(th, m.crumbs(), m.width))

@@ -52,6 +52,8 @@ type model struct {
 	// leaving: the user was told that something is being written when they wanted to leave.
 	leaving     bool
 	interrupted bool
+	// failed is why the source had nothing to show.
+	failed error
 }
 
 // view is a view of the table; its screen is made when it is first shown.
@@ -115,10 +117,24 @@ func (m *model) wait() tea.Cmd {
 			if ok {
 				return arrived{s}
 			}
+			return ended{}
 		case <-ctx.Done():
 		}
 		return nil
 	}
+}
+
+// ended comes when the source has nothing more to say.
+type ended struct{}
+
+// end leaves when that is because the source failed.
+func (m *model) end() tea.Cmd {
+	source, ok := m.options.Source.(interface{ Err() error })
+	if !ok || source.Err() == nil {
+		return nil
+	}
+	m.failed = source.Err()
+	return tea.Quit
 }
 
 // Init implements tea.Model.

@@ -19,8 +19,14 @@ import (
 // Source is where snapshots come from.
 type Source interface {
 	// Updates delivers snapshots, each newer than the one before. A source that has nothing more to say
-	// may close the channel.
+	// may close the channel. If it has a method Err() error which then returns an error, Run ends with it.
 	Updates() <-chan *inspect.Snapshot
+}
+
+// Waiter is a Source that tells what its first snapshot waits for.
+type Waiter interface {
+	// Waiting returns the server, since when it is waited for, and what for, a line each.
+	Waiting() (server string, since time.Time, what []string)
 }
 
 // Options say what to show and how.
@@ -42,6 +48,10 @@ type Options struct {
 	// Writer writes to the cluster; nil says that nothing can be written, NoWriter why.
 	Writer   Writer
 	NoWriter string
+
+	// Remarks are lines that something else said while the first snapshot is waited for, such as what a credential
+	// plugin wants of the user; nil is none. They need not be safe.
+	Remarks func() []string
 
 	// Levels reads what API priority levels are doing; nil where there is no server to ask.
 	Levels priority.Reader

@@ -24,7 +24,8 @@ var ErrInterrupted = errors.New("interrupted")
 const spare = 2
 
 // Run takes over the terminal until the user quits or ctx ends. The terminal is restored in any case, also
-// after a panic. The error is ErrInterrupted after ctrl+c, and otherwise that of the terminal.
+// after a panic. The error is ErrInterrupted after ctrl+c, that of the source when it ended with one (see Source),
+// and otherwise that of the terminal.
 func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -34,6 +35,8 @@ func Run(ctx context.Context, options Options) error {
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):
 		return ErrInterrupted
+	case m.failed != nil:
+		return m.failed
 	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

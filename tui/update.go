@@ -31,6 +31,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tick()
 	case arrived:
 		return m, tea.Batch(m.takeSnapshot(msg.snapshot), m.wait())
+	case ended:
+		return m, m.end()
 	case paced:
 		m.throttled, m.remade = false, time.Now()
 		return m, m.remake()

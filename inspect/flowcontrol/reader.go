@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 const (
@@ -26,8 +28,9 @@ const (
 
 	// readTimeout bounds each of the two requests. Metrics of a busy server are tens of megabytes.
 	readTimeout = 10 * time.Second
-	// answerLimit bounds how much of an answer is read, in bytes.
-	answerLimit = 256 << 20
+	// How much of an answer is read, in bytes. The dump has a line for each level and for each request that waits.
+	metricsLimit = 256 << 20
+	dumpLimit    = 32 << 20
 	// longestMessage bounds what a server can make us print, in bytes.
 	longestMessage = 300
 )
@@ -41,8 +44,44 @@ type Reading struct {
 }
 
 // Reader reads the live figures of a server, as often as it is asked.
+//
+// What fails is asked for less and less often: until then the last health is given again.
 type Reader struct {
-	client rest.Interface
+	client        rest.Interface
+	metrics, dump source
+}
+
+// source is one of the two things that are read.
+type source struct {
+	path  string
+	limit int64
+	pace  *connection.Pace
+
+	mu     sync.Mutex
+	failed inspect.Health // the last time, if it failed
+}
+
+// due reports whether it may be asked for, or else why not.
+func (s *source) due() (inspect.Health, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed, s.pace.Wait(time.Now()) == 0
+}
+
+// note writes down how asking went.
+func (s *source) note(ctx context.Context, h inspect.Health, retryAfter int64) {
+	if ctx.Err() != nil {
+		return // the caller gave up
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = h
+	if h.State == inspect.Synced {
+		s.pace.Succeeded()
+		return
+	}
+	rare := h.State == inspect.Forbidden || h.State == inspect.NotServed
+	s.pace.Failed(time.Now(), rare, time.Duration(retryAfter)*time.Second)
 }
 
 // NewReader returns a Reader of the server that config points to.
@@ -52,11 +91,19 @@ func NewReader(config *rest.Config) (*Reader, error) {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // to understand why the server refuses
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
-	client, err := rest.UnversionedRESTClientFor(c)
+	bounded, err := connection.Client(c)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	return &Reader{client: client}, nil
+	client, err := rest.UnversionedRESTClientForConfigAndClient(c, bounded)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	return &Reader{
+		client:  client,
+		metrics: source{path: metricsPath, limit: metricsLimit, pace: connection.NewPace(connection.Default)},
+		dump:    source{path: dumpPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
+	}, nil
 }
 
 // Read reads the metrics and the dump at the same time. It does not fail: what could not be read is in
@@ -64,8 +111,8 @@ func NewReader(config *rest.Config) (*Reader, error) {
 func (r *Reader) Read(ctx context.Context) Reading {
 	var reading Reading
 	var both sync.WaitGroup
-	both.Go(func() { reading.Dump, reading.DumpHealth = get(ctx, r.client, dumpPath, ParseDump) })
-	reading.Metrics, reading.MetricsHealth = get(ctx, r.client, metricsPath, ParseMetrics)
+	both.Go(func() { reading.Dump, reading.DumpHealth = get(ctx, r.client, &r.dump, ParseDump) })
+	reading.Metrics, reading.MetricsHealth = get(ctx, r.client, &r.metrics, ParseMetrics)
 	both.Wait()
 	return reading
 }
@@ -73,7 +120,17 @@ func (r *Reader) Read(ctx context.Context) Reading {
 // errOff says that a server has metrics, but none about priority levels.
 var errOff = errors.New("they say nothing of priority levels: API Priority and Fairness is off, or the server is too old")
 
-func get[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
+func get[T any](ctx context.Context, client rest.Interface, from *source, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
+	if h, due := from.due(); !due {
+		return nil, h
+	}
+	var retryAfter atomic.Int64
+	out, h := getNow(connection.With(ctx, connection.Bounds{Bytes: from.limit, RetryAfter: &retryAfter}), client, from.path, parse)
+	from.note(ctx, h, retryAfter.Load())
+	return out, h
+}
+
+func getNow[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	body, err := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
@@ -81,7 +138,7 @@ func get[T any](ctx context.Context, client rest.Interface, path string, parse f
 		return nil, failed(path, err)
 	}
 	defer func() { _ = body.Close() }() // nothing was written
-	out, err := parse(io.LimitReader(body, answerLimit))
+	out, err := parse(body)
 	if m, ok := any(out).(*Metrics); ok && err == nil && len(m.Levels) == 0 {
 		err = errOff
 	}

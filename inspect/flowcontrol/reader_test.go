@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -95,5 +96,21 @@ func TestReaderWithoutServer(t *testing.T) {
 	cancel()
 	if r := reader.Read(ctx); r.MetricsHealth.State != inspect.Broken || r.Metrics != nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestReaderAsksLessOften: a reader that is asked every few seconds does not ask a server which refuses as often.
+func TestReaderAsksLessOften(t *testing.T) {
+	var asked atomic.Int64
+	refuse := func(w http.ResponseWriter) { asked.Add(1); answer(500, "broken")(w) }
+	reader := server(t, map[string]func(http.ResponseWriter){metricsPath: refuse, dumpPath: refuse})
+	first := reader.Read(t.Context())
+	for range 20 {
+		if again := reader.Read(t.Context()); again.MetricsHealth.Message != first.MetricsHealth.Message || again.DumpHealth.State != inspect.Broken {
+			t.Fatalf("%+v after %+v", again, first)
+		}
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("%d requests, want 2", n)
 	}
 }

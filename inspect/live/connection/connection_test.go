@@ -57,12 +57,16 @@ func TestBounds(t *testing.T) {
 		handler http.HandlerFunc
 		large   bool
 	}{
-		"too large":            {Bounds{Bytes: 100}, drip("xxxxxxxxxx", 0), true},
-		"a line is too large":  {Bounds{Bytes: 100, Lines: true}, drip("xxxxxxxxxx", 0), true},
-		"nothing comes":        {Bounds{Begin: 20 * time.Millisecond}, silent, false},
-		"no event comes":       {Bounds{Begin: 20 * time.Millisecond, Lines: true}, silent, false},
-		"too little comes":     {Bounds{Idle: 20 * time.Millisecond}, drip("x", time.Millisecond), false},
-		"nothing comes behind": {Bounds{Idle: 20 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) { drip("x", time.Hour)(w, r) }, false},
+		"too large":           {Bounds{Bytes: 100}, drip("xxxxxxxxxx", 0), true},
+		"a line is too large": {Bounds{Bytes: 100, Lines: true}, drip("xxxxxxxxxx", 0), true},
+		"nothing comes":       {Bounds{Begin: 20 * time.Millisecond}, silent, false},
+		"no event comes":      {Bounds{Begin: 20 * time.Millisecond, Lines: true}, silent, false},
+		"too little comes":    {Bounds{Idle: 20 * time.Millisecond}, drip("x", time.Millisecond), false},
+		"nothing comes behind": {Bounds{Idle: 20 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "x")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := get(With(t.Context(), test.bounds), t, test.handler)

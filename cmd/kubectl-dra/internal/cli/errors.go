@@ -62,7 +62,7 @@ func oneLine(err error) string {
 			parts = append(parts, line)
 		}
 	}
-	return inspect.Sanitize(strings.Join(parts, "; "))
+	return inspect.Sanitize(masked(strings.Join(parts, "; ")))
 }
 
 // worst returns the exit code that counts of two: a failure over a "no" over an answer.

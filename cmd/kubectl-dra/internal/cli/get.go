@@ -95,6 +95,8 @@ type getOptions struct {
 	format    output.Format
 
 	serverConcurrency int // 0 is unknown
+
+	arrived func() // with --watch: there is something to print
 }
 
 func newGet(src *source) *cobra.Command {
@@ -223,6 +225,9 @@ func (o *getOptions) run(ctx context.Context) error {
 	}
 	list, missing, err := o.rows(ctx, snapshot)
 	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := o.print(snapshot, list, len(missing) > 0); err != nil {

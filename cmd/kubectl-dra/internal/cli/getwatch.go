@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // levelsPause is the time between two looks at what priority levels are doing, which no watch tells.
@@ -20,41 +21,39 @@ const levelsPause = 5 * time.Second
 func (o *getOptions) watchCluster(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	updates, err := o.updates(ctx)
+	source, err := o.updates(ctx)
 	if err != nil {
 		return err
 	}
+	o.arrived = o.src.tellWaiting(ctx, source)
+	defer o.arrived()
 	var again <-chan time.Time
 	if o.view.names[0] == priorityLevelsView {
 		ticker := time.NewTicker(levelsPause)
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	return o.follow(ctx, updates, again)
+	err = o.follow(ctx, source.Updates(), again)
+	if failed, ok := source.(interface{ Err() error }); ok && err == nil {
+		return failed.Err()
+	}
+	return err
 }
 
-// updates are the snapshots of the cluster, or of the life of the demo cluster, until ctx is done.
-func (o *getOptions) updates(ctx context.Context) (<-chan *inspect.Snapshot, error) {
+// updates has the snapshots of the cluster, or of the life of the demo cluster, until ctx is done.
+func (o *getOptions) updates(ctx context.Context) (tui.Source, error) {
 	if o.src.demo {
 		snapshot, err := o.src.read(ctx, o.namespace, o.resources())
 		if err != nil {
 			return nil, err
 		}
-		alive, err := demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
-		if err != nil {
-			return nil, err
-		}
-		return alive.Updates(), nil
+		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
 	}
 	config, err := o.src.restConfig()
 	if err != nil {
 		return nil, err
 	}
-	watcher, err := live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.src.override})
-	if err != nil {
-		return nil, err
-	}
-	return watcher.Updates(), nil
+	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.src.override})
 }
 
 // follow prints the rows of the first snapshot, and of later ones those that changed; again has the newest
@@ -73,6 +72,9 @@ func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapsho
 				continue // a list that is not whole yet would tell of free devices that are not
 			}
 			last = s
+			if o.arrived != nil {
+				o.arrived()
+			}
 		case <-again:
 			if last == nil {
 				continue
@@ -117,7 +119,7 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 		return nil
 	}
 	list, missing, err := c.rows(ctx, s)
-	if err != nil {
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
 	if first && len(missing) > 0 {

@@ -18,7 +18,7 @@ func configureLog(w io.Writer, verbosity int) error {
 	settings := map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "v": "0"}
 	klog.SetOutput(io.Discard)
 	if verbosity >= logVerbosity {
-		klog.SetOutput(w)
+		klog.SetOutput(&logWriter{w})
 		settings["one_output"] = "true" // else an error is written once per level
 		settings["v"] = strconv.Itoa(verbosity)
 	}

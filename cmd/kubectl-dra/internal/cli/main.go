@@ -24,6 +24,7 @@ func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	src := newSource(streams, clock)
+	defer src.plugin.release()
 	root := newRoot(src)
 	root.SetArgs(args)
 	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), src.helpFailed) }

@@ -54,7 +54,8 @@ func newRoot(src *source) *cobra.Command {
 	root.SetHelpFunc(help(&src.helpFailed))
 	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
 	root.AddCommand(
-		newTop(src), newExplain(src), newAllocate(src), newDeallocate(src), newFit(src), newCel(src), newGet(src), newSnapshot(src), newVersion(src), newCompletion(src), newOptions(src),
+		newTop(src), src.reading(newExplain(src)), newAllocate(src), newDeallocate(src), src.reading(newFit(src)), newCel(src), src.reading(newGet(src)), newSnapshot(src),
+		src.reading(newVersion(src)), newCompletion(src), newOptions(src),
 	)
 	root.SetHelpCommand(newHelp(root))
 	return root

@@ -47,6 +47,8 @@ type source struct {
 	gates map[inspect.Gate]bool // --features, parsed
 	said  *remarks              // nil says every remark
 
+	plugin     *pluginOutput
+	keyboard   bool            // the terminal UI reads it
 	levels     priority.Reader // once it was asked for
 	helpFailed error           // why help could not be printed
 
@@ -56,7 +58,7 @@ type source struct {
 func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
 	config := genericclioptions.NewConfigFlags(true)
 	config.CacheDir = nil // nothing is cached on disk
-	return &source{config: config, streams: streams, clock: clock}
+	return &source{config: config, streams: streams, clock: clock, plugin: &pluginOutput{}}
 }
 
 // addFlags adds the flags that say what to read; those of the connection are added by config.
@@ -118,14 +120,20 @@ func (s *source) namespace() (string, error) {
 
 // read returns a snapshot that has the given resources; nil means all that a DRA question needs.
 // namespace is the one that the user looks at, "" for all.
-func (s *source) read(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
+// The error is that of ctx when it has ended: what was interrupted while it was read is no answer.
+func (s *source) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
 	switch {
 	case s.demo:
-		return s.readDemo()
+		snapshot, err = s.readDemo()
 	case len(s.from) > 0:
-		return s.readFiles(ctx)
+		snapshot, err = s.readFiles(ctx)
+	default:
+		snapshot, err = s.readCluster(ctx, namespace, resources)
 	}
-	return s.readCluster(ctx, namespace, resources)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return snapshot, err
 }
 
 func (s *source) readDemo() (*inspect.Snapshot, error) {
@@ -239,6 +247,13 @@ func (s *source) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}
+	hideUserinfo(config)
+	if config.ExecProvider != nil {
+		s.plugin.take(s.streams.ErrOut)
+	}
+	if s.keyboard {
+		withoutKeyboard(config)
+	}
 	return config, nil
 }
 
@@ -287,7 +302,7 @@ func (s *source) override(features inspect.Features) inspect.Features {
 
 // note prints a remark to stderr, in one safe line.
 func (s *source) note(format string, args ...any) {
-	text := inspect.Sanitize(fmt.Sprintf(format, args...))
+	text := inspect.Sanitize(masked(fmt.Sprintf(format, args...)))
 	if s.said.again(text) {
 		return
 	}

@@ -134,6 +134,12 @@ const gcPercent = 50
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
 func (o *topOptions) connect(ctx context.Context, options *tui.Options, once bool) (err error) {
+	if !o.src.offline() && !once {
+		if err := o.logIn(ctx); err != nil {
+			return err
+		}
+		options.Remarks = o.src.plugin.remarks
+	}
 	if options.Levels, err = o.src.levelReader(); err != nil {
 		return err
 	}
@@ -157,8 +163,25 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	if err != nil {
 		return err
 	}
+	options.Remarks = o.src.plugin.remarks
 	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.src.override})
 	return err
+}
+
+// logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so before.
+func (o *topOptions) logIn(ctx context.Context) error {
+	config, err := o.src.restConfig()
+	if err != nil {
+		return err
+	}
+	if asksAlways(config) {
+		if _, err := (&versionOptions{src: o.src}).serverVersion(ctx); err != nil {
+			return err
+		}
+	}
+	o.src.keyboard = true
+	o.src.plugin.keep()
+	return nil
 }
 
 // demoSeed makes the demo cluster live the same life for everybody.

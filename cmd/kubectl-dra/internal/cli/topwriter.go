@@ -62,7 +62,7 @@ func (t *topWriter) execute(write func() (string, error)) (string, error) {
 func (s *source) quiet(notes *bytes.Buffer) *source {
 	streams := s.streams
 	streams.In, streams.Out, streams.ErrOut = &bytes.Buffer{}, notes, notes
-	return &source{config: s.config, streams: streams, clock: s.clock, features: s.features, color: "never", gates: s.gates}
+	return &source{config: s.config, streams: streams, clock: s.clock, features: s.features, color: "never", gates: s.gates, plugin: s.plugin, keyboard: s.keyboard}
 }
 
 // wait returns when nothing is being written any more, or after a while: what was begun is finished or taken

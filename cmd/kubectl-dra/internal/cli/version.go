@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 // version is set when a release is built.
@@ -74,15 +75,27 @@ func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, e
 	if err != nil {
 		return nil, err
 	}
-	client, err := discovery.NewDiscoveryClientForConfig(config)
+	bounded, err := connection.Client(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(config, bounded)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
 	return askVersion(ctx, client.RESTClient(), config.Host)
 }
 
+const (
+	versionBytes   = 64 << 10
+	versionRetries = 3
+)
+
 func askVersion(ctx context.Context, client rest.Interface, host string) (*apiversion.Info, error) {
-	data, err := client.Get().AbsPath("/version").Do(ctx).Raw()
+	data, err := client.Get().AbsPath("/version").MaxRetries(versionRetries).Do(connection.With(ctx, connection.Bounds{Bytes: versionBytes})).Raw()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		cause := err
 		if request := (*url.Error)(nil); errors.As(err, &request) {
@@ -93,6 +106,9 @@ func askVersion(ctx context.Context, client rest.Interface, host string) (*apive
 	info := &apiversion.Info{}
 	if err := json.Unmarshal(data, info); err != nil {
 		return nil, fmt.Errorf("reading the version of %s: it does not answer as a Kubernetes API server does: %w", host, err)
+	}
+	if info.GitVersion == "" {
+		return nil, fmt.Errorf("reading the version of %s: it does not answer as a Kubernetes API server does", host)
 	}
 	return info, nil
 }

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/tui"
+)
+
+const (
+	// waitingPause is the time between two looks at what a command waits for.
+	waitingPause = 500 * time.Millisecond
+	// waitingRemark is how long a command waits before it says so where no progress can be shown.
+	waitingRemark = 10 * time.Second
+)
+
+// tellWaiting shows what the first snapshot of a source waits for, until the function that it returns is called,
+// which may be done more than once.
+func (s *source) tellWaiting(ctx context.Context, from tui.Source) (arrived func()) {
+	waiter, ok := from.(tui.Waiter)
+	if !ok {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	shown := startProgress(s.streams.ErrOut)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.showWaiting(ctx, waiter, shown)
+	}()
+	return sync.OnceFunc(func() {
+		cancel()
+		<-done
+		shown.stop()
+	})
+}
+
+func (s *source) showWaiting(ctx context.Context, waiter tui.Waiter, shown *progress) {
+	ticker := time.NewTicker(waitingPause)
+	defer ticker.Stop()
+	for said := false; ; {
+		server, since, what := waiter.Waiting()
+		text := waitingText(server, since, what)
+		shown.show(text)
+		if shown.w == nil && !said && time.Since(since) >= waitingRemark {
+			said = true
+			s.note("still %s", text)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// waitingText says in one line for whom and what a command waits.
+func waitingText(server string, since time.Time, what []string) string {
+	const most = 3
+	more := ""
+	if len(what) > most {
+		more = fmt.Sprintf(" and %d more", len(what)-most)
+		what = what[:most]
+	}
+	return fmt.Sprintf("waiting for %s since %s: %s%s", server, since.Local().Format("15:04:05"), strings.Join(what, ", "), more)
+}
