@@ -90,7 +90,7 @@ func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, erro
 }
 
 // discoveredFor is how long an answer of discovery is used again while a cluster is followed.
-const discoveredFor = 50 * time.Second
+const discoveredFor = 110 * time.Second
 
 // recent is what discovery said about a group version a while ago.
 type recent struct {

@@ -18,7 +18,7 @@ import (
 
 // How long a feed waits before it lists again what it cannot watch.
 const (
-	unservedPause = time.Minute      // a resource that is not served: somebody may switch it on
+	unservedPause = 2 * time.Minute  // a resource that is not served: somebody may switch it on
 	narrowPause   = 2 * time.Minute  // a single namespace: somebody may permit the others
 	pollPause     = 30 * time.Second // a version that cannot be watched
 )

@@ -35,7 +35,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	case at.version.jsonOnly:
 		return later(ctx, pollPause), nil
 	case f.listsOnly():
-		return later(ctx, f.pace.Rhythm().Most*5/4), nil
+		return later(ctx, f.pace.Rhythm().Most*5/3), nil
 	}
 	asked, err := f.await(ctx)
 	if err != nil {
@@ -50,6 +50,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 		f.pace.Ended(now, now)
 		return later(ctx, f.pace.Wait(now)), nil
 	case err != nil:
+		now := time.Now()
+		f.pace.Ended(now, now) // that listing works does not mend it
 		return nil, f.failed(at.version, err)
 	}
 	f.report(at.health) // it may have been broken

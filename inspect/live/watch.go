@@ -154,7 +154,15 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.resource), TypeDescription: k.qualified(), Backoff: &breather})
-	group.Go(func() { reflector.RunWithContext(ctx) })
+	group.Go(func() {
+		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients share.
+		for {
+			_ = reflector.ListAndWatchWithContext(ctx)
+			if pause(ctx, breather.Duration) != nil {
+				return
+			}
+		}
+	})
 }
 
 // mark says that there is something new.

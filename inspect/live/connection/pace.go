@@ -89,7 +89,9 @@ func (p *Pace) Ended(begun, now time.Time) {
 		return
 	}
 	p.cuts++
-	p.next = begun.Add(p.pause(p.cuts, p.rhythm.First, p.rhythm.Most))
+	if next := begun.Add(p.pause(p.cuts, p.rhythm.First, p.rhythm.Most)); next.After(p.next) {
+		p.next = next
+	}
 }
 
 // pause is how long to wait after so many failures: up to a quarter more than the doubled pauses, so that many
