@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},
 	{"internal/codedoc", nil},
+	{"internal/fakeserver", []string{"inspect"}},
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},
 	{"internal/timebudget", nil},
