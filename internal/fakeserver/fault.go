@@ -82,6 +82,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, body)
 }
 
+// Unwrap lets http.ResponseController reach the connection.
+func (e *Exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
 // Honest answers as an honest server does.
 func (e *Exchange) Honest() { e.Server.serve(e.ResponseWriter, e.Request, e.Body) }
 

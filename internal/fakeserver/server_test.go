@@ -183,3 +183,21 @@ func TestBeta(t *testing.T) {
 		t.Errorf("a slice at v1beta1: %s", text)
 	}
 }
+
+// TestWatching: what goes on after the honest beginning of a watch reaches the client at once, and goes on.
+func TestWatching(t *testing.T) {
+	s, url := start(t)
+	s.Inject(Fault{Match: "watch=", Do: Watching(func(w *Watch) {
+		for version := int64(5000); version < 5003 && w.Send("BOOKMARK", w.Bookmark(version)); version++ {
+		}
+	})})
+	response, err := http.Get(url + "/api/v1/pods?watch=true&resourceVersion=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if got := strings.Count(string(data), "BOOKMARK"); err != nil || got != 3 {
+		t.Errorf("%d bookmarks and error %v, want 3: %s", got, err, data)
+	}
+}

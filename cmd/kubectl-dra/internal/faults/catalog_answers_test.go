@@ -55,7 +55,7 @@ func endless() []fault {
 		{name: "endless-claims", about: "a list of claims that is 700 MiB long, and no end of it", heavy: true,
 			inject: strike(claimLists, fakeserver.Endless("application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"x":"`, size)), want: lost(tooMuch)},
 		{name: "endless-version", about: "/version is 700 MiB long", heavy: true,
-			inject: strike(version, fakeserver.Endless("application/json", `{"gitVersion":"`, size)), want: broken(tooMuch + "|version").but(want{outcome: same | partial | fails, says: "version"}, readers...)},
+			inject: strike(version, fakeserver.Endless("application/json", `{"gitVersion":"`, size)), want: broken(tooMuch+"|version").but(want{outcome: same | partial | fails, says: "version"}, readers...)},
 		{name: "endless-metrics", about: "/metrics is 700 MiB long", heavy: true,
 			inject: strike(metrics, fakeserver.Endless("text/plain", "# ", size)), want: without("metrics")},
 		{name: "endless-error", about: "every list fails, and says so in 700 MiB", heavy: true,
@@ -105,8 +105,10 @@ func hostile() []fault {
 		{name: "hostile-401", about: "the same with 401", inject: strike(everything, fakeserver.Refuse(http.StatusUnauthorized, "Unauthorized", long)), want: broken(credentials)},
 		{name: "hostile-422", about: "writes are refused in such words",
 			inject: strike(puts, fakeserver.Refuse(http.StatusUnprocessableEntity, "Invalid", long)), want: refusesWrites(`bad`)},
-		{name: "hostile-warning", about: "every answer has a Warning full of them",
-			inject: strike(everything, fakeserver.With("Warning", "299 - \"warn \x1b[31mEVIL \xc2\x9b31m \\\"x\\\"\"")), want: all(want{outcome: same})},
+		{name: "hostile-warning", about: "every answer has a Warning with C1 and bidirectional characters",
+			inject: strike(everything, fakeserver.With("Warning", "299 - \"warn \u009b31m \u202e EVIL \\\"x\\\"\"")), want: all(want{outcome: same})},
+		{name: "hostile-header", about: "every answer has a header with escape sequences, which is no HTTP",
+			inject: strike(everything, fakeserver.With("Warning", "299 - \"warn \x1b[31mEVIL\"")), want: broken(`malformed`)},
 		{name: "hostile-version", about: "the version is full of them",
 			inject: strike(version, fakeserver.JSON(`{"major":"1","minor":"37","gitVersion":"v1.37.1\u001b[31mEVIL\u001b]0;pwn\u0007\u009b\u202e\nFORGED: x","platform":"\u001b[31m"}`)),
 			want:   without(`version|37`)},
@@ -134,9 +136,10 @@ func hostile() []fault {
 				s.Apply(strings.ReplaceAll(evilClaim(`true`, "{}"), "gpu.example.com", "evil"))
 			}, want: named()},
 		{name: "quantity-announcement", about: "the announcement on a claim has a capacity of 1e-2000000000", sample: true,
+			swept: "resourceclaims dev/aaa",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilClaim(`true`, `{kubectl-dra.dev/announcement: '{"run":"1","action":"allocate","at":"2026-11-20T08:00:00Z","devices":[{"driver":"nic.example.com","pool":"cpu-01","device":"uplink-0","consumedCapacity":{"bandwidth":"1e-2000000000"}}]}'}`))
-			}, want: named()},
+			}, want: slower(named(), 9, writers...)},
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 
 // Refusals of the whole server, as they are said.
 const (
-	inTime      = `(?i)time|no answer`
+	inTime      = `(?i)time|no answer|deadline`
 	connecting  = `(?i)EOF|reset|refused|broken|connect|unexpected|malformed`
 	credentials = `(?i)credentials|unauthorized`
 )
 
 // broken: there is no answer to be had. Commands that follow may go on trying, if they say what.
 func broken(says string) wants {
-	return all(want{outcome: fails, says: says}).
+	return all(want{outcome: fails, says: says, requests: 60}).
 		but(want{outcome: fails | waits, says: says, requests: 60}, "get --watch").
-		but(want{outcome: waits, says: says, requests: 90}, "top")
+		but(want{outcome: waits, says: says, requests: 130}, "top")
 }
 
 func connections() []fault {
@@ -65,7 +65,7 @@ func connections() []fault {
 func lost(says string) wants {
 	return broken(says).
 		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "top --once").
-		but(want{outcome: waits | partial, says: says, requests: 90}, "top")
+		but(want{outcome: waits | partial, says: says, requests: 130}, "top")
 }
 
 // without: something that answers can do without is missing; they say so where it matters.
@@ -82,7 +82,7 @@ func recovers(says string) wants {
 // hidden: a resource cannot be read. Questions are answered as far as can be, and say what is missing; no decision
 // is written.
 func hidden(says string) wants {
-	return all(want{outcome: partial, says: says, requests: 60}).
+	return all(want{outcome: partial, says: says, requests: 130}).
 		but(want{outcome: fails | partial, says: says, requests: 60}, "get", "get --watch", "allocate --dry-run=server").
 		but(want{outcome: fails, says: says, requests: 60}, "allocate --yes")
 }
@@ -107,19 +107,19 @@ func refusals() []fault {
 				but(want{outcome: fails, says: `(?i)cannot list|forbidden`}, "explain", "deallocate").
 				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot")},
 		{name: "403-claims", about: "listing claims is forbidden", sample: true,
-			inject: strike(claimLists, forbidden), want: hidden(`cannot list resourceclaims`).
+			inject: strike(claimLists, forbidden), want: hidden(`(cannot list|partial:).*resourceclaims`).
 				but(want{outcome: fails, says: `cannot list resourceclaims`}, "explain", "deallocate")},
 		{name: "403-nodes", about: "listing nodes is forbidden",
-			inject: strike(listsOf("nodes"), forbidden), want: unneeded(`cannot list nodes`, "deallocate")},
+			inject: strike(listsOf("nodes"), forbidden), want: unneeded(`(cannot list|partial:).*nodes`, "deallocate")},
 		{name: "403-slices", about: "listing ResourceSlices is forbidden",
-			inject: strike(listsOf("resourceslices"), forbidden), want: unneeded(`cannot list resourceslices`, "deallocate")},
+			inject: strike(listsOf("resourceslices"), forbidden), want: unneeded(`(cannot list|partial:).*resourceslices`, "deallocate")},
 		{name: "403-classes", about: "listing DeviceClasses is forbidden",
-			inject: strike(listsOf("deviceclasses"), forbidden), want: unneeded(`cannot list deviceclasses`, "deallocate")},
+			inject: strike(listsOf("deviceclasses"), forbidden), want: unneeded(`(cannot list|partial:).*deviceclasses`, "deallocate")},
 		{name: "403-rules", about: "listing DeviceTaintRules is forbidden",
-			inject: strike(listsOf("devicetaintrules"), forbidden), want: hidden(`cannot list devicetaintrules|taint`).
+			inject: strike(listsOf("devicetaintrules"), forbidden), want: hidden(`(cannot list|partial:).*devicetaintrules`).
 				but(want{outcome: same | partial, says: `devicetaintrules`}, "deallocate", "get", "get --watch")},
 		{name: "403-pods", about: "listing pods is forbidden",
-			inject: strike(listsOf("pods"), forbidden), want: unneeded(`cannot list pods`, "deallocate", "allocate --yes", "allocate --dry-run=server")},
+			inject: strike(listsOf("pods"), forbidden), want: unneeded(`(cannot list|partial:).*pods`, "deallocate", "allocate --yes", "allocate --dry-run=server")},
 		{name: "404", about: "nothing is found",
 			inject: strike(everything, fakeserver.Refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource")),
 			want:   broken(`(?i)does not answer as a Kubernetes API server|does not serve`)},
@@ -128,9 +128,9 @@ func refusals() []fault {
 		{name: "410-lists", about: "lists have always expired",
 			inject: strike(lists, fakeserver.Refuse(http.StatusGone, "Expired", "too old resource version")), want: broken(`(?i)too old|expired|gone`)},
 		{name: "429", about: "too many requests, Retry-After: 1",
-			inject: strike(everything, busy), want: broken(`(?i)too many requests|time`)},
+			inject: strike(everything, busy), want: broken(`(?i)too many requests|time|deadline`)},
 		{name: "429-long", about: "lists: too many requests, Retry-After: 3600",
-			inject: strike(lists, busyLong), want: broken(`(?i)too many requests|time`)},
+			inject: strike(lists, busyLong), want: broken(`(?i)too many requests|time|deadline`)},
 		{name: "500", about: "everything fails", inject: strike(everything, failure), want: broken(`etcdserver`)},
 		{name: "500-lists", about: "every list fails", sample: true, inject: strike(lists, failure), want: broken(`etcdserver`)},
 		{name: "500-claims", about: "lists of claims fail", inject: strike(claimLists, failure), want: hidden(`etcdserver`).
@@ -139,9 +139,10 @@ func refusals() []fault {
 		{name: "500-rules", about: "lists of DeviceTaintRules fail", inject: strike(listsOf("devicetaintrules"), failure), want: hidden(`devicetaintrules`).
 			but(want{outcome: same | partial, says: `devicetaintrules`}, "deallocate", "get", "get --watch")},
 		{name: "503", about: "the server shuts down", inject: strike(everything, unavailable), want: broken(`shutting down`)},
-		{name: "503-later", about: "the server shuts down, Retry-After: 1", inject: strike(everything, later), want: broken(`(?i)shutting down|time`)},
+		{name: "503-later", about: "the server shuts down, Retry-After: 1", inject: strike(everything, later), want: broken(`(?i)shutting down|time|deadline`)},
 		{name: "503-once", about: "the first list of claims: the server shuts down, Retry-After: 1",
-			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time`, timeouts: 2, requests: 60})},
+			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time|deadline`, timeouts: 2, requests: 60}).
+				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot")},
 	}
 }
 
@@ -149,11 +150,12 @@ func versions() []fault {
 	return []fault{
 		{name: "only-v1beta1", about: "a server of Kubernetes 1.32, with resource.k8s.io/v1beta1 alone",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA, "v1beta1") },
-			want:  all(want{outcome: same | partial, says: `devicetaintrules|taint`})},
+			want:  all(want{outcome: same | partial, says: `devicetaintrules|taint`}).but(want{outcome: same | partial, says: `.`}, "get", "get --watch", "snapshot", "top", "top --once")},
 		{name: "no-dra", about: "a server that knows nothing of DRA",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA) },
 			want: all(want{outcome: fails, says: `does not serve`}).
-				but(want{outcome: fails | partial, says: `does not serve`}, "top --once", "top", "get --watch", "snapshot")},
+				but(want{outcome: fails | partial, says: `(?i)not served|does not serve`}, "top --once", "get", "snapshot").
+				but(want{outcome: partial | waits, says: `(?i)not served|does not serve`}, "top", "get --watch")},
 		{name: "redirect", about: "everything is redirected to another address",
 			inject: strike(everything, fakeserver.Redirect("http://127.0.0.1:1")), want: broken(connecting + `|(?i)redirect`)},
 		{name: "redirect-loop", about: "everything is redirected to itself",

@@ -11,13 +11,17 @@ const shortly = 100 * time.Millisecond
 
 // following: only commands that follow notice, and they go on with what is known.
 func following(says string, requests int) wants {
-	return all(want{outcome: same, requests: 100}).but(want{outcome: same | partial | waits, says: says, requests: requests}, followers...)
+	return all(want{outcome: same, requests: 100}).but(want{outcome: same | partial | waits, says: says, requests: requests}, "top").
+		but(want{outcome: same | partial | waits | fails, says: says, requests: requests}, "get --watch")
 }
 
 func watches() []fault {
 	stop := func(w *fakeserver.Watch) { w.Wait(shortly) }
 	return []fault{
 		{name: "watch-cut", about: "watches end after 100 ms", sample: true, inject: strike(watching, fakeserver.Watching(stop)), want: following(".", 150)},
+		{name: "watch-short", about: "watches end after one event", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
+			w.Send("BOOKMARK", w.Bookmark(5000))
+		})), want: following(".", 150)},
 		{name: "watch-reset", about: "watches are reset", inject: strike(watching, fakeserver.Reset), want: following(".", 150)},
 		{name: "watch-410", about: "watches expire after 100 ms", inject: strike(watching, fakeserver.Watching(func(w *fakeserver.Watch) {
 			stop(w)

@@ -74,6 +74,8 @@ type fault struct {
 	// url replaces the address of the server.
 	url  func(string) string
 	want wants
+	// swept is an object of which runs that write remove what others left there.
+	swept string
 	// heavy faults send so much that they are not tried beside each other.
 	heavy bool
 	// sample: it is tried by every go test.

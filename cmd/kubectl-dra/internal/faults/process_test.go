@@ -18,7 +18,7 @@ import (
 )
 
 // hung is when a process is killed that should have ended long ago.
-const hung = 20 * time.Second
+const hung = 12 * time.Second
 
 // secret is the token of the kubeconfig, which nothing may print.
 const secret = "s3cr3t-t0k3n"
