@@ -13,11 +13,14 @@ const (
 	credentials = `(?i)credentials|unauthorized`
 )
 
-// broken: there is no answer to be had. Commands that follow may go on trying, if they say what.
+// waiting is what commands that follow say while they wait for the first answer.
+const waiting = `(?i)waiting for|being read|reading `
+
+// broken: there is no answer to be had. Commands that follow may go on trying, if they say so.
 func broken(says string) wants {
 	return all(want{outcome: fails, says: says, requests: 60}).
-		but(want{outcome: fails | waits, says: says, requests: 60}, "get --watch").
-		but(want{outcome: waits, says: says, requests: 130}, "top")
+		but(want{outcome: fails | waits, says: says + "|" + waiting, requests: 60}, "get --watch").
+		but(want{outcome: fails | waits, says: says + "|" + waiting, requests: 130}, "top")
 }
 
 func connections() []fault {
@@ -65,12 +68,13 @@ func connections() []fault {
 func lost(says string) wants {
 	return broken(says).
 		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "top --once").
-		but(want{outcome: waits | partial, says: says, requests: 130}, "top")
+		but(want{outcome: waits | partial, says: says + "|" + waiting, requests: 130}, "top")
 }
 
 // without: something that answers can do without is missing; they say so where it matters.
 func without(says string) wants {
-	return all(want{outcome: same | partial, says: says})
+	return all(want{outcome: same | partial, says: says}).
+		but(want{outcome: same | partial | waits, says: says + "|" + waiting}, followers...)
 }
 
 // recovers: what fails once works when it is tried again, by the program or by the user.

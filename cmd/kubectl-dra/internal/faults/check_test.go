@@ -66,23 +66,23 @@ func (c *cell) checkManners(note noter) {
 	if slices.Contains(c.command.cannotBe, r.exit) {
 		note("exit code %d is a false answer", r.exit)
 	}
-	if text := string(r.stderr) + string(r.stdout); strings.Contains(text, "goroutine ") || strings.Contains(text, "panic:") {
-		note("panics: %s", r.stderr)
+	all := slices.Concat(r.stdout, r.stderr, r.drawn)
+	if bytes.Contains(all, []byte("goroutine ")) || bytes.Contains(all, []byte("panic:")) {
+		note("panics: %s%s", r.stderr, r.screen)
 	}
-	if bytes.Contains(r.stdout, []byte(secret)) || bytes.Contains(r.stderr, []byte(secret)) {
+	if bytes.Contains(all, []byte(secret)) {
 		note("prints the token of the kubeconfig")
 	}
 	if r.memory > most {
 		note("uses %d MiB of memory", r.memory>>20)
 	}
-	if c.command.screen {
-		if !r.restored {
-			note("does not restore the terminal")
-		}
-		if raw := hostileInDrawing.Find(r.stdout); raw != nil {
-			note("draws raw text of the server: %q", raw)
-		}
-	} else if raw := rawIn(r.stdout, r.stderr); raw != "" {
+	if c.command.screen && !r.restored {
+		note("does not restore the terminal")
+	}
+	if raw := hostileInDrawing.Find(r.drawn); raw != nil {
+		note("draws raw text of the server: %q", raw)
+	}
+	if raw := rawIn(r.stdout, r.stderr); raw != "" {
 		note("prints raw characters: %s", raw)
 	}
 	if want := []string{archive}; !slices.Equal(r.files, want) {

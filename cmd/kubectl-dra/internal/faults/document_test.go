@@ -13,6 +13,9 @@ import (
 const (
 	document = "../../../../docs/reliability.md"
 	intro    = "testdata/reliability.md"
+	// begin and end stand around the part of the document that is written here.
+	begin = "<!-- written by make reliability: begin -->\n"
+	end   = "<!-- end -->\n"
 )
 
 // checkDocument compares the table in the document with what came of the cells, or writes it.
@@ -144,11 +147,18 @@ func writeDocument(t *testing.T, cells []*cell, honest map[string]*cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(whole), begin)
+	_, after, _ := strings.Cut(string(whole), end)
 	var b strings.Builder
+	b.WriteString(before + begin)
 	b.Write(text)
 	fmt.Fprintf(&b, "\nThere are %d faults and %d commands.\n", len(catalog())-1, len(commands))
 	for _, s := range sections() {
-		fmt.Fprintf(&b, "\n## %s\n\n| fault | commands | exit | the user sees | s | requests |\n|---|---|---|---|---|---|\n", s.title)
+		fmt.Fprintf(&b, "\n### %s\n\n| fault | commands | exit | the user sees | s | requests |\n|---|---|---|---|---|---|\n", s.title)
 		for _, f := range s.faults {
 			of := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return c.fault.name != f.name })
 			if f.name == "none" {
@@ -162,6 +172,7 @@ func writeDocument(t *testing.T, cells []*cell, honest map[string]*cell) {
 			}
 		}
 	}
+	b.WriteString(end + after)
 	if err := os.WriteFile(document, []byte(b.String()), 0o644); err != nil { //nolint:gosec // a document is for all to read
 		t.Fatal(err)
 	}
@@ -188,7 +199,8 @@ func readDocument(t *testing.T) map[string][2]string {
 	out := map[string][2]string{}
 	exits := map[string]string{} // of an honest server, by command
 	fault := ""
-	for _, line := range strings.Split(string(text), "\n") {
+	_, table, _ := strings.Cut(string(text), begin)
+	for _, line := range strings.Split(table, "\n") {
 		fields := regexp.MustCompile(`(?:^| )\| ?`).Split(line, -1)
 		if len(fields) < 7 || fields[1] == "fault" {
 			continue

@@ -38,6 +38,7 @@ type run struct {
 	cpu            time.Duration
 	memory         int64 // the most that was resident, in bytes
 	stdout, stderr []byte
+	drawn          []byte // what was sent to a terminal
 	screen         string // what is to be seen on the terminal at the end of its life
 	// restored: the terminal is as it was.
 	restored bool
@@ -81,11 +82,14 @@ func execute(tb testing.TB, c command, url string) *run {
 	if c.screen {
 		return p.onTerminal(tb, life)
 	}
-	return p.inPipes(tb, c.follows)
+	if c.follows {
+		return p.following(tb, life)
+	}
+	return p.inPipes(tb)
 }
 
-// inPipes runs it with its output in pipes; one that follows is interrupted after its life.
-func (p *process) inPipes(tb testing.TB, follows bool) *run {
+// inPipes runs it with its output in pipes.
+func (p *process) inPipes(tb testing.TB) *run {
 	begin := time.Now()
 	out, errs := &watched{begin: begin}, &watched{begin: begin}
 	p.Stdout, p.Stderr = out, errs
@@ -93,19 +97,50 @@ func (p *process) inPipes(tb testing.TB, follows bool) *run {
 		tb.Fatal(err)
 	}
 	r := &run{}
-	if follows {
-		interrupt := time.AfterFunc(life, func() { _ = p.Process.Signal(os.Interrupt) }) // it may have ended
-		defer interrupt.Stop()
-	}
 	r.wait(p)
 	r.took = time.Since(begin)
 	r.stdout, r.stderr = out.data.Bytes(), errs.data.Bytes()
 	r.first = min(out.at(r.took), errs.at(r.took))
-	if follows {
-		r.ending = max(0, r.took-life)
-	}
 	r.look(tb, p)
 	return r
+}
+
+// following runs it as somebody does who sends what it prints to a file and looks at what it says meanwhile, and
+// interrupts it after a time.
+func (p *process) following(tb testing.TB, life time.Duration) *run {
+	out := &watched{begin: time.Now()}
+	p.Stdout = out
+	t := p.attach(tb, false)
+	defer func() { _ = t.Close() }() // nothing more is read
+	r := &run{}
+	var meanwhile string
+	r.until(p, life, func() {
+		meanwhile = t.text()
+		_ = p.Process.Signal(os.Interrupt) // it may just have ended
+	})
+	<-t.done
+	r.took = time.Since(t.begin)
+	r.stdout, r.drawn = out.data.Bytes(), t.data.Bytes()
+	r.stderr = []byte(trimmed(meanwhile) + "\n" + trimmed(t.text()) + "\n")
+	r.first = min(out.at(r.took), t.at(r.took))
+	r.look(tb, p)
+	return r
+}
+
+// until waits for the end; after its life it is told to end.
+func (r *run) until(p *process, life time.Duration, tell func()) {
+	var told time.Time
+	done := make(chan struct{})
+	timer := time.AfterFunc(life, func() {
+		defer close(done)
+		told = time.Now()
+		tell()
+	})
+	r.wait(p)
+	if !timer.Stop() { // else it ended by itself
+		<-done
+		r.ending = time.Since(told)
+	}
 }
 
 // wait waits for the end and kills what hangs.

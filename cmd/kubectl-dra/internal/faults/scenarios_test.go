@@ -52,7 +52,7 @@ func TestEveryDecisionIsMadeOnAWholeView(t *testing.T) {
 		s.Inject(fakeserver.Fault{Match: listsOf("devicetaintrules") + `.*limit`, Do: fakeserver.Refuse(500, "InternalError", "etcdserver: leader changed")})
 		e.Honest()
 	}})
-	r := newProcess(t, url, "allocate", "claim", "eval-nightly", "-n", "ml", "--yes", "--settle=100ms").inPipes(t, false)
+	r := newProcess(t, url, "allocate", "claim", "eval-nightly", "-n", "ml", "--yes", "--settle=100ms").inPipes(t)
 	claim := s.Claim("ml", "eval-nightly")
 	if r.exit != 1 || !strings.Contains(string(r.stderr), "nothing is written") {
 		t.Errorf("exit code %d, want 1 and that nothing is written:\n%s", r.exit, r.stderr)
@@ -108,7 +108,7 @@ func TestDeallocateSaysWhatItCannotKnow(t *testing.T) {
 		if !may {
 			s.Inject(fakeserver.Fault{Match: `^GET /apis/resource.k8s.io/v1/resourceclaims(\?|$)`, Do: fakeserver.Refuse(403, "Forbidden", "no")})
 		}
-		r := newProcess(t, url, "deallocate", "claim", "notebook-omar", "-n", "dev", "--yes").inPipes(t, false)
+		r := newProcess(t, url, "deallocate", "claim", "notebook-omar", "-n", "dev", "--yes").inPipes(t)
 		rules := len(s.Names(inspect.TaintRules)) - 1 // one is of the demo cluster
 		said := strings.Contains(string(r.stderr), "kube-scheduler may")
 		if may && (rules != 1 || r.exit != 0) || !may && (rules != 0 || !said) {
@@ -132,7 +132,7 @@ func TestInterruptInTheLastStep(t *testing.T) {
 		}
 		e.Honest()
 	}})
-	r := p.inPipes(t, false)
+	r := p.inPipes(t)
 	if text := string(r.stdout) + string(r.stderr); r.exit != 130 || !strings.Contains(text, "is allocated") {
 		t.Errorf("exit code %d, want 130 and that it is allocated:\n%s", r.exit, text)
 	}
@@ -163,7 +163,7 @@ func TestInterruptedReadGivesNoAnswer(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 			_, _ = e.Write(body[half:]) // nobody may be there to take it
 		}})
-		r := p.inPipes(t, false)
+		r := p.inPipes(t)
 		if r.exit != 130 || len(r.stdout) > 0 || string(r.saved) != before || len(r.files) != 1 {
 			t.Errorf("%v: exit code %d, want 130 and nothing on stdout; files %q; it prints\n%s\n%s", line, r.exit, r.files, r.stdout, r.stderr)
 		}
@@ -186,7 +186,7 @@ func TestForgedAnnouncements(t *testing.T) {
 			}
 			done := make(chan struct{})
 			go forge(s, done)
-			r := newProcess(t, url, "allocate", "claim", "dns-edge", "-n", "net", "--yes", "--settle=100ms").inPipes(t, false)
+			r := newProcess(t, url, "allocate", "claim", "dns-edge", "-n", "net", "--yes", "--settle=100ms").inPipes(t)
 			close(done)
 			claim := s.Claim("net", "dns-edge")
 			if r.killed || r.exit == 0 != (devices(claim) != "") || len(claim.Annotations) > 0 {
@@ -232,7 +232,7 @@ func TestHostileQuantityEverywhere(t *testing.T) {
 		"get claims -A", "get claims -n ml", "get devices", "get pools", "get nodes", "get classes", "explain claim train-0 -n ml", "explain claim aaa -n dev",
 		"fit claim train-0 -n ml", "top nodes --once", "cel device.driver!='x'", "allocate claim aaa -n dev --dry-run=server",
 	} {
-		r := newProcess(t, url, strings.Fields(line)...).inPipes(t, false)
+		r := newProcess(t, url, strings.Fields(line)...).inPipes(t)
 		if r.killed || r.cpu > 5*time.Second || line != "explain claim aaa -n dev" && !strings.Contains(line, "aaa") && r.exit == 1 {
 			t.Errorf("%s: exit code %d after %s and %s of CPU:\n%s", line, r.exit, r.took, r.cpu, r.stderr)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,8 +19,9 @@ const columns, rows = 120, 32
 // terminal is a pseudo terminal with the program in it.
 type terminal struct {
 	*os.File
-	begin time.Time
-	done  chan struct{}
+	begin  time.Time
+	before *term.State // how the terminal was
+	done   chan struct{}
 
 	mu     sync.Mutex
 	data   bytes.Buffer
@@ -30,9 +32,32 @@ type terminal struct {
 // open starts the program in a terminal.
 func (p *process) open(tb testing.TB) *terminal {
 	tb.Helper()
-	t := &terminal{begin: time.Now(), done: make(chan struct{}), screen: vt10x.New(vt10x.WithSize(columns, rows))}
-	var err error
-	if t.File, err = pty.StartWithSize(p.Cmd, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+	return p.attach(tb, true)
+}
+
+// attach starts the program with a terminal as its stderr, or for all that it reads and writes.
+func (p *process) attach(tb testing.TB, whole bool) *terminal {
+	tb.Helper()
+	size := &pty.Winsize{Rows: rows, Cols: columns}
+	if !whole {
+		size.Cols = 1000 // lines stay whole
+	}
+	t := &terminal{begin: time.Now(), done: make(chan struct{}), screen: vt10x.New(vt10x.WithSize(int(size.Cols), rows))}
+	master, tty, err := pty.Open()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = tty.Close() }() // the program has it
+	if err := pty.Setsize(master, size); err != nil {
+		tb.Fatal(err)
+	}
+	t.File, p.Stderr = master, tty
+	if whole {
+		p.Stdin, p.Stdout = tty, tty
+		p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
+	t.before = t.state()
+	if err := p.Start(); err != nil {
 		tb.Fatal(err)
 	}
 	go t.read()
@@ -77,36 +102,41 @@ func (t *terminal) state() *term.State {
 	return state
 }
 
+// at is when the program had drawn anything.
+func (t *terminal) at(otherwise time.Duration) time.Duration {
+	if t.first == 0 {
+		return otherwise
+	}
+	return t.first
+}
+
+// trimmed is the text of a screen without what is empty.
+func trimmed(screen string) string {
+	lines := strings.Split(screen, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
 // onTerminal runs the program in a terminal and presses q after a time.
 func (p *process) onTerminal(tb testing.TB, life time.Duration) *run {
 	t := p.open(tb)
 	defer func() { _ = t.Close() }() // nothing more is read
-	before := t.state()
 	r := &run{}
-	var quit time.Time
-	pressed := make(chan struct{})
-	timer := time.AfterFunc(life, func() {
-		defer close(pressed)
-		r.screen, quit = t.text(), time.Now()
+	r.until(p, life, func() {
+		r.screen = t.text()
 		t.press("q")
 	})
-	r.wait(p)
 	r.took = time.Since(t.begin)
-	if timer.Stop() { // it ended by itself
-		r.screen = t.text()
-	} else {
-		<-pressed
-		r.ending = time.Since(quit)
-	}
 	after := t.state()
-	_ = t.SetReadDeadline(time.Now().Add(time.Second)) // a pseudo terminal need not say that it ended
 	<-t.done
-	r.stdout, r.first = t.data.Bytes(), t.first
-	if r.first == 0 {
-		r.first = r.took
+	if r.exit != 0 || r.ending == 0 { // what is left is what it says
+		r.screen = t.text()
 	}
-	r.restored = before != nil && after != nil && *before == *after &&
-		bytes.Count(r.stdout, []byte("\x1b[?1049h")) == bytes.Count(r.stdout, []byte("\x1b[?1049l"))
+	r.drawn, r.first = t.data.Bytes(), t.at(r.took)
+	r.restored = t.before != nil && after != nil && *t.before == *after &&
+		bytes.Count(r.drawn, []byte("\x1b[?1049h")) == bytes.Count(r.drawn, []byte("\x1b[?1049l"))
 	r.look(tb, p)
 	return r
 }
