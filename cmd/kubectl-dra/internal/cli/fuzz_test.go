@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzArguments: TYPE NAME… and TYPE/NAME… mean the same, whatever the names are, and no name is lost or empty.
+func FuzzArguments(f *testing.F) {
+	for _, seed := range []string{"claim\x00a", "claims/a\x00claims/b", "pod", "rc.resource.k8s.io/x", "/", "a/b/c", "", "\x00", "CLAIM\x00-"} {
+		f.Add(seed, "512Mi")
+	}
+	f.Add("claim", "1e-2000000000")
+	kinds := []kind{kindClaim, kindPod, kindTemplate}
+	f.Fuzz(func(t *testing.T, joined, size string) {
+		if bytes, err := parseMaxInput(size); err == nil && (bytes < 0 || bytes > maxMaxInput || bytes == 0 && size != "") {
+			t.Errorf("--max-input %q is %d", size, bytes)
+		}
+		args := strings.Split(joined, "\x00")
+		_ = isObject(args)
+		k, names, err := splitArguments(args, kinds)
+		if err != nil {
+			return
+		}
+		if len(names) == 0 || slices.Contains(names, "") || !slices.ContainsFunc(kinds, func(known kind) bool { return known.kind == k.kind }) {
+			t.Fatalf("%q is %s %q", args, k.kind, names)
+		}
+		typed := make([]string, len(names))
+		for i := range names {
+			typed[i] = k.names[0] + "/" + names[i]
+		}
+		if again, same, err := splitArguments(typed, kinds); err != nil || again.kind != k.kind || !slices.Equal(same, names) {
+			t.Errorf("%q is %s %q, but %q is %s %q, %v", args, k.kind, names, typed, again.kind, same, err)
+		}
+	})
+}

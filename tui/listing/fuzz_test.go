@@ -1,0 +1,55 @@
+package listing
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzFilter: any filter gives some of the rows, each once and in order, and "!" before a word gives the others.
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{"", "fast", "!fs1", "size>=100Gi", "size<1e-2000000000", "name=", "=", "!", "size>", "!!x", "NAME=fast-1 !size>1", ">=<"} {
+		f.Add(seed)
+	}
+	shown := func(filter string) []int {
+		a := arrange(diskConfig(), disks, order{filter: filter, sort: -1, grouping: -1})
+		_ = a.misread()
+		var rows []int
+		for _, item := range a.items {
+			rows = append(rows, item.row)
+		}
+		return rows
+	}
+	f.Fuzz(func(t *testing.T, filter string) {
+		rows := shown(filter)
+		if !slices.IsSorted(rows) || len(slices.Compact(slices.Clone(rows))) != len(rows) {
+			t.Errorf("%q shows the rows %v", filter, rows)
+		}
+		words := strings.Fields(filter)
+		if len(words) != 1 || strings.HasPrefix(filter, "!") || !utf8.ValidString(filter) {
+			return
+		}
+		exact := !slices.ContainsFunc(rows, func(row int) bool {
+			return !strings.Contains(strings.ToLower(disks[row].name+" "+disks[row].size), strings.ToLower(words[0]))
+		})
+		if others := shown("!" + words[0]); exact && len(rows)+len(others) != len(disks) {
+			t.Errorf("%q shows %v, and turned round %v", filter, rows, others)
+		}
+	})
+}
+
+// FuzzCompareTexts: the order of texts is a total one, whatever they are.
+func FuzzCompareTexts(f *testing.F) {
+	f.Add("gpu-2", "gpu-10", "gpu-02")
+	f.Add("", "0", "00")
+	f.Add("1a", "01", "1")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		if compareTexts(a, b) != -compareTexts(b, a) || (compareTexts(a, b) == 0) != (a == b) {
+			t.Errorf("%q and %q: %d, and turned round %d", a, b, compareTexts(a, b), compareTexts(b, a))
+		}
+		if compareTexts(a, b) <= 0 && compareTexts(b, c) <= 0 && compareTexts(a, c) > 0 {
+			t.Errorf("%q, %q, %q are in order, but not the first and the last", a, b, c)
+		}
+	})
+}
