@@ -146,7 +146,7 @@ func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) e
 			Detail: "a snapshot cannot be read from within a directory or pipe", Advice: "name the file itself",
 		}
 	}
-	if err := c.count(t, at); err != nil {
+	if err := c.count(t, at, known); err != nil {
 		return err
 	}
 	c.pending = append(c.pending, pending{text: t, at: at, head: h, kind: k, known: known})
@@ -156,17 +156,17 @@ func (c *collector) addObject(ctx context.Context, t *text, at extent, h head) e
 	return c.flush(ctx)
 }
 
-// count counts an object that stands at an extent, and refuses it when there are too many or it is too large. What
-// commas separate are values; those within strings are few.
-func (c *collector) count(t *text, at extent) error {
+// count counts an object that stands at an extent, and refuses it when there are too many or, if it is to be
+// decoded, it is too large. What commas separate are values; in these kinds those within strings are few.
+func (c *collector) count(t *text, at extent, decoded bool) error {
 	c.counted.objects++
 	var err *Error
 	switch {
 	case c.counted.objects > c.limits.objects:
 		err = tooLarge(t.source, "more than %d objects, counting all files", c.limits.objects)
-	case at.to-at.from > c.limits.object:
+	case decoded && at.to-at.from > c.limits.object:
 		err = tooLarge(t.source, "an object of more than %s", sizeOf(int64(c.limits.object)))
-	case at.to-at.from > c.limits.values && bytes.Count(t.data[at.from:at.to], []byte(",")) > c.limits.values:
+	case decoded && at.to-at.from > c.limits.values && bytes.Count(t.data[at.from:at.to], []byte(",")) > c.limits.values:
 		err = tooLarge(t.source, "an object of more than %d values", c.limits.values)
 	default:
 		return nil

@@ -230,7 +230,8 @@ func TestHostileInput(t *testing.T) {
 		"many documents of nothing": {text: strings.Repeat("--- ~\n", 1<<18+1), code: TooLarge},
 		"more kinds of nothing":     {text: strings.Repeat("{}\n", 1<<20+1), code: TooLarge},
 		"large list":                {text: `{"apiVersion":"v1","kind":"Pod","spec":{"containers":[` + strings.Repeat("{},", 1<<17+1) + `{}]}}`, code: TooLarge},
-		"large object":              {text: `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, code: TooLarge},
+		"large, but not for us":     {text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"` + strings.Repeat(",", 1<<20) + `"}}`},
+		"large object":              {text: `{"apiVersion":"v1","kind":"Pod","a":"` + strings.Repeat("x", 16<<20) + `"}`, code: TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

@@ -120,3 +120,61 @@ func TestFromUTF16(t *testing.T) {
 		}
 	}
 }
+
+// TestOddSources: what is no manifest is told in a moment, also where it has no end.
+func TestOddSources(t *testing.T) {
+	packed := gzipped(t, yamlA)
+	for name, test := range map[string]struct {
+		data string
+		code Code // "" when it is read
+	}{
+		"gzip of gzip":               {gzipped(t, packed), Binary},
+		"gzip cut off":               {packed[:len(packed)-9], Syntax},
+		"gzip without end":           {packed[:len(packed)-4], Syntax},
+		"gzip with something behind": {packed + "something", Syntax},
+		"gzip twice":                 {packed + gzipped(t, "---\n"+yamlB), ""},
+		"gzip of nothing":            {gzipped(t, ""), ""},
+		"only the mark of gzip":      {"\x1f\x8b\x08", Syntax},
+		"UTF-32":                     {"\xff\xfe\x00\x00{\x00\x00\x00}\x00\x00\x00", Binary},
+		"UTF-32, big-endian":         {"\x00\x00\xfe\xff\x00\x00\x00{\x00\x00\x00}", Binary},
+		"UTF-16":                     {"\xfe\xff\x00{\x00}", ""},
+		"UTF-8 with a mark":          {"\xef\xbb\xbf" + yamlA, ""},
+		"NUL far behind":             {yamlA + strings.Repeat("# nothing\n", 1000) + "\x00", Binary},
+		"NUL in JSON":                {"{\"a\":\"\x00\"}", Binary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadBytes("f", []byte(test.data), Options{})
+			var e *Error
+			if errors.As(err, &e) != (test.code != "") || e != nil && e.Code != test.code || e == nil && err != nil {
+				t.Errorf("got %v, want %s", err, test.code)
+			}
+		})
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		_, err := Read(context.Background(), []string{"/dev/zero"}, Options{})
+		var e *Error
+		if !errors.As(err, &e) || e.Code != Binary {
+			t.Errorf("/dev/zero: %v", err)
+		}
+	}
+	_, err := Read(context.Background(), []string{"-"}, Options{Stdin: endless{}, MaxBytes: 3 << 20})
+	var e *Error
+	if !errors.As(err, &e) || e.Code != TooLarge {
+		t.Errorf("an endless input: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Read(ctx, []string{"-"}, Options{Stdin: endless{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("an endless input that nobody waits for: %v", err)
+	}
+}
+
+// endless is text that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'y'
+	}
+	return len(p), nil
+}
