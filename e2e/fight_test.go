@@ -31,6 +31,10 @@ const (
 	// fightKill is the time within which half of the runs are killed: a run that meets nobody takes a
 	// little longer.
 	fightKill = fightSettle + 1500*time.Millisecond
+	// fightForged is how many rounds one has in which announcements are forged and some views are partial;
+	// KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
+	fightForged  = 10
+	fightPatient = 3 * fightSettle
 	// fightStall is what the machine may stand still in a round: allocate promises that a device gets no second
 	// holder only where the scheduler writes within fightSettle what it has decided.
 	fightStall = fightSettle / 3
@@ -49,13 +53,15 @@ func TestFight(t *testing.T) {
 		}
 	}
 	seed := uint64(time.Now().UnixNano())
-	f := &fight{Cluster: cluster.Start(t, cluster.Options{}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}, fences: map[string]bool{}}
+	f := &fight{Cluster: cluster.Start(t, cluster.Options{Users: []string{local}}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}, fences: map[string]bool{}}
 	t.Logf("seed %d", seed)
+	f.prepareLocal(t)
 	begin := time.Now()
 	for i := range rounds {
 		t.Run(fmt.Sprint("round ", i), func(t *testing.T) { f.round(t, i) })
 	}
 	f.counts[twoHolders] += 0 // to be shown
+	f.counts["wrong writes"] += 0
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(f.counts)) {
 		lines = append(lines, fmt.Sprintf("%5d %s", f.counts[what], what))
@@ -66,6 +72,7 @@ func TestFight(t *testing.T) {
 type fight struct {
 	*cluster.Cluster
 	random *rand.Rand
+	forged bool // in this round announcements are forged
 
 	mutex  sync.Mutex
 	stall  time.Duration // the longest one of this round
@@ -78,6 +85,7 @@ var counted = map[string]string{
 	"allocations taken back because others had the device": ": the allocation is taken back",
 	"times that a run began again":                         "beginning again",
 	"times that a run waited for another one":              ": waiting for another run",
+	"announcements ignored that could not be removed":      " cannot be removed and is ignored",
 	"announcements of others revoked":                      "it has to decide again",
 	"killed runs finished by others":                       ": finished what a killed run left",
 	"killed runs undone by others":                         ": undid what a killed run left",
@@ -98,14 +106,24 @@ func (f *fight) round(t *testing.T, number int) {
 	for i := range fightPods {
 		f.ApplyText(t, claimYAML(fmt.Sprint("pod-", i)))
 	}
+	f.forged = number%fightForged == fightForged-1 || os.Getenv("KUBECTL_DRA_E2E_FORGED") != ""
+	stop := func() {}
+	if f.forged {
+		stop = f.tenants(t)
+	}
 	killed := f.compete(t)
 	f.oneHolder(t, "after the fight", killed...)
 	f.again(t, number, killed)
+	stop()
 	f.oneHolder(t, "after the killed runs were repeated")
 	f.whole(t)
 	f.rest(t)
 	f.oneHolder(t, "after the rest was allocated")
 	f.unfenced(t)
+	if f.forged {
+		f.unforged(t)
+		f.promptReplaced(t, "hand-0")
+	}
 }
 
 // watchStalls measures for how long this process does not run, until the function that it returns is called.
@@ -147,7 +165,11 @@ func (f *fight) compete(t *testing.T) (killed []string) {
 		claim, delay := fmt.Sprint("hand-", i), time.Duration(f.random.Int64N(int64(500*time.Millisecond)))
 		var life time.Duration // 0: it may live
 		if i%2 == 0 {
-			life = time.Duration(f.random.Int64N(int64(fightKill))) + time.Millisecond
+			within := fightKill
+			if f.forged {
+				within += fightPatient
+			}
+			life = time.Duration(f.random.Int64N(int64(within))) + time.Millisecond
 		}
 		wait.Go(func() {
 			time.Sleep(delay)
@@ -176,7 +198,11 @@ func (f *fight) compete(t *testing.T) (killed []string) {
 // announced waits until a run has written something; not for long, because all may have been killed before.
 func (f *fight) announced(t *testing.T) {
 	t.Helper()
-	for begin := time.Now(); time.Since(begin) < 4*time.Second; time.Sleep(20 * time.Millisecond) {
+	wait := 4 * time.Second
+	if f.forged {
+		wait += fightPatient
+	}
+	for begin := time.Now(); time.Since(begin) < wait; time.Sleep(20 * time.Millisecond) {
 		if slices.ContainsFunc(f.all(t), func(c resourcev1.ResourceClaim) bool { return len(c.Annotations) > 0 }) {
 			return
 		}
@@ -185,7 +211,13 @@ func (f *fight) announced(t *testing.T) {
 
 // run allocates a claim and reports whether the process was killed before it was done.
 func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
-	cmd := f.Command(t, cluster.Admin, "allocate", "claim", claim, "--yes", "--settle", fightSettle.String())
+	user, args := cluster.Admin, []string{"allocate", "claim", claim, "--yes", "--settle", fightSettle.String()}
+	if f.forged && life == 0 {
+		address, stop := f.faultyServer(t, local)
+		defer stop()
+		user, args = local, append(args, "--server", address)
+	}
+	cmd := f.Command(t, user, args...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -209,7 +241,17 @@ func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
 	case -1:
 		return true
 	default:
-		t.Errorf("allocate claim %s: %v\n%s", claim, err, out.String())
+		switch {
+		case f.forged && strings.Contains(out.String(), "nothing is written, because without all devicetaintrules"):
+			f.counts["runs ended by a partial view"]++
+		case f.forged && strings.Contains(out.String(), "given up after"):
+			f.counts["runs that gave up"]++
+		default:
+			t.Errorf("allocate claim %s: %v\n%s", claim, err, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("an escape sequence of a tenant reached the terminal: %q", out.String())
 	}
 	return false
 }
