@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 // Other objects in place of those that a claim or a pod names.
@@ -167,7 +168,7 @@ func (m *missingClaim) instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*c
 		}
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return likeName(n, m.name) > alikeClaim })
-	slices.SortStableFunc(names, func(a, b string) int { return editDistance(a, m.name) - editDistance(b, m.name) })
+	slices.SortStableFunc(names, func(a, b string) int { return spell.Distance(a, m.name) - spell.Distance(b, m.name) })
 	kind, field := "resourceclaim", "resourceClaimName"
 	if m.template {
 		kind, field = "resourceclaimtemplate", "resourceClaimTemplateName"
@@ -199,7 +200,7 @@ func (m *missingClaim) instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*c
 
 const (
 	// alikeClaim is how different the names of claims may be for one to be meant for the other.
-	alikeClaim = 0.4
+	alikeClaim = 0.35
 	// maxNames is the number of other names that are tried.
 	maxNames = 3
 )

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 // Changes outside of the claims: other claims released, other nodes, more devices, classes.
@@ -319,7 +320,7 @@ func likeName(a, b string) float64 {
 	if restA == restB {
 		a, b = firstA, firstB
 	}
-	different := float64(editDistance(a, b)) / float64(max(len(a), len(b), 1))
+	different := float64(spell.Distance(a, b)) / float64(max(len(a), len(b), 1))
 	if firstA == firstB {
 		return min(different, sameLabel)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 // What a term compares with, and what there is instead.
@@ -299,7 +300,7 @@ var numbersIn = regexp.MustCompile(`[0-9]+`)
 // "2g.20gb", are nearest, by the ratio of the numbers; others are by the letters.
 func textDistance(a, b string) float64 {
 	if numbersIn.ReplaceAllString(a, "0") != numbersIn.ReplaceAllString(b, "0") {
-		return 1 + float64(editDistance(a, b))
+		return 1 + float64(spell.Distance(a, b))
 	}
 	sum := 0.0
 	x, y := numbersIn.FindAllString(a, -1), numbersIn.FindAllString(b, -1)
@@ -309,23 +310,4 @@ func textDistance(a, b string) float64 {
 		sum += math.Abs(math.Log((m + 1) / (n + 1)))
 	}
 	return sum / (1 + sum)
-}
-
-// editDistance counts the letters to insert, delete or replace.
-func editDistance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			above := row[j]
-			row[j] = min(row[j]+1, row[j-1]+1, diagonal+btoi(x[i-1] != y[j-1]))
-			diagonal = above
-		}
-	}
-	return row[len(y)]
 }

@@ -90,10 +90,6 @@ func (m *model) ensure() {
 	if v.screen != nil {
 		return
 	}
-	if v.make == nil {
-		v.screen = &absent{title: v.title}
-		return
-	}
 	v.screen = v.make(&m.options)
 }
 

@@ -17,7 +17,7 @@ import (
 // viewEntry is a view that has a number.
 type viewEntry struct {
 	name, title string
-	// make makes the screen, when the view is first shown; nil while nobody has built it.
+	// make makes the screen, when the view is first shown.
 	make func(*Options) screen.Screen
 }
 

@@ -11,6 +11,7 @@ type layer struct {
 }
 
 var layers = []layer{
+	{"internal/spell", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
 	{"inspect/manifest/...", []string{"inspect", "inspect/quantity"}},
@@ -20,15 +21,14 @@ var layers = []layer{
 	{"inspect/live/connection", nil},
 	{"inspect/flowcontrol/...", []string{"inspect", "inspect/live/connection"}},
 	{"inspect/storage/...", []string{"inspect"}},
-	{"inspect/node/...", []string{"inspect"}},
-	{"allocator/selector", []string{"inspect", "inspect/quantity"}},
+	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
-	{"explain", []string{"inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
+	{"explain", []string{"internal/spell", "inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
 	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
 	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
-	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/...", "internal/timebudget"}},
+	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/...", "internal/spell", "internal/timebudget"}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},

@@ -17,26 +17,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 )
 
-func TestDistance(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3},
-		{"trian-0", "train-0", 1}, // neighbours swapped
-		{"train", "trains", 1}, {"train", "tran", 1}, {"train", "brain", 1},
-		{"kitten", "sitting", 3}, {"ca", "abc", 3},
-	}
-	for _, test := range tests {
-		if got := distance(test.a, test.b); got != test.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
-		}
-		if got := distance(test.b, test.a); got != test.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", test.b, test.a, got, test.want)
-		}
-	}
-}
-
 func TestDidYouMean(t *testing.T) {
 	tests := map[string]struct {
 		word       string
