@@ -20,13 +20,17 @@ func (s *search) besides(ctx context.Context, fix *change) ([]Requirement, error
 	}
 	var out []Requirement
 	l := s.q.localOf(c.Node)
+	atoms, err := l.requirements(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range fix.edits {
-		a := l.atomOf(&fix.edits[i])
+		a := atomOf(atoms, &fix.edits[i])
 		if a == nil || slices.Contains(c.keys, a.edit.key()) || len(out) == maxBeside {
 			continue
 		}
 		o, err := l.try(ctx, slices.DeleteFunc(slices.Clone(fix.edits), func(e edit) bool {
-			other := l.atomOf(&e)
+			other := atomOf(atoms, &e)
 			return other == a || other != nil && sameClassTerm(a, other)
 		}))
 		if err != nil {
@@ -41,11 +45,11 @@ func (s *search) besides(ctx context.Context, fix *change) ([]Requirement, error
 	return out, nil
 }
 
-// atomOf returns the requirement of the node that an edit relaxes; nil: it is not among them.
-func (l *local) atomOf(e *edit) *atom {
-	at := slices.IndexFunc(l.atoms, func(a atom) bool { return a.edit.key() == e.key() })
+// atomOf returns the requirement that an edit relaxes; nil: it is not among them.
+func atomOf(atoms []atom, e *edit) *atom {
+	at := slices.IndexFunc(atoms, func(a atom) bool { return a.edit.key() == e.key() })
 	if at < 0 {
 		return nil
 	}
-	return &l.atoms[at]
+	return &atoms[at]
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -61,13 +62,17 @@ func (l *local) conflictOn(ctx context.Context) (*Conflict, error) {
 	if err != nil || atoms == nil {
 		return nil, err
 	}
-	m := &minimizer{local: l, atoms: atoms, memo: map[string]outcome{}}
+	exam, err := l.examination(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &minimizer{local: l, exam: exam, atoms: atoms, memo: map[string]outcome{}}
 	best, err := m.smallest(ctx)
 	if err != nil || best == nil {
 		return nil, err
 	}
 	if len(best.kept) == 0 {
-		m.atoms = append(slices.Clip(m.atoms), l.wholeRequests()...)
+		m.atoms = append(slices.Clip(m.atoms), l.wholeRequests(exam)...)
 		m.memo = map[string]outcome{}
 		if best, err = m.smallest(ctx); err != nil || best == nil || len(best.kept) == 0 {
 			return nil, err
@@ -79,6 +84,7 @@ func (l *local) conflictOn(ctx context.Context) (*Conflict, error) {
 // minimizer looks for conflicts among the requirements of a node.
 type minimizer struct {
 	local *local
+	exam  *allocator.Examination
 	atoms []atom
 	memo  map[string]outcome // by the requirements that are relaxed
 }

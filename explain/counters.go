@@ -87,7 +87,7 @@ func counterWords(sets []*resourcev1.CounterSet) string {
 func (m *minimizer) runsOut(ctx context.Context, d *division, counters int) (string, error) {
 	pool := m.atoms[counters].edit.pool
 	names := map[string]bool{}
-	for _, p := range m.local.exam.Pools {
+	for _, p := range m.exam.Pools {
 		if p.ID == pool {
 			for _, set := range setsUsed(p) {
 				for name := range set.Counters {

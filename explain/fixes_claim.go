@@ -36,7 +36,11 @@ func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName)
 	if *f.mode == resourcev1.DeviceAllocationModeExactCount {
 		wanted, cost = fmt.Sprint(*f.count), costCount
 	}
-	best, most := a.edit, s.mostDevices(a.edit.at) // a count of 1 fits
+	most, err := s.mostDevices(ctx, a.edit.at)
+	if err != nil {
+		return err
+	}
+	best := a.edit // a count of 1 fits
 	for best.count < most {
 		next := best
 		next.count++
@@ -58,23 +62,21 @@ func (s *search) lowerCount(ctx context.Context, a *atom, node inspect.NodeName)
 
 // mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on any
 // of the near nodes. Where another alternative is what fits, no count would be too high.
-func (s *search) mostDevices(at alternative) int64 {
+func (s *search) mostDevices(ctx context.Context, at alternative) (int64, error) {
 	if f := fieldsOf(s.q.claims, at); *f.mode == resourcev1.DeviceAllocationModeExactCount {
-		return *f.count - 1
+		return *f.count - 1, nil
+	}
+	examined, err := s.examined(ctx)
+	if err != nil {
+		return 0, err
 	}
 	most := 1
-	for _, n := range s.near {
-		l := s.q.localOf(n.name)
-		if l == nil || l.exam == nil {
-			continue
-		}
-		for i := range l.exam.Requests {
-			if r := &l.exam.Requests[i]; alternativeOf(r) == at {
-				most = max(most, r.Needed)
-			}
+	for _, r := range examined {
+		if alternativeOf(r) == at {
+			most = max(most, r.Needed)
 		}
 	}
-	return int64(min(most, resourcev1.AllocationResultsMaxSize))
+	return int64(min(most, resourcev1.AllocationResultsMaxSize)), nil
 }
 
 // relaxTerm finds the nearest value with which the term helps; otherwise the term is dropped.

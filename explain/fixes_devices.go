@@ -40,9 +40,9 @@ func (s *search) moreDevices(ctx context.Context) error {
 		return nil
 	}
 	l := s.q.localOf(s.conflict.Node)
-	exam, err := l.world(nil).Examine(ctx, l.node, s.q.claims)
-	if err != nil {
-		return ignoreAbort(err)
+	exam, err := l.examination(ctx)
+	if err != nil || exam == nil {
+		return err
 	}
 	needed := 0
 	for i := range exam.Requests {
@@ -52,7 +52,11 @@ func (s *search) moreDevices(ctx context.Context) error {
 	}
 	var shapes []shape
 	for i := range exam.Requests {
-		shapes = append(shapes, s.shapesFor(&exam.Requests[i], l, max(1, maxShapes/len(exam.Requests)))...)
+		more, err := s.shapesFor(ctx, &exam.Requests[i], l, max(1, maxShapes/len(exam.Requests)))
+		if err != nil {
+			return err
+		}
+		shapes = append(shapes, more...)
 	}
 	for _, shape := range shapes {
 		for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
@@ -108,24 +112,28 @@ func (s *search) devicesForAll(ctx context.Context, l *local, shapes []shape) er
 }
 
 // shapesFor lists different devices that a request accepts: those of the node, or else of other near nodes.
-func (s *search) shapesFor(r *allocator.ExaminedRequest, l *local, most int) []shape {
+func (s *search) shapesFor(ctx context.Context, r *allocator.ExaminedRequest, l *local, most int) ([]shape, error) {
 	if out := shapesOf(r, l, most); len(out) > 0 {
-		return out
+		return out, nil
 	}
 	for _, n := range s.near {
 		other := s.q.localOf(n.name)
-		if other == nil || other.exam == nil {
+		if other == nil {
 			continue
 		}
-		for i := range other.exam.Requests {
-			if o := &other.exam.Requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
+		exam, err := other.examination(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range examinedRequests(exam) {
+			if o := &exam.Requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
 				if out := shapesOf(o, other, most); len(out) > 0 {
-					return out
+					return out, nil
 				}
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func shapesOf(r *allocator.ExaminedRequest, from *local, most int) []shape {

@@ -150,7 +150,11 @@ func (s *search) join(ctx context.Context, l *local, atoms []atom) (*change, err
 		if c.edits[i].kind != editCount {
 			continue
 		}
-		for most := s.mostDevices(c.edits[i].at); c.edits[i].count < most; {
+		most, err := s.mostDevices(ctx, c.edits[i].at)
+		if err != nil {
+			return nil, err
+		}
+		for c.edits[i].count < most {
 			next := slices.Clone(c.edits)
 			next[i].count++
 			if o, err := l.try(ctx, next); err != nil || o != fits {

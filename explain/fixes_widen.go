@@ -23,7 +23,11 @@ func (s *search) widen(ctx context.Context, a *atom) error {
 	if c.MatchAttribute == nil || derives(s.q.claims[a.edit.at.claim], *c.MatchAttribute) {
 		return nil
 	}
-	for _, name := range s.widerAttributes(a.edit.at.claim, c) {
+	names, err := s.widerAttributes(ctx, a.edit.at.claim, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		e := a.edit
 		e.kind, e.attribute = editAttribute, name
 		at, err := s.firstFit(ctx, []edit{e})
@@ -42,16 +46,20 @@ func (s *search) widen(ctx context.Context, a *atom) error {
 }
 
 // widerAttributes lists attributes that are wider than that of the constraint on one of the near nodes.
-func (s *search) widerAttributes(claim int, c *resourcev1.DeviceConstraint) []resourcev1.FullyQualifiedName {
+func (s *search) widerAttributes(ctx context.Context, claim int, c *resourcev1.DeviceConstraint) ([]resourcev1.FullyQualifiedName, error) {
 	values := map[resourcev1.FullyQualifiedName]int{}
 	for _, n := range s.near {
 		l := s.q.localOf(n.name)
-		if l == nil || l.exam == nil {
+		if l == nil {
 			continue
 		}
+		exam, err := l.examination(ctx)
+		if err != nil {
+			return nil, err
+		}
 		var devices []*allocator.ExaminedDevice
-		for i := range l.exam.Requests {
-			if r := &l.exam.Requests[i]; r.Claim == claim && covers(c, r.Name) {
+		for i := range examinedRequests(exam) {
+			if r := &exam.Requests[i]; r.Claim == claim && covers(c, r.Name) {
 				devices = append(devices, devicesFor(r)...)
 			}
 		}
@@ -68,7 +76,7 @@ func (s *search) widerAttributes(claim int, c *resourcev1.DeviceConstraint) []re
 		}
 		return strings.Compare(string(a), string(b))
 	})
-	return out[:min(len(out), maxValuesTried)]
+	return out[:min(len(out), maxValuesTried)], nil
 }
 
 // attributeNames lists the names of the attributes of devices, sorted.

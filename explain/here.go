@@ -61,10 +61,10 @@ func fitHere(r *allocator.ExaminedRequest) string {
 }
 
 // classHere says so when no device of the classes of a request reaches the node.
-func (l *local) classHere(claim, request int) string {
+func classHere(exam *allocator.Examination, claim, request int) string {
 	var classes []string
-	for i := range l.exam.Requests {
-		r := &l.exam.Requests[i]
+	for i := range exam.Requests {
+		r := &exam.Requests[i]
 		if r.Claim != claim || r.Request != request {
 			continue
 		}

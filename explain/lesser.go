@@ -51,7 +51,11 @@ func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, w
 		if !otherDevices(*e) || slices.ContainsFunc(c.edits[:i], func(o edit) bool { return otherDevices(o) && o.at == e.at }) {
 			continue
 		}
-		found = append(found, compare(s.picked(l, result, e.at), s.accepted(e.at), s.asked(ctx, e))...)
+		accepted, err := s.accepted(ctx, e.at)
+		if err != nil {
+			return "", err
+		}
+		found = append(found, compare(s.picked(l, result, e.at), accepted, s.asked(ctx, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
@@ -137,24 +141,21 @@ func (s *search) picked(l *local, result *allocator.Result, at alternative) []*r
 }
 
 // accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
-func (s *search) accepted(at alternative) []*resourcev1.Device {
+func (s *search) accepted(ctx context.Context, at alternative) ([]*resourcev1.Device, error) {
+	examined, err := s.examined(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []*resourcev1.Device
-	for _, n := range s.near {
-		l := s.q.localOf(n.name)
-		if l == nil || l.exam == nil {
+	for _, r := range examined {
+		if alternativeOf(r) != at {
 			continue
 		}
-		for i := range l.exam.Requests {
-			r := &l.exam.Requests[i]
-			if alternativeOf(r) != at {
-				continue
-			}
-			for _, d := range devicesWithout(r, allocator.ClassSelectorRejected, allocator.SelectorRejected, allocator.SelectorError) {
-				out = append(out, d.Device)
-			}
+		for _, d := range devicesWithout(r, allocator.ClassSelectorRejected, allocator.SelectorRejected, allocator.SelectorError) {
+			out = append(out, d.Device)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // compare lists the capacities of which one of some devices has less than each of others, but for one. Devices of

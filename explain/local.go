@@ -27,8 +27,11 @@ type local struct {
 	devices  map[inspect.ClaimRef][]inspect.DeviceID
 	clusters map[string]*allocator.Cluster
 
-	atoms []atom // once they are known
-	exam  *allocator.Examination
+	// examined and required remember what examination and requirements return; known tells that they do.
+	examined      *allocator.Examination
+	required      []atom
+	examinedKnown bool
+	requiredKnown bool
 }
 
 // localOf returns the surroundings of a node, made when first asked for. nil: there are none.
@@ -84,6 +87,19 @@ func (q *question) newLocal(node *corev1.Node) *local {
 		Revision: s.Revision(), Time: s.Time(), Features: s.Features(), ServerVersion: s.ServerVersion(),
 	})
 	return l
+}
+
+// examination is what each check says of each device of the node. nil: the scheduler gives up.
+func (l *local) examination(ctx context.Context) (*allocator.Examination, error) {
+	if l.examinedKnown {
+		return l.examined, nil
+	}
+	exam, err := l.world(nil).Examine(ctx, l.node, l.q.claims)
+	if err = ignoreAbort(err); err != nil {
+		return nil, err
+	}
+	l.examined, l.examinedKnown = exam, true
+	return exam, nil
 }
 
 func (l *local) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSlice) {

@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,18 +63,13 @@ type atom struct {
 
 // requirements lists what decides about the node, in a fixed order. nil: the scheduler gives up.
 func (l *local) requirements(ctx context.Context) ([]atom, error) {
-	if l.atoms != nil {
-		return l.atoms, nil
+	if l.requiredKnown {
+		return l.required, nil
 	}
-	exam, err := l.world(nil).Examine(ctx, l.node, l.q.claims)
-	var abort *allocator.AbortError
-	if errors.As(err, &abort) {
-		return nil, nil
-	}
-	if err != nil {
+	exam, err := l.examination(ctx)
+	if err != nil || exam == nil {
 		return nil, err
 	}
-	l.exam = exam
 	out := []atom{}
 	for i := range exam.Requests {
 		out = append(out, l.requestAtoms(ctx, &exam.Requests[i])...)
@@ -107,7 +101,7 @@ func (l *local) requirements(ctx context.Context) ([]atom, error) {
 	}
 	out = l.q.mergeTwins(out)
 	slices.SortStableFunc(out, func(a, b atom) int { return cmp.Compare(a.Kind.rank(), b.Kind.rank()) })
-	l.atoms = out
+	l.required, l.requiredKnown = out, true
 	return out, nil
 }
 
@@ -345,7 +339,7 @@ func deviceList(ids []inspect.DeviceID) string {
 }
 
 // requestAtoms of the second kind: each request as such.
-func (l *local) wholeRequests() []atom {
+func (l *local) wholeRequests(exam *allocator.Examination) []atom {
 	var out []atom
 	for c, claim := range l.q.claims {
 		for r := range claim.Spec.Devices.Requests {
@@ -354,7 +348,7 @@ func (l *local) wholeRequests() []atom {
 				Requirement{
 					Kind: RequestRequired, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, Request: name,
 					Path: fmt.Sprintf("%s.devices.requests[%d]", l.q.specPath(), r), Message: name + " needs a device",
-					Here: l.classHere(c, r),
+					Here: classHere(exam, c, r),
 				},
 				edit{kind: editRequest, at: alternative{c, r, -1}},
 			})
