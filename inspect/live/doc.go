@@ -7,7 +7,10 @@
 //
 // [Watch] does the same and goes on: it follows every resource with a reflector of client-go and makes a new
 // Snapshot of what has changed, at most ten a second, which shares everything else with the one before.
-// Whatever fails is tried again, and shows in the health until it works.
+// Whatever fails is tried again, less and less often, and shows in the health until it works.
+//
+// A server is not trusted: every answer is bounded (limits, in pages.go), has to be what was asked for (codec.go),
+// and may hold no quantity that takes forever to read (hostile.go); every request ends with its context.
 //
 // Three things are looked up beside the lists: which versions are served (discovery), the version of
 // the server, and the feature gates that are on (the metric kubernetes_feature_enabled).

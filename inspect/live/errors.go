@@ -71,6 +71,9 @@ func cause(err error) string {
 	if request := (*url.Error)(nil); errors.As(err, &request) && request.Err != nil {
 		return request.Err.Error()
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "no whole answer in time: " + context.DeadlineExceeded.Error()
+	}
 	return err.Error()
 }
 

@@ -77,7 +77,7 @@ var errNoStream = errors.New("the resource cannot be streamed")
 // watchFromBeginning begins a watch that first sends what there is. Where that is not possible, or something
 // failed before, the reflector lists.
 func (f *feed) watchFromBeginning(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	if f.pace.Failing() {
+	if f.pace.Failing() || f.timeout > 0 { // how long a stream may take for its beginning is not known
 		return nil, errNoStream
 	}
 	asked, err := f.await(ctx)
@@ -113,9 +113,6 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
 	if stream {
 		bounds.Begin = streamBegin
-		if f.timeout > 0 {
-			bounds.Begin = f.timeout
-		}
 	}
 	if options.TimeoutSeconds != nil {
 		request.Timeout(time.Duration(*options.TimeoutSeconds) * time.Second)
@@ -146,7 +143,7 @@ type opened struct {
 func (o *opened) change(e watch.Event) watch.Event {
 	if e.Type == watch.Error {
 		if err := apierrors.FromObject(e.Object); !isExpired(err) {
-			o.spoilt(o.version, err)
+			o.spoil(err)
 		}
 		return e
 	}
@@ -155,10 +152,25 @@ func (o *opened) change(e watch.Event) watch.Event {
 		err = o.bound(changed)
 	}
 	if err != nil {
-		o.spoilt(o.version, err)
+		o.spoil(err)
 		return watch.Event{Type: watch.Error, Object: statusOf(err)}
 	}
 	return changed
+}
+
+// spoil reports that the watch cannot be followed. What fails at the beginning is listed next, which tells more.
+func (o *opened) spoil(err error) {
+	if !o.initial {
+		o.spoilt(o.version, err)
+	}
+}
+
+// silence implements events: how long nothing may happen.
+func (o *opened) silence() time.Duration {
+	if o.initial {
+		return streamBegin
+	}
+	return endless
 }
 
 // bound counts the objects of a watch.

@@ -30,7 +30,11 @@ type metricGates struct {
 // gates reads the feature gates from /metrics. Failing is no error: when the whole server is at fault,
 // the lists say so.
 func (r *reader) gates(ctx context.Context) metricGates {
-	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
+	patience := metricsTimeout
+	if r.timeout > 0 {
+		patience = min(patience, r.timeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	bounded := connection.With(ctx, connection.Bounds{Bytes: limits.metrics})
 	body, err := r.client.Get().AbsPath("/metrics").SetHeader("Accept", "text/plain").MaxRetries(0).Stream(bounded)

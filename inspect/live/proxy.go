@@ -13,6 +13,8 @@ type events interface {
 	change(e watch.Event) watch.Event
 	// ended is told when that watch ended by itself, or with an error.
 	ended()
+	// silence is how long the next event may take.
+	silence() time.Duration
 }
 
 // nothing is on a watch that has no events.
@@ -20,6 +22,7 @@ type nothing struct{}
 
 func (nothing) change(e watch.Event) watch.Event { return e }
 func (nothing) ended()                           {}
+func (nothing) silence() time.Duration           { return endless }
 
 // later is a watch on which nothing happens until it asks to list again.
 func later(ctx context.Context, pause time.Duration) watch.Interface {
@@ -49,7 +52,9 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
 	defer close(p.out)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	for {
+	silent := time.NewTimer(p.with.silence())
+	defer silent.Stop()
+	for ; ; silent.Reset(p.with.silence()) {
 		select {
 		case e, ok := <-p.inner.ResultChan():
 			if ok {
@@ -61,6 +66,10 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
 			if !ok || !p.send(e) {
 				return
 			}
+		case <-silent.C:
+			p.with.ended()
+			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
+			return
 		case <-timer.C:
 			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
 			return

@@ -101,6 +101,18 @@ var lastingFaults = map[string]func(w http.ResponseWriter, r *http.Request) bool
 		}
 		return watches(r)
 	},
+	"streams drip": func(w http.ResponseWriter, r *http.Request) bool {
+		if !watches(r) {
+			return false
+		}
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, " "); err != nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		return true
+	},
 	"lists hang": func(_ http.ResponseWriter, r *http.Request) bool {
 		if lists(r) {
 			<-r.Context().Done()
@@ -214,6 +226,7 @@ func TestFailingServersAreAskedRarely(t *testing.T) {
 				cancel()
 				<-done
 				h.cut()
+				time.Sleep(time.Second) // handlers end
 				synctest.Wait()
 			})
 		})

@@ -193,8 +193,13 @@ func (w *Watcher) report(r inspect.Resource, h inspect.Health) {
 func (w *Watcher) ask(ctx context.Context) error {
 	var gates metricGates
 	var both sync.WaitGroup
-	both.Go(func() { gates = w.reader.gates(ctx) })
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	both.Go(func() { gates = w.reader.gates(asking) })
 	about, err := w.reader.version(ctx)
+	if err != nil {
+		cancel()
+	}
 	both.Wait()
 	if err != nil {
 		if ctx.Err() != nil {
