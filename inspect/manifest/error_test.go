@@ -222,6 +222,7 @@ func TestHostileInput(t *testing.T) {
 		"endless digits":            {text: quantity(`"` + strings.Repeat("9", 5000000) + `"`), code: WrongType},
 		"huge exponent":             {text: quantity(`"1e2147483647"`), code: WrongType}, // parses, but takes gigabytes to compare
 		"huge exponent with sign":   {text: quantity(`"1E+999999999"`), code: WrongType},
+		"huge exponent of nothing":  {text: quantity(`"e2147483647"`), code: WrongType}, // is a quantity all the same
 		"large exponent":            {text: quantity(`"1e18"`)},
 		"harmless look-alike":       {text: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"x":"1e-2147483648"}}}`},
 		"many problems":             {text: `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[` + strings.Repeat(`{"x":1},`, 100000) + `{}]}}`},

@@ -18,13 +18,26 @@ func Suspect(data []byte) bool {
 			if run > MaxDigits {
 				return true
 			}
-		case run > 0 && (c == 'e' || c == 'E') && hugeExponent(data[i+1:]):
+		case (c == 'e' || c == 'E') && (run > 0 || begins(data, i)) && hugeExponent(data[i+1:]):
 			return true
 		default:
 			run = 0
 		}
 	}
 	return false
+}
+
+// begins reports whether a text, but for a sign, space and escapes of space, may begin at i: "e2147483647" is a
+// quantity, too.
+func begins(data []byte, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch c := data[i-1]; {
+	case c <= ' ', c >= 0x80, c == '"', c == '+', c == '-':
+		return true
+	}
+	return i > 1 && data[i-2] == '\\'
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
