@@ -103,7 +103,7 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note
 			continue
 		}
 		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil {
-			notes = append(notes, note("device %s has the taint %s, which the claim does not tolerate", id, FormatTaint(taint)))
+			notes = append(notes, note("device %s has the taint %s, which the claim does not tolerate%s", id, FormatTaint(taint), fence(s, id, taint)))
 		}
 		notes = append(notes, bindingNotes(claim, r, note)...)
 	}

@@ -106,6 +106,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		}
 	}
 	e.Groups, err = q.group(ctx, answers)
+	e.Waits = append(e.Waits, q.fenceNotes(e.Groups)...)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ import (
 // FenceKey is the key of the taint, of the label and of the annotation of DeviceTaintRules that keep
 // kube-scheduler off a device that it believes to be free. The value of the label is the UID of the claim
 // that held the device when the rule was made; the annotation is a [Fence] in JSON.
-const FenceKey = "kubectl-dra.dev/fence"
+const FenceKey = inspect.FenceKey
 
 const (
 	// fenceWait is how long after a rule was made an allocation is cleared at the earliest. A scheduler gets

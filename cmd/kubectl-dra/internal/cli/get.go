@@ -233,7 +233,27 @@ func (o *getOptions) run(ctx context.Context) error {
 	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
 		return err
 	}
+	o.noteFences(list)
 	return errors.Join(missing...)
+}
+
+// noteFences says of the devices of a list how to lift the fences around them.
+func (o *getOptions) noteFences(list *output.List) {
+	said := 0
+	for _, item := range list.Items {
+		d, ok := item.(*output.Device)
+		if !ok {
+			return
+		}
+		for _, advice := range d.Fences {
+			if said++; said <= maxWarnings {
+				o.src.note("%s is %s", d.Meta().Name, advice)
+			}
+		}
+	}
+	if said > maxWarnings {
+		o.src.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
+	}
 }
 
 // resources are those that the view is made of.

@@ -19,7 +19,7 @@ type Device struct {
 	Node string `json:"node"`
 	// State is Free, Allocated, Partial, Tainted or Unreachable.
 	State string `json:"state"`
-	// Reason says why a device is Partial or Unreachable where its claims do not tell.
+	// Reason says why a device is Partial or Unreachable where its claims do not tell, and how a fence is lifted.
 	Reason string `json:"reason,omitempty"`
 	// Claims are namespace/name of those that have it in their allocation; AdminClaims are those of them
 	// that only have admin access, which takes nothing.
@@ -32,6 +32,9 @@ type Device struct {
 	Capacity   map[string]Capacity `json:"capacity"`
 	// AllowMultipleAllocations: several claims can share the device.
 	AllowMultipleAllocations bool `json:"allowMultipleAllocations,omitempty"`
+
+	// Fences say how each of the fences around the device is lifted.
+	Fences []string `json:"-"`
 
 	meta Meta
 }
@@ -57,7 +60,14 @@ func (d *Device) Meta() Meta { return d.meta }
 func Devices(s *inspect.Snapshot) *List {
 	list := newList("DeviceList", "device", deviceTable)
 	for _, status := range s.Devices() {
-		list.Items = append(list.Items, wireDevice(&status))
+		d := wireDevice(&status)
+		if slices.ContainsFunc(d.Taints, func(t Taint) bool { return t.Key == inspect.FenceKey }) {
+			for _, name := range s.Fences(status.ID) {
+				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
+			}
+			d.Reason = strings.Join(append(reasons(d.Reason), d.Fences...), "; ")
+		}
+		list.Items = append(list.Items, d)
 	}
 	return list
 }
@@ -94,6 +104,13 @@ func wireDevice(status *inspect.DeviceStatus) *Device {
 		d.Capacity[string(name)] = Capacity{Total: capacity.Value.String(), Used: used.String()}
 	}
 	return d
+}
+
+func reasons(reason string) []string {
+	if reason == "" {
+		return nil
+	}
+	return []string{reason}
 }
 
 // heldWhole reports whether a claim holds the whole device. Others may hold shares besides, from a time when the

@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxFences is how many fences are named of those that keep devices from a claim.
+const maxFences = 3
+
+// fence says, after what is said of a taint, how it is lifted if this program made it.
+func fence(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.DeviceTaint) string {
+	advice := ""
+	if taint.Key == inspect.FenceKey {
+		for _, name := range s.Fences(id) {
+			advice += "; it is " + inspect.FenceAdvice(name)
+		}
+	}
+	return advice
+}
+
+// fenceNotes say, of devices that are lost because they are fenced off, how their fences are lifted, in the order
+// in which the groups name them.
+func (q *question) fenceNotes(groups []Group) []Note {
+	s := q.cluster.Snapshot()
+	if !slices.ContainsFunc(s.Objects().TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.Spec.Taint.Key == inspect.FenceKey }) {
+		return nil
+	}
+	var notes []Note
+	said := map[string]bool{}
+	for _, id := range taintedDevices(groups) {
+		for _, name := range s.Fences(id) {
+			if !said[name] && len(said) < maxFences {
+				said[name] = true
+				notes = append(notes, Note{Kind: "DeviceTaintRule", Name: name, Message: fmt.Sprintf("device %s is %s", id, inspect.FenceAdvice(name))})
+			}
+		}
+	}
+	return notes
+}
+
+// taintedDevices are the devices that the funnels of groups lose because of a taint.
+func taintedDevices(groups []Group) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for g := range groups {
+		for _, funnel := range groups[g].Funnels {
+			for _, step := range funnel.Steps {
+				for _, loss := range step.Lost {
+					if loss.Code == allocator.DeviceTainted {
+						out = append(out, loss.Devices...)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
