@@ -253,6 +253,37 @@ func tenant(rng *rand.Rand, name string, times int) func(*actor, *process) {
 	}
 }
 
+// strangers enters runs of which some are killed, some are slow, and none may update all claims.
+func strangers(rng *rand.Rand, s *stage) {
+	numbers := rng.Perm(3)
+	groups := [][]string{{"a"}, {"b"}, {"c", "e"}}
+	for i, names := range groups {
+		killAt := 0
+		if rng.IntN(4) == 0 {
+			killAt = 1 + rng.IntN(14)
+		}
+		denied := map[inspect.ClaimRef]bool{ref("t"): rng.IntN(2) == 0}
+		for _, other := range slices.Concat(groups...) {
+			if !slices.Contains(names, other) && rng.IntN(2) == 0 {
+				denied[ref(other)] = true
+			}
+		}
+		slow := rng.IntN(2) == 0
+		s.enter(killAt, func(a *actor, p *process) {
+			p.denied = denied
+			p.before = func(string) error {
+				d := time.Duration(0)
+				if slow && rng.IntN(6) == 0 {
+					d = time.Duration(rng.IntN(20)) * time.Second
+				}
+				a.pause(d)
+				return nil
+			}
+			allocates(fmt.Sprint(numbers[i]), names...)(a, p)
+		})
+	}
+}
+
 // TestStrangersInRandomOrders lets runs that may not update all claims of each other, some of which are killed,
 // some of which wait arbitrarily long between requests, act beside somebody who forges announcements. When all is
 // quiet, and one more run was made by somebody who may update everything, nothing is left of it, and no device has
@@ -269,33 +300,7 @@ func TestStrangersInRandomOrders(t *testing.T) {
 		s := newStage(w)
 		s.choose = rng.IntN
 		s.lapse = func() bool { return rng.IntN(15) == 0 }
-		numbers := rng.Perm(3)
-		groups := [][]string{{"a"}, {"b"}, {"c", "e"}}
-		for i, names := range groups {
-			killAt := 0
-			if rng.IntN(4) == 0 {
-				killAt = 1 + rng.IntN(14)
-			}
-			denied := map[inspect.ClaimRef]bool{ref("t"): rng.IntN(2) == 0}
-			for _, other := range slices.Concat(groups...) {
-				if !slices.Contains(names, other) && rng.IntN(2) == 0 {
-					denied[ref(other)] = true
-				}
-			}
-			slow := rng.IntN(2) == 0
-			s.enter(killAt, func(a *actor, p *process) {
-				p.denied = denied
-				p.before = func(string) error {
-					d := time.Duration(0)
-					if slow && rng.IntN(6) == 0 {
-						d = time.Duration(rng.IntN(20)) * time.Second
-					}
-					a.pause(d)
-					return nil
-				}
-				allocates(fmt.Sprint(numbers[i]), names...)(a, p)
-			})
-		}
+		strangers(rng, s)
 		s.enter(0, tenant(rng, "t", rng.IntN(60)))
 		s.play(t)
 		ignored, killed := 0, 0
