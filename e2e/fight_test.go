@@ -184,6 +184,9 @@ func (f *fight) compete(t *testing.T) (killed []string) {
 		f.ApplyText(t, podYAML(fmt.Sprint("pod-", i), "arena", fmt.Sprintf("resourceClaims: [{name: gpu, resourceClaimName: pod-%d}]", i), "claims: [{name: gpu}]"))
 		if i == fightPods/5 { // the others come when the runs write
 			f.announced(t)
+			if f.forged { // runs come late: some have written by then, some are about to
+				time.Sleep(time.Duration(f.random.Int64N(int64(fightSettle))))
+			}
 		} else if i%5 == 4 {
 			time.Sleep(time.Duration(f.random.Int64N(int64(200 * time.Millisecond))))
 		}
