@@ -1,29 +1,32 @@
 package archive
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// anonymize renames namespaces, objects, nodes and pools wherever they occur, and drops what may hold
-// names in free text: labels of all objects but nodes, messages in conditions and about what could not be
-// read, parameters for drivers, and whom pod affinity is about. It keeps what answers are made of:
-// drivers, classes, devices with their attributes and capacities, requests, selectors, taints, labels of
-// nodes.
+// anonymize replaces every text in the objects: names by numbered names, other text by numbered values, the
+// same text by the same value wherever it occurs, in expressions too. What stays is what everybody knows
+// (public.go). Dropped are labels of all objects but nodes, messages, parameters for drivers, data sources of
+// volumes, and whom pod affinity is about. Numbers, amounts, times and true or false are not text.
 func anonymize(objects []listing, h *Header) {
 	h.Anonymized = true
+	h.ServerVersion = serverVersion.FindString(h.ServerVersion)
 	r := newRenamer()
 	r.all(objects, h)
 	r.number()
 	r.all(objects, h)
+	h.InexactSelectors = r.inexact
 	for i := range objects {
 		slices.SortStableFunc(objects[i].objects, func(a, b metav1.Object) int {
 			return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
@@ -33,9 +36,9 @@ func anonymize(objects []listing, h *Header) {
 
 func (r *renamer) all(objects []listing, h *Header) {
 	for resource, health := range h.Health {
+		health.Namespaces = slices.Clone(health.Namespaces)
 		for i := range health.Namespaces {
-			health.Namespaces = slices.Clone(health.Namespaces)
-			r.name(namespaces, &health.Namespaces[i])
+			health.Namespaces[i] = r.name(namespaces, health.Namespaces[i])
 		}
 		if !r.learning {
 			health.Message = ""
@@ -44,162 +47,42 @@ func (r *renamer) all(objects []listing, h *Header) {
 	}
 	for _, of := range objects {
 		for _, object := range of.objects {
-			r.object(of, object)
+			if r.learning {
+				dropFreeText(object)
+			}
+			r.own = ownNames[of.resource]
+			r.walk(reflect.ValueOf(object).Elem(), nil)
 		}
 	}
 }
 
-// ownNames are what the objects themselves are called; objects of other resources keep their names.
+// ownNames are what the objects themselves are called.
 var ownNames = map[inspect.Resource]names{
-	inspect.Claims: claims, inspect.Templates: templates, inspect.Pods: pods, inspect.Nodes: nodes, inspect.Slices: slicesOf,
-	inspect.TaintRules: taintRules, inspect.Volumes: volumes, inspect.VolumeClaims: volumeClaims, inspect.StorageCapacities: capacities,
+	inspect.Claims: claims, inspect.Templates: templates, inspect.Classes: classes, inspect.Slices: slicesOf, inspect.TaintRules: taintRules,
+	inspect.Pods: pods, inspect.Nodes: nodes, inspect.PriorityLevels: priorityLevels, inspect.FlowSchemas: flowSchemas,
+	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
+	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes,
 }
 
-func (r *renamer) object(of listing, object metav1.Object) {
-	if own, ok := ownNames[of.resource]; ok {
-		name := object.GetName()
-		r.name(own, &name)
-		object.SetName(name)
-	}
-	namespace := object.GetNamespace()
-	r.name(namespaces, &namespace)
-	object.SetNamespace(namespace)
-	references := object.GetOwnerReferences()
-	for i := range references {
-		r.name(namesOfKind(references[i].Kind), &references[i].Name)
-	}
-	object.SetOwnerReferences(references)
-	if of.resource != inspect.Nodes {
-		object.SetLabels(nil)
-	}
+// dropFreeText drops what no answer depends on.
+func dropFreeText(object metav1.Object) {
 	switch o := object.(type) {
-	case *resourcev1.ResourceClaim:
-		r.claim(o)
+	case *corev1.Node:
+		return // its labels are what selectors are about
 	case *resourcev1.ResourceClaimTemplate:
 		o.Spec.Labels = nil
-		dropParameters(o.Spec.Spec.Devices.Config)
-	case *resourcev1.DeviceClass:
-		for i := range o.Spec.Config {
-			dropParameter(&o.Spec.Config[i].DeviceConfiguration)
-		}
-	case *resourcev1.ResourceSlice:
-		r.slice(&o.Spec)
-	case *resourcev1.DeviceTaintRule:
-		if selector := o.Spec.DeviceSelector; selector != nil {
-			r.name(pools, selector.Pool)
-		}
-		dropMessages(o.Status.Conditions)
 	case *corev1.Pod:
-		r.pod(o)
-	case *corev1.Node:
-		r.labels(o.Labels)
-		for i := range o.Status.Conditions {
-			o.Status.Conditions[i].Message = ""
+		if o.Spec.Affinity != nil {
+			dropAffinity(o.Spec.Affinity)
 		}
-	default:
-		r.other(object)
+	case *corev1.PersistentVolumeClaim:
+		o.Spec.DataSource, o.Spec.DataSourceRef = nil, nil
 	}
+	object.SetLabels(nil)
 }
 
-// namesOfKind returns the sort of name that objects of a kind have.
-func namesOfKind(kind string) names {
-	switch kind {
-	case "Pod":
-		return pods
-	case "Node":
-		return nodes
-	case "ResourceClaim":
-		return claims
-	}
-	return owners
-}
-
-func (r *renamer) claim(c *resourcev1.ResourceClaim) {
-	dropParameters(c.Spec.Devices.Config)
-	for i := range c.Status.ReservedFor {
-		consumer := &c.Status.ReservedFor[i]
-		if consumer.APIGroup == "" && consumer.Resource == "pods" {
-			r.name(pods, &consumer.Name)
-		} else {
-			r.name(owners, &consumer.Name)
-		}
-	}
-	for i := range c.Status.Devices {
-		r.name(pools, &c.Status.Devices[i].Pool)
-		dropMessages(c.Status.Devices[i].Conditions)
-	}
-	a := c.Status.Allocation
-	if a == nil {
-		return
-	}
-	r.nodeSelector(a.NodeSelector)
-	for i := range a.Devices.Results {
-		r.name(pools, &a.Devices.Results[i].Pool)
-	}
-	for i := range a.Devices.Config {
-		dropParameter(&a.Devices.Config[i].DeviceConfiguration)
-	}
-}
-
-func (r *renamer) slice(s *resourcev1.ResourceSliceSpec) {
-	r.name(pools, &s.Pool.Name)
-	r.name(nodes, s.NodeName)
-	r.nodeSelector(s.NodeSelector)
-	for i := range s.Devices {
-		r.name(nodes, s.Devices[i].NodeName)
-		r.nodeSelector(s.Devices[i].NodeSelector)
-	}
-}
-
-func (r *renamer) pod(p *corev1.Pod) {
-	r.name(nodes, &p.Spec.NodeName)
-	r.name(nodes, &p.Status.NominatedNodeName)
-	r.labels(p.Spec.NodeSelector)
-	r.affinity(p.Spec.Affinity)
-	if group := p.Spec.SchedulingGroup; group != nil {
-		r.name(podGroups, group.PodGroupName)
-	}
-	for i := range p.Spec.ResourceClaims {
-		r.name(claims, p.Spec.ResourceClaims[i].ResourceClaimName)
-		r.name(templates, p.Spec.ResourceClaims[i].ResourceClaimTemplateName)
-	}
-	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range list {
-			r.name(containers, &list[i].Name)
-		}
-	}
-	p.Status.Message = ""
-	for i := range p.Status.Conditions {
-		p.Status.Conditions[i].Message = ""
-	}
-	for i := range p.Status.ResourceClaimStatuses {
-		r.name(claims, p.Status.ResourceClaimStatuses[i].ResourceClaimName)
-	}
-	if extended := p.Status.ExtendedResourceClaimStatus; extended != nil {
-		r.name(claims, &extended.ResourceClaimName)
-		for i := range extended.RequestMappings {
-			r.name(containers, &extended.RequestMappings[i].ContainerName)
-		}
-	}
-	for i := range p.Status.NodeAllocatableResourceClaimStatuses {
-		status := &p.Status.NodeAllocatableResourceClaimStatuses[i]
-		r.name(claims, &status.ResourceClaimName)
-		for j := range status.Containers {
-			r.name(containers, &status.Containers[j])
-		}
-	}
-}
-
-func (r *renamer) affinity(a *corev1.Affinity) {
-	if a == nil {
-		return
-	}
-	if node := a.NodeAffinity; node != nil {
-		r.nodeSelector(node.RequiredDuringSchedulingIgnoredDuringExecution)
-		for i := range node.PreferredDuringSchedulingIgnoredDuringExecution {
-			r.term(&node.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference)
-		}
-	}
+// dropAffinity leaves of the affinity to other pods what it is to be near to.
+func dropAffinity(a *corev1.Affinity) {
 	var terms []*corev1.PodAffinityTerm
 	weighted := func(list []corev1.WeightedPodAffinityTerm) {
 		for i := range list {
@@ -224,138 +107,145 @@ func (r *renamer) affinity(a *corev1.Affinity) {
 	}
 }
 
-func (r *renamer) nodeSelector(s *corev1.NodeSelector) {
-	if s == nil {
+// walk replaces all text in a value that can be set. The rule is that of the field which holds it; nil: there
+// is none.
+func (r *renamer) walk(v reflect.Value, by rule) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			r.walk(v.Elem(), by)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			r.walk(v.Index(i), by)
+		}
+	case reflect.Map:
+		r.walkMap(v)
+	case reflect.Struct:
+		r.walkStruct(v)
+	case reflect.String:
+		replaced := r.replace(v, by)
+		if !r.learning {
+			v.SetString(replaced)
+		}
+	}
+}
+
+// replace is the text that comes in place of a string.
+func (r *renamer) replace(v reflect.Value, by rule) string {
+	s := v.String()
+	if by != nil {
+		return by(r, s)
+	}
+	switch v.Interface().(type) {
+	case types.UID:
+		return r.name(uids, s)
+	case resourcev1.QualifiedName, resourcev1.FullyQualifiedName:
+		return r.qualified(s)
+	case corev1.ResourceName:
+		return r.resource(s)
+	}
+	return r.text(s)
+}
+
+// walkMap replaces the keys too. Different keys become different ones.
+func (r *renamer) walkMap(v reflect.Value) {
+	if attributes, ok := v.Interface().(map[resourcev1.QualifiedName]resourcev1.DeviceAttribute); ok && r.learning {
+		r.learnAttributes(attributes)
+	}
+	out := reflect.MakeMapWithSize(v.Type(), v.Len())
+	for entry := v.MapRange(); entry.Next(); {
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		key.Set(entry.Key())
+		value.Set(entry.Value())
+		r.walk(key, nil)
+		r.walk(value, nil)
+		out.SetMapIndex(key, value)
+	}
+	if !r.learning && !v.IsNil() {
+		v.Set(out)
+	}
+}
+
+func (r *renamer) walkStruct(v reflect.Value) {
+	switch o := v.Addr().Interface().(type) {
+	case *metav1.TypeMeta, *metav1.Time, *metav1.MicroTime, *resource.Quantity:
+		return // the kind is set by reduce
+	case *runtime.RawExtension:
+		if o.Raw != nil || o.Object != nil { // the API wants an object where parameters are
+			o.Raw, o.Object = []byte("{}"), nil
+		}
 		return
+	case *metav1.OwnerReference:
+		r.own = namesOfKind(o.Kind)
+		o.Name = r.keep(o.Name, ownName)
+	case *resourcev1.ResourceClaimConsumerReference:
+		r.own = owners
+		if o.APIGroup == "" && o.Resource == "pods" {
+			r.own = pods
+		}
+		o.Name = r.keep(o.Name, ownName)
 	}
-	for i := range s.NodeSelectorTerms {
-		r.term(&s.NodeSelectorTerms[i])
-	}
-}
-
-func (r *renamer) term(t *corev1.NodeSelectorTerm) {
-	for i := range t.MatchFields {
-		for j := range t.MatchFields[i].Values {
-			r.name(nodes, &t.MatchFields[i].Values[j]) // metadata.name is the only field that there is
-		}
-	}
-	for i := range t.MatchExpressions {
-		e := &t.MatchExpressions[i]
-		for j := range e.Values {
-			r.labelValue(e.Key, &e.Values[j])
-		}
-	}
-}
-
-// labels renames in the labels of a node, or in what selects nodes by their labels.
-func (r *renamer) labels(labels map[string]string) {
-	for key, value := range labels {
-		r.labelValue(key, &value)
-		labels[key] = value
-	}
-}
-
-// labelValue renames a value of a label of nodes. Other labels than the hostname are also used to name
-// nodes, by storage drivers for example.
-func (r *renamer) labelValue(key string, value *string) {
-	if key == corev1.LabelHostname {
-		r.name(nodes, value)
-		return
-	}
-	r.nameIf(nodes, value)
-}
-
-// other renames in objects that have nothing to do with devices.
-func (r *renamer) other(object metav1.Object) {
-	switch o := object.(type) {
-	case *flowcontrolv1.FlowSchema:
-		for i := range o.Spec.Rules {
-			for j := range o.Spec.Rules[i].Subjects {
-				r.subject(&o.Spec.Rules[i].Subjects[j])
-			}
-			for j := range o.Spec.Rules[i].ResourceRules {
-				r.knownNamespaces(o.Spec.Rules[i].ResourceRules[j].Namespaces)
-			}
-		}
-		for i := range o.Status.Conditions {
-			o.Status.Conditions[i].Message = ""
-		}
-	case *flowcontrolv1.PriorityLevelConfiguration:
-		for i := range o.Status.Conditions {
-			o.Status.Conditions[i].Message = ""
-		}
-	case *storagev1.CSIStorageCapacity:
-		r.labelSelector(o.NodeTopology)
-	case *corev1.PersistentVolumeClaim:
-		r.name(volumes, &o.Spec.VolumeName)
-		o.Spec.DataSource, o.Spec.DataSourceRef = nil, nil
-		for i := range o.Status.Conditions {
-			o.Status.Conditions[i].Message = ""
-		}
-	case *corev1.PersistentVolume:
-		if ref := o.Spec.ClaimRef; ref != nil {
-			r.name(namespaces, &ref.Namespace)
-			r.name(volumeClaims, &ref.Name)
-		}
-		if o.Spec.NodeAffinity != nil {
-			r.nodeSelector(o.Spec.NodeAffinity.Required)
-		}
-		o.Status.Message = ""
-	}
-}
-
-// knownNamespaces renames all but "*".
-func (r *renamer) knownNamespaces(list []string) {
-	for i := range list {
-		if list[i] != flowcontrolv1.NamespaceEvery {
-			r.name(namespaces, &list[i])
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		switch {
+		case !field.IsExported() || namedByReference(v, field.Name):
+		case field.Name == "Message":
+			v.Field(i).SetZero()
+		default:
+			r.walk(v.Field(i), fields[v.Type().Name()+"."+field.Name])
 		}
 	}
 }
 
-// subject renames whom a flow schema is about; what Kubernetes itself defines keeps its name.
-func (r *renamer) subject(s *flowcontrolv1.Subject) {
-	own := func(name string) bool { return name == "*" || strings.HasPrefix(name, "system:") }
-	switch {
-	case s.User != nil && !own(s.User.Name):
-		r.name(users, &s.User.Name)
-	case s.Group != nil && !own(s.Group.Name):
-		r.name(groups, &s.Group.Name)
-	case s.ServiceAccount != nil:
-		r.name(namespaces, &s.ServiceAccount.Namespace)
-		if !own(s.ServiceAccount.Name) {
-			r.name(serviceAccounts, &s.ServiceAccount.Name)
+// keep replaces, unless names are being learnt.
+func (r *renamer) keep(s string, by rule) string {
+	if replaced := by(r, s); !r.learning {
+		return replaced
+	}
+	return s
+}
+
+// namedByReference: the field holds a name whose sort other fields tell, and is done with.
+func namedByReference(v reflect.Value, field string) bool {
+	if field != "Name" {
+		return false
+	}
+	switch v.Addr().Interface().(type) {
+	case *metav1.OwnerReference, *resourcev1.ResourceClaimConsumerReference:
+		return true
+	}
+	return false
+}
+
+// namesOfKind returns the sort of name that objects of a kind have.
+func namesOfKind(kind string) names {
+	switch kind {
+	case "Pod":
+		return pods
+	case "Node":
+		return nodes
+	case "ResourceClaim":
+		return claims
+	}
+	return owners
+}
+
+// learnAttributes remembers the texts that expressions may look at.
+func (r *renamer) learnAttributes(attributes map[resourcev1.QualifiedName]resourcev1.DeviceAttribute) {
+	for name, attribute := range attributes {
+		_, id, both := strings.Cut(string(name), "/")
+		if !both {
+			id = string(name)
 		}
-	}
-}
-
-func (r *renamer) labelSelector(s *metav1.LabelSelector) {
-	if s == nil {
-		return
-	}
-	r.labels(s.MatchLabels)
-	for i := range s.MatchExpressions {
-		for j := range s.MatchExpressions[i].Values {
-			r.labelValue(s.MatchExpressions[i].Key, &s.MatchExpressions[i].Values[j])
+		if r.strings[id] == nil {
+			r.strings[id] = map[string]bool{}
 		}
-	}
-}
-
-func dropMessages(conditions []metav1.Condition) {
-	for i := range conditions {
-		conditions[i].Message = ""
-	}
-}
-
-func dropParameters(config []resourcev1.DeviceClaimConfiguration) {
-	for i := range config {
-		dropParameter(&config[i].DeviceConfiguration)
-	}
-}
-
-// dropParameter leaves an empty object where parameters are: the API wants one.
-func dropParameter(config *resourcev1.DeviceConfiguration) {
-	if config.Opaque != nil {
-		config.Opaque.Parameters.Raw, config.Opaque.Parameters.Object = []byte("{}"), nil
+		if attribute.StringValue != nil {
+			r.strings[id][*attribute.StringValue] = true
+		}
+		for _, s := range attribute.StringValues {
+			r.strings[id][s] = true
+		}
 	}
 }

@@ -33,7 +33,10 @@ type Header struct {
 	Time          time.Time `json:"time"`
 	ServerVersion string    `json:"serverVersion,omitempty"`
 	Anonymized    bool      `json:"anonymized,omitempty"`
-	Features      Features  `json:"features"`
+	// InexactSelectors is the number of expressions that compute with text, so that they may answer differently
+	// now that other text is there.
+	InexactSelectors int      `json:"inexactSelectors,omitempty"`
+	Features         Features `json:"features"`
 	// Health says how far each resource could be read.
 	Health map[inspect.Resource]Health `json:"health"`
 	// Objects is the number of objects of each resource in the archive.
@@ -58,7 +61,7 @@ type Health struct {
 
 // Options say how to save.
 type Options struct {
-	// Anonymize renames namespaces, objects, nodes and pools.
+	// Anonymize replaces all names and all other text but what everybody knows; see public.go.
 	Anonymize bool
 }
 

@@ -7,7 +7,7 @@
 // and the number of objects, by which an archive that was cut off is told.
 //
 // [Write] leaves out what no question reads and what may be secret; reduce.go says exactly what.
-// [Options.Anonymize] also renames what names people and their work; rename.go says how, and why the
-// answers stay the same. What is lost either way: empty lists that were written out ("[]"), which the
+// [Options.Anonymize] also replaces every text that is not public; rename.go says how, and why the answers
+// stay the same, expression.go what becomes of selectors. What is lost either way: empty lists that were written out ("[]"), which the
 // API server would have dropped as well.
 package archive

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Names are replaced by numbered ones, such as claim-07 or node-112, one row of numbers for each sort of
 // name. The numbers follow the bytewise order of the names that they stand for, and have the same number
 // of digits: the scheduler's choice depends on the order of nodes, pools and slices by name, so that the
 // answers stay the same. The same name gets the same number wherever it occurs.
+//
+// A name that stays as it is, because everybody knows it (public.go), keeps its place in that order too:
+// what stood behind gpu.nvidia.com becomes gpu.nvidia.com.driver-1.
 //
 // The objects are walked twice: first to learn the names, then to replace them.
 
@@ -20,7 +24,13 @@ const (
 	namespaces      names = "ns"
 	claims          names = "claim"
 	templates       names = "template"
+	classes         names = "class"
+	requests        names = "request"
+	drivers         names = "driver" // and the domains of attributes
+	identifiers     names = "id"     // of attributes and capacities, and variables in expressions
+	devices         names = "device"
 	pods            names = "pod"
+	podClaims       names = "podclaim" // names of claims within a pod
 	nodes           names = "node"
 	pools           names = "pool"
 	slicesOf        names = "slice"
@@ -28,51 +38,159 @@ const (
 	containers      names = "container"
 	podGroups       names = "podgroup"
 	owners          names = "owner" // objects of other kinds
+	resources       names = "example.com/resource"
 	volumes         names = "volume"
 	volumeClaims    names = "volumeclaim"
 	capacities      names = "capacity"
+	storageClasses  names = "storageclass"
+	csiDrivers      names = "csi"
+	flowSchemas     names = "flowschema"
+	priorityLevels  names = "prioritylevel"
 	users           names = "user"
 	groups          names = "group"
 	serviceAccounts names = "serviceaccount"
+	uids            names = "00000000-0000-4000-8000"
+	values          names = "value" // all other text
 )
+
+// known are the names that are looked for in other text: a label, a taint or an attribute may hold the name
+// of a node. In this order, where several sorts have the name.
+var known = []names{
+	nodes, pools, namespaces, claims, pods, templates, drivers, classes, devices, slicesOf, volumes, volumeClaims, storageClasses,
+	csiDrivers, taintRules, containers, podGroups, owners, capacities, flowSchemas, priorityLevels, users, groups, serviceAccounts,
+}
 
 // renamer replaces names, or only learns them.
 type renamer struct {
 	learning bool
 	known    map[names]map[string]string
+	// own is what the object that is walked is called.
+	own names
+	// strings are, while and after learning, the values of attributes by identifier, for expressions.
+	strings map[string]map[string]bool
+	// inexact counts the expressions that may answer differently.
+	inexact int
 }
 
-func newRenamer() *renamer { return &renamer{learning: true, known: map[names]map[string]string{}} }
+func newRenamer() *renamer {
+	return &renamer{learning: true, known: map[names]map[string]string{}, strings: map[string]map[string]bool{}}
+}
 
-// name replaces one name; empty ones stay empty.
-func (r *renamer) name(of names, name *string) {
-	if name == nil || *name == "" {
-		return
+// name replaces one name; empty ones stay empty, and those that everybody knows stay as they are.
+func (r *renamer) name(of names, name string) string {
+	if name == "" {
+		return ""
 	}
 	if r.learning {
 		if r.known[of] == nil {
 			r.known[of] = map[string]string{}
 		}
-		r.known[of][*name] = ""
-		return
+		r.known[of][name] = ""
+		return name
 	}
-	*name = r.known[of][*name]
+	return r.known[of][name]
 }
 
-// nameIf replaces text that happens to be a name of that sort.
-func (r *renamer) nameIf(of names, text *string) {
-	if renamed, ok := r.known[of][*text]; ok && !r.learning {
-		*text = renamed
+// text replaces text that is no name by itself. Text of public words and small numbers stays as it is.
+func (r *renamer) text(s string) string {
+	if s == "" || public(s) {
+		return s
 	}
+	if !r.learning {
+		for _, of := range known {
+			if renamed, ok := r.known[of][s]; ok {
+				return renamed
+			}
+		}
+	}
+	return r.name(values, s)
 }
 
 // number ends the learning.
 func (r *renamer) number() {
+	for text := range r.known[values] {
+		if slices.ContainsFunc(known, func(of names) bool { _, ok := r.known[of][text]; return ok }) {
+			delete(r.known[values], text)
+		}
+	}
 	for of, known := range r.known {
-		digits := len(fmt.Sprint(len(known)))
-		for i, name := range slices.Sorted(maps.Keys(known)) {
-			known[name] = fmt.Sprintf("%s-%0*d", of, digits, i+1)
+		sorted := slices.Sorted(maps.Keys(known))
+		kept, before := 0, ""
+		for _, name := range sorted {
+			if publicName(of, name) {
+				kept++
+				before = "0." // before all letters
+			}
+		}
+		n, digits := 0, len(fmt.Sprint(len(sorted)-kept))
+		for _, name := range sorted {
+			if publicName(of, name) {
+				known[name], before = name, name+"."
+				continue
+			}
+			n++
+			known[name] = of.numbered(n, digits, before)
 		}
 	}
 	r.learning = false
+}
+
+// numbered is a new name. before is what keeps it behind a name that stays.
+func (of names) numbered(n, digits int, before string) string {
+	switch of {
+	case uids:
+		return fmt.Sprintf("%s-%012d", of, n)
+	case identifiers: // as CEL wants them
+		return fmt.Sprintf("%s_%0*d", of, digits, n)
+	case drivers, classes, flowSchemas, priorityLevels, csiDrivers, storageClasses:
+		return fmt.Sprintf("%s%s-%0*d", before, of, digits, n)
+	}
+	return fmt.Sprintf("%s-%0*d", of, digits, n)
+}
+
+// request replaces "request" or "request/subrequest".
+func (r *renamer) request(s string) string {
+	if generatedRequest.MatchString(s) {
+		return s
+	}
+	request, sub, both := strings.Cut(s, "/")
+	if !both {
+		return r.name(requests, s)
+	}
+	return r.name(requests, request) + "/" + r.name(requests, sub)
+}
+
+// qualified replaces "domain/identifier" or "identifier".
+func (r *renamer) qualified(s string) string {
+	domain, id, both := strings.Cut(s, "/")
+	if !both {
+		return r.name(identifiers, s)
+	}
+	return r.name(drivers, domain) + "/" + r.name(identifiers, id)
+}
+
+// implicitResource comes before the name of a class where that is asked for as an extended resource.
+const implicitResource = "deviceclass.resource.kubernetes.io/"
+
+// resource replaces the name of a resource of nodes and containers.
+func (r *renamer) resource(s string) string {
+	if class, ok := strings.CutPrefix(s, implicitResource); ok {
+		return implicitResource + r.name(classes, class)
+	}
+	if public(s) {
+		return s
+	}
+	return r.name(resources, s)
+}
+
+// version keeps the numbers of a version; what comes behind may say anything.
+func (r *renamer) version(s string) string {
+	parts := versionParts.FindStringSubmatch(s)
+	if parts == nil || parts[2] == "" && parts[3] != "" {
+		return r.text(s) // not a version
+	}
+	if parts[3] == "" || publicSuffix.MatchString(parts[3]) {
+		return s
+	}
+	return parts[1] + parts[2] + r.text(parts[3])
 }

@@ -38,10 +38,10 @@ Left out are Secrets (which are never read), the environment, commands and
 images of pods, annotations, and parameters of storage classes. Parameters for
 drivers in claims and classes are kept, unless --anonymize is given.
 
---anonymize renames namespaces, claims, templates, pods, nodes, pools and
-slices, the same name to the same name everywhere, and drops labels and
-messages. Drivers, classes, devices with their attributes, labels of nodes and
-requests stay as they are: look at the file before you give it away.
+--anonymize replaces all names and all other text, the same text by the same
+everywhere, in selectors too, so that the answers stay the same. What stays are
+numbers, times and what everybody knows: words of the Kubernetes API, published
+drivers with their classes and what they call attributes.
 
 The file is gzip over JSON, one object on each line.`,
 		Example: `  # Save the current cluster, then ask it elsewhere
@@ -55,7 +55,7 @@ The file is gzip over JSON, one object on each line.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout; without it to stdout, or on a terminal to a file named after the cluster and the time")
-	f.BoolVar(&o.anonymize, "anonymize", false, "rename namespaces, objects, nodes and pools")
+	f.BoolVar(&o.anonymize, "anonymize", false, "replace names and all other text that is not public")
 	f.BoolVar(&o.force, "force", false, "overwrite the file")
 	return cmd
 }
@@ -93,6 +93,9 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
 	o.src.note("saved %s to %s", contents(&header), path)
+	if n := header.InexactSelectors; n > 0 {
+		o.src.note("selectors that compute with replaced text, and may answer differently: %d", n)
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
 
@@ -158,7 +159,7 @@ func asRead(s *inspect.Snapshot) *inspect.Snapshot {
 	})
 }
 
-// TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts and reasons.
+// TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts, reasons and devices.
 func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
 	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
 	src.demo = true
@@ -171,32 +172,86 @@ func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
 	}
 }
 
-// shapesOf is what remains of the answers without names, by the UID of the subject.
-func shapesOf(t *testing.T, s *inspect.Snapshot) map[string][]string {
-	t.Helper()
-	cluster := allocator.NewCluster(s, allocator.Options{})
-	shapes := map[string][]string{}
-	for _, subject := range subjectsOf(s) {
-		e, err := explainObject(context.Background(), cluster, subject, explain.Options{})
+// TestAnonymizedScenariosAnswerAlike: the same for every feature and every hard case.
+func TestAnonymizedScenariosAnswerAlike(t *testing.T) {
+	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
+	if err != nil || len(paths) < 90 {
+		t.Fatalf("%d scenarios: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		loaded, err := scenario.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		shape := []string{fmt.Sprintf("%s %d of %d nodes, %d fixes", e.Verdict, e.Nodes.Allocatable, e.Nodes.Total, len(e.Fixes))}
+		if emptyListMatters[loaded.Name] {
+			continue
+		}
+		s := asRead(loaded.Snapshot)
+		if diff := cmp.Diff(shapesOf(t, s), shapesOf(t, readArchived(t, s, archive.Options{Anonymize: true}))); diff != "" {
+			t.Errorf("%s: answers differ:\n%s", loaded.Name, diff)
+		}
+	}
+}
+
+// TestAnonymizedDriversAnswerAlike: the same for what real drivers publish.
+func TestAnonymizedDriversAnswerAlike(t *testing.T) {
+	sources, err := filepath.Glob("../../../../testdata/drivers/*/SOURCE.md")
+	if err != nil || len(sources) < 10 {
+		t.Fatalf("%d folders: %v", len(sources), err)
+	}
+	for _, source := range sources {
+		dir := filepath.Dir(source)
+		result, err := manifest.Read(t.Context(), []string{dir}, manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+			Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health})
+		if diff := cmp.Diff(shapesOf(t, s), shapesOf(t, readArchived(t, s, archive.Options{Anonymize: true}))); diff != "" {
+			t.Errorf("%s: answers differ:\n%s", dir, diff)
+		}
+	}
+}
+
+// shapesOf is what remains of the answers without names. Names keep their order, and so do the subjects.
+func shapesOf(t *testing.T, s *inspect.Snapshot) [][]string {
+	t.Helper()
+	cluster := allocator.NewCluster(s, allocator.Options{})
+	place := map[inspect.DeviceID]int{}
+	for _, slice := range s.Objects().Slices {
+		for i := range slice.Spec.Devices {
+			place[inspect.DeviceIDOf(slice, i)] = len(place)
+		}
+	}
+	var shapes [][]string
+	for _, subject := range subjectsOf(s) {
+		shape := []string{kindName(subject)}
+		e, err := explainObject(context.Background(), cluster, subject, explain.Options{})
+		if err != nil {
+			shapes = append(shapes, append(shape, "error"))
+			continue
+		}
+		shape = append(shape, fmt.Sprintf("%s %d of %d nodes", e.Verdict, e.Nodes.Allocatable, e.Nodes.Total))
+		for _, f := range e.Fixes {
+			if f.Kind == explain.UseClass {
+				continue // for a misspelled name, which names of another spelling are not
+			}
+			shape = append(shape, fmt.Sprintf("fix %s, %d nodes, %d claims", f.Kind, f.Nodes, len(f.Claims)))
+		}
+		if e.Conflict != nil {
+			shape = append(shape, fmt.Sprintf("%d requirements", len(e.Conflict.Requirements)))
+		}
 		if e.Allocation != nil {
 			for _, d := range e.Allocation.Devices {
-				shape = append(shape, fmt.Sprintf("%s %s %s", d.Request, d.ID.Driver, d.ID.Device))
+				shape = append(shape, fmt.Sprintf("device %d %v", place[d.ID], len(d.Consumed)))
 			}
 		}
 		for _, g := range e.Groups {
 			for _, r := range g.Reasons {
-				shape = append(shape, fmt.Sprintf("%d nodes %s %s %d devices %d claims", len(g.Nodes), r.Code, r.Request, r.Total, len(r.Claims)))
+				shape = append(shape, fmt.Sprintf("%d nodes %s %d devices %d claims", len(g.Nodes), r.Code, r.Total, len(r.Claims)))
 			}
 		}
-		key := fmt.Sprintf("%s %s", kindName(subject), subject.GetUID())
-		if _, twice := shapes[key]; twice || subject.GetUID() == "" {
-			t.Errorf("%s/%s has no UID of its own", subject.GetNamespace(), subject.GetName())
-		}
-		shapes[key] = shape
+		shapes = append(shapes, shape)
 	}
 	return shapes
 }

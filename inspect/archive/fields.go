@@ -1,0 +1,108 @@
+package archive
+
+// rule says what becomes of the text in a field. While names are learnt, the answer is not used.
+type rule func(r *renamer, s string) string
+
+func of(sort names) rule {
+	return func(r *renamer, s string) string { return r.name(sort, s) }
+}
+
+func dropped(*renamer, string) string { return "" }
+
+// digits keeps a number.
+func digits(_ *renamer, s string) string {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return ""
+		}
+	}
+	return s
+}
+
+// ownName is for the names of the objects themselves.
+func ownName(r *renamer, s string) string { return r.name(r.own, s) }
+
+// fields are the rules for fields that hold names and other text with a form, by the type that has the field.
+// All other text is replaced as (*renamer).text does, whatever field it is in: a field that a later version
+// of Kubernetes adds gives nothing away.
+var fields = map[string]rule{
+	"ObjectMeta.Name":            ownName,
+	"ObjectMeta.Namespace":       of(namespaces),
+	"ObjectMeta.ResourceVersion": digits,
+	"ObjectMeta.GenerateName":    dropped,
+	"ObjectMeta.SelfLink":        dropped,
+
+	"ResourceSliceSpec.NodeName":  of(nodes),
+	"Device.NodeName":             of(nodes),
+	"PodSpec.NodeName":            of(nodes),
+	"PodStatus.NominatedNodeName": of(nodes),
+	"NodeSystemInfo.KubeletVersion": func(r *renamer, s string) string {
+		return r.version(s)
+	},
+
+	"ResourcePool.Name":                  of(pools),
+	"DeviceRequestAllocationResult.Pool": of(pools),
+	"AllocatedDeviceStatus.Pool":         of(pools),
+	"DeviceTaintSelector.Pool":           of(pools),
+
+	"Device.Name":                          of(devices),
+	"DeviceRequestAllocationResult.Device": of(devices),
+	"AllocatedDeviceStatus.Device":         of(devices),
+	"DeviceTaintSelector.Device":           of(devices),
+	"AllocatedDeviceStatus.ShareID":        of(uids),
+	"DeviceAttribute.VersionValue":         (*renamer).version,
+	"DeviceAttribute.VersionValues":        (*renamer).version,
+
+	"ResourceSliceSpec.Driver":             of(drivers),
+	"DeviceRequestAllocationResult.Driver": of(drivers),
+	"AllocatedDeviceStatus.Driver":         of(drivers),
+	"DeviceTaintSelector.Driver":           of(drivers),
+	"OpaqueDeviceConfiguration.Driver":     of(drivers),
+
+	"ExactDeviceRequest.DeviceClassName":   of(classes),
+	"DeviceSubRequest.DeviceClassName":     of(classes),
+	"DeviceClassSpec.ExtendedResourceName": (*renamer).resource,
+	"CELDeviceSelector.Expression":         (*renamer).expression,
+	"DeviceDerivedAttribute.Expression":    (*renamer).expression,
+
+	"DeviceRequest.Name":                           (*renamer).request,
+	"DeviceSubRequest.Name":                        (*renamer).request,
+	"DeviceConstraint.Requests":                    (*renamer).request,
+	"DeviceClaimConfiguration.Requests":            (*renamer).request,
+	"DeviceAllocationConfiguration.Requests":       (*renamer).request,
+	"DeviceRequestAllocationResult.Request":        (*renamer).request,
+	"ContainerExtendedResourceRequest.RequestName": (*renamer).request,
+	"ResourceClaim.Request":                        (*renamer).request, // of a container
+
+	"PodResourceClaim.Name":                                of(podClaims),
+	"PodResourceClaimStatus.Name":                          of(podClaims),
+	"ResourceClaim.Name":                                   of(podClaims), // of a container
+	"PodResourceClaim.ResourceClaimName":                   of(claims),
+	"PodResourceClaim.ResourceClaimTemplateName":           of(templates),
+	"PodResourceClaimStatus.ResourceClaimName":             of(claims),
+	"PodExtendedResourceClaimStatus.ResourceClaimName":     of(claims),
+	"NodeAllocatableResourceClaimStatus.ResourceClaimName": of(claims),
+	"NodeAllocatableResourceClaimStatus.Containers":        of(containers),
+	"ContainerExtendedResourceRequest.ContainerName":       of(containers),
+	"ContainerExtendedResourceRequest.ResourceName":        (*renamer).resource,
+	"Container.Name":                                       of(containers),
+	"PodSchedulingGroup.PodGroupName":                      of(podGroups),
+
+	"PersistentVolumeClaimSpec.VolumeName":       of(volumes),
+	"ObjectReference.Name":                       of(volumeClaims), // of a volume
+	"ObjectReference.Namespace":                  of(namespaces),
+	"ObjectReference.ResourceVersion":            digits,
+	"ObjectReference.FieldPath":                  dropped,
+	"PersistentVolumeClaimSpec.StorageClassName": of(storageClasses),
+	"PersistentVolumeSpec.StorageClassName":      of(storageClasses),
+	"CSIStorageCapacity.StorageClassName":        of(storageClasses),
+	"StorageClass.Provisioner":                   of(csiDrivers),
+	"CSIPersistentVolumeSource.Driver":           of(csiDrivers),
+
+	"PriorityLevelConfigurationReference.Name": of(priorityLevels),
+	"ResourcePolicyRule.Namespaces":            of(namespaces),
+	"ServiceAccountSubject.Namespace":          of(namespaces),
+	"ServiceAccountSubject.Name":               of(serviceAccounts),
+	"UserSubject.Name":                         of(users),
+	"GroupSubject.Name":                        of(groups),
+}
