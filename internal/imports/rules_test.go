@@ -37,6 +37,7 @@ var layers = []layer{
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},
 	{"internal/timebudget", nil},
+	{"internal/licences", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},
 }
