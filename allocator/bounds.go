@@ -216,6 +216,9 @@ func (w *walk) constraintHopeless(t *table, demand []slot, m *matching, claim *c
 		byValue.from = unique(byValue.from)
 		slots = append(slots, byValue)
 	}
+	for value := range having {
+		having[value] = unique(having[value]) // requests may have candidates in common
+	}
 	if c.distinct {
 		// Each device uses up at least one value of its own.
 		return !m.fillable(slots, func(int) bool { return true }, len(values))
@@ -230,7 +233,6 @@ func (w *walk) someValueFits(t *table, m *matching, slots []slot, having map[int
 	}
 	exclusive := w.exclusive(t)
 	for _, candidates := range having {
-		candidates = unique(candidates)
 		restricted := make([]slot, len(slots))
 		for i, s := range slots {
 			restricted[i] = slot{alternative: s.alternative, count: s.count, times: 1}
@@ -267,7 +269,6 @@ func (w *walk) twinsExceed(t *table, claim *claimProblem, slots []slot, having m
 	}
 	exclusive := w.exclusive(t)
 	for _, candidates := range having {
-		candidates = unique(candidates)
 		if slices.ContainsFunc(candidates, func(c int) bool { return !exclusive(c) }) {
 			return false
 		}

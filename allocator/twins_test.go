@@ -92,21 +92,23 @@ func whereOf(err error) AbortError {
 	return where
 }
 
-// TestTwinsOfOneValueAreBounded: 8 values that 5 devices each have are enough for 16 pairs of one value. That a
-// 17th does not fit is not left to the search, which would go through the ways to place 16.
+// TestTwinsOfOneValueAreBounded: 8 values that 5 devices each have are enough for 16 pairs of one value, asked for by
+// one request or by two. That a 17th does not fit is not left to the search, which would go through the ways to
+// place 16.
 func TestTwinsOfOneValueAreBounded(t *testing.T) {
 	const values = 8
 	f := familyD(values, 5)
-	pair := claimOf("pair", exactCount("r", 2))
-	pair.Spec.Devices.Constraints = f.claims[0].Spec.Devices.Constraints
 	c, node := f.cluster(Options{})
-	for copies, want := range map[int]Outcome{2 * values: Allocated, 2*values + 1: Unsatisfiable} {
-		result, err := c.Allocate(t.Context(), node, slices.Repeat([]*resourcev1.ResourceClaim{pair}, copies), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result.Outcome != want || result.Steps > 2*plainSteps {
-			t.Errorf("%d copies: %s after %d steps, want %s", copies, result.Outcome, result.Steps, want)
+	for _, pair := range []*resourcev1.ResourceClaim{claimOf("pair", exactCount("r", 2)), claimOf("pair", exactCount("r", 1), exactCount("s", 1))} {
+		pair.Spec.Devices.Constraints = f.claims[0].Spec.Devices.Constraints
+		for copies, want := range map[int]Outcome{2 * values: Allocated, 2*values + 1: Unsatisfiable} {
+			result, err := c.Allocate(t.Context(), node, slices.Repeat([]*resourcev1.ResourceClaim{pair}, copies), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Outcome != want || result.Steps > 2*plainSteps {
+				t.Errorf("%d copies with %d requests: %s after %d steps, want %s", copies, len(pair.Spec.Devices.Requests), result.Outcome, result.Steps, want)
+			}
 		}
 	}
 }

@@ -121,6 +121,16 @@ func TestSnapshotAnswersAsItsSource(t *testing.T) {
 
 // TestSnapshotOfScenarios: the same for the clusters of all scenarios, which have every feature.
 func TestSnapshotOfScenarios(t *testing.T) {
+	eachScenario(t, func(name string, s *inspect.Snapshot) {
+		if diff := cmp.Diff(answersOf(t, s), answersOf(t, readArchived(t, s, archive.Options{}))); diff != "" {
+			t.Errorf("%s: explanations differ:\n%s", name, diff)
+		}
+	})
+}
+
+// eachScenario calls f with the clusters of all scenarios that an archive can hold.
+func eachScenario(t *testing.T, f func(name string, s *inspect.Snapshot)) {
+	t.Helper()
 	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
 	if err != nil || len(paths) < 90 {
 		t.Fatalf("%d scenarios: %v", len(paths), err)
@@ -130,12 +140,8 @@ func TestSnapshotOfScenarios(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if emptyListMatters[loaded.Name] {
-			continue
-		}
-		s := asRead(loaded.Snapshot)
-		if diff := cmp.Diff(answersOf(t, s), answersOf(t, readArchived(t, s, archive.Options{}))); diff != "" {
-			t.Errorf("%s: explanations differ:\n%s", loaded.Name, diff)
+		if !emptyListMatters[loaded.Name] {
+			f(loaded.Name, asRead(loaded.Snapshot))
 		}
 	}
 }
@@ -174,23 +180,11 @@ func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
 
 // TestAnonymizedScenariosAnswerAlike: the same for every feature and every hard case.
 func TestAnonymizedScenariosAnswerAlike(t *testing.T) {
-	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
-	if err != nil || len(paths) < 90 {
-		t.Fatalf("%d scenarios: %v", len(paths), err)
-	}
-	for _, path := range paths {
-		loaded, err := scenario.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if emptyListMatters[loaded.Name] {
-			continue
-		}
-		s := asRead(loaded.Snapshot)
+	eachScenario(t, func(name string, s *inspect.Snapshot) {
 		if diff := cmp.Diff(shapesOf(t, s), shapesOf(t, readArchived(t, s, archive.Options{Anonymize: true}))); diff != "" {
-			t.Errorf("%s: answers differ:\n%s", loaded.Name, diff)
+			t.Errorf("%s: answers differ:\n%s", name, diff)
 		}
-	}
+	})
 }
 
 // TestAnonymizedDriversAnswerAlike: the same for what real drivers publish.
