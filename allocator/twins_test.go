@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -111,4 +112,31 @@ func TestTwinsOfOneValueAreBounded(t *testing.T) {
 			}
 		}
 	}
+}
+
+// BenchmarkTwins asks for 512 copies on a node with as many devices, by turns as the same claim and as claims that
+// are not known to be the same.
+func BenchmarkTwins(b *testing.B) {
+	const copies = 512
+	f := familyA(copies)
+	c, node := f.cluster(Options{})
+	same := slices.Repeat([]*resourcev1.ResourceClaim{claimOf("c", exactCount("r", 1))}, copies)
+	var others []*resourcev1.ResourceClaim
+	for range copies {
+		others = append(others, same[0].DeepCopy())
+	}
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, claims := range [][]*resourcev1.ResourceClaim{same, others} {
+			start := time.Now()
+			if result, err := c.Allocate(b.Context(), node, claims, nil); err != nil || result.Outcome != Allocated {
+				b.Fatal(result, err)
+			}
+			took[i] += time.Since(start)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(took[0].Seconds()*1000/float64(b.N), "same-ms")
+	b.ReportMetric(took[1].Seconds()*1000/float64(b.N), "others-ms")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "times-faster")
 }
