@@ -149,6 +149,9 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 			return err
 		}
 		options.Source = tui.Static(snapshot)
+		if once {
+			o.src.noteHealth(snapshot, inspect.Resources())
+		}
 		if !o.src.demo || once {
 			return nil
 		}
