@@ -40,7 +40,7 @@ func bodies() []fault {
 	}
 }
 
-const tooMuch = `(?i)too (large|long|big|many|much)|more than|limit|MiB|endless|time|repeats|header`
+const tooMuch = `(?i)too (large|long|big|many|much)|more than|limit|MiB|endless|time|repeats|header|to an end`
 
 func endless() []fault {
 	claim := `{"metadata":{"name":"%s","namespace":"default","uid":"%s"%s},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu.example.com","allocationMode":"ExactCount","count":1}}]}}}`
@@ -79,7 +79,8 @@ func endless() []fault {
 // replaced: the claims are others than those of the demo cluster. Those that are asked about are not found.
 func replaced() wants {
 	return all(want{outcome: partial, says: `claims`, timeouts: 3}).
-		but(want{outcome: partial, says: `.`, timeouts: 3}, "get", "get --watch", "top", "top --once").
+		but(want{outcome: partial, says: `.`, timeouts: 3}, "get", "top --once").
+		but(want{outcome: partial | fails, says: `.`, timeouts: 3}, "get --watch", "top").
 		but(want{outcome: fails, says: `not found`, timeouts: 3}, "explain", "allocate --dry-run=server", "allocate --yes", "deallocate")
 }
 
@@ -118,7 +119,7 @@ func hostile() []fault {
 		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000", sample: true,
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))
-			}, want: named()},
+			}, want: named().but(want{outcome: same | fails, says: `evil`}, "allocate --yes")},
 		{name: "quantity-selector", about: "a claim selects by quantity(\"1e-2000000000\")", sample: true,
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`attributes: {m: {string: x}}`))

@@ -14,7 +14,7 @@ const (
 )
 
 // waiting is what commands that follow say while they wait for the first answer.
-const waiting = `(?i)waiting for|being read|reading `
+const waiting = `(?i)waiting for|being read|reading |watch stream`
 
 // broken: there is no answer to be had. Commands that follow may go on trying, if they say so.
 func broken(says string) wants {
@@ -80,7 +80,8 @@ func without(says string) wants {
 // recovers: what fails once works when it is tried again, by the program or by the user.
 func recovers(says string) wants {
 	return all(want{outcome: same | fails, says: says, requests: 60}).
-		but(want{outcome: same | partial, says: says}, "snapshot", "top --once")
+		but(want{outcome: same | fails | partial, says: says, requests: 60}, "snapshot", "top --once", "explain").
+		but(want{outcome: same | fails | waits, says: says + "|" + waiting, requests: 60}, followers...)
 }
 
 // hidden: a resource cannot be read. Questions are answered as far as can be, and say what is missing; no decision

@@ -17,7 +17,7 @@ import (
 )
 
 // beside is how many runs go on at once. They mostly wait.
-const beside = 6
+const beside = 4
 
 var (
 	silence = log.New(io.Discard, "", 0)
