@@ -101,26 +101,42 @@ var arithmetic = words(`split replace substring charAt indexOf lastIndexOf find 
 
 // literal is what a text in quotes becomes. What is around it says what it is.
 func (e *rewriting) literal(i int) string {
-	t, before, beforeThat, after := e.at(i), e.at(i-1), e.at(i-2), e.at(i+1)
-	for _, neighbour := range []token{before, after} {
-		if neighbour.is("+") || neighbour.is("<") || neighbour.is(">") || after.is(".") {
-			e.exact = false
-		}
-	}
+	t, before, beforeThat := e.at(i), e.at(i-1), e.at(i-2)
+	e.exact = e.exact && !e.computed(i)
 	switch {
 	case before.is("(") && (beforeThat.is("quantity") || beforeThat.is("isQuantity")) && amount.MatchString(t.value):
 		return t.value
 	case before.is("(") && (beforeThat.is("semver") || beforeThat.is("isSemver")):
 		return e.version(t.value)
-	case before.is("[") && (beforeThat.is("attributes") || beforeThat.is("capacity")),
-		after.is("in") && (e.at(i+4).is("attributes") || e.at(i+4).is("capacity")) && !e.at(i+5).is("["):
+	case e.namesDomain(i):
 		return e.name(drivers, t.value)
-	case before.is("[") && beforeThat.is("]"), after.is("in") && (e.at(i+4).is("attributes") || e.at(i+4).is("capacity")):
+	case before.is("[") && beforeThat.is("]"), e.at(i+1).is("in") && e.isFields(i+4):
 		return e.name(identifiers, t.value)
-	case before.is("=") && e.at(i-3).is("driver") && e.at(i-5).is("device"), after.is("=") && e.at(i+5).is("driver") && e.at(i+3).is("device"):
-		return e.name(drivers, t.value)
 	}
 	return e.text(t.value)
+}
+
+// computed: another text is made of this one, or it is compared by order.
+func (e *rewriting) computed(i int) bool {
+	before, after := e.at(i-1), e.at(i+1)
+	return after.is(".") || slices.ContainsFunc([]string{"+", "<", ">"}, func(s string) bool { return before.is(s) || after.is(s) })
+}
+
+// isFields: the token is the attributes or the capacity of a device.
+func (e *rewriting) isFields(i int) bool { return e.at(i).is("attributes") || e.at(i).is("capacity") }
+
+// namesDomain: the text is a driver, or the domain of attributes.
+func (e *rewriting) namesDomain(i int) bool {
+	isDriver := func(i int) bool { return e.at(i).is("device") && e.at(i+2).is("driver") }
+	switch before, after := e.at(i-1), e.at(i+1); {
+	case before.is("["):
+		return e.isFields(i - 2)
+	case after.is("in"):
+		return e.isFields(i+4) && !e.at(i+5).is("[")
+	case before.is("=") && isDriver(i-5), after.is("=") && isDriver(i+3):
+		return true
+	}
+	return false
 }
 
 var amount = regexp.MustCompile(`^[+-]?([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?$`)
