@@ -187,6 +187,7 @@ func TestTextsInExpressions(t *testing.T) {
 		"escapes":         {`device.attributes["gpu.acme.com"].model == "\x58\u0039"`, `device.attributes["driver-1"].model == "value-1"`, 0},
 		"computed":        {`device.attributes["gpu.acme.com"].model.substring(0, 1) == "X"`, `device.attributes["driver-1"].model.substring(0, 1) == "value-1"`, 1},
 		"put together":    {`device.attributes["gpu.acme.com"].model == "X" + "9"`, `device.attributes["driver-1"].model == "value-1" + "9"`, 1},
+		"by order":        {`device.attributes["gpu.acme.com"].model >= "X9"`, `device.attributes["driver-1"].model >= "value-1"`, 1},
 		"no end":          {`device.driver == "acme`, `invalid(`, 0},
 	}
 	for name, tt := range tests {

@@ -119,6 +119,9 @@ func (e *rewriting) literal(i int) string {
 // computed: another text is made of this one, or it is compared by order.
 func (e *rewriting) computed(i int) bool {
 	before, after := e.at(i-1), e.at(i+1)
+	if before.is("=") && !e.at(i-2).is("=") && !e.at(i-2).is("!") { // <= or >=
+		before = e.at(i - 2)
+	}
 	return after.is(".") || slices.ContainsFunc([]string{"+", "<", ">"}, func(s string) bool { return before.is(s) || after.is(s) })
 }
 
