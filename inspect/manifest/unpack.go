@@ -38,7 +38,7 @@ func (r *reading) unpack(ctx context.Context, name string, in io.Reader, size in
 		return nil, r.limits.tooManyBytes(name)
 	}
 	packed := &counter{in: in}
-	buffered := bufio.NewReaderSize(packed, 1<<16)
+	buffered := bufio.NewReaderSize(packed, sniffed)
 	start, err := buffered.Peek(sniffed)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, unreadable(name, err)
@@ -96,9 +96,9 @@ type source struct {
 	size   int64 // in bytes; 0 is unknown
 }
 
-// pieceSize is how much is read at a time, in bytes. Pieces are put together at the end, which takes at most
-// twice the size of the data; a growing buffer would take three times as much.
-const pieceSize = 1 << 20
+// Data of unknown size is read in pieces, which double from smallestPiece to largestPiece bytes. They are put together
+// at the end, which takes at most twice the size of the data; a growing buffer would take three times as much.
+const smallestPiece, largestPiece int64 = 1 << 15, 1 << 20
 
 // readAll reads in to its end, but no further than the limits allow. packed counts what is read of the file.
 func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed *counter, of source) ([]byte, error) {
@@ -106,11 +106,16 @@ func (r *reading) readAll(ctx context.Context, name string, in io.Reader, packed
 	var total int64
 	told := r.teller()
 	told(of.size, of.size) // before there is memory for it
+	next := smallestPiece
+	if of.size > 0 {
+		next = of.size + 1 // one more, to see that this is the end
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		piece, err := readPiece(in, max(of.size+1-total, pieceSize))
+		piece, err := readPiece(in, next)
+		next = min(max(2*next, smallestPiece), largestPiece)
 		pieces = append(pieces, piece)
 		total += int64(len(piece))
 		r.bytes += int64(len(piece))
