@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -36,10 +37,19 @@ type memory struct {
 	onScreen         atomic.Bool // the terminal must be given back
 
 	mutex    sync.Mutex
-	running  bool          // within bound
-	watching chan struct{} // closed to end the watch; nil when there is none
+	running  bool   // within bound
+	watching *watch // nil when there is none
 	exceeded chan error
+	over     atomic.Bool // there was something in exceeded
 }
+
+// watch is a goroutine that watches.
+type watch struct {
+	end   chan struct{} // closed to end it
+	ended chan struct{} // closed when it has ended
+}
+
+var errOverMemory = errors.New("what was read takes too much memory")
 
 // meter counts what was read; it has the form of manifest.Options.Meter.
 func (m *memory) meter(packed, unpacked int64) {
@@ -88,23 +98,35 @@ func (m *memory) watch() (end func()) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.running && m.watching == nil {
-		m.watching = make(chan struct{})
-		go m.observe(m.watching, m.exceeded, memoryInUse())
+		w := &watch{end: make(chan struct{}), ended: make(chan struct{})}
+		m.watching = w
+		atFirst := memoryInUse()
+		go func() {
+			defer close(w.ended)
+			m.observe(w.end, m.exceeded, atFirst)
+		}()
 	}
-	return m.unwatch
+	return func() { _ = m.unwatch() } // if it was too much, bound knows
 }
 
-func (m *memory) unwatch() {
+// unwatch ends the watch, after which the program is not ended any more for what it takes. The error says that it
+// is being ended already.
+func (m *memory) unwatch() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.watching != nil {
-		close(m.watching)
+		close(m.watching.end)
+		<-m.watching.ended
 		m.watching = nil
 	}
+	if m.over.Load() {
+		return errOverMemory
+	}
+	return nil
 }
 
 func (m *memory) stop() {
-	m.unwatch()
+	_ = m.unwatch() // nobody asks any more
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.running = false
@@ -126,6 +148,7 @@ func (m *memory) observe(ended <-chan struct{}, exceeded chan<- error, atFirst i
 			debug.SetMemoryLimit(atFirst + min(allowed, math.MaxInt64/8)/8*7)
 		}
 		if memoryInUse() > atFirst+allowed {
+			m.over.Store(true)
 			exceeded <- fmt.Errorf("what was read takes more than %s of memory, which is all that %s of files may take; --max-input allows more",
 				bytesText(allowed), bytesText(m.packed.Load()))
 			return

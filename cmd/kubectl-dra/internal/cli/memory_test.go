@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -68,11 +69,36 @@ func TestMemoryWatch(t *testing.T) {
 			}
 		}
 		runtime.KeepAlive(taken)
+		if err := m.unwatch(); !errors.Is(err, errOverMemory) {
+			t.Errorf("the watch ends with %v", err)
+		}
 		return nil
 	})
 	const want = "what was read takes more than 360Mi of memory, which is all that 0 of files may take; --max-input allows more"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestMemoryUnwatched: what is taken after the watch has ended is nobody's business.
+func TestMemoryUnwatched(t *testing.T) {
+	m := &memory{}
+	limit := debug.SetMemoryLimit(-1)
+	err := m.bound(context.Background(), func(context.Context) error {
+		m.watch()
+		if err := m.unwatch(); err != nil {
+			t.Errorf("the watch ends with %v", err)
+		}
+		taken := make([]byte, fileMemory+64<<20)
+		time.Sleep(4 * memoryInterval)
+		runtime.KeepAlive(taken)
+		return nil
+	})
+	if err != nil {
+		t.Errorf("got %v", err)
+	}
+	if now := debug.SetMemoryLimit(-1); now != limit {
+		t.Errorf("the limit of the collector is %d, was %d", now, limit)
 	}
 }
 

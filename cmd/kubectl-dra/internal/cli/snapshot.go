@@ -122,6 +122,9 @@ func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snap
 	if err = causedBy(ctx, err); err != nil {
 		return header, err
 	}
+	if err := o.src.memory.unwatch(); err != nil { // no end of the program may leave a file behind
+		return header, err
+	}
 	if path == "-" {
 		_, err := content.WriteTo(o.src.streams.Out)
 		return header, err
