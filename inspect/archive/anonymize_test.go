@@ -198,7 +198,7 @@ func TestTextsInExpressions(t *testing.T) {
 			if got := back.Objects().Classes[0].Spec.Selectors[0].CEL.Expression; got != tt.want {
 				t.Errorf("%s\nbecomes %s\nwant    %s", tt.in, got, tt.want)
 			}
-			header, _, err := archive.Read(bytes.NewReader(data), "test")
+			header, _, err := archive.Read(t.Context(), bytes.NewReader(data), "test", manifest.Options{})
 			if err != nil || header.InexactSelectors != tt.inexact {
 				t.Errorf("%d inexact selectors, want %d: %v", header.InexactSelectors, tt.inexact, err)
 			}
