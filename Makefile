@@ -41,6 +41,10 @@ performance: ## measure beside the scheduler's allocator, and the terminal UI, a
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp
 	mv docs/performance.tmp docs/performance.md
 
+.PHONY: reliability
+reliability: ## run every command under every fault of an API server, and write the table in docs/reliability.md (6 minutes, on a quiet machine)
+	$(GO) test -count=1 -timeout 30m ./cmd/kubectl-dra/internal/faults -faults=all -update
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## run golangci-lint, pinned and built from its Go module
 	$(GOLANGCI_LINT) run ./...

@@ -194,8 +194,11 @@ func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef, shown *resou
 		}
 		return true, mark(claim, a)
 	}, r.Server.UpdateMeta)
-	if err != nil || begun == nil {
-		return nil, err
+	if err != nil {
+		return nil, r.asLeft(ctx, ref, err)
+	}
+	if begun == nil {
+		return nil, nil
 	}
 	_, err = r.change(ctx, ref, func(claim *resourcev1.ResourceClaim) (bool, error) {
 		if err := guardBegun(claim, begun); err != nil || claim.Status.Allocation == nil {
@@ -210,5 +213,38 @@ func (r *run) deallocate(ctx context.Context, ref inspect.ClaimRef, shown *resou
 		}
 		return unmark(claim), nil
 	}, r.Server.UpdateMeta)
-	return claim, errors.Join(err, clearErr)
+	if err = errors.Join(err, clearErr); err != nil {
+		return claim, r.asLeft(ctx, ref, err)
+	}
+	if claim != nil && claim.Status.Allocation != nil && claim.ResourceVersion == begun.ResourceVersion {
+		return nil, fmt.Errorf("the server said that it wrote, and did not: the claim still holds %s", holds(claim.Status.Allocation))
+	}
+	return claim, nil
+}
+
+// asLeft adds to the error of a run that deallocates how the claim is left: an answer that is an error, or none, does
+// not say that nothing was written.
+func (r *run) asLeft(ctx context.Context, ref inspect.ClaimRef, err error) error {
+	const removed = "which the next allocate or deallocate removes"
+	if errors.As(err, new(*ReservedError)) || errors.As(err, new(*ChangedError)) {
+		return err // it was left alone
+	}
+	now, readErr := r.Server.Claim(ctx, ref)
+	switch {
+	case errors.Is(readErr, ErrNotFound):
+		return err
+	case readErr != nil:
+		return fmt.Errorf("%w; it may have been cleared, or carry an announcement, %s: it cannot be read (%w)", err, removed, readErr)
+	}
+	a := AnnouncementOn(now)
+	announced := a != nil && a.Run == r.id
+	switch cleared := now.Status.Allocation == nil; {
+	case cleared && announced:
+		return fmt.Errorf("%w; it is deallocated all the same, and carries an announcement, %s", err, removed)
+	case cleared:
+		return fmt.Errorf("%w; it is deallocated all the same", err)
+	case announced:
+		return fmt.Errorf("%w; it still holds %s, and carries an announcement, %s", err, holds(now.Status.Allocation), removed)
+	}
+	return err
 }

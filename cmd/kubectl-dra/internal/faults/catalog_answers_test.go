@@ -12,9 +12,9 @@ const noList = `(?i)not a list|decod|unexpected|kind|json|couldn't|cannot read|a
 
 func bodies() []fault {
 	return []fault{
-		{name: "bad-json", about: "lists are broken JSON", sample: true,
+		{name: "bad-json", about: "lists are broken JSON",
 			inject: strike(lists, fakeserver.JSON(`{"kind": "ResourceClaimList", "items": [ {]`)), want: broken(noList)},
-		{name: "wrong-kind", about: "lists are lists of ConfigMaps", sample: true,
+		{name: "wrong-kind", about: "lists are lists of ConfigMaps",
 			inject: strike(lists, fakeserver.JSON(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[{"metadata":{"name":"x"},"data":{"a":"b"}}]}`)),
 			want:   broken(noList)},
 		{name: "other-kind", about: "the list of claims is one of pods",
@@ -23,7 +23,7 @@ func bodies() []fault {
 		{name: "null-items", about: "claims are null, or lack everything",
 			inject: strike(claimLists, fakeserver.List(`[null,{},{"metadata":null,"spec":null,"status":{"allocation":{}}}]`, "")),
 			want:   lost(noList + `|not found|name`)},
-		{name: "html", about: "everything is the page of a proxy to log in", sample: true,
+		{name: "html", about: "everything is the page of a proxy to log in",
 			inject: strike(everything, fakeserver.Text(http.StatusOK, "text/html", "<html><head><title>Login</title></head><body>Please \x1b[31mEVIL log in</body></html>")),
 			want:   broken(noList)},
 		{name: "empty-lists", about: "lists are empty bodies", inject: strike(lists, fakeserver.JSON("")), want: broken(noList)},
@@ -55,7 +55,7 @@ func endless() []fault {
 		{name: "endless-claims", about: "a list of claims that is 700 MiB long, and no end of it", heavy: true,
 			inject: strike(claimLists, fakeserver.Endless("application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"x":"`, size)), want: lost(tooMuch)},
 		{name: "endless-version", about: "/version is 700 MiB long", heavy: true,
-			inject: strike(version, fakeserver.Endless("application/json", `{"gitVersion":"`, size)), want: broken(tooMuch+"|version").but(want{outcome: same | partial | fails, says: "version"}, readers...)},
+			inject: strike(version, fakeserver.Endless("application/json", `{"gitVersion":"`, size)), want: all(want{outcome: same | partial | fails, says: tooMuch + "|version|reading"}).but(want{outcome: same | partial | waits | fails, says: "."}, followers...)},
 		{name: "endless-metrics", about: "/metrics is 700 MiB long", heavy: true,
 			inject: strike(metrics, fakeserver.Endless("text/plain", "# ", size)), want: without("metrics")},
 		{name: "endless-error", about: "every list fails, and says so in 700 MiB", heavy: true,
@@ -65,7 +65,7 @@ func endless() []fault {
 			}), want: broken(tooMuch + `|error`)},
 		{name: "endless-header", about: "answers have 12 MB of headers", heavy: true,
 			inject: strike(lists, fakeserver.EndlessHeader(12_000_000)), want: broken(tooMuch)},
-		{name: "endless-pages", about: "every page of the list of claims names another one", sample: true,
+		{name: "endless-pages", about: "every page of the list of claims names another one",
 			inject: strike(claimLists, fakeserver.EndlessPages), want: longer(lost(tooMuch), 12_000)},
 		{name: "same-page", about: "the list of claims always names the same next page",
 			inject: strike(claimLists, fakeserver.List(`[]`, "again")), want: lost(tooMuch)},
@@ -116,11 +116,11 @@ func hostile() []fault {
 		{name: "hostile-names", about: "a claim has a name that the API server would refuse", setup: names,
 			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch").
 				but(want{outcome: partial, says: `claim`}, "top", "top --once", "snapshot")},
-		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000", sample: true,
+		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))
 			}, want: named().but(want{outcome: same | fails, says: `evil`}, "allocate --yes")},
-		{name: "quantity-selector", about: "a claim selects by quantity(\"1e-2000000000\")", sample: true,
+		{name: "quantity-selector", about: "a claim selects by quantity(\"1e-2000000000\")",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`attributes: {m: {string: x}}`))
 				s.Apply(evilClaim(`quantity("1e-2000000000").isGreaterThan(quantity("1"))`, "{}"))
@@ -136,7 +136,7 @@ func hostile() []fault {
 				s.Apply(`{kind: DeviceClass, apiVersion: resource.k8s.io/v1, metadata: {name: evil}, spec: {selectors: [{cel: {expression: 'quantity(device.attributes["d.example.com"].m).isGreaterThan(quantity("1"))'}}]}}`)
 				s.Apply(strings.ReplaceAll(evilClaim(`true`, "{}"), "gpu.example.com", "evil"))
 			}, want: named()},
-		{name: "quantity-announcement", about: "the announcement on a claim has a capacity of 1e-2000000000", sample: true,
+		{name: "quantity-announcement", about: "the announcement on a claim has a capacity of 1e-2000000000",
 			swept: "resourceclaims dev/aaa",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilClaim(`true`, `{kubectl-dra.dev/announcement: '{"run":"1","action":"allocate","at":"2026-11-20T08:00:00Z","devices":[{"driver":"nic.example.com","pool":"cpu-01","device":"uplink-0","consumedCapacity":{"bandwidth":"1e-2000000000"}}]}'}`))

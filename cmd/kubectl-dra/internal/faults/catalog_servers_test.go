@@ -27,7 +27,7 @@ func connections() []fault {
 	return []fault{
 		{name: "silent", about: "no request is ever answered", sample: true,
 			inject: strike(everything, fakeserver.Silent), want: broken(inTime)},
-		{name: "silent-claims", about: "lists of claims are never answered", sample: true,
+		{name: "silent-claims", about: "lists of claims are never answered",
 			inject: strike(claimLists, fakeserver.Silent), want: lost(inTime)},
 		{name: "silent-version", about: "/version is never answered",
 			inject: strike(version, fakeserver.Silent), want: broken(inTime)},
@@ -35,7 +35,7 @@ func connections() []fault {
 			inject: strike(metrics, fakeserver.Silent), want: without("metrics")},
 		{name: "silent-discovery", about: "what is served is never answered",
 			inject: strike(discovery, fakeserver.Silent), want: broken(inTime)},
-		{name: "drip-claims", about: "lists of claims begin and never end, a byte at a time", sample: true,
+		{name: "drip-claims", about: "lists of claims begin and never end, a byte at a time",
 			inject: strike(claimLists, fakeserver.Drip), want: lost(inTime)},
 		{name: "drip-version", about: "/version begins and never ends",
 			inject: strike(version, fakeserver.Drip), want: broken(inTime)},
@@ -105,7 +105,7 @@ func refusals() []fault {
 	busy := fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "too many requests, please try again later", "Retry-After", "1")
 	busyLong := fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "too many requests, please try again later", "Retry-After", "3600")
 	return []fault{
-		{name: "401", about: "the credentials are refused", sample: true,
+		{name: "401", about: "the credentials are refused",
 			inject: strike(everything, fakeserver.Refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized")), want: broken(credentials)},
 		{name: "403", about: "everything is forbidden",
 			inject: strike(everything, forbidden), want: hidden(`(?i)cannot list|forbidden`).
@@ -137,7 +137,7 @@ func refusals() []fault {
 		{name: "429-long", about: "lists: too many requests, Retry-After: 3600",
 			inject: strike(lists, busyLong), want: broken(`(?i)too many requests|time|deadline`)},
 		{name: "500", about: "everything fails", inject: strike(everything, failure), want: broken(`etcdserver`)},
-		{name: "500-lists", about: "every list fails", sample: true, inject: strike(lists, failure), want: broken(`etcdserver`)},
+		{name: "500-lists", about: "every list fails", inject: strike(lists, failure), want: broken(`etcdserver`)},
 		{name: "500-claims", about: "lists of claims fail", inject: strike(claimLists, failure), want: hidden(`etcdserver`).
 			but(want{outcome: fails, says: `etcdserver|could not be read`}, "explain", "get", "deallocate").
 			but(want{outcome: fails | waits, says: `etcdserver`, requests: 60}, "get --watch")},

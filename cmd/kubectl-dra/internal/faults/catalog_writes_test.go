@@ -47,11 +47,11 @@ func writes() []fault {
 		}
 	}
 	return []fault{
-		{name: "put-lie", about: "writes are answered with 200 and not made", sample: true,
+		{name: "put-lie", about: "writes are answered with 200 and not made",
 			inject: strike(puts, func(e *fakeserver.Exchange) { fakeserver.JSON(string(e.Body))(e) }), want: lies(`.`)},
 		{name: "put-500-made", about: "writes are made and answered with 500", inject: strike(puts, hides(refuse(http.StatusInternalServerError, "InternalError"))), want: lies(`.`)},
 		{name: "put-500-made-once", about: "the first write is made and answered with 500", inject: once(puts, hides(refuse(http.StatusInternalServerError, "InternalError"))), want: lies(`.`)},
-		{name: "status-500-made", about: "the write of the status is made and answered with 500", sample: true,
+		{name: "status-500-made", about: "the write of the status is made and answered with 500",
 			inject: once(statusPuts, hides(refuse(http.StatusInternalServerError, "InternalError"))), want: lies(`.`)},
 		{name: "put-409-made", about: "writes are made and answered with 409", inject: strike(puts, hides(refuse(http.StatusConflict, "Conflict"))), want: begins(lies(`.`))},
 		{name: "put-drop-made", about: "writes are made and the connection is closed", inject: strike(puts, hides(fakeserver.Drop)), want: lies(`.`)},
@@ -59,8 +59,8 @@ func writes() []fault {
 		{name: "put-html-made", about: "writes are made and answered with a web page", inject: strike(puts, hides(fakeserver.Text(http.StatusOK, "text/html", "<html>ok</html>"))), want: lies(`.`)},
 		{name: "put-empty-made", about: "writes are made and answered with {}", inject: strike(puts, hides(fakeserver.JSON(`{}`))), want: begins(lies(`.`))},
 		{name: "put-403", about: "writes are forbidden", inject: strike(puts, refuse(http.StatusForbidden, "Forbidden")), want: refusesWrites(`says no|forbidden`)},
-		{name: "put-409", about: "writes always conflict", sample: true, inject: strike(puts, refuse(http.StatusConflict, "Conflict")), want: begins(refusesWrites(`.`))},
-		{name: "put-409-once", about: "the first write conflicts", inject: once(puts, refuse(http.StatusConflict, "Conflict")),
+		{name: "put-409", about: "writes always conflict", inject: strike(puts, refuse(http.StatusConflict, "Conflict")), want: begins(refusesWrites(`.`))},
+		{name: "put-409-once", about: "the first write conflicts", sample: true, inject: once(puts, refuse(http.StatusConflict, "Conflict")),
 			want: all(want{outcome: same, timeouts: 3, requests: 120}).but(want{outcome: same | fails, says: `.`}, "allocate --dry-run=server")},
 		{name: "put-429", about: "writes: too many requests, Retry-After: 1", inject: strike(puts, refuse(http.StatusTooManyRequests, "TooManyRequests", "Retry-After", "1")), want: refusesWrites(`(?i)says no|time|deadline`)},
 		{name: "put-500", about: "writes fail", inject: strike(puts, refuse(http.StatusInternalServerError, "InternalError")), want: refusesWrites(`says no`)},
