@@ -158,7 +158,7 @@ func runHostile(t *testing.T, args []string) {
 	if !ok {
 		t.Fatal(err)
 	}
-	resident := int64(usage.Maxrss) << 10
+	resident := usage.Maxrss << 10
 	said, _, _ := strings.Cut(stderr.String(), "\n")
 	t.Logf("%s: %d MiB, %v, exit %d, %.120s", args, resident>>20, took.Round(time.Millisecond), cmd.ProcessState.ExitCode(), said)
 	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 && code != 3 {

@@ -47,7 +47,7 @@ func (p *planter) plant(path string, v reflect.Value) {
 		o.Raw = fmt.Appendf(nil, `{"%s":"%s"}`, p.secret(path+" key"), p.secret(path))
 		return
 	case *metav1.FieldsV1:
-		o.Raw = fmt.Appendf(nil, `{"f:%s":{}}`, p.secret(path))
+		o.SetRawString(fmt.Sprintf(`{"f:%s":{}}`, p.secret(path)))
 		return
 	case *resourcev1.CELDeviceSelector:
 		o.Expression = fmt.Sprintf(`device.attributes["%s"].secret%d == '%s' && %s("%s") // %s`,

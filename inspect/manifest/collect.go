@@ -87,7 +87,7 @@ func (c *collector) addValue(ctx context.Context, t *text, at extent, outer head
 			Advice: "give objects one after the other, or as the items of a List",
 		}
 	}
-	h, err := scanHead(t.data[at.from:at.to], 0, c.limits.depth)
+	h, err := scanHead(t.data[at.from:at.to], c.limits.depth)
 	if scan := asScanError(err); scan != nil {
 		return &scanError{offset: at.from + scan.offset, detail: scan.detail, tooDeep: scan.tooDeep}
 	}

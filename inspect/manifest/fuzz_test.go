@@ -62,7 +62,7 @@ func FuzzScan(f *testing.F) {
 		var object map[string]json.RawMessage
 		if !json.Valid(data) || json.Unmarshal(data, &object) != nil || object == nil {
 			if len(data) > 0 && data[0] == '{' && err == nil {
-				_, _ = scanHead(data, 0, maxDepth) // no panic is all that is asked
+				_, _ = scanHead(data, maxDepth) // no panic is all that is asked
 			}
 			return
 		}
@@ -75,7 +75,7 @@ func FuzzScan(f *testing.F) {
 		if end != len(data) {
 			t.Fatalf("%q ends at %d", data, end)
 		}
-		h, err := scanHead(data, 0, maxDepth)
+		h, err := scanHead(data, maxDepth)
 		if err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}

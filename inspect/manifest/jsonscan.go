@@ -115,10 +115,10 @@ type head struct {
 // maxHeadKeys bounds how many top-level keys are remembered for messages.
 const maxHeadKeys = 16
 
-// scanHead reads the top level of the object that begins at i.
-func scanHead(data []byte, i, maxDepth int) (head, error) {
+// scanHead reads the top level of the object that data begins with.
+func scanHead(data []byte, maxDepth int) (head, error) {
 	var h head
-	i = skipSpace(data, i+1)
+	i := skipSpace(data, 1)
 	for i < len(data) && data[i] != '}' {
 		if data[i] != '"' {
 			return h, &scanError{offset: i, detail: "a field name must be a string in double quotes"}

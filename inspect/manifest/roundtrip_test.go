@@ -85,7 +85,7 @@ func checkFixture(t *testing.T, path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := scanHead(raw, 0, maxDepth)
+	h, err := scanHead(raw, maxDepth)
 	if err != nil {
 		t.Fatal(err)
 	}

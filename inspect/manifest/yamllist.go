@@ -38,7 +38,7 @@ func (c *collector) readYAMLList(ctx context.Context, source string, line int, c
 	if err != nil || len(raw) == 0 || raw[0] != '{' {
 		return false, nil //nolint:nilerr // reading the document as a whole will report the error
 	}
-	outer, err := scanHead(raw, 0, c.limits.depth)
+	outer, err := scanHead(raw, c.limits.depth)
 	if err != nil || !isList(outer.kind) {
 		return false, nil //nolint:nilerr // see above
 	}

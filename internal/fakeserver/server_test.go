@@ -42,7 +42,7 @@ func ask(t *testing.T, method, url, body string) (int, map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestWatchTellsChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	type watched struct {
 		Type   string
 		Object resourcev1.ResourceClaim
@@ -195,7 +195,7 @@ func TestWatching(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	data, err := io.ReadAll(response.Body)
 	if got := strings.Count(string(data), "BOOKMARK"); err != nil || got != 3 {
 		t.Errorf("%d bookmarks and error %v, want 3: %s", got, err, data)

@@ -63,7 +63,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.cancel(large)
 		return n, large
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // an io.Reader returns it as it is
+	if err != nil && err != io.EOF {
 		if silent, ok := context.Cause(b.ctx).(*SilentError); ok { //nolint:errorlint // it was put there as it is
 			err = silent
 		}

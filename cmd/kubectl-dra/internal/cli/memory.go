@@ -84,7 +84,7 @@ func (m *memory) bound(ctx context.Context, run func(context.Context) error) err
 		cancel()
 		if m.onScreen.Load() {
 			select {
-			case <-done:
+			case <-done: //nolint:errcheck // it was cancelled; why is what counts
 			case <-time.After(screenGrace):
 			}
 		}

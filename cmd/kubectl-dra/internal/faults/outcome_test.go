@@ -60,7 +60,6 @@ var (
 	readers   = []string{"explain", "get", "top --once", "snapshot", "allocate --dry-run=server"}
 	followers = []string{"get --watch", "top"}
 	writers   = []string{"allocate --yes", "deallocate"}
-	deciders  = []string{"allocate --dry-run=server", "allocate --yes"}
 )
 
 // fault is a row of the table.
