@@ -68,11 +68,11 @@ func cause(err error) string {
 	if silent := (*connection.SilentError)(nil); errors.As(err, &silent) {
 		return silent.Error()
 	}
+	if isTimeout(err) || strings.Contains(err.Error(), "Client.Timeout") { // in the body, client-go hides what it was
+		return "no whole answer in time" // of the many ways to say so
+	}
 	if request := (*url.Error)(nil); errors.As(err, &request) && request.Err != nil {
 		return request.Err.Error()
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "no whole answer in time: " + context.DeadlineExceeded.Error()
 	}
 	return err.Error()
 }
