@@ -206,6 +206,9 @@ func (q *question) changeable(e *edit) bool {
 	if e.kind == editCounters {
 		return false
 	}
+	if e.kind == editToleration && e.toleration.Key == inspect.FenceKey {
+		return false // whoever tolerates a fence gets a device that another claim holds
+	}
 	return !e.aboutClaim() || e.kind == editClassTerm || e.kind == editCount || !q.generated(e.at.claim)
 }
 
