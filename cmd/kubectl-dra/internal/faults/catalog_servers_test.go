@@ -50,7 +50,7 @@ func connections() []fault {
 		{name: "drop", about: "connections are closed without an answer",
 			inject: strike(everything, fakeserver.Drop), want: broken(connecting)},
 		{name: "drop-once", about: "the connection of the first list of claims is closed without an answer",
-			inject: once(claimLists, fakeserver.Drop), want: all(want{outcome: same})},
+			inject: once(claimLists, fakeserver.Drop), want: recovers(connecting + `|deadline`)},
 		{name: "reset", about: "connections are reset",
 			inject: strike(everything, fakeserver.Reset), want: broken(connecting)},
 		{name: "reset-claims", about: "lists of claims are reset",

@@ -128,6 +128,10 @@ func runAll(t *testing.T, faults []fault) []*cell {
 	free := make(chan struct{}, beside)
 	var heavy sync.Mutex
 	for i, c := range cells {
+		if c.fault.name == "none" {
+			cells[i] = tryHonest(t, c)
+			continue
+		}
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
@@ -140,6 +144,23 @@ func runAll(t *testing.T, faults []fault) []*cell {
 	}
 	all.Wait()
 	return cells
+}
+
+// tryHonest runs a command beside nothing else, until it has come as far as it should: all others are compared with it.
+func tryHonest(t *testing.T, c *cell) *cell {
+	t.Helper()
+	for range 5 {
+		done := try(t, c.fault, c.command)
+		told := len(done.run.stdout) > 0 || c.command.name == "snapshot"
+		if c.command.screen {
+			told = strings.Contains(tableOf(done.run.screen), "live, 44 claims")
+		}
+		if told && len(done.problems(done)) == 0 {
+			return done
+		}
+	}
+	t.Fatalf("%s has no answer from an honest server in time; is the machine busy with something else?", c.command.name)
+	return nil
 }
 
 // TestCatalog: the table is as large as it is said to be, and every fault has a name of its own.
