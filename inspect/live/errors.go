@@ -68,8 +68,12 @@ func cause(err error) string {
 	if silent := (*connection.SilentError)(nil); errors.As(err, &silent) {
 		return silent.Error()
 	}
-	if isTimeout(err) || strings.Contains(err.Error(), "Client.Timeout") { // in the body, client-go hides what it was
-		return "no whole answer in time" // of the many ways to say so
+	if isTimeout(err) || strings.Contains(err.Error(), "Client.Timeout") { // of a body, only the text tells
+		text := "no whole answer in time" // client-go has many ways to say so
+		if _, before, ok := strings.Cut(err.Error(), "error from a previous attempt: "); ok {
+			text += ", after " + before
+		}
+		return text
 	}
 	if request := (*url.Error)(nil); errors.As(err, &request) && request.Err != nil {
 		return request.Err.Error()

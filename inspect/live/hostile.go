@@ -59,16 +59,17 @@ func cover(data []byte) []byte {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// isExponent reports whether a run of digits is an exponent of more digits than a quantity needs.
+// isExponent reports whether a run of digits may be an exponent of more digits than a quantity needs. No digit need
+// stand before it: "e2147483647" is a quantity, too.
 func isExponent(data []byte, from, to int) bool {
 	at := from - 1
-	if to-from < exponentDigits || at < 1 {
+	if to-from < exponentDigits || at < 0 {
 		return false
 	}
 	if data[at] == '+' || data[at] == '-' {
 		at--
 	}
-	return at > 0 && data[at]|0x20 == 'e' && (isDigit(data[at-1]) || data[at-1] == '.')
+	return at >= 0 && data[at]|0x20 == 'e'
 }
 
 // span is a text within data.

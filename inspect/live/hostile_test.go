@@ -115,6 +115,8 @@ func TestCover(t *testing.T) {
 		found bool
 	}{
 		"JSON string":                 {`{"a":"1e-2000000000"}`, true},
+		"JSON, nothing but exponent":  {`{"a":"e2147483647"}`, true},
+		"protobuf, exponent only":     {"k8s\x00" + varint("-e2147483647"), true},
 		"JSON, space":                 {"{\"a\":\" \u00a01e-2000000000\u2003\"}", true},
 		"JSON number":                 {`{"a": 1e-2000000000 }`, true},
 		"JSON number in a list":       {`[1, 1E+99999]`, true},
