@@ -8,7 +8,8 @@ import (
 
 // Refusals of the whole server, as they are said.
 const (
-	inTime      = `(?i)time|no answer|deadline`
+	inTime = `(?i)time|no answer|deadline`
+	// A client that is answered by a broken connection tries again, for as long as it has time.
 	connecting  = `(?i)EOF|reset|refused|broken|connect|unexpected|malformed`
 	credentials = `(?i)credentials|unauthorized`
 )
@@ -48,13 +49,13 @@ func connections() []fault {
 		{name: "cut-version", about: "/version is cut off in the middle",
 			inject: strike(version, fakeserver.Cut), want: without("version")},
 		{name: "drop", about: "connections are closed without an answer",
-			inject: strike(everything, fakeserver.Drop), want: broken(connecting)},
+			inject: strike(everything, fakeserver.Drop), want: broken(connecting + "|" + inTime)},
 		{name: "drop-once", about: "the connection of the first list of claims is closed without an answer",
 			inject: once(claimLists, fakeserver.Drop), want: recovers(connecting + `|deadline`)},
 		{name: "reset", about: "connections are reset",
-			inject: strike(everything, fakeserver.Reset), want: broken(connecting)},
+			inject: strike(everything, fakeserver.Reset), want: broken(connecting + "|" + inTime)},
 		{name: "reset-claims", about: "lists of claims are reset",
-			inject: strike(claimLists, fakeserver.Reset), want: lost(connecting)},
+			inject: strike(claimLists, fakeserver.Reset), want: lost(connecting + "|" + inTime)},
 		{name: "refused", about: "nothing listens at the address",
 			url: func(string) string { return "http://127.0.0.1:1" }, want: broken(connecting)},
 		{name: "not-http", about: "something that is not HTTP answers",
