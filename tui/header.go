@@ -180,7 +180,7 @@ func (m *model) healthText() widget.Line {
 	if m.base == nil {
 		return widget.Text(theme.Warn, "◌ connecting")
 	}
-	var bad, syncing []string
+	var bad, syncing, unserved []string
 	for _, r := range shownResources {
 		h := m.base.Health(r)
 		switch h.State {
@@ -194,9 +194,17 @@ func (m *model) healthText() widget.Line {
 			return widget.Text(theme.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
 		case inspect.Forbidden, inspect.Narrowed:
 			bad = append(bad, string(r))
+		case inspect.NotServed:
+			if r != inspect.TaintRules { // many servers have none
+				unserved = append(unserved, string(r))
+			}
 		}
 	}
 	switch {
+	case len(unserved) > 1:
+		return widget.Text(theme.Bad, fmt.Sprintf("✗ not served: %s and %d more", unserved[0], len(unserved)-1))
+	case len(unserved) == 1:
+		return widget.Text(theme.Bad, "✗ not served: "+unserved[0])
 	case len(syncing) > 0:
 		return widget.Text(theme.Warn, "◌ reading "+syncing[0])
 	case len(bad) > 1:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -34,6 +35,8 @@ const (
 	maxClaims = 1_000_000
 	// maxBody is how many bytes of one answer are read.
 	maxBody = 512 << 20
+	// maxError is how many bytes of an error are read.
+	maxError = 1 << 20
 	// requestTimeout bounds a request where the configuration does not.
 	requestTimeout = 30 * time.Second
 )
@@ -97,9 +100,19 @@ func bounded(next http.RoundTripper) http.RoundTripper { return boundedBodies{ne
 
 type boundedBodies struct{ next http.RoundTripper }
 
+// beginning is the beginning of a body: that a server has more to say of an error is no error itself.
+type beginning struct {
+	io.Reader
+	io.Closer
+}
+
 func (b boundedBodies) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(request)
-	if err == nil {
+	switch {
+	case err != nil:
+	case response.StatusCode >= http.StatusBadRequest:
+		response.Body = beginning{io.LimitReader(response.Body, maxError), response.Body}
+	default:
 		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
 	}
 	return response, err

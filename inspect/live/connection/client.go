@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -76,8 +77,20 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	noteRetryAfter(response, bounds)
+	if response.StatusCode >= http.StatusBadRequest {
+		response.Body = beginning{io.LimitReader(response.Body, longestError), response.Body}
+	}
 	response.Body = newBody(ctx, cancel, response.Body, bounds, !deadline && !bounds.Lines)
 	return response, nil
+}
+
+// longestError is how much is read of what a server says of an error. That there is more is no error itself.
+const longestError = 1 << 20
+
+// beginning is the beginning of a body.
+type beginning struct {
+	io.Reader
+	io.Closer
 }
 
 // because returns why a request was ended from here, or else its error.

@@ -128,7 +128,7 @@ func refusals() []fault {
 			inject: strike(listsOf("pods"), forbidden), want: unneeded(`(cannot list|partial:).*pods`, "deallocate", "allocate --yes", "allocate --dry-run=server")},
 		{name: "404", about: "nothing is found",
 			inject: strike(everything, fakeserver.Refuse(http.StatusNotFound, "NotFound", "the server could not find the requested resource")),
-			want:   broken(`(?i)does not answer as a Kubernetes API server|does not serve`)},
+			want:   broken(`(?i)does not answer as a Kubernetes API server|does not serve|not served`)},
 		{name: "409-lists", about: "lists are answered with a conflict",
 			inject: strike(lists, fakeserver.Refuse(http.StatusConflict, "Conflict", "the object has been modified")), want: broken(`modified`)},
 		{name: "410-lists", about: "lists have always expired",
