@@ -113,33 +113,6 @@ func (q *question) newSearch(ctx context.Context, near []nearNode, conflict *Con
 	return s, nil
 }
 
-// examined are the requests as the near nodes see them, node after node.
-func (s *search) examined(ctx context.Context) ([]*allocator.ExaminedRequest, error) {
-	var out []*allocator.ExaminedRequest
-	for _, n := range s.near {
-		l := s.q.localOf(n.name)
-		if l == nil {
-			continue
-		}
-		exam, err := l.examination(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range examinedRequests(exam) {
-			out = append(out, &exam.Requests[i])
-		}
-	}
-	return out, nil
-}
-
-// examinedRequests are the requests of an examination; none where the scheduler gives up.
-func examinedRequests(exam *allocator.Examination) []allocator.ExaminedRequest {
-	if exam == nil {
-		return nil
-	}
-	return exam.Requests
-}
-
 // key identifies an edit that drops a requirement.
 func (e *edit) key() string {
 	return fmt.Sprint(e.kind, e.at, e.selector, e.term, e.constraint, e.capacity, e.amount == nil, e.toleration.Key, e.toleration.Effect, e.claim, e.gates, e.pool)
