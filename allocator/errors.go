@@ -48,12 +48,23 @@ func (e *AbortError) Unwrap() error { return e.Err }
 
 // Hangs reports that the scheduler would not even give up: it would go on evaluating a selector, for hours perhaps,
 // and schedule nothing else meanwhile.
-func (e *AbortError) Hangs() bool { return errors.As(e.Err, new(*selector.Exhausted)) }
+func (e *AbortError) Hangs() bool {
+	exhausted := (*selector.Exhausted)(nil)
+	return errors.As(e.Err, &exhausted) && exhausted.Endless
+}
+
+// Undecided reports that evaluating a selector was given up here, and that the scheduler may finish it.
+func (e *AbortError) Undecided() bool {
+	return !e.Hangs() && errors.As(e.Err, new(*selector.Exhausted))
+}
 
 // Consequence says what an AbortError does to the scheduler, as the predicate of a sentence about the claim.
 func (e *AbortError) Consequence() string {
 	if e.Hangs() {
 		return "would keep the scheduler busy for hours"
+	}
+	if e.Undecided() {
+		return "could not be decided"
 	}
 	return "makes the scheduler give up with an error"
 }

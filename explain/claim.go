@@ -113,6 +113,8 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	limits := limitsOf(q.cluster.Snapshot())
 	e.Partial = limits.remarks
 	switch {
+	case abort != nil && abort.abort.Undecided():
+		e.Verdict = Unknown
 	case abort != nil:
 		e.Verdict = Invalid
 	case first != nil && limits.mayBeTaken:
@@ -124,14 +126,14 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	default:
 		e.Verdict = Unsatisfiable
 	}
-	if first != nil && e.Verdict != Invalid {
+	if first != nil && abort == nil {
 		e.Allocation = first.q.allocationFrom(first)
 	}
 	e.Message = q.headline(e, abort)
 	if e.Search, err = q.searchCost(ctx, answers); err != nil {
 		return err
 	}
-	if abort != nil {
+	if abort != nil && !abort.abort.Undecided() {
 		return q.remedyAbort(ctx, e, abort)
 	}
 	return q.remedy(ctx, e)
@@ -170,6 +172,9 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 	name := e.Subject.Name
 	if e.Subject.Namespace != "" {
 		name = e.Subject.Namespace + "/" + name
+	}
+	if abort != nil && abort.abort.Undecided() {
+		return fmt.Sprintf("%s %s: %s", name, abort.abort.Consequence(), withoutHint(abort.abort))
 	}
 	switch e.Verdict {
 	case Invalid:

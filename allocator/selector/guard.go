@@ -29,11 +29,13 @@ import (
 
 // Exhausted says that an evaluation was given up because it would take an amount of time or memory that the cost
 // limit of CEL does not bound. kube-scheduler has no other limit and heeds no timeout within a call: it would go
-// on, for hours perhaps, and schedule nothing else meanwhile.
+// on, and schedule nothing else meanwhile.
 type Exhausted struct {
 	Expression string
 	// Why says which call was too much.
 	Why string
+	// Endless: the scheduler is known not to come back from it. Otherwise it may well, after seconds or hours.
+	Endless bool
 }
 
 func (e *Exhausted) Error() string {
@@ -122,14 +124,17 @@ func (b *budgeted) ContextEval(ctx context.Context, input any) (celVal, *celgo.E
 	variables[budgetName] = &budget{left: maxWork} // the map is made for each evaluation
 	value, details, err := b.Program.ContextEval(ctx, variables)
 	var given interpreter.EvalCancelledError
-	if errors.As(err, &given) && given.Cause == givenUp {
-		err = &Exhausted{Expression: b.expression, Why: given.Message}
+	if errors.As(err, &given) && (given.Cause == givenUp || given.Cause == endless) {
+		err = &Exhausted{Expression: b.expression, Why: given.Message, Endless: given.Cause == endless}
 	}
 	return value, details, err
 }
 
-// givenUp marks the cancellations by a guard.
-const givenUp interpreter.CancellationCause = -1
+// These mark the cancellations by a guard.
+const (
+	givenUp interpreter.CancellationCause = -1
+	endless interpreter.CancellationCause = -2 // see Exhausted
+)
 
 func giveUp(format string, args ...any) {
 	panic(interpreter.EvalCancelledError{Message: fmt.Sprintf(format, args...), Cause: givenUp}) // as the cost limit does

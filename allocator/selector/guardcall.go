@@ -174,7 +174,7 @@ func (b *budget) admit(function string, args []ref.Val) {
 	switch function {
 	case "quantity", "isQuantity":
 		if text, ok := args[0].(types.String); ok && !quantity.Bounded(string(text)) {
-			giveUp("%s of a number with a huge exponent or very many digits", name(function))
+			panic(interpreter.EvalCancelledError{Message: name(function) + " of a number with a huge exponent or very many digits", Cause: endless})
 		}
 	case "replace":
 		b.text(replaced(args), function)
