@@ -88,23 +88,8 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	}
 	q.answers = answers
 	e.Nodes.Total = len(q.nodes)
-	undecided := 0
-	var first *answer
-	var abort *answer
-	for i := range answers {
-		a := &answers[i]
-		switch {
-		case a.abort != nil && abort == nil:
-			abort = a
-		case a.allocatable():
-			e.Nodes.Allocatable += len(a.nodes)
-			if first == nil {
-				first = a
-			}
-		case a.result != nil && a.result.Outcome == allocator.Undecided:
-			undecided++
-		}
-	}
+	o := outcomesOf(answers)
+	e.Nodes.Allocatable = o.allocatable
 	e.Groups, err = q.group(ctx, answers)
 	e.Waits = append(e.Waits, q.fenceNotes(e.Groups)...)
 	if err != nil {
@@ -112,31 +97,65 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	}
 	limits := limitsOf(q.cluster.Snapshot())
 	e.Partial = limits.remarks
-	switch {
-	case abort != nil && abort.abort.Undecided():
-		e.Verdict = Unknown
-	case abort != nil:
-		e.Verdict = Invalid
-	case first != nil && limits.mayBeTaken:
-		e.Verdict = Unknown
-	case first != nil:
-		e.Verdict = Allocatable
-	case undecided > 0, limits.mayBeMore, len(answers) == 0:
-		e.Verdict = Unknown
-	default:
-		e.Verdict = Unsatisfiable
+	e.Verdict = o.verdict(limits)
+	if o.first != nil && o.abort == nil {
+		e.Allocation = o.first.q.allocationFrom(o.first)
 	}
-	if first != nil && abort == nil {
-		e.Allocation = first.q.allocationFrom(first)
-	}
-	e.Message = q.headline(e, abort)
+	e.Message = q.headline(e, o.abort)
 	if e.Search, err = q.searchCost(ctx, answers); err != nil {
 		return err
 	}
-	if abort != nil && !abort.abort.Undecided() {
-		return q.remedyAbort(ctx, e, abort)
+	if o.abort != nil && !o.abort.abort.Undecided() {
+		return q.remedyAbort(ctx, e, o.abort)
 	}
 	return q.remedy(ctx, e)
+}
+
+// outcomes sums up what the groups of nodes answered.
+type outcomes struct {
+	// allocatable counts the nodes, not the groups, on which the question can be allocated.
+	allocatable int
+	// undecided: there is a group on which the search reached no answer, or no group at all.
+	undecided bool
+	// first is the first group that can be allocated, abort the first whose search was aborted.
+	first, abort *answer
+}
+
+func outcomesOf(answers []answer) outcomes {
+	o := outcomes{undecided: len(answers) == 0}
+	for i := range answers {
+		a := &answers[i]
+		switch {
+		case a.abort != nil && o.abort == nil:
+			o.abort = a
+		case a.allocatable():
+			o.allocatable += len(a.nodes)
+			if o.first == nil {
+				o.first = a
+			}
+		case a.result != nil && a.result.Outcome == allocator.Undecided:
+			o.undecided = true
+		}
+	}
+	return o
+}
+
+// verdict is the answer for the whole cluster, as far as limits let it be known.
+func (o outcomes) verdict(limits limits) Verdict {
+	switch {
+	case o.abort != nil && o.abort.abort.Undecided():
+		return Unknown
+	case o.abort != nil:
+		return Invalid
+	case o.first != nil && limits.mayBeTaken:
+		return Unknown
+	case o.first != nil:
+		return Allocatable
+	case o.undecided, limits.mayBeMore:
+		return Unknown
+	default:
+		return Unsatisfiable
+	}
 }
 
 // refuse gives the same reason on every node.
