@@ -3,12 +3,9 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -166,36 +163,4 @@ func publishedDevices(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) map[
 		}
 	}
 	return out
-}
-
-// FormatTaint prints a taint as key=value:Effect.
-func FormatTaint(t *resourcev1.DeviceTaint) string {
-	text := t.Key
-	if t.Value != "" {
-		text += "=" + t.Value
-	}
-	return text + ":" + string(t.Effect)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// shorten joins the first names and counts the rest.
-func shorten(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
-}
-
-// age prints how old something is at the moment of the snapshot, as kubectl does; "" when unknown.
-func age(s *inspect.Snapshot, created time.Time) string {
-	if created.IsZero() || s.Time().IsZero() {
-		return ""
-	}
-	return duration.HumanDuration(s.Time().Sub(created))
 }

@@ -194,18 +194,17 @@ func constraintWords(c *resourcev1.DeviceConstraint) string {
 
 // world is the surroundings of the node with the slices changed.
 func (p *parting) world(change func(*resourcev1.ResourceSlice)) *allocator.Cluster {
-	l := p.q.newLocal(p.node)
-	if l == nil {
+	b := p.q.newSandbox(p.node)
+	if b == nil {
 		p.unsure = true
 		return p.cluster
 	}
-	s := l.snapshot.With(func(o *inspect.Objects) {
+	return b.with(func(o *inspect.Objects) {
 		for i := range o.Slices {
 			o.Slices[i] = o.Slices[i].DeepCopy()
 			change(o.Slices[i])
 		}
 	})
-	return clusterWith(s, nil, p.cluster)
 }
 
 // counters makes those of the sets that ran out plenty; then, of one set, each.
@@ -305,4 +304,15 @@ func (p *parting) device(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return []string{fmt.Sprintf(": %s is the only device for it, and needed there too", id.Device)}, nil
+}
+
+// countersOf collects the names of the counters of a set.
+func countersOf(s *resourcev1.ResourceSlice, set string, into map[string]bool) {
+	for i := range s.Spec.SharedCounters {
+		if s.Spec.SharedCounters[i].Name == set {
+			for name := range s.Spec.SharedCounters[i].Counters {
+				into[name] = true
+			}
+		}
+	}
 }

@@ -106,7 +106,7 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 		return err
 	}
 	if o.abort != nil && !o.abort.abort.Undecided() {
-		return q.remedyAbort(ctx, e, o.abort)
+		return q.remedyAbort(ctx, e, o.abort.abort)
 	}
 	return q.remedy(ctx, e)
 }

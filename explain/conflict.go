@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -56,24 +55,29 @@ import (
 // maxCandidates is the number of nodes whose conflicts are compared.
 const maxCandidates = 8
 
-// conflictOn finds the conflict on the node. nil: there is none, or the scheduler gives up.
-func (l *local) conflictOn(ctx context.Context) (*Conflict, error) {
-	atoms, err := l.requirements(ctx)
-	if err != nil || atoms == nil {
+// conflict is a Conflict as the search for fixes needs it.
+type conflict struct {
+	Conflict
+	keys    []string // of the requirements
+	efforts []int    // of the requirements
+}
+
+// conflictOn finds the conflict on a node. It is nil when there is none, or when the scheduler gives up.
+func (r *requirementLists) conflictOn(ctx context.Context, b *sandbox) (*conflict, error) {
+	all, err := r.on(ctx, b)
+	if err != nil || all == nil {
 		return nil, err
 	}
-	exam, err := l.examination(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m := &minimizer{local: l, exam: exam, atoms: atoms, memo: map[string]outcome{}}
+	m := &musSearch{q: r.q, sandbox: b, requirements: all, memo: map[string]outcome{}}
 	best, err := m.smallest(ctx)
 	if err != nil || best == nil {
 		return nil, err
 	}
 	if len(best.kept) == 0 {
-		m.atoms = append(slices.Clip(m.atoms), l.wholeRequests(exam)...)
-		m.memo = map[string]outcome{}
+		if all, err = r.withRequests(ctx, b); err != nil {
+			return nil, err
+		}
+		m = &musSearch{q: r.q, sandbox: b, requirements: all, memo: map[string]outcome{}}
 		if best, err = m.smallest(ctx); err != nil || best == nil || len(best.kept) == 0 {
 			return nil, err
 		}
@@ -81,45 +85,48 @@ func (l *local) conflictOn(ctx context.Context) (*Conflict, error) {
 	return m.conflict(ctx, best)
 }
 
-// minimizer looks for conflicts among the requirements of a node.
-type minimizer struct {
-	local *local
-	exam  *allocator.Examination
-	atoms []atom
-	memo  map[string]outcome // by the requirements that are relaxed
+// musSearch looks for minimal unsatisfiable sets among the requirements of a node.
+type musSearch struct {
+	q            *question
+	sandbox      *sandbox
+	requirements []listed
+	memo         map[string]outcome // by the requirements that are relaxed
 }
 
-// division is where one run of the minimizer ends: every requirement is kept, relaxed or given.
-type division struct {
-	kept, given []int
-	relaxed     []bool
-	unproven    bool
+// core is what a search finds: each requirement is kept in the core, belongs to the background, or is relaxed.
+type core struct {
+	kept, background []int
+	relaxed          []bool
+	unproven         bool
 }
 
 // try asks the allocator with some requirements relaxed.
-func (m *minimizer) try(ctx context.Context, relaxed []bool) (outcome, error) {
+func (m *musSearch) try(ctx context.Context, relaxed []bool) (outcome, error) {
 	key := make([]byte, len(relaxed))
-	n := 0
 	for i, r := range relaxed {
 		if r {
 			key[i] = 1
-			n++
 		}
 	}
 	if o, ok := m.memo[string(key)]; ok {
 		return o, nil
 	}
-	edits := make([]edit, 0, n)
-	for i, r := range relaxed {
-		if r {
-			edits = append(edits, m.atoms[i].edit)
-		}
-	}
-	o, err := m.local.try(ctx, edits)
+	o, err := m.sandbox.try(ctx, m.edits(relaxed))
 	if err == nil {
 		m.memo[string(key)] = o
 	}
 	return o, err
+}
+
+// edits give up the requirements that are relaxed.
+func (m *musSearch) edits(relaxed []bool) []edit {
+	var out []edit
+	for i, r := range relaxed {
+		if r {
+			out = append(out, m.requirements[i].relaxing())
+		}
+	}
+	return out
 }
 
 // with returns the relaxed set with more requirements relaxed.
@@ -137,12 +144,12 @@ const maxRetried = 8
 // smallest minimizes in a few orders and returns the smallest conflict, the first of several. As long as
 // that helps, it then tries to do without one of the requirements found, and last, where these are few, all
 // sets that are smaller. nil: the node does not refuse after all.
-func (m *minimizer) smallest(ctx context.Context) (*division, error) {
-	none := make([]bool, len(m.atoms))
+func (m *musSearch) smallest(ctx context.Context) (*core, error) {
+	none := make([]bool, len(m.requirements))
 	if o, err := m.try(ctx, none); err != nil || o != refused {
 		return nil, err
 	}
-	var best *division
+	var best *core
 	for _, order := range m.orders() {
 		d, err := m.minimize(ctx, order)
 		if err != nil {
@@ -168,8 +175,8 @@ func (m *minimizer) smallest(ctx context.Context) (*division, error) {
 	return best, nil
 }
 
-func (m *minimizer) minimize(ctx context.Context, order []int) (*division, error) {
-	d := &division{relaxed: make([]bool, len(m.atoms))}
+func (m *musSearch) minimize(ctx context.Context, order []int) (*core, error) {
+	d := &core{relaxed: make([]bool, len(m.requirements))}
 	if err := m.relax(ctx, d, order); err != nil {
 		return nil, err
 	}
@@ -177,8 +184,8 @@ func (m *minimizer) minimize(ctx context.Context, order []int) (*division, error
 }
 
 // smaller looks for a smaller conflict by relaxing one of the requirements of another first. nil: none found.
-func (m *minimizer) smaller(ctx context.Context, than *division) (*division, error) {
-	none := make([]bool, len(m.atoms))
+func (m *musSearch) smaller(ctx context.Context, than *core) (*core, error) {
+	none := make([]bool, len(m.requirements))
 	for _, k := range than.kept {
 		if o, err := m.try(ctx, with(none, k)); err != nil {
 			return nil, err
@@ -205,11 +212,11 @@ const maxSets = 400
 // exhaust tries all sets of requirements that are smaller by one, those first that a user can do most about.
 // What helps alone is in every conflict, so only the rest is varied. A still smaller conflict is part of such
 // a set. nil: there is none, or there are too many sets to try.
-func (m *minimizer) exhaust(ctx context.Context, than *division) (*division, error) {
-	none := make([]bool, len(m.atoms))
+func (m *musSearch) exhaust(ctx context.Context, than *core) (*core, error) {
+	none := make([]bool, len(m.requirements))
 	all := with(none)
 	for i := range all {
-		all[i] = !slices.Contains(than.given, i)
+		all[i] = !slices.Contains(than.background, i)
 	}
 	size := len(than.kept) - 1
 	for _, k := range than.kept {
@@ -231,18 +238,18 @@ func (m *minimizer) exhaust(ctx context.Context, than *division) (*division, err
 	if size < 0 || new(big.Int).Binomial(int64(len(rest)), int64(size)).Cmp(big.NewInt(maxSets)) > 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(rest, func(i, j int) int { return m.atoms[j].Kind.rank() - m.atoms[i].Kind.rank() })
-	return m.refusedSet(ctx, all, rest, than.given, size, len(than.kept))
+	slices.SortStableFunc(rest, func(i, j int) int { return m.requirements[j].rank - m.requirements[i].rank })
+	return m.refusedSet(ctx, all, rest, than.background, size, len(than.kept))
 }
 
 // refusedSet looks for a set of so many of the rest that refuses when all else but the given is relaxed, and
 // leaves out what is superfluous in it.
-func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest, given []int, size, than int) (*division, error) {
+func (m *musSearch) refusedSet(ctx context.Context, relaxed []bool, rest, background []int, size, than int) (*core, error) {
 	if size > 0 {
 		for i := range rest {
 			chosen := with(relaxed)
 			chosen[rest[i]] = false
-			if d, err := m.refusedSet(ctx, chosen, rest[i+1:], given, size-1, than); err != nil || d != nil {
+			if d, err := m.refusedSet(ctx, chosen, rest[i+1:], background, size-1, than); err != nil || d != nil {
 				return d, err
 			}
 		}
@@ -251,9 +258,9 @@ func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest, given 
 	if o, err := m.try(ctx, relaxed); err != nil || o != refused {
 		return nil, err
 	}
-	d := &division{relaxed: relaxed, given: slices.Clone(given)}
+	d := &core{relaxed: relaxed, background: slices.Clone(background)}
 	for i, r := range relaxed {
-		if !r && !slices.Contains(given, i) {
+		if !r && !slices.Contains(background, i) {
 			d.kept = append(d.kept, i)
 		}
 	}
@@ -266,30 +273,30 @@ func (m *minimizer) refusedSet(ctx context.Context, relaxed []bool, rest, given 
 
 // orders are those in which requirements are relaxed: what a user can do least about first; what others
 // hold last; and what is asked for first, so that what is true of the world remains.
-func (m *minimizer) orders() [][]int {
-	order := func(key func(a *atom) int) []int {
-		out := make([]int, len(m.atoms))
+func (m *musSearch) orders() [][]int {
+	order := func(key func(r *listed) int) []int {
+		out := make([]int, len(m.requirements))
 		for i := range out {
 			out[i] = i
 		}
-		slices.SortStableFunc(out, func(i, j int) int { return cmp.Compare(key(&m.atoms[i]), key(&m.atoms[j])) })
+		slices.SortStableFunc(out, func(i, j int) int { return cmp.Compare(key(&m.requirements[i]), key(&m.requirements[j])) })
 		return out
 	}
-	held := func(a *atom) int {
-		if a.Kind == HeldRequired {
-			return len(kindOrder)
+	othersLast := func(r *listed) int {
+		if r.ofOthers {
+			return len(kinds)
 		}
-		return a.Kind.rank()
+		return r.rank
 	}
 	return [][]int{
-		order(func(a *atom) int { return a.Kind.rank() }),
-		order(held),
-		order(func(a *atom) int { return -a.Kind.rank() }),
+		order(func(r *listed) int { return r.rank }),
+		order(othersLast),
+		order(func(r *listed) int { return -r.rank }),
 	}
 }
 
 // relax relaxes as many of the requirements as possible without making the node fit.
-func (m *minimizer) relax(ctx context.Context, d *division, order []int) error {
+func (m *musSearch) relax(ctx context.Context, d *core, order []int) error {
 	if len(order) == 0 {
 		return nil
 	}
@@ -306,7 +313,7 @@ func (m *minimizer) relax(ctx context.Context, d *division, order []int) error {
 		}
 		return m.relax(ctx, d, order[len(order)/2:])
 	case o == aborted:
-		d.given = append(d.given, order[0])
+		d.background = append(d.background, order[0])
 	default:
 		d.kept = append(d.kept, order[0])
 	}
@@ -314,11 +321,11 @@ func (m *minimizer) relax(ctx context.Context, d *division, order []int) error {
 }
 
 // check makes sure that each requirement that is kept is needed, and relaxes further where it is not.
-func (m *minimizer) check(ctx context.Context, d *division) error {
+func (m *musSearch) check(ctx context.Context, d *core) error {
 	for changed := true; changed; {
 		changed = false
 		d.unproven = false
-		for _, list := range []*[]int{&d.given, &d.kept} {
+		for _, list := range []*[]int{&d.background, &d.kept} {
 			for i := 0; i < len(*list); i++ {
 				at := (*list)[i]
 				o, err := m.try(ctx, with(d.relaxed, at))
@@ -332,12 +339,12 @@ func (m *minimizer) check(ctx context.Context, d *division) error {
 					changed = true
 					i--
 				case o == aborted && list == &d.kept:
-					d.given = append(d.given, at)
+					d.background = append(d.background, at)
 					d.kept = slices.Delete(d.kept, i, i+1)
 					i--
-				case o == fits && list == &d.given:
+				case o == fits && list == &d.background:
 					d.kept = append(d.kept, at)
-					d.given = slices.Delete(d.given, i, i+1)
+					d.background = slices.Delete(d.background, i, i+1)
 					i--
 				case o == undecided:
 					d.unproven = true
@@ -345,43 +352,36 @@ func (m *minimizer) check(ctx context.Context, d *division) error {
 			}
 		}
 	}
-	slices.SortFunc(d.kept, func(a, b int) int { return cmp.Or(cmp.Compare(m.importance(a), m.importance(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(d.kept, func(a, b int) int {
+		return cmp.Or(cmp.Compare(m.requirements[a].importance, m.requirements[b].importance), cmp.Compare(a, b))
+	})
 	return nil
 }
 
-// importance orders the requirements of a conflict for the reader: what is asked for first, from the
-// number of devices to their properties, then what is in the way.
-func (m *minimizer) importance(i int) int {
-	order := []RequirementKind{
-		RequestRequired, CountRequired, ClassTermRequired, TermRequired, ConstraintRequired, CapacityRequired,
-		CountersRequired, TaintRequired, HeldRequired, FeatureRequired, PoolRequired,
-	}
-	return slices.Index(order, m.atoms[i].Kind)
-}
-
-// conflict describes the conflict and tries which of its requirements help alone.
-func (m *minimizer) conflict(ctx context.Context, d *division) (*Conflict, error) {
-	c := &Conflict{Node: inspect.NodeName(m.local.node.Name), Unproven: d.unproven, Sole: true}
-	none := make([]bool, len(m.atoms))
+// conflict describes a core and tries which of its requirements help alone.
+func (m *musSearch) conflict(ctx context.Context, d *core) (*conflict, error) {
+	c := &conflict{Conflict: Conflict{Node: inspect.NodeName(m.sandbox.node.Name), Unproven: d.unproven, Sole: true}}
+	none := make([]bool, len(m.requirements))
 	for _, i := range d.kept {
-		r := m.atoms[i].Requirement
+		listed := &m.requirements[i]
+		r := *listed.describe()
 		o, err := m.try(ctx, with(none, i))
 		if err != nil {
 			return nil, err
 		}
-		if r.Kind == CountersRequired {
-			if r.Here, err = m.runsOut(ctx, d, i); err != nil {
+		if l, ok := listed.requirement.(clarifies); ok {
+			if r.Here, err = l.clarify(ctx, m.sandbox, m.edits(d.relaxed)); err != nil {
 				return nil, err
 			}
 		}
 		r.Alone = o == fits
 		c.Sole = c.Sole && r.Alone
 		c.Requirements = append(c.Requirements, r)
-		c.keys = append(c.keys, m.atoms[i].edit.key())
+		c.keys, c.efforts = append(c.keys, listed.key()), append(c.efforts, listed.effort(m.q))
 	}
-	slices.Sort(d.given)
-	for _, i := range d.given {
-		c.Given = append(c.Given, m.atoms[i].Requirement)
+	slices.Sort(d.background)
+	for _, i := range d.background {
+		c.Given = append(c.Given, *m.requirements[i].describe())
 	}
 	return c, nil
 }
@@ -389,34 +389,17 @@ func (m *minimizer) conflict(ctx context.Context, d *division) (*Conflict, error
 // rank says how good a conflict is for the reader: the lowest first. A conflict from which a single step of
 // the user leads out comes before others; then the node that comes nearer; then the one that leaves nothing
 // else in the way, the one with the step that costs least, the smaller, and that with fewer devices held.
-func (q *question) rank(c *Conflict, near int) []int {
-	cost, held := 9, 0
+func (c *conflict) rank(score int) []int {
+	effort, held := outOfReach, 0
 	for i := range c.Requirements {
-		req := &c.Requirements[i]
-		if req.Alone {
-			cost = min(cost, q.stepCost(req))
+		if c.Requirements[i].Alone {
+			effort = min(effort, c.efforts[i])
 		}
-		if req.Holder != nil {
-			held += len(req.Holder.Devices)
+		if h := c.Requirements[i].Holder; h != nil {
+			held += len(h.Devices)
 		}
 	}
-	return []int{btoi(c.Unproven), btoi(cost == 9), -near, btoi(!c.Sole), cost, len(c.Requirements), held}
-}
-
-// stepCost says roughly what relaxing a requirement takes: 9 is out of the user's hands.
-func (q *question) stepCost(r *Requirement) int {
-	switch r.Kind {
-	case HeldRequired:
-		if q.cluster.Snapshot().Idle(r.Holder.Claim) {
-			return 1
-		}
-		return 3
-	case CountRequired, TermRequired, ConstraintRequired, CapacityRequired:
-		return 2
-	case TaintRequired, PoolRequired, FeatureRequired:
-		return 4
-	}
-	return 9 // not to ask at all, among others: that leads out of every conflict and is no step
+	return []int{btoi(c.Unproven), btoi(effort == outOfReach), -score, btoi(!c.Sole), effort, len(c.Requirements), held}
 }
 
 func btoi(b bool) int {
@@ -427,22 +410,22 @@ func btoi(b bool) int {
 }
 
 // findConflict compares the conflicts of the nodes that come nearest.
-func (q *question) findConflict(ctx context.Context, nodes []nearNode) (*Conflict, error) {
-	var best *Conflict
+func (r *requirementLists) findConflict(ctx context.Context, nodes []rankedNode) (*conflict, error) {
+	var best *conflict
 	var bestRank []int
 	for _, n := range nodes[:min(len(nodes), maxCandidates)] {
-		l := q.localOf(n.name)
-		if l == nil {
+		b := r.q.sandboxOf(n.name)
+		if b == nil {
 			continue
 		}
-		c, err := l.conflictOn(ctx)
+		c, err := r.conflictOn(ctx, b)
 		if err != nil {
 			return nil, err
 		}
 		if c == nil {
 			continue
 		}
-		if rank := q.rank(c, n.near); best == nil || slices.Compare(rank, bestRank) < 0 {
+		if rank := c.rank(n.score); best == nil || slices.Compare(rank, bestRank) < 0 {
 			best, bestRank = c, rank
 		}
 	}

@@ -2,49 +2,61 @@ package explain
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Counters that devices of a pool share.
+var countersKind = kind{name: CountersRequired, importance: 6, list: listCounters}
 
-// plenty stands for an amount that never runs out.
-const plenty = int64(1) << 50
+const (
+	// maxCounters is the number of counters up to which each is looked at.
+	maxCounters = 16
+	// maxWritten is the number of counters up to which they are written out.
+	maxWritten = 2
+)
 
-// maxCounters is the number of counters up to which each is looked at.
-const maxCounters = 16
+// countersRequirement is that devices of a pool must not draw more than there is of the counters that they share. It is
+// given up by making them plenty. Nobody can do that; it says why devices cannot be had together.
+type countersRequirement struct {
+	Requirement
+	pool *inspect.NodePool
+	edit countersEdit
+}
 
-// maxWritten is the number of counters up to which they are written out.
-const maxWritten = 2
-
-// counterAtoms lists the pools whose devices share counters.
-func (l *local) counterAtoms(exam *allocator.Examination) []atom {
-	if !l.snapshot.Features().Enabled(inspect.GatePartitionableDevices) {
+func listCounters(_ context.Context, s *site) []requirement {
+	if !s.snapshot.Features().Enabled(inspect.GatePartitionableDevices) {
 		return nil
 	}
-	var out []atom
-	for _, p := range exam.Pools {
+	var out []requirement
+	for _, p := range s.exam.Pools {
 		sets := setsUsed(p)
 		if !p.Usable() || len(sets) == 0 {
 			continue
 		}
-		out = append(out, atom{
-			Requirement{
-				Kind: CountersRequired, Path: "resourceslices of pool " + p.ID.String(),
-				Message: "devices share " + counterWords(sets),
-			},
-			edit{kind: editCounters, pool: p.ID},
-		})
+		out = append(out, countersRequirement{Requirement{
+			Kind: CountersRequired, Path: "resourceslices of pool " + p.ID.String(), Pool: p.ID,
+			Message: "devices share " + counterWords(sets),
+		}, p, countersEdit{pool: p.ID}})
 	}
 	return out
+}
+
+func (r countersRequirement) describe() *Requirement { return &r.Requirement }
+func (r countersRequirement) relaxing() edit         { return r.edit }
+func (r countersRequirement) effort(*question) int   { return outOfReach }
+func (r countersRequirement) price(*question) int    { return costDrop }
+
+func (r countersRequirement) propose(context.Context, *clusterSandbox, inspect.NodeName) ([]change, error) {
+	return nil, nil
+}
+
+func (r countersRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
+	return "", "", nil
 }
 
 // setsUsed are the counter sets of a pool on which devices draw that reach the node.
@@ -82,35 +94,24 @@ func counterWords(sets []*resourcev1.CounterSet) string {
 	return strings.Join(parts, " and ") + " of counter set " + sets[0].Name
 }
 
-// runsOut names the counter of a pool that is in the way: the only one that has to be plenty for the requirements of
-// the conflict to hold together, or a few that have to be together. "" when it may be one or another.
-func (m *minimizer) runsOut(ctx context.Context, d *division, counters int) (string, error) {
-	pool := m.atoms[counters].edit.pool
+// clarify names the counter that is in the way: the only one that has to be plenty for the requirements of the conflict
+// to hold together, or a few that have to be together. It is "" when it may be one or another.
+func (r countersRequirement) clarify(ctx context.Context, b *sandbox, relaxed []edit) (string, error) {
 	names := map[string]bool{}
-	for _, p := range m.exam.Pools {
-		if p.ID == pool {
-			for _, set := range setsUsed(p) {
-				for name := range set.Counters {
-					names[name] = true
-				}
-			}
+	for _, set := range setsUsed(r.pool) {
+		for name := range set.Counters {
+			names[name] = true
 		}
 	}
 	if len(names) > maxCounters {
 		return "", nil
 	}
-	var edits []edit
-	for i, relaxed := range d.relaxed {
-		if relaxed {
-			edits = append(edits, m.atoms[i].edit)
-		}
-	}
 	suffice := func(counters ...string) (bool, error) {
-		all := slices.Clip(edits)
+		all := slices.Clip(relaxed)
 		for _, name := range counters {
-			all = append(all, edit{kind: editCounters, pool: pool, counter: name})
+			all = append(all, countersEdit{r.pool.ID, name})
 		}
-		o, err := m.local.try(ctx, all)
+		o, err := b.try(ctx, all)
 		return o == fits, err
 	}
 	needed := slices.Sorted(maps.Keys(names))
@@ -136,52 +137,4 @@ func (m *minimizer) runsOut(ctx context.Context, d *division, counters int) (str
 		return "", nil
 	}
 	return strings.Join(needed, " and ") + plural(len(needed), " runs out", " run out"), nil
-}
-
-// countersOf collects the names of the counters of a set.
-func countersOf(s *resourcev1.ResourceSlice, set string, into map[string]bool) {
-	for i := range s.Spec.SharedCounters {
-		if s.Spec.SharedCounters[i].Name == set {
-			for name := range s.Spec.SharedCounters[i].Counters {
-				into[name] = true
-			}
-		}
-	}
-}
-
-// raiseCounters makes some counters of a slice plenty.
-func raiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string) bool) {
-	for i := range s.Spec.SharedCounters {
-		set := &s.Spec.SharedCounters[i]
-		for name, counter := range set.Counters {
-			if wanted(set.Name, name) {
-				counter.Value = *resource.NewQuantity(plenty, counter.Value.Format)
-				set.Counters[name] = counter
-			}
-		}
-	}
-}
-
-// raisePools makes counters of pools plenty: those named, or with "" all.
-func raisePools(o *inspect.Objects, counters map[inspect.PoolID]map[string]bool) {
-	for i, slice := range o.Slices {
-		names := counters[inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}]
-		if len(names) == 0 || len(slice.Spec.SharedCounters) == 0 {
-			continue
-		}
-		o.Slices[i] = slice.DeepCopy()
-		raiseCounters(o.Slices[i], func(_, counter string) bool { return names[""] || names[counter] })
-	}
-}
-
-// countersKey lists what raisePools is asked for.
-func countersKey(counters map[inspect.PoolID]map[string]bool) []string {
-	var out []string
-	for pool, names := range counters {
-		for name := range names {
-			out = append(out, fmt.Sprintf("counters %s %s", pool, name))
-		}
-	}
-	slices.Sort(out)
-	return out
 }

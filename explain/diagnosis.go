@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -159,14 +158,6 @@ func (d *diagnosis) starvedReasons(f *Funnel, path string) []Reason {
 		}
 	}
 	return out
-}
-
-// span prints a range of numbers.
-func span(low, high int) string {
-	if low == high {
-		return strconv.Itoa(low)
-	}
-	return fmt.Sprintf("%d to %d", low, high)
 }
 
 func lossReason(f *Funnel, path string, loss *Loss) Reason {

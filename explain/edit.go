@@ -1,10 +1,8 @@
 package explain
 
 import (
-	"context"
-	"maps"
+	"fmt"
 	"slices"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,335 +10,293 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// anyClass is a device class that selects every device. It exists only in the small snapshots of
-// what-if questions, where the terms of a class that are kept become selectors of the request.
-const anyClass = "any.kubectl-dra.dev"
-
-// alternative addresses a request of the question, or one of its subrequests.
-type alternative struct {
-	claim, request int
-	sub            int // -1: the request itself
+// edit is one hypothetical change. Edits are plain values, so that the same list can be tried on one node,
+// verified on the whole snapshot, and written down as a patch. A new kind of edit is a new type; nothing else
+// lists them.
+type edit interface {
+	// key identifies what the edit gives up. An edit that gives up less of the same, such as a count that is
+	// lowered by one instead of to one, has the same key.
+	key() string
+	// apply makes the change in a draft.
+	apply(d *draft)
 }
 
-// edit is one change to the question or to the world. Edits are plain values, so that the same list
-// can be tried on a small snapshot, verified on the whole one, and written down as a patch.
-type edit struct {
-	kind       editKind
-	at         alternative
-	selector   int // of the request, or of its class
-	term       int // of the selector
-	constraint int
-	count      int64
-	capacity   resourcev1.QualifiedName
-	amount     *resource.Quantity // nil: the capacity is not asked for any more
-	expression string             // instead of the term; "": the term is dropped
-	requests   []string           // of the constraint; nil: it is dropped
-	attribute  resourcev1.FullyQualifiedName
-	toleration resourcev1.DeviceToleration
-	class      string
-	claim      inspect.ClaimRef // to be released
-	gates      []inspect.Gate   // to be enabled
-	pool       inspect.PoolID   // to be completed with what is published of it, or whose counters are raised
-	counter    string           // to be raised; "": all of the pool
+// claimEdit is an edit of a claim of the question.
+type claimEdit interface {
+	edit
+	// target is the request that is changed, or another one of its claim.
+	target() requestRef
+	// of is the same edit of another claim, which was made from the same template.
+	of(claim int) edit
 }
 
-type editKind int
-
-const (
-	editCount editKind = iota
-	editTerm
-	editClassTerm
-	editConstraint
-	editCapacity
-	editToleration
-	editClass
-	editRequest // drops it
-	editAttribute
-	editRelease
-	editGates
-	editPool
-	editCounters // nobody can make it
-)
-
-// fields are those that a request and a subrequest have in common.
-type fields struct {
-	class       *string
-	mode        *resourcev1.DeviceAllocationMode
-	count       *int64
-	selectors   *[]resourcev1.DeviceSelector
-	tolerations *[]resourcev1.DeviceToleration
-	capacity    **resourcev1.CapacityRequirements
+// specEdit is an edit of a claim that its owner can make: it can be written down as a patch, and tried without
+// changing anything but the claims.
+type specEdit interface {
+	claimEdit
+	// patch writes the operations for fields of requests. Selectors, and what is removed from lists, are written
+	// by the patch itself, because all edits of a list have to be known for that.
+	patch(p *patch)
 }
 
-func fieldsOf(claims []*resourcev1.ResourceClaim, at alternative) fields {
-	request := &claims[at.claim].Spec.Devices.Requests[at.request]
-	if at.sub < 0 {
-		e := request.Exactly
-		return fields{&e.DeviceClassName, &e.AllocationMode, &e.Count, &e.Selectors, &e.Tolerations, &e.Capacity}
-	}
-	s := &request.FirstAvailable[at.sub]
-	return fields{&s.DeviceClassName, &s.AllocationMode, &s.Count, &s.Selectors, &s.Tolerations, &s.Capacity}
+// readsOthers is implemented by edits that make a claim depend on other fields of devices than before, so that
+// nodes that look alike to the question need not look alike any more.
+type readsOthers interface{ readsOtherFields() }
+
+// admitsOthers is implemented by edits that let a request have devices that it did not accept.
+type admitsOthers interface{ admitsOtherDevices() }
+
+// restricted is implemented by edits that not everybody may make, or that nobody can.
+type restricted interface {
+	// feasible reports whether somebody can, and may, make the edit.
+	feasible(q *question) bool
 }
 
-// alternatives lists the requests and subrequests of the question.
-func (q *question) alternatives() []alternative {
-	var out []alternative
-	for c, claim := range q.claims {
-		for r := range claim.Spec.Devices.Requests {
-			request := &claim.Spec.Devices.Requests[r]
-			if request.Exactly != nil {
-				out = append(out, alternative{c, r, -1})
-			}
-			for s := range request.FirstAvailable {
-				out = append(out, alternative{c, r, s})
-			}
-		}
+// feasible reports whether somebody can make the edit. Into the claim that the scheduler generates for extended
+// resources nobody can write.
+func (q *question) feasible(e edit) bool {
+	if r, ok := e.(restricted); ok {
+		return r.feasible(q)
 	}
-	return out
+	s, ok := e.(specEdit)
+	return !ok || !q.generated(s.target().claim)
 }
 
-// selectorAt addresses a selector of a request.
-type selectorAt struct {
-	at    alternative
-	index int
+// isClaimEdit reports whether the edit changes a claim of the question.
+func isClaimEdit(e edit) bool {
+	_, ok := e.(claimEdit)
+	return ok
 }
 
-// sorted edits, by what they are about.
-type sorted struct {
-	terms       map[selectorAt]map[int]string
-	classTerms  map[alternative]map[selectorAt]map[int]string
-	constraints map[[2]int][]string
-	requests    map[[2]int]bool
+// isSpecEdit reports whether the owner of the claims can make the edit.
+func isSpecEdit(e edit) bool {
+	_, ok := e.(specEdit)
+	return ok
 }
 
-func sortEdits(edits []edit) sorted {
-	s := sorted{
-		terms:       map[selectorAt]map[int]string{},
-		classTerms:  map[alternative]map[selectorAt]map[int]string{},
-		constraints: map[[2]int][]string{}, requests: map[[2]int]bool{},
-	}
-	set := func(m map[selectorAt]map[int]string, e *edit) {
-		key := selectorAt{e.at, e.selector}
-		if m[key] == nil {
-			m[key] = map[int]string{}
-		}
-		m[key][e.term] = e.expression
-	}
-	for i := range edits {
-		switch e := &edits[i]; e.kind {
-		case editTerm:
-			set(s.terms, e)
-		case editClassTerm:
-			if s.classTerms[e.at] == nil {
-				s.classTerms[e.at] = map[selectorAt]map[int]string{}
-			}
-			set(s.classTerms[e.at], e)
-		case editConstraint:
-			s.constraints[[2]int{e.at.claim, e.constraint}] = e.requests
-		case editRequest:
-			s.requests[[2]int{e.at.claim, e.at.request}] = true
-		}
-	}
-	return s
+// onlySpecEdits reports whether the edits can be tried on the snapshot as it is.
+func onlySpecEdits(edits []edit) bool {
+	return !slices.ContainsFunc(edits, func(e edit) bool { return !isSpecEdit(e) })
 }
 
-// apply returns the claims of the question with the edits made; claims that no edit is about are shared.
-func (q *question) apply(ctx context.Context, edits []edit) []*resourcev1.ResourceClaim {
-	edits = q.withTwins(edits)
-	claims := slices.Clone(q.claims)
-	own := func(i int) {
-		if claims[i] == q.claims[i] {
-			claims[i] = claims[i].DeepCopy()
-		}
-	}
-	for i := range edits {
-		e := &edits[i]
-		if e.aboutClaim() {
-			own(e.at.claim)
-			e.set(claims)
-		}
-	}
-	s := sortEdits(edits)
-	for key, terms := range s.terms {
-		selectors := *fieldsOf(claims, key.at).selectors
-		selectors[key.index].CEL = q.rewrite(ctx, selectors[key.index].CEL, terms)
-	}
-	for at, rewritten := range s.classTerms {
-		q.spellOutClass(ctx, claims, at, rewritten)
-	}
-	for _, at := range q.alternatives() {
-		f := fieldsOf(claims, at)
-		if slices.ContainsFunc(*f.selectors, dropped) {
-			*f.selectors = slices.DeleteFunc(*f.selectors, dropped)
-		}
-	}
-	q.applyRemovals(claims, s)
-	return claims
+// countEdit asks for a number of devices.
+type countEdit struct {
+	at    requestRef
+	count int64
 }
 
-func dropped(s resourcev1.DeviceSelector) bool { return s.CEL == nil }
+func (e countEdit) key() string             { return fmt.Sprint("count ", e.at) }
+func (e countEdit) target() requestRef      { return e.at }
+func (e countEdit) of(claim int) edit       { e.at.claim = claim; return e }
+func (e countEdit) feasible(*question) bool { return true } // of a generated claim it follows from the containers
 
-// aboutClaim reports whether the edit changes a claim of the question.
-func (e *edit) aboutClaim() bool { return e.kind < editRelease }
-
-// set makes the edits that are a matter of one field.
-func (e *edit) set(claims []*resourcev1.ResourceClaim) {
-	switch e.kind {
-	case editCount:
-		f := fieldsOf(claims, e.at)
-		*f.mode, *f.count = resourcev1.DeviceAllocationModeExactCount, e.count
-	case editCapacity:
-		f := fieldsOf(claims, e.at)
-		if e.amount != nil {
-			(*f.capacity).Requests[e.capacity] = *e.amount
-			return
-		}
-		delete((*f.capacity).Requests, e.capacity)
-		if len((*f.capacity).Requests) == 0 {
-			*f.capacity = nil
-		}
-	case editToleration:
-		f := fieldsOf(claims, e.at)
-		*f.tolerations = append(*f.tolerations, e.toleration)
-	case editClass:
-		*fieldsOf(claims, e.at).class = e.class
-	case editAttribute:
-		claims[e.at.claim].Spec.Devices.Constraints[e.constraint].MatchAttribute = &e.attribute
-	}
+func (e countEdit) apply(d *draft) {
+	f := d.fields(e.at)
+	*f.mode, *f.count = resourcev1.DeviceAllocationModeExactCount, e.count
 }
 
-// applyRemovals removes constraints and requests, from the back so that indices stay true.
-func (q *question) applyRemovals(claims []*resourcev1.ResourceClaim, s sorted) {
-	for key, requests := range s.constraints {
-		if requests != nil {
-			claims[key[0]].Spec.Devices.Constraints[key[1]].Requests = requests
-		}
-	}
-	for c := range claims {
-		devices := &claims[c].Spec.Devices
-		for i := len(devices.Constraints) - 1; i >= 0; i-- {
-			if requests, ok := s.constraints[[2]int{c, i}]; ok && requests == nil {
-				devices.Constraints = slices.Delete(devices.Constraints, i, i+1)
-			}
-		}
-		for i := len(devices.Requests) - 1; i >= 0; i-- {
-			if s.requests[[2]int{c, i}] {
-				devices.Requests = slices.Delete(devices.Requests, i, i+1)
-			}
-		}
-	}
-}
-
-// terms splits a selector at its top-level &&. nil: it does not compile.
-func (q *question) terms(ctx context.Context, expression string) []string {
-	var out []string
-	for _, t := range q.cluster.Selectors().Terms(ctx, expression, "", &resourcev1.Device{}) {
-		out = append(out, t.Expression)
-	}
-	return out
-}
-
-// rewrite returns a selector with some terms replaced; nil when none is left.
-func (q *question) rewrite(ctx context.Context, s *resourcev1.CELDeviceSelector, replaced map[int]string) *resourcev1.CELDeviceSelector {
-	terms := q.terms(ctx, s.Expression)
-	var kept []string
-	for i, term := range terms {
-		expression, ok := replaced[i]
-		switch {
-		case !ok:
-			kept = append(kept, term)
-		case expression != "":
-			// The spelling of the rest stays as the user wrote it, where that is possible.
-			if len(replaced) == 1 && strings.Count(s.Expression, term) == 1 {
-				return &resourcev1.CELDeviceSelector{Expression: strings.Replace(s.Expression, term, expression, 1)}
-			}
-			kept = append(kept, expression)
-		}
-	}
-	switch len(kept) {
-	case 0:
-		return nil
-	case 1:
-		return &resourcev1.CELDeviceSelector{Expression: kept[0]}
-	}
-	for i := range kept {
-		// || and ?: bind less than &&. They may also be in a string, where parentheses do no harm.
-		if strings.Contains(kept[i], "||") || strings.Contains(kept[i], "?") {
-			kept[i] = "(" + kept[i] + ")"
-		}
-	}
-	return &resourcev1.CELDeviceSelector{Expression: strings.Join(kept, " && ")}
-}
-
-// spellOutClass replaces the class of a request by one that selects everything and puts those terms of
-// the class that are kept before the request's own selectors.
-func (q *question) spellOutClass(ctx context.Context, claims []*resourcev1.ResourceClaim, at alternative, rewritten map[selectorAt]map[int]string) {
-	f := fieldsOf(claims, at)
-	class, ok := q.cluster.Snapshot().Class(*f.class)
-	if !ok {
+func (e countEdit) patch(p *patch) {
+	path := p.request(e.at)
+	if *fieldsOf(p.q.claims, e.at).mode != resourcev1.DeviceAllocationModeExactCount {
+		p.add("replace", path+"/allocationMode", string(resourcev1.DeviceAllocationModeExactCount))
+		p.add("add", path+"/count", e.count)
 		return
 	}
-	var selectors []resourcev1.DeviceSelector
-	for i, s := range class.Spec.Selectors {
-		if terms, ok := rewritten[selectorAt{at, i}]; ok {
-			s.CEL = q.rewrite(ctx, s.CEL, terms)
-		}
-		selectors = append(selectors, s)
-	}
-	*f.class = anyClass
-	*f.selectors = append(selectors, *f.selectors...)
+	p.add("replace", path+"/count", e.count)
 }
 
-// worldEdits are what edits change in the world.
-type worldEdits struct {
-	released map[inspect.ClaimRef]bool
-	gates    map[inspect.Gate]bool
-	pools    map[inspect.PoolID]bool            // to be completed
-	counters map[inspect.PoolID]map[string]bool // to be raised; with "" all of the pool
+// termEdit replaces a term of a selector of a request, or drops it.
+type termEdit struct {
+	selectorRef
+	term       int
+	expression string // instead of the term; "" drops it
 }
 
-func worldOf(edits []edit) worldEdits {
-	w := worldEdits{
-		released: map[inspect.ClaimRef]bool{}, gates: map[inspect.Gate]bool{},
-		pools: map[inspect.PoolID]bool{}, counters: map[inspect.PoolID]map[string]bool{},
-	}
-	for i := range edits {
-		switch e := &edits[i]; e.kind {
-		case editRelease:
-			w.released[e.claim] = true
-		case editGates:
-			for _, g := range e.gates {
-				w.gates[g] = true
-			}
-		case editPool:
-			w.pools[e.pool] = true
-		case editCounters:
-			if w.counters[e.pool] == nil {
-				w.counters[e.pool] = map[string]bool{}
-			}
-			w.counters[e.pool][e.counter] = true
-		}
-	}
-	return w
+func (e termEdit) key() string         { return fmt.Sprint("term ", e.selectorRef, e.term) }
+func (e termEdit) target() requestRef  { return e.at }
+func (e termEdit) of(claim int) edit   { e.at.claim = claim; return e }
+func (e termEdit) admitsOtherDevices() {}
+func (e termEdit) apply(d *draft)      { d.replaceTerm(e.selectorRef, e.term, e.expression) }
+func (e termEdit) patch(*patch)        {}
+
+// classTermEdit replaces a term of a selector of the class of a request, or drops it. On one node that is tried for
+// the request alone; in the whole snapshot the class is changed, for all who use it.
+type classTermEdit struct {
+	selectorRef // of the class of the request
+	term        int
+	expression  string // instead of the term; "" drops it
 }
 
-// worldKey identifies what the edits change in the world.
-func worldKey(edits []edit) string {
-	w := worldOf(edits)
-	var b strings.Builder
-	for _, ref := range slices.SortedFunc(maps.Keys(w.released), compareRefs) {
-		b.WriteString(ref.String() + "\n")
-	}
-	for _, g := range slices.Sorted(maps.Keys(w.gates)) {
-		b.WriteString("gate " + string(g) + "\n")
-	}
-	for _, p := range slices.SortedFunc(maps.Keys(w.pools), inspect.PoolID.Compare) {
-		b.WriteString("pool " + p.String() + "\n")
-	}
-	for _, c := range countersKey(w.counters) {
-		b.WriteString(c + "\n")
-	}
-	return b.String()
+func (e classTermEdit) key() string         { return fmt.Sprint("class term ", e.selectorRef, e.term) }
+func (e classTermEdit) target() requestRef  { return e.at }
+func (e classTermEdit) of(claim int) edit   { e.at.claim = claim; return e }
+func (e classTermEdit) admitsOtherDevices() {}
+func (e classTermEdit) apply(d *draft)      { d.replaceClassTerm(e.selectorRef, e.term, e.expression) }
+
+// constraintEdit drops a constraint of a claim, or makes it about fewer requests.
+type constraintEdit struct {
+	claim, constraint int
+	requests          []string // that it is about; nil drops it
 }
 
-func compareRefs(a, b inspect.ClaimRef) int { return strings.Compare(a.String(), b.String()) }
+func (e constraintEdit) key() string        { return fmt.Sprint("constraint ", e.claim, e.constraint) }
+func (e constraintEdit) target() requestRef { return requestRef{claim: e.claim} }
+func (e constraintEdit) of(claim int) edit  { e.claim = claim; return e }
+func (e constraintEdit) apply(d *draft)     { d.changeConstraint(e.claim, e.constraint, e.requests) }
+func (e constraintEdit) patch(*patch)       {}
+
+// attributeEdit makes a constraint match another attribute.
+type attributeEdit struct {
+	claim, constraint int
+	attribute         resourcev1.FullyQualifiedName
+}
+
+func (e attributeEdit) key() string        { return fmt.Sprint("attribute ", e.claim, e.constraint) }
+func (e attributeEdit) target() requestRef { return requestRef{claim: e.claim} }
+func (e attributeEdit) of(claim int) edit  { e.claim = claim; return e }
+func (e attributeEdit) readsOtherFields()  {}
+
+func (e attributeEdit) apply(d *draft) {
+	d.claim(e.claim).Spec.Devices.Constraints[e.constraint].MatchAttribute = &e.attribute
+}
+
+func (e attributeEdit) patch(p *patch) {
+	p.add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.constraint), string(e.attribute))
+}
+
+// capacityEdit asks for another amount of a capacity, or for none.
+type capacityEdit struct {
+	at       requestRef
+	capacity resourcev1.QualifiedName
+	amount   *resource.Quantity // nil asks for no particular amount
+}
+
+func (e capacityEdit) key() string {
+	return fmt.Sprint("capacity ", e.at, e.capacity, e.amount == nil)
+}
+func (e capacityEdit) target() requestRef { return e.at }
+func (e capacityEdit) of(claim int) edit  { e.at.claim = claim; return e }
+
+func (e capacityEdit) apply(d *draft) {
+	f := d.fields(e.at)
+	if e.amount != nil {
+		(*f.capacity).Requests[e.capacity] = *e.amount
+		return
+	}
+	delete((*f.capacity).Requests, e.capacity)
+	if len((*f.capacity).Requests) == 0 {
+		*f.capacity = nil
+	}
+}
+
+func (e capacityEdit) patch(p *patch) {
+	path := p.request(e.at) + "/capacity/requests/" + escape(string(e.capacity))
+	if e.amount == nil {
+		p.add("remove", path, nil)
+		return
+	}
+	p.add("replace", path, e.amount.String())
+}
+
+// tolerationEdit adds a toleration to a request.
+type tolerationEdit struct {
+	at         requestRef
+	toleration resourcev1.DeviceToleration
+}
+
+func (e tolerationEdit) key() string {
+	return fmt.Sprint("toleration ", e.at, e.toleration.Key, " ", e.toleration.Effect)
+}
+func (e tolerationEdit) target() requestRef { return e.at }
+func (e tolerationEdit) of(claim int) edit  { e.at.claim = claim; return e }
+
+// feasible: who tolerates a fence gets a device that another claim holds.
+func (e tolerationEdit) feasible(q *question) bool {
+	return e.toleration.Key != inspect.FenceKey && !q.generated(e.at.claim)
+}
+
+func (e tolerationEdit) apply(d *draft) {
+	f := d.fields(e.at)
+	*f.tolerations = append(*f.tolerations, e.toleration)
+}
+
+func (e tolerationEdit) patch(p *patch) {
+	path := p.request(e.at) + "/tolerations"
+	value := tolerationValue(&e.toleration)
+	if len(*fieldsOf(p.q.claims, e.at).tolerations) > 0 || p.tolerated[e.at] {
+		p.add("add", path+"/-", value)
+		return
+	}
+	p.add("add", path, []any{value})
+	if p.tolerated == nil {
+		p.tolerated = map[requestRef]bool{}
+	}
+	p.tolerated[e.at] = true
+}
+
+// classEdit asks for devices of another class.
+type classEdit struct {
+	at    requestRef
+	class string
+}
+
+func (e classEdit) key() string         { return fmt.Sprint("class ", e.at) }
+func (e classEdit) target() requestRef  { return e.at }
+func (e classEdit) of(claim int) edit   { e.at.claim = claim; return e }
+func (e classEdit) readsOtherFields()   {}
+func (e classEdit) admitsOtherDevices() {}
+func (e classEdit) apply(d *draft)      { *d.fields(e.at).class = e.class }
+
+func (e classEdit) patch(p *patch) {
+	p.add("replace", p.request(e.at)+"/deviceClassName", e.class)
+}
+
+// requestEdit drops a request.
+type requestEdit struct{ at requestRef }
+
+func (e requestEdit) key() string        { return fmt.Sprint("request ", e.at) }
+func (e requestEdit) target() requestRef { return e.at }
+func (e requestEdit) of(claim int) edit  { e.at.claim = claim; return e }
+func (e requestEdit) apply(d *draft)     { d.dropRequest(e.at) }
+func (e requestEdit) patch(*patch)       {}
+
+// releaseEdit takes the devices from a claim.
+type releaseEdit struct{ claim inspect.ClaimRef }
+
+func (e releaseEdit) key() string    { return "release " + e.claim.String() }
+func (e releaseEdit) apply(d *draft) { d.release(e.claim) }
+
+// releaseEdits release claims.
+func releaseEdits(refs []inspect.ClaimRef) []edit {
+	var out []edit
+	for _, ref := range refs {
+		out = append(out, releaseEdit{ref})
+	}
+	return out
+}
+
+// gatesEdit turns feature gates on.
+type gatesEdit struct{ gates []inspect.Gate }
+
+func (e gatesEdit) key() string    { return fmt.Sprint("gates ", e.gates) }
+func (e gatesEdit) apply(d *draft) { d.enable(e.gates...) }
+
+// poolEdit completes a pool with what is published of it.
+type poolEdit struct{ pool inspect.PoolID }
+
+func (e poolEdit) key() string { return "pool " + e.pool.String() }
+func (e poolEdit) apply(d *draft) {
+	d.change(e.key(), func(o *inspect.Objects) { completePool(o, e.pool) })
+}
+
+// countersEdit makes counters of a pool plenty. Nobody can do that; it says what runs out.
+type countersEdit struct {
+	pool    inspect.PoolID
+	counter string // "" stands for all of the pool
+}
+
+func (e countersEdit) key() string             { return "counters " + e.pool.String() }
+func (e countersEdit) feasible(*question) bool { return false }
+func (e countersEdit) apply(d *draft) {
+	d.change(e.key()+" "+e.counter, func(o *inspect.Objects) { raisePool(o, e.pool, e.counter) })
+}

@@ -211,8 +211,6 @@ type Conflict struct {
 	Sole bool
 	// Unproven: a search was given up on the way, so that the set may not be a smallest one.
 	Unproven bool
-
-	keys []string // of the edits that drop the requirements
 }
 
 // Requirement is something that has to hold as things are.
@@ -225,8 +223,11 @@ type Requirement struct {
 	Message string
 	// Here is what the devices of the node have instead; may be empty.
 	Here string
-	// Term is the expression of TermRequired and ClassTermRequired, which may be one of several in a selector.
+	// Term is the expression of TermRequired and ClassTermRequired, which may be one of several in a selector, or what
+	// makes the pool of PoolRequired invalid.
 	Term string
+	// Pool is that of PoolRequired and CountersRequired.
+	Pool inspect.PoolID
 	// Taint is the key and the effect of TaintRequired, as key:effect.
 	Taint string
 	// Holder is the claim of HeldRequired.
@@ -269,6 +270,8 @@ type Fix struct {
 	Kind FixKind
 	// Also are the kinds of further changes that are needed together with it.
 	Also []FixKind
+	// Key tells fixes of a kind apart: those with the same Key make the same changes, whatever they are called.
+	Key string
 	// Node is one on which the claims can then be allocated, and Nodes the number of such nodes. In a
 	// large cluster, after a change that is not one of the claims, only the nodes that come nearest are
 	// counted.

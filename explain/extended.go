@@ -201,16 +201,5 @@ func (q *question) generated(claim int) bool {
 	return q.subject.Kind == "Pod" && c.UID == "" && c.Name == q.subject.Name+extendedSuffix
 }
 
-// changeable reports whether somebody can make the edit.
-func (q *question) changeable(e *edit) bool {
-	if e.kind == editCounters {
-		return false
-	}
-	if e.kind == editToleration && e.toleration.Key == inspect.FenceKey {
-		return false // whoever tolerates a fence gets a device that another claim holds
-	}
-	return !e.aboutClaim() || e.kind == editClassTerm || e.kind == editCount || !q.generated(e.at.claim)
-}
-
 // extendedSuffix ends the name that stands for the claim for extended resources, which has none yet.
 const extendedSuffix = "-extended-resources"

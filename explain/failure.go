@@ -40,7 +40,7 @@ const (
 
 // failureOf describes what makes the scheduler give up. nil: it is no term of a selector that fails for a device.
 func (q *question) failureOf(ctx context.Context, abort *allocator.AbortError) *Failure {
-	at, ok := q.alternativeNamed(abort.Claim, abort.Request)
+	at, ok := q.requestNamed(abort.Claim, abort.Request)
 	device := q.deviceOf(abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
 		return nil
@@ -68,7 +68,7 @@ func (q *question) failureOf(ctx context.Context, abort *allocator.AbortError) *
 }
 
 // failedTerm is the term as a requirement.
-func (q *question) failedTerm(ctx context.Context, abort *allocator.AbortError, at alternative, term string) Requirement {
+func (q *question) failedTerm(ctx context.Context, abort *allocator.AbortError, at requestRef, term string) Requirement {
 	r := Requirement{
 		Kind: TermRequired, Claim: abort.Claim, Request: abort.Request, Term: term,
 		Path: fmt.Sprintf("%s.selectors[%d].cel.expression", q.path(at), abort.Selector),

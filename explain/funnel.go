@@ -248,19 +248,6 @@ func (d *diagnosis) describeSelector(ctx context.Context, what string, selectors
 	return Loss{Text: what + " wants " + oneLine(expression)}
 }
 
-// lastName is the last part of a field path.
-func lastName(expression string) string {
-	return expression[strings.LastIndexByte(expression, '.')+1:]
-}
-
-// firstLine is the first line of a text, for messages of the CEL compiler that go on with a drawing.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualifiedName {
 	c := &d.q.claims[claim].Spec.Devices.Constraints[index]
 	if c.MatchAttribute != nil {

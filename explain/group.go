@@ -295,7 +295,7 @@ func (d *diagnosis) holders(devices []inspect.DeviceID) []Holder {
 func newHolder(s *inspect.Snapshot, ref inspect.ClaimRef) Holder {
 	h := Holder{Claim: ref, Pods: s.PodsOf(ref)}
 	if claim, ok := s.Claim(ref); ok {
-		h.State, h.Age = inspect.StateOf(claim), age(s, claim.CreationTimestamp.Time)
+		h.State, h.Age = inspect.StateOf(claim), age(claim.CreationTimestamp.Time, s.Time())
 	}
 	return h
 }

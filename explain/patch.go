@@ -10,9 +10,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// patch writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back,
-// so that the indices stay true. nil for a pod: its claims are other objects.
-func (q *question) patch(ctx context.Context, edits []edit) []PatchOperation {
+// patchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so that
+// the indices stay true. There are none for a pod, because its claims are other objects.
+func (q *question) patchOf(ctx context.Context, edits []edit) []PatchOperation {
 	root := "/spec"
 	switch q.subject.Kind {
 	case "Pod":
@@ -20,30 +20,33 @@ func (q *question) patch(ctx context.Context, edits []edit) []PatchOperation {
 	case "ResourceClaimTemplate":
 		root = "/spec/spec"
 	}
-	p := &patcher{q: q, root: root + "/devices"}
-	for i := range edits {
-		if edits[i].aboutClaim() {
-			p.field(&edits[i])
+	p := &patch{q: q, root: root + "/devices"}
+	lists := &draft{q: q, claims: q.claims}
+	for _, e := range edits {
+		if s, ok := e.(specEdit); ok {
+			s.patch(p)
+			s.apply(lists)
 		}
 	}
-	s := sortEdits(edits)
-	p.selectors(ctx, s)
-	p.removals(s)
+	p.selectors(ctx, lists.terms)
+	p.removals(lists)
 	return p.operations
 }
 
-type patcher struct {
+// patch collects operations.
+type patch struct {
 	q          *question
 	root       string
 	operations []PatchOperation
-	tolerated  map[alternative]bool // has tolerations by now
+	tolerated  map[requestRef]bool // has tolerations by now
 }
 
-func (p *patcher) add(op, path string, value any) {
+func (p *patch) add(op, path string, value any) {
 	p.operations = append(p.operations, PatchOperation{Op: op, Path: path, Value: value})
 }
 
-func (p *patcher) request(at alternative) string {
+// request returns the path of a request or subrequest.
+func (p *patch) request(at requestRef) string {
 	path := fmt.Sprintf("%s/requests/%d", p.root, at.request)
 	if at.sub >= 0 {
 		return fmt.Sprintf("%s/firstAvailable/%d", path, at.sub)
@@ -54,41 +57,6 @@ func (p *patcher) request(at alternative) string {
 // escape makes a reference token of a JSON pointer.
 func escape(token string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
-}
-
-// field writes the edits that are a matter of one field.
-func (p *patcher) field(e *edit) {
-	path := p.request(e.at)
-	switch e.kind {
-	case editCount:
-		if *fieldsOf(p.q.claims, e.at).mode != resourcev1.DeviceAllocationModeExactCount {
-			p.add("replace", path+"/allocationMode", string(resourcev1.DeviceAllocationModeExactCount))
-			p.add("add", path+"/count", e.count)
-			return
-		}
-		p.add("replace", path+"/count", e.count)
-	case editCapacity:
-		if e.amount == nil {
-			p.add("remove", path+"/capacity/requests/"+escape(string(e.capacity)), nil)
-			return
-		}
-		p.add("replace", path+"/capacity/requests/"+escape(string(e.capacity)), e.amount.String())
-	case editToleration:
-		value := tolerationValue(&e.toleration)
-		if len(*fieldsOf(p.q.claims, e.at).tolerations) > 0 || p.tolerated[e.at] {
-			p.add("add", path+"/tolerations/-", value)
-			return
-		}
-		p.add("add", path+"/tolerations", []any{value})
-		if p.tolerated == nil {
-			p.tolerated = map[alternative]bool{}
-		}
-		p.tolerated[e.at] = true
-	case editClass:
-		p.add("replace", path+"/deviceClassName", e.class)
-	case editAttribute:
-		p.add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.constraint), string(e.attribute))
-	}
 }
 
 func tolerationValue(t *resourcev1.DeviceToleration) map[string]any {
@@ -102,17 +70,17 @@ func tolerationValue(t *resourcev1.DeviceToleration) map[string]any {
 }
 
 // selectors writes changed selectors, and removes those of which nothing is left.
-func (p *patcher) selectors(ctx context.Context, s sorted) {
-	keys := slices.SortedFunc(maps.Keys(s.terms), func(a, b selectorAt) int {
+func (p *patch) selectors(ctx context.Context, changed map[selectorRef]map[int]string) {
+	keys := slices.SortedFunc(maps.Keys(changed), func(a, b selectorRef) int {
 		if a.at != b.at {
-			return compareAlternatives(a.at, b.at)
+			return compareRequestRefs(a.at, b.at)
 		}
 		return b.index - a.index
 	})
 	for _, key := range keys {
 		old := (*fieldsOf(p.q.claims, key.at).selectors)[key.index].CEL
 		path := fmt.Sprintf("%s/selectors/%d", p.request(key.at), key.index)
-		if cel := p.q.rewrite(ctx, old, s.terms[key]); cel != nil {
+		if cel := p.q.rewrite(ctx, old, changed[key]); cel != nil {
 			p.add("replace", path+"/cel/expression", cel.Expression)
 			continue
 		}
@@ -120,23 +88,17 @@ func (p *patcher) selectors(ctx context.Context, s sorted) {
 	}
 }
 
-func compareAlternatives(a, b alternative) int {
-	return slices.Compare([]int{a.claim, a.request, a.sub}, []int{b.claim, b.request, b.sub})
-}
-
 // removals writes what happens to constraints and requests.
-func (p *patcher) removals(s sorted) {
-	for _, key := range slices.SortedFunc(maps.Keys(s.constraints), reversed) {
-		path := fmt.Sprintf("%s/constraints/%d", p.root, key[1])
-		if requests := s.constraints[key]; requests != nil {
+func (p *patch) removals(lists *draft) {
+	for _, key := range slices.SortedFunc(maps.Keys(lists.constraints), constraintRef.reversed) {
+		path := fmt.Sprintf("%s/constraints/%d", p.root, key.constraint)
+		if requests := lists.constraints[key]; requests != nil {
 			p.add("add", path+"/requests", requests)
 			continue
 		}
 		p.add("remove", path, nil)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.requests), reversed) {
-		p.add("remove", fmt.Sprintf("%s/requests/%d", p.root, key[1]), nil)
+	for _, at := range slices.SortedFunc(maps.Keys(lists.requests), reversedRequests) {
+		p.add("remove", fmt.Sprintf("%s/requests/%d", p.root, at.request), nil)
 	}
 }
-
-func reversed(a, b [2]int) int { return slices.Compare(b[:], a[:]) }

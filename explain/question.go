@@ -42,8 +42,8 @@ type question struct {
 	answers []answer
 	// spent is the number of search steps of what-if questions.
 	spent int64
-	// locals are the surroundings of nodes about which what-if questions were asked.
-	locals map[inspect.NodeName]*local
+	// sandboxes are those of nodes about which what-if questions were asked.
+	sandboxes map[inspect.NodeName]*sandbox
 }
 
 // answer is what nodes that look alike say.

@@ -47,12 +47,13 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 const maxParts = 3
 
 // remedyOf is remedy for a question that is the same for all of its nodes.
-func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []nearNode) error {
-	conflict, err := q.findConflict(ctx, nodes)
+func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []rankedNode) error {
+	lists := newRequirementLists(q)
+	c, err := lists.findConflict(ctx, nodes)
 	if err != nil {
 		return err
 	}
-	s, err := q.newSearch(ctx, nodes, conflict)
+	s, err := q.newSearch(ctx, lists, nodes, c)
 	if err != nil {
 		return err
 	}
@@ -60,11 +61,13 @@ func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []nearNod
 	if err != nil {
 		return err
 	}
-	e.Conflict, e.Fixes = s.conflict, distinct(fixes)
+	if e.Conflict, e.Fixes = nil, distinct(fixes); s.conflict != nil {
+		e.Conflict = &s.conflict.Conflict
+	}
 	if e.NoHelp, err = s.noHelp(ctx); err != nil {
 		return err
 	}
-	if q.spent > remedySteps {
+	if q.exhausted() {
 		e.Basis.Remarks = append(e.Basis.Remarks, "the search for fixes was ended before it was done; there may be others")
 	}
 	return nil
@@ -72,7 +75,7 @@ func (q *question) remedyOf(ctx context.Context, e *Explanation, nodes []nearNod
 
 // part returns the question as it is put to the node that comes nearest and to the nodes to which the same is
 // put, where that differs between nodes. near are these nodes, rest the others.
-func (q *question) part(nodes []nearNode) (part *question, near, rest []nearNode) {
+func (q *question) part(nodes []rankedNode) (part *question, near, rest []rankedNode) {
 	asks := map[inspect.NodeName]*question{}
 	for i := range q.answers {
 		for _, n := range q.answers[i].nodes {
@@ -110,11 +113,11 @@ func (q *question) part(nodes []nearNode) (part *question, near, rest []nearNode
 	return &out, near, rest
 }
 
-// distinct leaves out fixes that read like one before: a term that a class has in two selectors, say.
+// distinct leaves out fixes that are like one before: a term that a class has in two selectors, say.
 func distinct(fixes []Fix) []Fix {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(fixes, func(f Fix) bool {
-		key := fmt.Sprintf("%s %s %s", f.Kind, f.Node, f.Message)
+		key := fmt.Sprintf("%s %s %s", f.Kind, f.Node, f.Key)
 		again := seen[key]
 		seen[key] = true
 		return again
@@ -139,20 +142,14 @@ const (
 	perGroup = 3
 )
 
-// nearNode is a node that refuses, with the Near of its group.
-type nearNode struct {
-	name inspect.NodeName
-	near int
-}
-
 // nearest lists the nodes that refuse for want of devices, those first that come nearest: groups by how
 // near they are, and in a group the nodes with the fewest claims. A few nodes of each group come before
 // the rest, so that looking at the first ones only is looking at every group. Of nodes that look alike to the
 // question only the first is listed.
-func (q *question) nearest(groups []Group) []nearNode {
+func (q *question) nearest(groups []Group) []rankedNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Near, a.Near) })
-	var first, rest []nearNode
+	var first, rest []rankedNode
 	firsts := q.firstAlike()
 	for _, g := range groups {
 		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
@@ -173,9 +170,9 @@ func (q *question) nearest(groups []Group) []nearNode {
 		nodes = append(nodes, different[len(nodes):]...)
 		for i, n := range nodes {
 			if i < perGroup {
-				first = append(first, nearNode{n, g.Near})
+				first = append(first, rankedNode{n, g.Near})
 			} else {
-				rest = append(rest, nearNode{n, g.Near})
+				rest = append(rest, rankedNode{n, g.Near})
 			}
 		}
 	}

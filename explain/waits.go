@@ -49,7 +49,7 @@ func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []Note
 			return nil // what the scheduler said is shown as it is
 		}
 	}
-	if old := age(s, pod.CreationTimestamp.Time); old != "" {
+	if old := age(pod.CreationTimestamp.Time, s.Time()); old != "" {
 		return podNote(pod, "the pod was created %s ago, and the scheduler has not said anything about it yet", old)
 	}
 	return nil

@@ -20,19 +20,19 @@ import (
 const maxGuarded = 8
 
 // remedyAbort looks for fixes of a selector that fails.
-func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answer) error {
-	if abort.abort.Code != allocator.SelectorError || q.extended != nil {
+func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *allocator.AbortError) error {
+	if abort.Code != allocator.SelectorError || q.extended != nil {
 		return nil
 	}
 	q.subject = e.Subject
-	e.Failure = q.failureOf(ctx, abort.abort)
-	s, err := q.newSearch(ctx, nil, nil)
+	e.Failure = q.failureOf(ctx, abort)
+	s, err := q.newSearch(ctx, newRequirementLists(q), nil, nil)
 	if err != nil {
 		return err
 	}
-	for _, how := range []mending{respell, guard, drop} {
-		m := &mender{q: q, s: s, how: how, terms: map[failing][]string{}, respelled: map[failing]respelling{}}
-		if err := m.mend(ctx, abort.abort); err != nil {
+	for _, how := range []repair{respell, guard, drop} {
+		m := &selectorRepair{search: s, how: how, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]respelling{}}
+		if err := m.mend(ctx, abort); err != nil {
 			return err
 		}
 		if m.fix != nil {
@@ -42,37 +42,36 @@ func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *answe
 	return nil
 }
 
-// mending is what is done to terms that fail.
-type mending int
+// repair is what is done to terms that fail.
+type repair int
 
 const (
-	respell mending = iota // fields that no device has are read under the name that was probably meant
-	guard                  // fields are asked for first
-	drop                   // the terms are dropped
+	respell repair = iota // fields that no device has are read under the name that was probably meant
+	guard                 // fields are asked for first
+	drop                  // the terms are dropped
 )
 
-// mender changes terms that fail until none does.
-type mender struct {
-	q   *question
-	s   *search
-	how mending
-	// terms are those that failed, with the fields that devices lack.
-	terms     map[failing][]string
-	respelled map[failing]respelling
-	order     []failing
+// selectorRepair changes terms that fail until none does.
+type selectorRepair struct {
+	*search
+	how repair
+	// failed are the terms that failed, in the order in which that was found, with the fields that devices lack.
+	failed    []failingTerm
+	lacks     map[failingTerm][]string
+	respelled map[failingTerm]respelling
 	fix       *Fix
 }
 
-// failing is a term that fails: of a selector of a request, or of one of a class.
-type failing struct {
-	at       alternative
+// failingTerm is a term that fails: of a selector of a request, or of one of a class.
+type failingTerm struct {
+	at       requestRef
 	class    string
 	selector int
 	term     int
 	text     string
 }
 
-func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
+func (m *selectorRepair) mend(ctx context.Context, abort *allocator.AbortError) error {
 	for range maxGuarded {
 		if !m.note(ctx, abort) {
 			return nil // another reason, which no change of a term removes
@@ -84,7 +83,7 @@ func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
 		}
 		if next == nil {
 			if fitting.len() > 0 {
-				m.fix = m.s.fix(ctx, &change, fitting.first(), fitting.len())
+				m.fix = m.search.fix(ctx, &change, fitting.first(), fitting.len())
 			}
 			return nil
 		}
@@ -94,8 +93,8 @@ func (m *mender) mend(ctx context.Context, abort *allocator.AbortError) error {
 }
 
 // note finds the terms that fail for the device, and the fields that it lacks. false: nothing new.
-func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
-	at, ok := m.q.alternativeNamed(abort.Claim, abort.Request)
+func (m *selectorRepair) note(ctx context.Context, abort *allocator.AbortError) bool {
+	at, ok := m.q.requestNamed(abort.Claim, abort.Request)
 	device := m.q.deviceOf(abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
 		return false
@@ -109,10 +108,10 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 		if term.Err == nil {
 			continue
 		}
-		key := m.known(failing{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
-		fields, known := m.terms[key]
+		key := m.known(failingTerm{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
+		fields, known := m.lacks[key]
 		if !known {
-			m.order = append(m.order, key)
+			m.failed = append(m.failed, key)
 			news = true
 		}
 		for _, r := range term.Reads {
@@ -124,7 +123,7 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 		if len(fields) == 0 && m.how != drop {
 			return false // it fails for another reason than a field that is not there
 		}
-		m.terms[key] = fields
+		m.lacks[key] = fields
 		if m.how == respell {
 			if m.respelled[key], ok = m.q.respell(key.text, fields, abort.Device, device); !ok {
 				return false
@@ -134,20 +133,9 @@ func (m *mender) note(ctx context.Context, abort *allocator.AbortError) bool {
 	return news
 }
 
-// selectorsOf are those of a request, or of a class.
-func (q *question) selectorsOf(at alternative, class string) []resourcev1.DeviceSelector {
-	if class == "" {
-		return *fieldsOf(q.claims, at).selectors
-	}
-	if c, found := q.cluster.Snapshot().Class(class); found {
-		return c.Spec.Selectors
-	}
-	return nil
-}
-
 // known returns the term as it was met first: a term of a class is one, whichever request meets it.
-func (m *mender) known(f failing) failing {
-	for _, other := range m.order {
+func (m *selectorRepair) known(f failingTerm) failingTerm {
+	for _, other := range m.failed {
 		if f.class != "" && other.class == f.class && other.selector == f.selector && other.term == f.term {
 			return other
 		}
@@ -168,7 +156,7 @@ func (q *question) deviceOf(id inspect.DeviceID) *resourcev1.Device {
 }
 
 // instead is what takes the place of a term; "" when it is dropped.
-func (m *mender) instead(f failing) string {
+func (m *selectorRepair) instead(f failingTerm) string {
 	switch m.how {
 	case drop:
 		return ""
@@ -176,23 +164,19 @@ func (m *mender) instead(f failing) string {
 		return m.respelled[f].term
 	}
 	var parts []string
-	for _, field := range m.terms[f] {
+	for _, field := range m.lacks[f] {
 		parts = append(parts, "has("+field+")")
 	}
-	term := f.text
-	if strings.Contains(term, "||") || strings.Contains(term, "?") {
-		term = "(" + term + ")"
-	}
-	return strings.Join(append(parts, term), " && ")
+	return strings.Join(append(parts, parenthesized(f.text)), " && ")
 }
 
 // change is what was found so far, as one change.
-func (m *mender) change(ctx context.Context) change {
+func (m *selectorRepair) change(ctx context.Context) change {
 	c := change{kind: RelaxSelector, cost: costDrop}
 	var texts []string
-	for _, f := range m.order {
-		e := edit{kind: editTerm, at: f.at, selector: f.selector, term: f.term, expression: m.instead(f)}
-		text := "ask for the field first, so that devices without it do not match: " + e.expression
+	for _, f := range m.failed {
+		at, expression := selectorRef{f.at, f.selector}, m.instead(f)
+		text := "ask for the field first, so that devices without it do not match: " + expression
 		switch m.how {
 		case drop:
 			text = "drop the term that fails: " + m.q.brief(ctx, f.text)
@@ -200,10 +184,12 @@ func (m *mender) change(ctx context.Context) change {
 			text = m.respelled[f].message
 		}
 		if f.class != "" {
-			e.kind = editClassTerm
+			c.edits = append(c.edits, classTermEdit{at, f.term, expression})
 			text = fmt.Sprintf("in the device class %s, for all who use it: %s", f.class, text)
+		} else {
+			c.edits = append(c.edits, termEdit{at, f.term, expression})
 		}
-		c.edits = append(c.edits, e)
+		c.key += fmt.Sprint(f.class, at, f.term, expression, "\n")
 		texts = append(texts, text)
 	}
 	c.message = strings.Join(texts, "; ")
@@ -211,14 +197,10 @@ func (m *mender) change(ctx context.Context) change {
 }
 
 // ask puts the question with the change made to every node. abort is the first error that there still is.
-func (m *mender) ask(ctx context.Context, c *change) (nodeSet, *allocator.AbortError, error) {
-	snapshot := m.q.cluster.Snapshot()
-	if world := m.s.worldChange(ctx, c); world != nil {
-		snapshot = snapshot.With(world)
-	}
-	nodes := m.s.nodes
-	kinds, err := clusterWith(snapshot, nil, m.q.cluster).Sweep(ctx, nodes, m.q.apply(ctx, withoutClassTerms(c.edits)))
-	out := nodeSet{nodes: nodes}
+func (m *selectorRepair) ask(ctx context.Context, c *change) (nodeSet, *allocator.AbortError, error) {
+	cluster, claims := m.q.real(ctx, c.edits)
+	kinds, err := cluster.Sweep(ctx, m.nodes, claims)
+	out := nodeSet{nodes: m.nodes}
 	for i := range kinds {
 		if kinds[i].Abort != nil {
 			return out, kinds[i].Abort, err

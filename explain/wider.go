@@ -17,49 +17,43 @@ import (
 // An attribute is wider than another if devices of a node that agree on the other agree on it as well, and it has
 // fewer values there, but more than one: what all devices have in common is no constraint.
 
-// widen tries wider attributes for a constraint that devices match, the one with most values first.
-func (s *search) widen(ctx context.Context, a *atom) error {
-	c := &s.q.claims[a.edit.at.claim].Spec.Devices.Constraints[a.edit.constraint]
-	if c.MatchAttribute == nil || derives(s.q.claims[a.edit.at.claim], *c.MatchAttribute) {
-		return nil
+// widen proposes a wider attribute for a constraint that devices match: of those that help the one with most values.
+func (r constraintRequirement) widen(ctx context.Context, s *clusterSandbox) ([]change, error) {
+	c := &s.q.claims[r.edit.claim].Spec.Devices.Constraints[r.edit.constraint]
+	if c.MatchAttribute == nil || derives(s.q.claims[r.edit.claim], *c.MatchAttribute) {
+		return nil, nil
 	}
-	names, err := s.widerAttributes(ctx, a.edit.at.claim, c)
+	names, err := widerAttributes(ctx, s, r.edit.claim, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range names {
-		e := a.edit
-		e.kind, e.attribute = editAttribute, name
+		e := attributeEdit{r.edit.claim, r.edit.constraint, name}
 		at, err := s.firstFit(ctx, []edit{e})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if at != "" {
-			s.changes = append(s.changes, change{
-				kind: DropConstraint, edits: []edit{e}, node: at, cost: costNarrow,
+			return []change{{
+				kind: DropConstraint, edits: []edit{e}, node: at, cost: costNarrow, key: fmt.Sprint(e.key(), name),
 				message: fmt.Sprintf("be content with the same %s instead of the same %s", name, *c.MatchAttribute),
-			})
-			return nil
+			}}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // widerAttributes lists attributes that are wider than that of the constraint on one of the near nodes.
-func (s *search) widerAttributes(ctx context.Context, claim int, c *resourcev1.DeviceConstraint) ([]resourcev1.FullyQualifiedName, error) {
+func widerAttributes(ctx context.Context, s *clusterSandbox, claim int, c *resourcev1.DeviceConstraint) ([]resourcev1.FullyQualifiedName, error) {
 	values := map[resourcev1.FullyQualifiedName]int{}
-	for _, n := range s.near {
-		l := s.q.localOf(n.name)
-		if l == nil {
-			continue
-		}
-		exam, err := l.examination(ctx)
+	for _, b := range s.nearSandboxes() {
+		requests, err := b.requestsExamined(ctx)
 		if err != nil {
 			return nil, err
 		}
 		var devices []*allocator.ExaminedDevice
-		for i := range examinedRequests(exam) {
-			if r := &exam.Requests[i]; r.Claim == claim && covers(c, r.Name) {
+		for i := range requests {
+			if r := &requests[i]; r.Claim == claim && covers(c, r.Name) {
 				devices = append(devices, devicesFor(r)...)
 			}
 		}

@@ -1,11 +1,9 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,11 +12,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
-// What a term that is no plain comparison reads, in short, and what the devices of a node have there. Example:
+// What a term wants in short, and what the devices of a node have instead. Examples:
+//
+//	device.capacity["gpu.example.com"].memory.compareTo(quantity("96Gi")) >= 0
+//	is shown as  memory >= 96Gi
+//	with         devices here have 80Gi
 //
 //	device.attributes["gpu.example.com"].productName.lowerAscii().matches("a100")
 //	is shown as  productName.lowerAscii().matches("a100")
 //	with         devices here have productName H100
+
+// termSource says by which devices a term is described.
+type termSource struct {
+	// without leaves out devices with these failures.
+	without []allocator.Code
+	// onlyHaving leaves out devices that have none of the fields.
+	onlyHaving bool
+}
 
 const (
 	// maxReads is how many fields of a term are described.
@@ -27,26 +37,40 @@ const (
 	maxReaders = 256
 )
 
-// fieldIn finds fields of the device, by their two spellings.
-var fieldIn = regexp.MustCompile(`device\.(?:attributes|capacity)\["[^"\\]+"\](?:\.\??(\w+)|\[\??"([^"\\]+)"\])`)
-
-// briefTerm leaves out of a term the domains of the fields, where their names tell them apart. It is for reading;
-// what is written into a selector is the whole term.
-func briefTerm(term string) string {
-	fields := map[string]string{}
-	for _, m := range fieldIn.FindAllStringSubmatch(term, -1) {
-		domain := m[0][:strings.LastIndexByte(strings.TrimSuffix(m[0], "]"), ']')+1]
-		if known, ok := fields[m[1]+m[2]]; ok && known != domain {
-			return term
-		}
-		fields[m[1]+m[2]] = domain
+// describe says a term in short, with what the devices have instead.
+func (t termSource) describe(ctx context.Context, s *site, r *allocator.ExaminedRequest, term string) (text, actual string) {
+	c := s.q.comparison(ctx, term)
+	devices := devicesWithout(r, t.without...)
+	if text = c.words(); text == "" {
+		return briefTerm(term), t.readings(ctx, s, devices, term)
 	}
-	return fieldIn.ReplaceAllString(term, "$1$2")
-}
-
-// brief says a term in short: as its comparison if it is a plain one.
-func (q *question) brief(ctx context.Context, term string) string {
-	return cmp.Or(q.comparison(ctx, term).words(), briefTerm(term))
+	counts := map[string]int{}
+	matching, having := 0, 0
+	for _, d := range devices {
+		value, ok := c.valueOf(d.ID.Driver, d.Device)
+		if !ok {
+			continue
+		}
+		having++
+		if c.accepts(value) {
+			matching++
+			continue
+		}
+		counts[value]++
+	}
+	total := len(devices)
+	if t.onlyHaving {
+		total = having
+	}
+	switch {
+	case matching > 0:
+		return text, fmt.Sprintf("%d of %s here %s it", matching, count(total, "device"), plural(matching, "has", "have"))
+	case having == 0 && len(devices) > 0 && !t.onlyHaving && !slices.ContainsFunc(devices, c.has):
+		return text, "devices here have no " + c.field
+	case having == 0:
+		return text, ""
+	}
+	return text, "devices here have " + shorten(slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return c.compare(b, a) }), maxValues)
 }
 
 // readings is what a term reads of some devices, and what it gives for them.
@@ -57,10 +81,10 @@ type readings struct {
 }
 
 // readingsOf evaluates a term for devices; with only those that have a field which it reads, if having is set.
-func (l *local) readingsOf(ctx context.Context, devices []*allocator.ExaminedDevice, term string, having bool) readings {
+func (s *site) readingsOf(ctx context.Context, devices []*allocator.ExaminedDevice, term string, having bool) readings {
 	out := readings{values: map[string]map[string]int{}}
 	for _, d := range devices {
-		terms := l.q.cluster.Selectors().Terms(ctx, term, d.ID.Driver, d.Device)
+		terms := s.q.cluster.Selectors().Terms(ctx, term, d.ID.Driver, d.Device)
 		if len(terms) != 1 || having && !slices.ContainsFunc(terms[0].Reads, func(r selector.Read) bool { return r.Value != "" }) {
 			continue
 		}
@@ -89,13 +113,13 @@ func plainValue(value string) string {
 	return value
 }
 
-// readHere says what devices have of what a term reads, or how many match if any does; "" when there is nothing to
-// say. For a term of a class devices that have none of the fields belong to other drivers.
-func (l *local) readHere(ctx context.Context, devices []*allocator.ExaminedDevice, kind RequirementKind, term string) string {
+// readings says what devices have of what a term reads, or how many match if any does. It is "" when there is nothing
+// to say.
+func (t termSource) readings(ctx context.Context, s *site, devices []*allocator.ExaminedDevice, term string) string {
 	if len(devices) > maxReaders {
 		return ""
 	}
-	r := l.readingsOf(ctx, devices, term, kind == ClassTermRequired)
+	r := s.readingsOf(ctx, devices, term, t.onlyHaving)
 	switch {
 	case r.devices == 0 || len(r.fields) == 0:
 		return ""
@@ -123,11 +147,4 @@ func (l *local) readHere(ctx context.Context, devices []*allocator.ExaminedDevic
 		text += ", without which it fails"
 	}
 	return text
-}
-
-// frequent lists texts by their number, the highest first.
-func frequent(counts map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
 }

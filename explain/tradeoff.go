@@ -30,14 +30,15 @@ type less struct {
 	least, most resource.Quantity // of the devices that are accepted as it is
 }
 
-// lesser says, in parentheses, what the devices that a fix gives on a node have less of; "" when that is nothing, or
+// tradeoff says, in parentheses, what the devices that a fix gives on a node have less of; "" when that is nothing, or
 // not known. where is put before it.
-func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, where string) (string, error) {
-	l := s.q.localOf(node)
-	if l == nil || c.world != nil || s.q.spent > remedySteps || !slices.ContainsFunc(c.edits, func(e edit) bool { return otherDevices(e) || e.noAmount() }) {
+func (s *search) tradeoff(ctx context.Context, c *change, node inspect.NodeName, where string) (string, error) {
+	b := s.q.sandboxOf(node)
+	if b == nil || s.q.exhausted() || !slices.ContainsFunc(c.edits, func(e edit) bool { return admits(e) || noAmount(e) }) {
 		return "", nil
 	}
-	result, err := l.world(c.edits).Allocate(ctx, l.node, s.q.apply(ctx, c.edits), nil)
+	d := s.q.draft(c.edits)
+	result, err := b.cluster(d).Allocate(ctx, b.node, d.result(ctx), nil)
 	if err != nil || result.Outcome != allocator.Allocated {
 		return "", ctx.Err() // what it gives is not known
 	}
@@ -46,16 +47,21 @@ func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, w
 		return fmt.Sprintf(" (%s%s)", where, text), nil
 	}
 	var found []less
-	for i := range c.edits {
-		e := &c.edits[i]
-		if !otherDevices(*e) || slices.ContainsFunc(c.edits[:i], func(o edit) bool { return otherDevices(o) && o.at == e.at }) {
+	var compared []requestRef
+	for _, e := range c.edits {
+		if !admits(e) {
 			continue
 		}
-		accepted, err := s.accepted(ctx, e.at)
+		at := e.(claimEdit).target()
+		if slices.Contains(compared, at) {
+			continue
+		}
+		compared = append(compared, at)
+		accepted, err := s.accepted(ctx, at)
 		if err != nil {
 			return "", err
 		}
-		found = append(found, compare(s.picked(l, result, e.at), accepted, s.asked(ctx, e))...)
+		found = append(found, compare(s.picked(b, result, at), accepted, s.capacityNamed(ctx, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
@@ -72,35 +78,30 @@ func (s *search) lesser(ctx context.Context, c *change, node inspect.NodeName, w
 	return fmt.Sprintf(" (%sa device with %s%s)", where, shorten(texts, maxLess), of), nil
 }
 
-// otherDevices reports whether an edit lets a request have devices that it did not accept.
-func otherDevices(e edit) bool {
-	return e.kind == editTerm || e.kind == editClassTerm || e.kind == editClass
+// admits reports whether an edit lets a request have devices that it did not accept.
+func admits(e edit) bool {
+	_, ok := e.(admitsOthers)
+	return ok
 }
 
 // noAmount reports whether an edit asks for no particular amount of a capacity any more.
-func (e *edit) noAmount() bool { return e.kind == editCapacity && e.amount == nil }
+func noAmount(e edit) bool {
+	c, ok := e.(capacityEdit)
+	return ok && c.amount == nil
+}
 
 // share says how much of a capacity a claim gets that asks for no particular amount; "" when the change is another.
 func (s *search) share(c *change, result *allocator.Result) string {
-	if len(c.edits) != 1 || !c.edits[0].noAmount() {
+	if len(c.edits) != 1 || !noAmount(c.edits[0]) {
 		return ""
 	}
-	e := &c.edits[0]
+	e := c.edits[0].(capacityEdit)
 	for _, r := range result.Allocations[e.at.claim].Devices.Results {
-		if amount, ok := r.ConsumedCapacity[e.capacity]; ok && r.Request == s.requestName(e.at) {
+		if amount, ok := r.ConsumedCapacity[e.capacity]; ok && r.Request == s.q.requestName(e.at) {
 			return fmt.Sprintf("that gives %s", amount.String())
 		}
 	}
 	return ""
-}
-
-// requestName is the request as results name it: "request" or "request/subrequest".
-func (s *search) requestName(at alternative) string {
-	request := &s.q.claims[at.claim].Spec.Devices.Requests[at.request]
-	if at.sub >= 0 {
-		return request.Name + "/" + request.FirstAvailable[at.sub].Name
-	}
-	return request.Name
 }
 
 func (l less) String() string {
@@ -111,10 +112,10 @@ func (l less) String() string {
 	return fmt.Sprintf("%s %s instead of %s%s", l.name, l.have.String(), atLeast, l.least.String())
 }
 
-// asked is the capacity that the changed term names itself, which needs no mention; "" when it is none.
-func (s *search) asked(ctx context.Context, e *edit) resourcev1.QualifiedName {
-	if e.kind == editTerm && e.expression != "" {
-		if c := s.q.comparison(ctx, e.expression); c != nil && c.kind == "capacity" {
+// capacityNamed is the capacity that a changed term names itself, which needs no mention; "" when it is none.
+func (s *search) capacityNamed(ctx context.Context, e edit) resourcev1.QualifiedName {
+	if t, ok := e.(termEdit); ok && t.expression != "" {
+		if c := s.q.comparison(ctx, t.expression); c != nil && c.kind == "capacity" {
 			return resourcev1.QualifiedName(c.name)
 		}
 	}
@@ -122,14 +123,14 @@ func (s *search) asked(ctx context.Context, e *edit) resourcev1.QualifiedName {
 }
 
 // picked are the devices of a result for a request.
-func (s *search) picked(l *local, result *allocator.Result, at alternative) []*resourcev1.Device {
-	name := s.requestName(at)
+func (s *search) picked(b *sandbox, result *allocator.Result, at requestRef) []*resourcev1.Device {
+	name := s.q.requestName(at)
 	var out []*resourcev1.Device
 	for _, r := range result.Allocations[at.claim].Devices.Results {
 		if r.Request != name {
 			continue
 		}
-		for _, slice := range l.snapshot.SlicesIn(inspect.PoolID{Driver: r.Driver, Pool: r.Pool}) {
+		for _, slice := range b.snapshot.SlicesIn(inspect.PoolID{Driver: r.Driver, Pool: r.Pool}) {
 			for i := range slice.Spec.Devices {
 				if slice.Spec.Devices[i].Name == r.Device {
 					out = append(out, &slice.Spec.Devices[i])
@@ -141,17 +142,17 @@ func (s *search) picked(l *local, result *allocator.Result, at alternative) []*r
 }
 
 // accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
-func (s *search) accepted(ctx context.Context, at alternative) ([]*resourcev1.Device, error) {
+func (s *search) accepted(ctx context.Context, at requestRef) ([]*resourcev1.Device, error) {
 	examined, err := s.examined(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []*resourcev1.Device
 	for _, r := range examined {
-		if alternativeOf(r) != at {
+		if refOf(r) != at {
 			continue
 		}
-		for _, d := range devicesWithout(r, allocator.ClassSelectorRejected, allocator.SelectorRejected, allocator.SelectorError) {
+		for _, d := range devicesSelected(r) {
 			out = append(out, d.Device)
 		}
 	}

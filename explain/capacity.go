@@ -1,0 +1,267 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var capacityKind = kind{name: CapacityRequired, importance: 5, list: listCapacities}
+
+// maxCapacitiesTried is the number of amounts that are tried before the largest one is searched for.
+const maxCapacitiesTried = 16
+
+// capacityRequirement is a requested capacity. It is given up by asking for the least amount, or for none at all on a
+// node where no device has the capacity. (Not to ask for any may be to ask for the whole.)
+type capacityRequirement struct {
+	Requirement
+	edit capacityEdit
+}
+
+func listCapacities(_ context.Context, s *site) []requirement {
+	var out []requirement
+	for i := range s.exam.Requests {
+		r := &s.exam.Requests[i]
+		asked := *fieldsOf(s.q.claims, refOf(r)).capacity
+		if asked == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(asked.Requests)) {
+			amount := asked.Requests[name]
+			path := fmt.Sprintf("%s.capacity.requests[%q]", s.q.path(refOf(r)), name)
+			out = append(out, capacityRequirement{
+				s.about(r, CapacityRequired, path, "%s needs %s of %s on each device", r.Name, amount.String(), name).with(s.amountsLeft(r, name)),
+				capacityEdit{refOf(r), name, leastAmount(r, name)},
+			})
+		}
+	}
+	return out
+}
+
+// leastAmount is what stands for a capacity that is not required. It is nil where no device has it. The policy of a
+// device raises it to the least that it gives.
+func leastAmount(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) *resource.Quantity {
+	for i := range r.Devices {
+		if _, ok := r.Devices[i].Device.Capacity[name]; ok {
+			return resource.NewQuantity(1, resource.DecimalSI)
+		}
+	}
+	return nil
+}
+
+// amountsLeft says what the devices have left of a capacity, or that their policy is in the way.
+func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) string {
+	var left []resource.Quantity
+	policy := ""
+	for _, d := range devicesFor(r) {
+		capacity, ok := d.Device.Capacity[name]
+		if !ok {
+			continue
+		}
+		if f := d.Fails(allocator.CapacityPolicyViolated); f != nil && f.Capacity == name {
+			policy = allowed(capacity.RequestPolicy)
+		}
+		amount := amountLeft(s.sandbox, d.ID, name, capacity.Value)
+		if !slices.ContainsFunc(left, func(have resource.Quantity) bool { return have.Cmp(amount) == 0 }) {
+			left = append(left, amount)
+		}
+	}
+	slices.SortFunc(left, func(a, b resource.Quantity) int { return b.Cmp(a) })
+	switch {
+	case len(left) == 0:
+		return "no device here has it"
+	case policy != "":
+		return "devices here give " + policy
+	case len(left) == 1:
+		return fmt.Sprintf("at most %s left here", &left[0])
+	}
+	var texts []string
+	for i := range left {
+		texts = append(texts, left[i].String())
+	}
+	return "devices here have " + shorten(texts, maxValues) + " left"
+}
+
+// allowed says which amounts a policy allows.
+func allowed(p *resourcev1.CapacityRequestPolicy) string {
+	switch {
+	case p == nil:
+		return ""
+	case len(p.ValidValues) > 0:
+		var texts []string
+		for i := range p.ValidValues {
+			texts = append(texts, p.ValidValues[i].String())
+		}
+		return "only " + shorten(texts, maxValues)
+	case p.ValidRange == nil:
+		return ""
+	}
+	text := ""
+	if p.ValidRange.Max != nil {
+		text = "at most " + p.ValidRange.Max.String()
+	}
+	if p.ValidRange.Step != nil {
+		text = strings.TrimPrefix(text+", in steps of "+p.ValidRange.Step.String(), ", ")
+	}
+	return text
+}
+
+// amountLeft is what claims leave of a capacity of a device.
+func amountLeft(b *sandbox, id inspect.DeviceID, name resourcev1.QualifiedName, total resource.Quantity) resource.Quantity {
+	left := total.DeepCopy()
+	for _, h := range b.snapshot.Holders(id) {
+		switch used, ok := h.Result.ConsumedCapacity[name]; {
+		case h.Admin():
+		case !h.Shared():
+			return resource.Quantity{Format: total.Format} // the claim has the whole device
+		case ok:
+			left.Sub(used)
+		}
+	}
+	return left
+}
+
+func (r capacityRequirement) describe() *Requirement { return &r.Requirement }
+func (r capacityRequirement) relaxing() edit         { return r.edit }
+func (r capacityRequirement) effort(*question) int   { return 2 }
+func (r capacityRequirement) price(*question) int    { return costDrop }
+
+// propose finds the largest amount that is to be had: first among those that devices have left, then any. To ask for
+// less never fits worse.
+func (r capacityRequirement) propose(ctx context.Context, c *clusterSandbox, node inspect.NodeName) ([]change, error) {
+	wanted := (*fieldsOf(c.q.claims, r.edit.at).capacity).Requests[r.edit.capacity]
+	if r.edit.amount == nil {
+		return []change{{
+			kind: ReduceCapacity, edits: []edit{r.edit}, node: node, cost: costDrop, key: r.edit.key(),
+			message: r.drop(c.q),
+		}}, nil
+	}
+	best, at, err := r.largestLeft(ctx, c, wanted)
+	if err == nil && at == "" {
+		best, at, err = r.largestAmount(ctx, c, wanted, node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []change{{
+		kind: ReduceCapacity, edits: []edit{best}, node: at, cost: costValue, key: fmt.Sprint(best.key(), best.amount),
+		message: fmt.Sprintf("ask for %s of %s instead of %s%s", best.amount.String(), best.capacity, wanted.String(), forRequest(c.q, &r.Requirement)),
+	}}, nil
+}
+
+func (r capacityRequirement) drop(q *question) string {
+	return fmt.Sprintf("ask for no particular amount of %s%s", r.edit.capacity, forRequest(q, &r.Requirement))
+}
+
+// largestLeft tries the amounts that devices have left, the largest first. The node is "" when none helps.
+func (r capacityRequirement) largestLeft(ctx context.Context, c *clusterSandbox, wanted resource.Quantity) (capacityEdit, inspect.NodeName, error) {
+	amounts := amountsBelow(c, r.edit.capacity, wanted)
+	for i := range amounts[:min(len(amounts), maxCapacitiesTried)] {
+		e := r.edit
+		e.amount = &amounts[i]
+		if at, err := c.firstFit(ctx, []edit{e}); err != nil || at != "" {
+			return e, at, err
+		}
+	}
+	return r.edit, "", nil
+}
+
+// largestAmount searches by halves between an amount that fits and the wanted one, which does not.
+func (r capacityRequirement) largestAmount(ctx context.Context, c *clusterSandbox, wanted resource.Quantity, node inspect.NodeName) (capacityEdit, inspect.NodeName, error) {
+	best := r.edit
+	low, high := best.amount.Value(), wanted.Value()
+	for high-low > 1 {
+		e := best
+		e.amount = resource.NewQuantity(low+(high-low)/2, wanted.Format)
+		at, err := c.firstFit(ctx, []edit{e})
+		if err != nil {
+			return best, node, err
+		}
+		if at == "" {
+			high = e.amount.Value()
+			continue
+		}
+		low, best, node = e.amount.Value(), e, at
+	}
+	return best, node, nil
+}
+
+func (r capacityRequirement) combine(_ context.Context, c *combination, _ int) (FixKind, string, error) {
+	if r.edit.amount != nil {
+		return ReduceCapacity, fmt.Sprintf("ask for the least of %s%s", r.edit.capacity, forRequest(c.q, &r.Requirement)), nil
+	}
+	return ReduceCapacity, r.drop(c.q), nil
+}
+
+// amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared by
+// a few, and what its policy allows; the largest first.
+func amountsBelow(c *clusterSandbox, name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
+	var out []resource.Quantity
+	add := func(q resource.Quantity) {
+		if q.Sign() > 0 && q.Cmp(wanted) < 0 && !slices.ContainsFunc(out, func(have resource.Quantity) bool { return have.Cmp(q) == 0 }) {
+			out = append(out, q)
+		}
+	}
+	for _, b := range c.nearSandboxes() {
+		for _, slice := range b.snapshot.Slices() {
+			for i := range slice.Spec.Devices {
+				capacity, ok := slice.Spec.Devices[i].Capacity[name]
+				if !ok {
+					continue
+				}
+				left := amountLeft(b, inspect.DeviceIDOf(slice, i), name, capacity.Value)
+				for part := int64(1); part <= 4; part++ {
+					add(floor(&capacity, divide(left, part)))
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b resource.Quantity) int { return b.Cmp(a) })
+	return out
+}
+
+// divide returns a whole part of an amount.
+func divide(q resource.Quantity, by int64) resource.Quantity {
+	if by == 1 {
+		return q
+	}
+	out := resource.NewQuantity(q.Value()/by, q.Format)
+	return *out
+}
+
+// floor returns the largest amount up to q that the policy of the capacity leaves as it is.
+func floor(c *resourcev1.DeviceCapacity, q resource.Quantity) resource.Quantity {
+	p := c.RequestPolicy
+	switch {
+	case p == nil:
+	case len(p.ValidValues) > 0:
+		best := resource.Quantity{}
+		for _, v := range p.ValidValues {
+			if v.Cmp(q) <= 0 && v.Cmp(best) > 0 {
+				best = v
+			}
+		}
+		return best
+	case p.ValidRange != nil:
+		r := p.ValidRange
+		if r.Max != nil && q.Cmp(*r.Max) > 0 {
+			q = *r.Max
+		}
+		if r.Min != nil && q.Cmp(*r.Min) < 0 {
+			return *r.Min
+		}
+		if r.Min != nil && r.Step != nil && r.Step.Value() > 0 {
+			steps := (q.Value() - r.Min.Value()) / r.Step.Value()
+			return *resource.NewQuantity(r.Min.Value()+steps*r.Step.Value(), q.Format)
+		}
+	}
+	return q
+}

@@ -1,0 +1,29 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// combination is edits that help only together, on a node.
+type combination struct {
+	*clusterSandbox
+	on    *sandbox
+	edits []edit
+	// released are the claims that the edits release.
+	released []inspect.ClaimRef
+}
+
+// helpsWith puts another edit in the place of one if all together still help.
+func (c *combination) helpsWith(ctx context.Context, i int, other edit) (bool, error) {
+	tried := slices.Clone(c.edits)
+	tried[i] = other
+	o, err := c.on.try(ctx, tried)
+	if err != nil || o != fits {
+		return false, err
+	}
+	c.edits = tried
+	return true, nil
+}

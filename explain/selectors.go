@@ -1,0 +1,55 @@
+package explain
+
+import (
+	"context"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// terms splits a selector at its top-level &&. There are none when it does not compile.
+func (q *question) terms(ctx context.Context, expression string) []string {
+	var out []string
+	for _, t := range q.cluster.Selectors().Terms(ctx, expression, "", &resourcev1.Device{}) {
+		out = append(out, t.Expression)
+	}
+	return out
+}
+
+// rewrite returns a selector with some terms replaced, or dropped for "". It is nil when none is left.
+func (q *question) rewrite(ctx context.Context, s *resourcev1.CELDeviceSelector, replaced map[int]string) *resourcev1.CELDeviceSelector {
+	terms := q.terms(ctx, s.Expression)
+	var kept []string
+	for i, term := range terms {
+		expression, ok := replaced[i]
+		switch {
+		case !ok:
+			kept = append(kept, term)
+		case expression != "":
+			// The spelling of the rest stays as the user wrote it, where that is possible.
+			if len(replaced) == 1 && strings.Count(s.Expression, term) == 1 {
+				return &resourcev1.CELDeviceSelector{Expression: strings.Replace(s.Expression, term, expression, 1)}
+			}
+			kept = append(kept, expression)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return nil
+	case 1:
+		return &resourcev1.CELDeviceSelector{Expression: kept[0]}
+	}
+	for i := range kept {
+		kept[i] = parenthesized(kept[i])
+	}
+	return &resourcev1.CELDeviceSelector{Expression: strings.Join(kept, " && ")}
+}
+
+// parenthesized puts a term into parentheses if || or ?: may be in it, which bind less than &&. They may also be in
+// a string, where parentheses do no harm.
+func parenthesized(term string) string {
+	if strings.Contains(term, "||") || strings.Contains(term, "?") {
+		return "(" + term + ")"
+	}
+	return term
+}
