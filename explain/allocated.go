@@ -57,14 +57,15 @@ func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.Res
 	r := claim.Status.Allocation
 	e.Allocation = &Allocation{NodeSelector: r.NodeSelector, Node: boundTo(r.NodeSelector)}
 	addDevices(e.Allocation, claim, r)
-	e.Message = fmt.Sprintf("%s/%s has %s", claim.Namespace, claim.Name, count(len(r.Devices.Results), "device"))
+	where := ""
 	if e.Allocation.Node != "" {
-		e.Message += " on node " + string(e.Allocation.Node)
+		where = " on node " + string(e.Allocation.Node)
 	}
 	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
 	if len(nodes) == 1 && e.Nodes.Allocatable == 0 {
-		e.Message += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
+		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
 	}
+	e.say("has %s%s", count(len(r.Devices.Results), "device"), where)
 	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
 	e.Partial = limitsOf(s).remarks
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))

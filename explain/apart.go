@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,46 +40,99 @@ func tellApart(ctx context.Context, diagnoses []*diagnosis) error {
 	if len(diagnoses) > maxApart {
 		return nil
 	}
-	cause := ""
+	var same cause
 	for i, d := range diagnoses {
 		if d.apart == nil {
 			return nil
 		}
-		text, err := d.causeOf(ctx, d.apart)
+		c, err := d.causeOf(ctx, d.apart)
 		if err != nil {
 			return err
 		}
-		if i > 0 && text != cause {
+		if i > 0 && c != same {
 			return nil
 		}
-		cause = text
+		same = c
 	}
 	for _, d := range diagnoses {
-		if cause != "" {
-			d.joint[0].Message = "fits by itself, but not together with " + cause
+		if same != (cause{}) {
+			d.joint[0].Message = "fits by itself, but not together with " + same.text(d.apart.claim > 0)
 		}
 	}
 	return nil
 }
 
-// causeOf says with what a request does not go together, and why if that is one thing; "" when neither is known.
-func (d *diagnosis) causeOf(ctx context.Context, a *apart) (string, error) {
-	p := &parting{diagnosis: d, apart: a}
-	partner, err := p.partner(ctx)
-	if err != nil || p.unsure {
-		return "", err
-	}
-	why, err := p.why(ctx)
-	if err != nil || p.unsure || partner == "" && why == "" {
-		return "", err
-	}
+// cause is what a request does not go together with, and why; each may be unknown.
+type cause struct {
+	partner string // the one request, with its claim if that is another
+	why     obstacle
+}
+
+// obstacle is the one thing without which the request would fit.
+type obstacle struct {
+	kind obstacleKind
+	name string // of the attribute, counter, capacity or device
+	set  string // of the counter
+}
+
+type obstacleKind int
+
+const (
+	unknownObstacle obstacleKind = iota
+	sameAttribute
+	differentAttribute
+	countersOfDevices // of several sets
+	countersOfSet     // of one set, which one is not known
+	oneCounter
+	oneCapacity
+	oneDevice
+)
+
+// text puts the cause into words. otherClaims: there are claims before that of the request.
+func (c cause) text(otherClaims bool) string {
+	partner := c.partner
 	if partner == "" {
 		partner = "the requests before it"
-		if a.claim > 0 {
+		if otherClaims {
 			partner = "what comes before it"
 		}
 	}
-	return partner + why, nil
+	return partner + c.why.text()
+}
+
+// text goes on after "not together with b".
+func (o obstacle) text() string {
+	switch o.kind {
+	case sameAttribute:
+		return " on the same " + o.name
+	case differentAttribute:
+		return " on a different " + o.name
+	case countersOfDevices:
+		return ": the counters of their devices run out"
+	case countersOfSet:
+		return fmt.Sprintf(": the counters of set %s run out", o.set)
+	case oneCounter:
+		return fmt.Sprintf(": counter %s of set %s runs out", o.name, o.set)
+	case oneCapacity:
+		return fmt.Sprintf(": there is not enough of %s left", o.name)
+	case oneDevice:
+		return fmt.Sprintf(": %s is the only device for it, and needed there too", o.name)
+	}
+	return ""
+}
+
+// causeOf finds out with what a request does not go together, and why if that is one thing.
+func (d *diagnosis) causeOf(ctx context.Context, a *apart) (cause, error) {
+	p := &parting{diagnosis: d, apart: a}
+	partner, err := p.partner(ctx)
+	if err != nil || p.unsure {
+		return cause{}, err
+	}
+	why, err := p.why(ctx)
+	if err != nil || p.unsure {
+		return cause{}, err
+	}
+	return cause{partner, why}, nil
 }
 
 // parting looks for what keeps a request apart.
@@ -141,31 +193,34 @@ func (p *parting) partner(ctx context.Context) (string, error) {
 	return found, nil
 }
 
-// why names the one thing without which the request fits, as the rest of a sentence; "" when it is not one. Another
-// device helps in many cases, so it counts only if nothing else does.
-func (p *parting) why(ctx context.Context) (string, error) {
-	var found []string
-	for _, look := range []func(context.Context) ([]string, error){p.constraints, p.counters, p.capacities} {
-		texts, err := look(ctx)
+// why finds the one thing without which the request fits. Another device helps in many cases, so it counts only if
+// nothing else does.
+func (p *parting) why(ctx context.Context) (obstacle, error) {
+	var found []obstacle
+	for _, look := range []func(context.Context) ([]obstacle, error){p.constraints, p.counters, p.capacities} {
+		more, err := look(ctx)
 		if err != nil {
-			return "", err
+			return obstacle{}, err
 		}
-		if found = append(found, texts...); len(found) > 1 {
-			return "", nil
+		if found = append(found, more...); len(found) > 1 {
+			return obstacle{}, nil
 		}
 	}
 	if len(found) == 0 {
 		var err error
 		if found, err = p.device(ctx); err != nil {
-			return "", err
+			return obstacle{}, err
 		}
 	}
-	return strings.Join(found, ""), nil
+	if len(found) == 0 {
+		return obstacle{}, nil
+	}
+	return found[0], nil
 }
 
 // constraints drops each.
-func (p *parting) constraints(ctx context.Context) ([]string, error) {
-	var found []string
+func (p *parting) constraints(ctx context.Context) ([]obstacle, error) {
+	var found []obstacle
 	for c := range p.q.claims[:p.claim+1] {
 		for k := range p.q.claims[c].Spec.Devices.Constraints {
 			claims := p.claimsBefore()
@@ -177,19 +232,19 @@ func (p *parting) constraints(ctx context.Context) ([]string, error) {
 				return nil, err
 			}
 			if ok {
-				found = append(found, constraintWords(&p.q.claims[c].Spec.Devices.Constraints[k]))
+				found = append(found, constraintObstacle(&p.q.claims[c].Spec.Devices.Constraints[k]))
 			}
 		}
 	}
 	return found, nil
 }
 
-// constraintWords goes on after "not together with b".
-func constraintWords(c *resourcev1.DeviceConstraint) string {
+// constraintObstacle is a constraint in the way.
+func constraintObstacle(c *resourcev1.DeviceConstraint) obstacle {
 	if c.MatchAttribute != nil {
-		return fmt.Sprintf(" on the same %s", *c.MatchAttribute)
+		return obstacle{kind: sameAttribute, name: string(*c.MatchAttribute)}
 	}
-	return fmt.Sprintf(" on a different %s", *c.DistinctAttribute)
+	return obstacle{kind: differentAttribute, name: string(*c.DistinctAttribute)}
 }
 
 // world is the surroundings of the node with the slices changed.
@@ -208,7 +263,7 @@ func (p *parting) world(change func(*resourcev1.ResourceSlice)) *allocator.Clust
 }
 
 // counters makes those of the sets that ran out plenty; then, of one set, each.
-func (p *parting) counters(ctx context.Context) ([]string, error) {
+func (p *parting) counters(ctx context.Context) ([]obstacle, error) {
 	sets := map[string]bool{}
 	for c := range p.codes {
 		if c.code == allocator.CountersExhausted {
@@ -228,7 +283,7 @@ func (p *parting) counters(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(sets) > 1 {
-		return []string{": the counters of their devices run out"}, nil
+		return []obstacle{{kind: countersOfDevices}}, nil
 	}
 	set := slices.Sorted(maps.Keys(sets))[0]
 	counters := map[string]bool{}
@@ -247,20 +302,20 @@ func (p *parting) counters(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(enough) != 1 {
-		return []string{fmt.Sprintf(": the counters of set %s run out", set)}, nil
+		return []obstacle{{kind: countersOfSet, set: set}}, nil
 	}
-	return []string{fmt.Sprintf(": counter %s of set %s runs out", enough[0], set)}, nil
+	return []obstacle{{kind: oneCounter, name: enough[0], set: set}}, nil
 }
 
 // capacities makes each that ran out plenty.
-func (p *parting) capacities(ctx context.Context) ([]string, error) {
+func (p *parting) capacities(ctx context.Context) ([]obstacle, error) {
 	names := map[string]bool{}
 	for c := range p.codes {
 		if c.code == allocator.CapacityInsufficient {
 			names[string(c.capacity)] = true
 		}
 	}
-	var found []string
+	var found []obstacle
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		world := p.world(func(s *resourcev1.ResourceSlice) {
 			for i := range s.Spec.Devices {
@@ -275,14 +330,14 @@ func (p *parting) capacities(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		if ok {
-			found = append(found, fmt.Sprintf(": there is not enough of %s left", name))
+			found = append(found, obstacle{kind: oneCapacity, name: name})
 		}
 	}
 	return found, nil
 }
 
 // device makes a second one of the only device that fits the request.
-func (p *parting) device(ctx context.Context) ([]string, error) {
+func (p *parting) device(ctx context.Context) ([]obstacle, error) {
 	if len(p.devices) != 1 {
 		return nil, nil
 	}
@@ -303,7 +358,7 @@ func (p *parting) device(ctx context.Context) ([]string, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	return []string{fmt.Sprintf(": %s is the only device for it, and needed there too", id.Device)}, nil
+	return []obstacle{{kind: oneDevice, name: id.Device}}, nil
 }
 
 // countersOf collects the names of the counters of a set.

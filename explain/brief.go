@@ -32,13 +32,13 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *Explanation)
 	if e.Verdict == Allocatable {
 		return fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 	}
-	return withoutSubject(e)
+	return e.Predicate
 }
 
 // nearestReason is the reason on the nodes that come nearest; when to publish a pool is all that is missing, that.
 func nearestReason(e *Explanation) string {
 	if e.Verdict == Invalid {
-		return "it " + withoutSubject(e)
+		return "it " + e.Predicate
 	}
 	if e.Conflict != nil {
 		for i := range e.Conflict.Requirements {
@@ -54,19 +54,13 @@ func nearestReason(e *Explanation) string {
 		}
 	}
 	if nearest == nil {
-		return withoutSubject(e)
+		return e.Predicate
 	}
 	r := nearest.Reasons[0]
-	if r.Request != "" && !strings.HasPrefix(r.Message, "request "+r.Request) {
+	if r.Request != "" && !r.NamesRequest {
 		return r.Request + ": " + r.Message
 	}
 	return r.Message
-}
-
-// withoutSubject is the message of an answer without the name of the claim, with which it begins.
-func withoutSubject(e *Explanation) string {
-	text := strings.TrimPrefix(e.Message, e.Subject.Namespace+"/"+e.Subject.Name)
-	return strings.TrimLeft(text, ": ")
 }
 
 // heldUpBy is what a pending claim waits for as far as its pods tell.

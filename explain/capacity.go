@@ -194,11 +194,14 @@ func (r capacityRequirement) largestAmount(ctx context.Context, c *clusterSandbo
 	return best, node, nil
 }
 
-func (r capacityRequirement) combine(_ context.Context, c *combination, _ int) (FixKind, string, error) {
+func (r capacityRequirement) combine(_ context.Context, c *combination, _ int) (part, error) {
 	if r.edit.amount != nil {
-		return ReduceCapacity, fmt.Sprintf("ask for the least of %s%s", r.edit.capacity, forRequest(c.q, &r.Requirement)), nil
+		return part{
+			ReduceCapacity, fmt.Sprint(r.edit.key(), r.edit.amount),
+			fmt.Sprintf("ask for the least of %s%s", r.edit.capacity, forRequest(c.q, &r.Requirement)),
+		}, nil
 	}
-	return ReduceCapacity, r.drop(c.q), nil
+	return part{ReduceCapacity, r.edit.key(), r.drop(c.q)}, nil
 }
 
 // amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared by

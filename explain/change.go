@@ -41,8 +41,9 @@ type change struct {
 	key     string
 	message string
 	claims  []inspect.ClaimRef // that are released
-	// node is one that is known to fit with the change.
-	node inspect.NodeName
+	// node is one that is known to fit with the change. namesNode: the message names it.
+	node      inspect.NodeName
+	namesNode bool
 	// fitting, if not nil, finds the nodes that fit with the change; otherwise all are asked with the edits made.
 	fitting func(ctx context.Context) (nodeSet, error)
 }

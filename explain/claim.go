@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,12 +102,13 @@ func (q *question) decide(ctx context.Context, e *Explanation) error {
 	if o.first != nil && o.abort == nil {
 		e.Allocation = o.first.q.allocationFrom(o.first)
 	}
-	e.Message = q.headline(e, o.abort)
+	q.sayVerdict(e, o.aborted())
+	markTold(e.Groups, o.aborted())
 	if e.Search, err = q.searchCost(ctx, answers); err != nil {
 		return err
 	}
-	if o.abort != nil && !o.abort.abort.Undecided() {
-		return q.remedyAbort(ctx, e, o.abort.abort)
+	if abort := o.aborted(); abort != nil && !abort.Undecided() {
+		return q.remedyAbort(ctx, e, abort)
 	}
 	return q.remedy(ctx, e)
 }
@@ -140,6 +142,28 @@ func outcomesOf(answers []answer) outcomes {
 	return o
 }
 
+// aborted is the first abort, or nil.
+func (o outcomes) aborted() *allocator.AbortError {
+	if o.abort == nil {
+		return nil
+	}
+	return o.abort.abort
+}
+
+// markTold marks the reasons that the sentence about an abort tells already.
+func markTold(groups []Group, abort *allocator.AbortError) {
+	if abort == nil {
+		return
+	}
+	told := abortReason(abort)
+	for g := range groups {
+		for i := range groups[g].Reasons {
+			r := &groups[g].Reasons[i]
+			r.Told = r.Code == told.Code && r.Key == told.Key && slices.Equal(r.Devices, told.Devices)
+		}
+	}
+}
+
 // verdict is the answer for the whole cluster, as far as limits let it be known.
 func (o outcomes) verdict(limits limits) Verdict {
 	switch {
@@ -164,11 +188,12 @@ func (q *question) refuse(e *Explanation, reason *Reason) {
 	e.Partial = limits.remarks
 	e.Nodes.Total = len(q.nodes)
 	e.Verdict = Unsatisfiable
-	name := e.Subject.Namespace + "/" + e.Subject.Name
-	e.Message = fmt.Sprintf("%s cannot be allocated: %s", name, reason.Message)
+	reason.Told = true
+	e.say("cannot be allocated: %s", reason.Message)
 	if limits.classes && reason.Code == allocator.ClassNotFound {
 		e.Verdict = Unknown
-		e.Message = fmt.Sprintf("%s: not everything could be read, so it is not known whether the device class exists", name)
+		reason.Told = false
+		e.remark("not everything could be read, so it is not known whether the device class exists")
 	}
 	g := Group{Reasons: []Reason{*reason}}
 	for _, node := range q.nodes {
@@ -179,8 +204,19 @@ func (q *question) refuse(e *Explanation, reason *Reason) {
 	}
 }
 
-// headline is the answer in one sentence.
-func (q *question) headline(e *Explanation, abort *answer) string {
+// say makes the message of what is said of the subject.
+func (e *Explanation) say(format string, args ...any) { e.sayAfter(" ", format, args...) }
+
+// remark is say for a sentence that has another subject.
+func (e *Explanation) remark(format string, args ...any) { e.sayAfter(": ", format, args...) }
+
+func (e *Explanation) sayAfter(separator, format string, args ...any) {
+	e.Predicate = fmt.Sprintf(format, args...)
+	e.Message = e.Subject.FullName() + separator + e.Predicate
+}
+
+// sayVerdict says the answer in one sentence.
+func (q *question) sayVerdict(e *Explanation, abort *allocator.AbortError) {
 	where := fmt.Sprintf("any of %d nodes", e.Nodes.Total)
 	if len(q.nodes) == 1 {
 		where = "node " + q.nodes[0].Name
@@ -188,43 +224,34 @@ func (q *question) headline(e *Explanation, abort *answer) string {
 			where = "any node (none is known)"
 		}
 	}
-	name := e.Subject.Name
-	if e.Subject.Namespace != "" {
-		name = e.Subject.Namespace + "/" + name
+	switch {
+	case abort != nil && (abort.Undecided() || e.Nodes.Allocatable == 0):
+		e.say("%s: %s", abort.Consequence(), withoutHint(abort))
+	case abort != nil:
+		e.say("%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), withoutHint(abort), e.Nodes.Allocatable, e.Nodes.Total)
+	case e.Verdict == Allocatable && e.Nodes.Total == 1:
+		e.say("can be allocated on %s", where)
+	case e.Verdict == Allocatable:
+		e.say("can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	case e.Verdict == Unsatisfiable && len(q.claims) == 0 && len(q.own) > 0:
+		e.say("has all its devices, but cannot be scheduled on %s", where)
+	case e.Verdict == Unsatisfiable:
+		e.say("cannot be allocated on %s", where)
+	default:
+		e.sayUnknown()
 	}
-	if abort != nil && abort.abort.Undecided() {
-		return fmt.Sprintf("%s %s: %s", name, abort.abort.Consequence(), withoutHint(abort.abort))
-	}
-	switch e.Verdict {
-	case Invalid:
-		text := fmt.Sprintf("%s %s: %s", name, abort.abort.Consequence(), withoutHint(abort.abort))
-		if e.Nodes.Allocatable > 0 {
-			text += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)
-		}
-		return text
-	case Allocatable:
-		if e.Nodes.Total == 1 {
-			return fmt.Sprintf("%s can be allocated on %s", name, where)
-		}
-		return fmt.Sprintf("%s can be allocated on %d of %d nodes", name, e.Nodes.Allocatable, e.Nodes.Total)
-	case Unsatisfiable:
-		if len(q.claims) == 0 && len(q.own) > 0 {
-			return fmt.Sprintf("%s has all its devices, but cannot be scheduled on %s", name, where)
-		}
-		return fmt.Sprintf("%s cannot be allocated on %s", name, where)
-	}
-	return q.unknownHeadline(e, name)
 }
 
-func (q *question) unknownHeadline(e *Explanation, name string) string {
+// sayUnknown says why there is no answer.
+func (e *Explanation) sayUnknown() {
 	switch {
 	case e.Nodes.Total == 0:
-		return name + ": there are no nodes to ask about"
+		e.remark("there are no nodes to ask about")
 	case e.Nodes.Allocatable > 0:
-		return fmt.Sprintf("%s could be allocated on %d of %d nodes as far as can be seen, but not everything could be read",
-			name, e.Nodes.Allocatable, e.Nodes.Total)
+		e.say("could be allocated on %d of %d nodes as far as can be seen, but not everything could be read", e.Nodes.Allocatable, e.Nodes.Total)
 	case len(e.Partial) > 0:
-		return name + " cannot be allocated with what can be seen, but not everything could be read"
+		e.say("cannot be allocated with what can be seen, but not everything could be read")
+	default:
+		e.remark("the search was given up before it had an answer")
 	}
-	return name + ": the search was given up before it had an answer"
 }

@@ -67,8 +67,8 @@ func (r classTermRequirement) drop(ctx context.Context, q *question) string {
 	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", r.class, q.brief(ctx, r.Term))
 }
 
-func (r classTermRequirement) combine(ctx context.Context, c *combination, _ int) (FixKind, string, error) {
-	return RelaxSelector, r.drop(ctx, c.q), nil
+func (r classTermRequirement) combine(ctx context.Context, c *combination, _ int) (part, error) {
+	return part{RelaxSelector, fmt.Sprint(r.class, r.Term), r.drop(ctx, c.q)}, nil
 }
 
 // inseparable reports whether the other is the same term of the same class, for another request: a class can only be

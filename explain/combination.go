@@ -16,6 +16,13 @@ type combination struct {
 	released []inspect.ClaimRef
 }
 
+// part is one of the changes of a combination.
+type part struct {
+	kind    FixKind
+	key     string // as in a change that makes it alone
+	message string
+}
+
 // helpsWith puts another edit in the place of one if all together still help.
 func (c *combination) helpsWith(ctx context.Context, i int, other edit) (bool, error) {
 	tried := slices.Clone(c.edits)

@@ -130,26 +130,25 @@ func (s *search) join(ctx context.Context, b *sandbox, all []listed) (*change, e
 	slices.SortStableFunc(all, func(a, b listed) int { return a.price(s.q) - b.price(s.q) })
 	c := &change{node: inspect.NodeName(b.node.Name), cost: costSeveral}
 	together := &combination{clusterSandbox: s.clusterSandbox, on: b, edits: relaxingEdits(all)}
-	var parts []string
+	var parts, keys []string
 	for i := range all {
 		if i > 0 && inseparable(all[i-1], all[i]) {
 			continue // said for all requests
 		}
-		kind, text, err := all[i].combine(ctx, together, i)
+		p, err := all[i].combine(ctx, together, i)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case c.kind == "":
-			c.kind = kind
-		case kind != c.kind && !slices.Contains(c.also, kind):
-			c.also = append(c.also, kind)
+			c.kind = p.kind
+		case p.kind != c.kind && !slices.Contains(c.also, p.kind):
+			c.also = append(c.also, p.kind)
 		}
-		parts = append(parts, text)
+		parts, keys = append(parts, p.message), append(keys, p.key)
 		c.cost += all[i].price(s.q)
-		c.key += together.edits[i].key() + "\n"
 	}
 	c.edits, c.claims = together.edits, together.released
-	c.message = strings.Join(parts, ", and ")
+	c.message, c.key = strings.Join(parts, ", and "), strings.Join(keys, "\n")
 	return c, nil
 }

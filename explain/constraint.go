@@ -178,6 +178,6 @@ func (r constraintRequirement) propose(ctx context.Context, c *clusterSandbox, n
 
 func (r constraintRequirement) drop() string { return "drop the constraint: " + r.Message }
 
-func (r constraintRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
-	return DropConstraint, r.drop(), nil
+func (r constraintRequirement) combine(context.Context, *combination, int) (part, error) {
+	return part{DropConstraint, fmt.Sprint(r.edit), r.drop()}, nil
 }

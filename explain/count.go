@@ -116,22 +116,24 @@ func mostDevices(ctx context.Context, c *clusterSandbox, at requestRef) (int64, 
 }
 
 // combine raises the count as long as the edits together help.
-func (r countRequirement) combine(ctx context.Context, c *combination, i int) (FixKind, string, error) {
+func (r countRequirement) combine(ctx context.Context, c *combination, i int) (part, error) {
 	most, err := mostDevices(ctx, c.clusterSandbox, r.edit.at)
 	if err != nil {
-		return "", "", err
+		return part{}, err
 	}
 	best := r.edit
 	for best.count < most {
 		next := countEdit{best.at, best.count + 1}
 		helps, err := c.helpsWith(ctx, i, next)
 		if err != nil {
-			return "", "", err
+			return part{}, err
 		}
 		if !helps {
 			break
 		}
 		best = next
 	}
-	return ReduceCount, fmt.Sprintf("ask for %s%s", count(int(best.count), "device"), forRequest(c.q, &r.Requirement)), nil
+	return part{
+		ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", count(int(best.count), "device"), forRequest(c.q, &r.Requirement)),
+	}, nil
 }

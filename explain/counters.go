@@ -55,8 +55,8 @@ func (r countersRequirement) propose(context.Context, *clusterSandbox, inspect.N
 	return nil, nil
 }
 
-func (r countersRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
-	return "", "", nil
+func (r countersRequirement) combine(context.Context, *combination, int) (part, error) {
+	return part{}, nil
 }
 
 // setsUsed are the counter sets of a pool on which devices draw that reach the node.

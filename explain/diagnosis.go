@@ -65,7 +65,7 @@ func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (
 		d.funnels = append(d.funnels, d.funnel(ctx, &exam.Requests[i]))
 	}
 	if a.result.Outcome == allocator.Undecided {
-		d.general = []Reason{{Code: allocator.SearchLimit, Message: fmt.Sprintf("given up after %d steps without an answer", a.result.Steps)}}
+		d.general = []Reason{{Code: allocator.SearchLimit, Key: key(a.result.Steps), Message: fmt.Sprintf("given up after %d steps without an answer", a.result.Steps)}}
 		return d, nil
 	}
 	d.noPools = len(exam.Pools) == 0
@@ -80,11 +80,20 @@ func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (
 }
 
 func abortReason(e *allocator.AbortError) Reason {
-	r := Reason{Code: e.Code, Request: e.Request, Claim: e.Claim, Message: withoutHint(e)}
+	r := Reason{
+		Code: e.Code, Request: e.Request, Claim: e.Claim, Message: withoutHint(e), NamesRequest: e.Class == "",
+		Key: key(e.Claim, e.Request, e.Class, e.Selector, withoutDevice(e.Err.Error(), e.Device)),
+	}
 	if e.Device != (inspect.DeviceID{}) {
 		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
 	}
 	return r
+}
+
+// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail alike are
+// told as one.
+func withoutDevice(text string, id inspect.DeviceID) string {
+	return strings.ReplaceAll(firstLine(text), id.String(), "")
 }
 
 // withoutHint is the first line of an error, without the general advice that CEL appends to it: the fixes say what
@@ -122,7 +131,7 @@ func (f *Funnel) starves() bool {
 // starvedReasons says why a request has too few devices: a summary, then the losses, those last that
 // lie furthest from a usable device.
 func (d *diagnosis) starvedReasons(f *Funnel, path string) []Reason {
-	base := Reason{Request: f.Request, Claim: f.Claim, Path: path}
+	base := Reason{Request: f.Request, Claim: f.Claim, Path: path, Key: f.Request}
 	last := f.Steps[len(f.Steps)-1]
 	if f.Steps[0].Most == 0 {
 		base.Code, base.Message = allocator.NoDevices, "no device reaches the node"
@@ -162,7 +171,7 @@ func (d *diagnosis) starvedReasons(f *Funnel, path string) []Reason {
 
 func lossReason(f *Funnel, path string, loss *Loss) Reason {
 	return Reason{
-		Code: loss.Code, Request: f.Request, Claim: f.Claim, Path: path,
+		Code: loss.Code, Key: key(f.Request, loss.Key), Request: f.Request, Claim: f.Claim, Path: path,
 		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, Message: loss.Message(),
 	}
 }
@@ -173,10 +182,10 @@ func (d *diagnosis) poolReasons(exam *allocator.Examination) {
 	for _, p := range exam.Pools {
 		switch {
 		case p.Incomplete:
-			d.pools = append(d.pools, Reason{Code: allocator.PoolIncomplete, Message: fmt.Sprintf(
+			d.pools = append(d.pools, Reason{Code: allocator.PoolIncomplete, Pool: p.ID, Key: key(p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation), Message: fmt.Sprintf(
 				"pool %s offers nothing: %d of %d slices of generation %d are published", p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation)})
 		case p.Invalid != "":
-			d.pools = append(d.pools, Reason{Code: allocator.PoolInvalid, Message: fmt.Sprintf("pool %s offers nothing: %s", p.ID, p.Invalid)})
+			d.pools = append(d.pools, Reason{Code: allocator.PoolInvalid, Pool: p.ID, Key: key(p.ID, p.Invalid), Message: fmt.Sprintf("pool %s offers nothing: %s", p.ID, p.Invalid)})
 		}
 	}
 }

@@ -35,14 +35,23 @@ type Subject struct {
 	Name      string
 }
 
+// FullName is the name as namespace/name, or the name alone.
+func (s Subject) FullName() string {
+	if s.Namespace == "" {
+		return s.Name
+	}
+	return s.Namespace + "/" + s.Name
+}
+
 // Explanation is the answer to a question about a claim, a template or a pod. Nothing in it depends on
 // where it is shown. Text in it that came from the cluster is not sanitised.
 type Explanation struct {
 	Subject Subject
 	Verdict Verdict
-	// Message is the answer in one sentence.
-	Message string
-	Nodes   NodeCount
+	// Message is the answer in one sentence, which begins with the name of the subject. Predicate is the sentence
+	// without that name.
+	Message, Predicate string
+	Nodes              NodeCount
 	// Allocation is what is (Allocated) or what the scheduler would pick (Allocatable).
 	Allocation *Allocation
 	// Groups are the nodes on which it cannot be allocated, grouped by identical reasons, largest
@@ -109,17 +118,24 @@ type Group struct {
 
 // Reason is one finding.
 type Reason struct {
-	Code    allocator.Code
+	Code allocator.Code
+	// Key tells reasons of a code apart, whatever they are called: nodes with the same reasons are grouped by it. It
+	// does not depend on the devices that the reason is about.
+	Key     string
 	Request string // "request" or "request/subrequest"; of which claim, in a pod, is in Claim
 	Claim   inspect.ClaimRef
 	// Path is the field at fault, as "spec.devices.requests[0].exactly.count"; may be empty.
 	Path string
+	// Pool is the pool at fault, if it is one.
+	Pool inspect.PoolID
 	// Devices are those that the reason is about, on all nodes of the group; of a large group those of
 	// some of its nodes. Total is their number on all nodes.
 	Devices []inspect.DeviceID
 	Total   int
 	Claims  []Holder
 	Message string
+	// NamesRequest: the message names the request. Told: the message of the explanation says all that this one says.
+	NamesRequest, Told bool
 }
 
 // Holder is a claim that stands in the way because it holds devices, with the pods that use it.
@@ -158,6 +174,8 @@ type Step struct {
 // Loss is a number of devices lost for one reason.
 type Loss struct {
 	Code allocator.Code
+	// Key tells losses of a code apart by what was wanted, however that is said.
+	Key string
 	// Count is the number of devices on a node, or the lowest in the group, Most the highest.
 	Count, Most int
 	// Text says what was wanted, Values what was found, the most frequent first.
@@ -277,6 +295,8 @@ type Fix struct {
 	// counted.
 	Node  inspect.NodeName
 	Nodes int
+	// NamesNode: the message names the node.
+	NamesNode bool
 	// Beside is what the fix changes although it is no part of the conflict, for some of the fixes that make
 	// several changes: with all the other changes made and this one not, the node still refuses, or the scheduler
 	// gives up with an error (Fails). Some other conflict, beside the one that is shown, is behind it.

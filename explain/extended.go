@@ -106,16 +106,17 @@ func requestsOf(c *corev1.Container) corev1.ResourceList {
 	return out
 }
 
-// on returns the special claim for a node; nil when device plugins provide everything there. misfit
-// says why the node cannot provide a resource at all.
-func (x *extended) on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit string) {
+// on returns the special claim for a node, which is nil when device plugins provide everything there. misfit says why
+// the node cannot provide a resource at all; it is nil if it can.
+func (x *extended) on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *Reason) {
 	offered := func(name corev1.ResourceName) (resource.Quantity, bool) {
 		q, ok := node.Status.Allocatable[name]
 		return q, ok
 	}
 	for _, name := range x.others {
 		if _, ok := offered(name); !ok {
-			return nil, fmt.Sprintf("neither the node nor a device class provides the extended resource %s", name)
+			r := unsuitableFor(key("extended resource", name), "neither the node nor a device class provides the extended resource %s", name)
+			return nil, &r
 		}
 	}
 	var names []corev1.ResourceName
@@ -125,7 +126,7 @@ func (x *extended) on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 		}
 	}
 	if len(names) == 0 {
-		return nil, ""
+		return nil, nil
 	}
 	slices.Sort(names)
 	claim = &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: x.pod.Namespace, Name: x.pod.Name + extendedSuffix}}
@@ -133,7 +134,7 @@ func (x *extended) on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 		claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, x.requests(name)...)
 	}
 	slices.SortFunc(claim.Spec.Devices.Requests, func(a, b resourcev1.DeviceRequest) int { return cmp.Compare(a.Name, b.Name) })
-	return claim, ""
+	return claim, nil
 }
 
 // requests are those of all containers for one resource.

@@ -84,7 +84,11 @@ func TestExtendedRequests(t *testing.T) {
 			if x == nil {
 				t.Fatal("no class provides the resources")
 			}
-			claim, got := x.on(node)
+			claim, misfit := x.on(node)
+			got := ""
+			if misfit != nil {
+				got = misfit.Message
+			}
 			if claim != nil {
 				var parts []string
 				for _, r := range claim.Spec.Devices.Requests {

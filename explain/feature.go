@@ -61,8 +61,8 @@ func (r featureRequirement) propose(_ context.Context, _ *clusterSandbox, node i
 	return []change{c}, nil
 }
 
-func (r featureRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
-	return EnableFeature, enabling(r.edit).message, nil
+func (r featureRequirement) combine(context.Context, *combination, int) (part, error) {
+	return part{EnableFeature, r.edit.key(), enabling(r.edit).message}, nil
 }
 
 // enabling proposes to turn on feature gates.

@@ -78,7 +78,7 @@ func (d *diagnosis) lose(ctx context.Context, lost []Loss, r *allocator.Examined
 
 // same reports whether another loss has the same reason.
 func (l *Loss) same(other Loss) bool {
-	return l.Code == other.Code && l.Text == other.Text && l.OtherDriver == other.OtherDriver
+	return l.Code == other.Code && l.Key == other.Key && l.OtherDriver == other.OtherDriver
 }
 
 // absorb takes over the devices and values of a loss with the same reason.
@@ -106,7 +106,7 @@ func (f *Funnel) finish() {
 			})
 		}
 		slices.SortStableFunc(lost, func(a, b Loss) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Key, b.Key))
 		})
 	}
 }
@@ -153,7 +153,7 @@ func (f *Funnel) key(b *strings.Builder, numbers bool) {
 			if l.OtherDriver {
 				continue
 			}
-			part := string(l.Code) + l.Text
+			part := string(l.Code) + " " + l.Key
 			if numbers {
 				part += fmt.Sprint(l.Count)
 			}
@@ -178,36 +178,42 @@ func (d *diagnosis) describe(ctx context.Context, r *allocator.ExaminedRequest, 
 	}
 	switch rejection.Code {
 	case allocator.ClassSelectorRejected:
-		return d.describeSelector(ctx, "class "+r.Class.Name, r.Class.Spec.Selectors, device, rejection)
+		return d.describeSelector(ctx, r.Class.Name, r.Class.Spec.Selectors, device, rejection)
 	case allocator.SelectorRejected:
-		return d.describeSelector(ctx, "the selector", d.selectors(r), device, rejection)
+		return d.describeSelector(ctx, "", d.selectors(r), device, rejection)
 	case allocator.DeviceTainted:
-		return Loss{Text: "taint " + FormatTaint(rejection.Taint) + " is not tolerated"}
+		taint := FormatTaint(rejection.Taint)
+		return Loss{Key: taint, Text: "taint " + taint + " is not tolerated"}
 	case allocator.DeviceInUse:
 		return Loss{Text: "held by other claims"}
 	case allocator.CapacityInsufficient:
 		if rejection.Available == nil {
-			return Loss{Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
+			return Loss{Key: "no " + string(rejection.Capacity), Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
 		}
-		return Loss{Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value("%s left", rejection.Available)}
+		return Loss{Key: key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value("%s left", rejection.Available)}
 	case allocator.CapacityPolicyViolated:
-		return Loss{Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
+		return Loss{Key: key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
 	case allocator.CountersExhausted:
 		return Loss{
+			Key:    key(rejection.Needed, rejection.Counter),
 			Text:   fmt.Sprintf("%s of counter %s needed", rejection.Needed, rejection.Counter),
 			Values: value("%s left in %s", rejection.Available, rejection.CounterSet),
 		}
 	case allocator.CompatibilityGroupConflict:
 		return Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value("%s", rejection.CounterSet)}
 	case allocator.AttributeMissing:
-		return Loss{Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", d.constraintAttribute(r.Claim, rejection.Constraint), rejection.Constraint)}
+		name := d.constraintAttribute(r.Claim, rejection.Constraint)
+		return Loss{Key: key(name, rejection.Constraint), Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", name, rejection.Constraint)}
 	case allocator.FeatureDisabled:
-		return Loss{Text: fmt.Sprintf("needs the feature gate %s, which is off", rejection.Feature)}
+		return Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs the feature gate %s, which is off", rejection.Feature)}
 	case allocator.NodeUnsuitable:
-		return Loss{Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
+		return Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
 	}
 	return Loss{Text: string(rejection.Code)}
 }
+
+// key joins what tells something apart from others of its kind.
+func key(parts ...any) string { return strings.TrimSuffix(fmt.Sprintln(parts...), "\n") }
 
 func value(format string, args ...any) []Value {
 	return []Value{{Text: fmt.Sprintf(format, args...), Count: 1}}
@@ -218,16 +224,20 @@ func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection)
 	text := firstLine(rejection.Err.Error())
 	switch {
 	case rejection.Code != allocator.SelectorError:
-		return Loss{Text: text}
+		return Loss{Key: text, Text: text}
 	case rejection.FromClass:
-		return Loss{Text: fmt.Sprintf("class %s, selector #%d fails: %s", r.Class.Name, rejection.Selector, text)}
+		return Loss{Key: key("class", r.Class.Name, rejection.Selector, text), Text: fmt.Sprintf("class %s, selector #%d fails: %s", r.Class.Name, rejection.Selector, text)}
 	}
-	return Loss{Text: fmt.Sprintf("selector #%d fails: %s", rejection.Selector, text)}
+	return Loss{Key: key("selector", rejection.Selector, text), Text: fmt.Sprintf("selector #%d fails: %s", rejection.Selector, text)}
 }
 
-// describeSelector finds the first false term of a selector and what it read.
-func (d *diagnosis) describeSelector(ctx context.Context, what string, selectors []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) Loss {
+// describeSelector finds the first false term of a selector, of a class or of the request itself, and what it read.
+func (d *diagnosis) describeSelector(ctx context.Context, class string, selectors []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) Loss {
 	expression := selectors[rejection.Selector].CEL.Expression
+	who := "the selector"
+	if class != "" {
+		who = "class " + class
+	}
 	for _, term := range d.cluster.Selectors().Terms(ctx, expression, device.ID.Driver, device.Device) {
 		if term.Err != nil || term.Match {
 			continue
@@ -241,11 +251,11 @@ func (d *diagnosis) describeSelector(ctx context.Context, what string, selectors
 			values = append(values, lastName(read.Expression)+" is "+read.Value)
 		}
 		return Loss{
-			Text: what + " wants " + term.Expression, Values: value("%s", strings.Join(values, ", ")),
+			Key: key(class, term.Expression), Text: who + " wants " + term.Expression, Values: value("%s", strings.Join(values, ", ")),
 			OtherDriver: rejection.Code == allocator.ClassSelectorRejected && len(term.Reads) == 1 && term.Reads[0].Expression == "device.driver",
 		}
 	}
-	return Loss{Text: what + " wants " + oneLine(expression)}
+	return Loss{Key: key(class, expression), Text: who + " wants " + oneLine(expression)}
 }
 
 func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualifiedName {

@@ -165,11 +165,7 @@ func partition(diagnoses []*diagnosis, numbers bool) [][]int {
 func (d *diagnosis) key(numbers bool) string {
 	var b strings.Builder
 	for _, r := range d.general {
-		message := r.Message
-		for _, id := range r.Devices {
-			message = strings.ReplaceAll(message, id.String(), "")
-		}
-		fmt.Fprintf(&b, "%s %s\n", r.Code, message)
+		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Key)
 	}
 	for _, s := range d.starved {
 		fmt.Fprintf(&b, "starved %d\n", s.funnel)
@@ -179,7 +175,7 @@ func (d *diagnosis) key(numbers bool) string {
 		j.key(&b, numbers)
 	}
 	for _, r := range d.pools {
-		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Message)
+		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Key)
 	}
 	fmt.Fprintf(&b, "%t %d", d.noPools, len(d.funnels))
 	return b.String()

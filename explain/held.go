@@ -53,9 +53,9 @@ func (r heldRequirement) propose(context.Context, *clusterSandbox, inspect.NodeN
 	return nil, nil
 }
 
-func (r heldRequirement) combine(_ context.Context, c *combination, _ int) (FixKind, string, error) {
+func (r heldRequirement) combine(_ context.Context, c *combination, _ int) (part, error) {
 	c.released = append(c.released, r.edit.claim)
-	return ReleaseClaim, "release " + r.edit.claim.String(), nil
+	return part{ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.claim}), "release " + r.edit.claim.String()}, nil
 }
 
 // releaseCost says how much it disturbs to release claims: nobody, or so many claims, pods and devices.

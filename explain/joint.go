@@ -32,7 +32,7 @@ type jointReason struct {
 }
 
 func (j *jointReason) key(b *strings.Builder, numbers bool) {
-	fmt.Fprintf(b, "%s %s %s %s %d", j.Code, j.Claim, j.Request, j.Message, j.needed)
+	fmt.Fprintf(b, "%s %s %s %s %d", j.Code, j.Claim, j.Request, j.Key, j.needed)
 	if numbers {
 		fmt.Fprintf(b, " %d %v", j.low, j.values)
 	}
@@ -86,19 +86,19 @@ func (d *diagnosis) jointReasons(ctx context.Context, exam *allocator.Examinatio
 	}}
 	switch alone {
 	case allocator.Allocated:
-		base.Message = "fits by itself, but not together with what comes before it"
+		base.Key, base.Message = "fits by itself", "fits by itself, but not together with what comes before it"
 		if claim == 0 {
 			base.Message = "fits by itself, but not together with the requests before it"
 		}
 		d.apart = &apart{claim: claim, request: request, codes: codes, devices: fittingDevices(r)}
 	case allocator.Undecided:
-		base.Message = "does not fit; the search for the reason was given up"
+		base.Key, base.Message = "given up", "does not fit; the search for the reason was given up"
 		codes = aloneCodes
 	default:
 		codes = aloneCodes
-		base.Message = "does not fit"
+		base.Key, base.Message = "does not fit", "does not fit"
 		if r.All && !r.Prioritized {
-			base.Message = "the devices that match cannot be had all together"
+			base.Key, base.Message = "all", "the devices that match cannot be had all together"
 		}
 		if !r.Prioritized && !r.All {
 			most, err := d.most(ctx, claim, request, r.Needed)
@@ -221,7 +221,9 @@ func (d *diagnosis) conflictReasons(exam *allocator.Examination, base *Reason, c
 			cmp.Compare(a.counterSet, b.counterSet), cmp.Compare(a.capacity, b.capacity))
 	})
 	for _, c := range order {
-		r := jointReason{nodes: 1, Reason: Reason{Code: c.code, Request: base.Request, Claim: base.Claim}}
+		r := jointReason{nodes: 1, Reason: Reason{
+			Code: c.code, Key: key(c.constraint, c.counterSet, c.capacity), Request: base.Request, Claim: base.Claim,
+		}}
 		switch c.code {
 		case allocator.MatchAttributeConflict, allocator.DistinctAttributeConflict:
 			kind, relation := "matchAttribute", "the same"

@@ -17,6 +17,13 @@ type missingClaim struct {
 	name     string
 }
 
+func (m *missingClaim) String() string {
+	if m.template {
+		return fmt.Sprintf("resourceclaimtemplate %q", m.name)
+	}
+	return fmt.Sprintf("resourceclaim %q", m.name)
+}
+
 // unread reports whether the object may exist without having been seen.
 func (m *missingClaim) unread(s *inspect.Snapshot, namespace string) bool {
 	resource := inspect.Claims

@@ -198,7 +198,7 @@ func (s *search) adding(e addDevicesEdit) change {
 		sum += a.count
 	}
 	c := change{
-		kind: AddDevices, edits: []edit{e}, node: inspect.NodeName(e.on.node.Name), cost: costDevices + sum, key: e.key(),
+		kind: AddDevices, edits: []edit{e}, node: inspect.NodeName(e.on.node.Name), namesNode: true, cost: costDevices + sum, key: e.key(),
 		message: fmt.Sprintf("add %s to %s", strings.Join(parts, " and "), e.on.node.Name),
 	}
 	if len(s.nodes) > maxSwept {

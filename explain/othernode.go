@@ -55,7 +55,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	}
 	at, _ := q.cluster.Snapshot().Node(node)
 	s.changes = append(s.changes, change{
-		kind: UseNode, node: node, cost: costNode, key: string(node), message: message,
+		kind: UseNode, node: node, namesNode: true, cost: costNode, key: string(node), message: message,
 		fitting: func(context.Context) (nodeSet, error) { // it was just asked
 			return nodeSet{nodes: []*corev1.Node{at}, lists: [][]int{{0}}}, nil
 		},

@@ -58,7 +58,7 @@ func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Po
 	}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
-		return !selectorMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == ""
+		return !selectorMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == nil
 	})
 }
 

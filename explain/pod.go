@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -33,10 +32,10 @@ type podClaims struct {
 	// templates names for each pending claim the template that asks for what it asks for, or "".
 	templates []string
 	notes     []Note
-	// missing: a claim or template does not exist, so the scheduler does not even try.
-	missing string
-	// absent is the entry that is missing, if it is one.
-	absent *missingClaim
+	// blocked says why the scheduler does not even try; it is "" if it does.
+	blocked string
+	// missing is the claim or template that does not exist, if that is why.
+	missing *missingClaim
 }
 
 // PodObject explains the claims of a pod that need not be in the snapshot.
@@ -56,7 +55,6 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*Explanation, error) {
 	s := c.Snapshot()
 	e := &Explanation{Subject: Subject{"Pod", pod.Namespace, pod.Name}, Basis: basisOf(c)}
-	name := pod.Namespace + "/" + pod.Name
 	claims := claimsFor(s, pod)
 	e.Waits = append(e.Waits, claims.notes...)
 	if len(claims.pending) > 0 {
@@ -68,16 +66,17 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if err != nil {
 		return nil, err
 	}
-	if claims.missing != "" {
-		limits := limitsOf(s)
-		e.Partial, e.Nodes.Total = limits.remarks, len(nodes)
-		e.Verdict, e.Message = Unsatisfiable, name+" cannot be scheduled: "+claims.missing
-		if claims.absent != nil && claims.absent.unread(s, pod.Namespace) {
-			e.Verdict, e.Message = Unknown, fmt.Sprintf("%s: not everything could be read, so it is not known whether %s", name, strings.Replace(claims.missing, " does not exist", " exists", 1))
+	if claims.blocked != "" {
+		e.Partial, e.Nodes.Total = limitsOf(s).remarks, len(nodes)
+		if claims.missing != nil && claims.missing.unread(s, pod.Namespace) {
+			e.Verdict = Unknown
+			e.remark("not everything could be read, so it is not known whether %s exists", claims.missing)
 			return e, nil
 		}
-		if claims.absent != nil {
-			e.Fixes, err = claims.absent.instead(pod, s, func(changed *corev1.Pod) (*Explanation, error) {
+		e.Verdict = Unsatisfiable
+		e.say("cannot be scheduled: %s", claims.blocked)
+		if claims.missing != nil {
+			e.Fixes, err = claims.missing.instead(pod, s, func(changed *corev1.Pod) (*Explanation, error) {
 				return PodObject(ctx, c, changed, opts)
 			})
 		}
@@ -127,9 +126,10 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
 		case !found:
-			out.missing = fmt.Sprintf("resourceclaim %q does not exist", name)
+			missing := &missingClaim{i, false, name}
+			out.blocked = missing.String() + " does not exist"
 			if entry.ResourceClaimName != nil {
-				out.absent = &missingClaim{i, false, name}
+				out.missing = missing
 			}
 		case claim.Status.Allocation != nil:
 			out.allocated = append(out.allocated, claim)
@@ -140,7 +140,7 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 			note("the claim %s is being deleted", name)
 		}
 		if found && full(claim, pod) {
-			out.missing = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
+			out.blocked = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
 		}
 	}
 	if status := pod.Status.ExtendedResourceClaimStatus; status != nil && pod.Spec.NodeName != "" {
@@ -176,13 +176,13 @@ func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int) {
 	entry := &pod.Spec.ResourceClaims[index]
 	if entry.ResourceClaimTemplateName == nil {
-		p.missing = fmt.Sprintf("its entry %s names neither a claim nor a template", entry.Name)
+		p.blocked = fmt.Sprintf("its entry %s names neither a claim nor a template", entry.Name)
 		return
 	}
 	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
 	if !ok {
-		p.missing = fmt.Sprintf("resourceclaimtemplate %q does not exist", *entry.ResourceClaimTemplateName)
-		p.absent = &missingClaim{index, true, *entry.ResourceClaimTemplateName}
+		p.missing = &missingClaim{index, true, *entry.ResourceClaimTemplateName}
+		p.blocked = p.missing.String() + " does not exist"
 		return
 	}
 	p.pending, p.templates = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name)), append(p.templates, template.Name)
@@ -198,12 +198,11 @@ func explainPodAllocated(e *Explanation, s *inspect.Snapshot, pod *corev1.Pod, c
 	for _, claim := range claims.allocated {
 		addDevices(e.Allocation, claim, claim.Status.Allocation)
 	}
-	name := pod.Namespace + "/" + pod.Name
 	switch {
 	case len(claims.allocated) == 0:
-		e.Message = name + " uses no resource claims"
+		e.say("uses no resource claims")
 	default:
-		e.Message = fmt.Sprintf("%s has all its devices: %s in %s", name, count(len(e.Allocation.Devices), "device"), count(len(claims.allocated), "claim"))
+		e.say("has all its devices: %s in %s", count(len(e.Allocation.Devices), "device"), count(len(claims.allocated), "claim"))
 	}
 }
 
@@ -212,28 +211,32 @@ func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node,
 	out := map[inspect.NodeName]Reason{}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for _, node := range nodes {
-		if message := unsuitable(s, pod, node, affinity, allocated); message != "" {
-			out[inspect.NodeName(node.Name)] = Reason{Code: allocator.NodeUnsuitable, Message: message}
+		if reason := unsuitable(s, pod, node, affinity, allocated); reason != nil {
+			out[inspect.NodeName(node.Name)] = *reason
 		}
 	}
 	return out
 }
 
-func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) string {
+func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) *Reason {
+	because := func(key, format string, args ...any) *Reason {
+		r := unsuitableFor(key, format, args...)
+		return &r
+	}
 	switch pod.Spec.NodeName {
 	case "":
 	case node.Name:
-		return "" // it was placed there, whatever has changed since
+		return nil // it was placed there, whatever has changed since
 	default:
-		return "the pod is bound to node " + pod.Spec.NodeName
+		return because("bound", "the pod is bound to node %s", pod.Spec.NodeName)
 	}
 	for _, claim := range allocated {
 		if !selectorMatches(claim.Status.Allocation.NodeSelector, node) {
-			return fmt.Sprintf("the devices of the allocated claim %s cannot be used from the node", claim.Name)
+			return because(key("claim", claim.Name), "the devices of the allocated claim %s cannot be used from the node", claim.Name)
 		}
 	}
 	if s.NodesAssumed() {
-		return "" // labels and taints are not known
+		return nil // labels and taints are not known
 	}
 	taints := node.Spec.Taints
 	if node.Spec.Unschedulable {
@@ -242,19 +245,23 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 	// Numeric tolerations are behind an alpha gate of the scheduler and off here.
 	taint, found := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, pod.Spec.Tolerations, blocking, false)
 	if found && taint.Key == corev1.TaintNodeUnschedulable {
-		return "the node is unschedulable"
+		return because("unschedulable", "the node is unschedulable")
 	}
 	if found {
-		return "the pod does not tolerate the node's taint " + taint.ToString()
+		return because(key("taint", taint.ToString()), "the pod does not tolerate the node's taint %s", taint.ToString())
 	}
 	match, err := affinity.Match(node)
 	switch {
 	case err != nil:
-		return "the node affinity of the pod cannot be evaluated: " + oneLine(err.Error())
+		return because(key("affinity error", err), "the node affinity of the pod cannot be evaluated: %s", oneLine(err.Error()))
 	case !match:
-		return "the node does not match the node selector or affinity of the pod"
+		return because("affinity", "the node does not match the node selector or affinity of the pod")
 	}
-	return ""
+	return nil
+}
+
+func unsuitableFor(key, format string, args ...any) Reason {
+	return Reason{Code: allocator.NodeUnsuitable, Key: key, Message: fmt.Sprintf(format, args...)}
 }
 
 func blocking(t *corev1.Taint) bool {

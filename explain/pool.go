@@ -42,19 +42,20 @@ func (r poolRequirement) effort(*question) int   { return 4 }
 func (r poolRequirement) price(*question) int    { return costDevices }
 
 func (r poolRequirement) propose(_ context.Context, _ *clusterSandbox, node inspect.NodeName) ([]change, error) {
-	text := r.publish()
-	if r.fault != "" {
-		text = fmt.Sprintf("have the driver correct pool %s: %s", r.edit.pool, r.fault)
-	}
 	return []change{{
-		kind: AddDevices, edits: []edit{r.edit}, node: node, cost: costDevices, key: r.edit.key() + r.fault, message: text,
+		kind: AddDevices, edits: []edit{r.edit}, node: node, namesNode: r.edit.pool.Pool == string(node),
+		cost: costDevices, key: r.edit.key(), message: r.repair(),
 	}}, nil
 }
 
-func (r poolRequirement) publish() string {
+// repair says what the driver has to do.
+func (r poolRequirement) repair() string {
+	if r.fault != "" {
+		return fmt.Sprintf("have the driver correct pool %s: %s", r.edit.pool, r.fault)
+	}
 	return "have the driver publish the missing slices of pool " + r.edit.pool.String()
 }
 
-func (r poolRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
-	return AddDevices, r.publish(), nil
+func (r poolRequirement) combine(context.Context, *combination, int) (part, error) {
+	return part{AddDevices, r.edit.key(), r.repair()}, nil
 }

@@ -32,6 +32,7 @@ func (q *question) prefilterRequest(claim *resourcev1.ResourceClaim, index int) 
 		return &Reason{
 			Code: allocator.ClassNotFound, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
 			Request: name, Path: path + ".deviceClassName",
+			Key: key(class), NamesRequest: true,
 			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s)),
 		}
 	}
@@ -43,6 +44,7 @@ func (q *question) prefilterRequest(claim *resourcev1.ResourceClaim, index int) 
 		return &Reason{
 			Code: allocator.FeatureDisabled, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
 			Request: request.Name, Path: path + ".firstAvailable",
+			Key: string(inspect.GatePrioritizedList), NamesRequest: true,
 			Message: fmt.Sprintf("request %s has subrequests, but the feature gate %s is off", request.Name, inspect.GatePrioritizedList),
 		}
 	}

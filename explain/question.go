@@ -65,9 +65,8 @@ func (a *answer) allocatable() bool {
 func (q *question) ask(ctx context.Context) ([]answer, error) {
 	unsuitable, suitable := q.sortNodes()
 	var answers []answer
-	for message, nodes := range unsuitable {
-		reason := Reason{Code: allocator.NodeUnsuitable, Message: message}
-		answers = append(answers, answer{q: q, nodes: nodes, unsuitable: &reason})
+	for _, u := range unsuitable {
+		answers = append(answers, answer{q: q, nodes: u.nodes, unsuitable: &u.reason})
 	}
 	for _, variant := range q.variants(suitable) {
 		nodes := q.nodes
@@ -96,32 +95,47 @@ func (q *question) ask(ctx context.Context) ([]answer, error) {
 	return answers, nil
 }
 
+// misfits are nodes that the pod cannot use for the same reason.
+type misfits struct {
+	reason Reason
+	nodes  []int
+}
+
 // sortNodes separates the nodes that the pod cannot use, by why not, from the others.
-func (q *question) sortNodes() (unsuitable map[string][]int, suitable []int) {
-	unsuitable = map[string][]int{}
+func (q *question) sortNodes() (unsuitable []*misfits, suitable []int) {
 	suitable = make([]int, 0, len(q.nodes))
 	if len(q.unsuitable) == 0 && q.extended == nil {
 		for i := range q.nodes {
 			suitable = append(suitable, i)
 		}
-		return unsuitable, suitable
+		return nil, suitable
 	}
+	byKey := map[string]*misfits{}
 	for i, node := range q.nodes {
-		reason, bad := q.unsuitable[inspect.NodeName(node.Name)]
-		misfit := ""
-		if !bad && q.extended != nil {
-			_, misfit = q.extended.on(node)
-		}
-		switch {
-		case bad:
-			unsuitable[reason.Message] = append(unsuitable[reason.Message], i)
-		case misfit != "":
-			unsuitable[misfit] = append(unsuitable[misfit], i)
-		default:
+		reason := q.misfit(node)
+		if reason == nil {
 			suitable = append(suitable, i)
+			continue
 		}
+		if byKey[reason.Key] == nil {
+			byKey[reason.Key] = &misfits{reason: *reason}
+			unsuitable = append(unsuitable, byKey[reason.Key])
+		}
+		byKey[reason.Key].nodes = append(byKey[reason.Key].nodes, i)
 	}
 	return unsuitable, suitable
+}
+
+// misfit is why the pod cannot use the node whatever its devices, or nil.
+func (q *question) misfit(node *corev1.Node) *Reason {
+	if reason, bad := q.unsuitable[inspect.NodeName(node.Name)]; bad {
+		return &reason
+	}
+	if q.extended == nil {
+		return nil
+	}
+	_, misfit := q.extended.on(node)
+	return misfit
 }
 
 // settle makes a question with extended resources a plain one if it is the same for all suitable nodes.
@@ -135,12 +149,8 @@ func (q *question) settle() {
 		return
 	}
 	for _, node := range q.nodes {
-		name := inspect.NodeName(node.Name)
-		if _, bad := q.unsuitable[name]; bad {
-			continue
-		}
-		if _, misfit := q.extended.on(node); misfit != "" {
-			q.unsuitable[name] = Reason{Code: allocator.NodeUnsuitable, Message: misfit}
+		if misfit := q.misfit(node); misfit != nil {
+			q.unsuitable[inspect.NodeName(node.Name)] = *misfit
 		}
 	}
 	q.claims, q.extended = variants[0].q.claims, nil

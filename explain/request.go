@@ -59,6 +59,6 @@ func (r requestRequirement) propose(context.Context, *clusterSandbox, inspect.No
 	return nil, nil
 }
 
-func (r requestRequirement) combine(context.Context, *combination, int) (FixKind, string, error) {
-	return "", "", nil
+func (r requestRequirement) combine(context.Context, *combination, int) (part, error) {
+	return part{}, nil
 }

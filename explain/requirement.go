@@ -24,7 +24,7 @@ type requirement interface {
 	propose(ctx context.Context, c *clusterSandbox, node inspect.NodeName) ([]change, error)
 	// combine says what giving it up is, as one of several edits that help only together; it may put an edit in
 	// the place of its own that gives up less.
-	combine(ctx context.Context, c *combination, i int) (FixKind, string, error)
+	combine(ctx context.Context, c *combination, i int) (part, error)
 }
 
 // clarifies is implemented by requirements of which only the conflict tells what there is instead.
@@ -113,7 +113,7 @@ func (r *requirementLists) list(ctx context.Context, b *sandbox) (*requirementLi
 	if err != nil || exam == nil {
 		return nil, err
 	}
-	list := &requirementList{}
+	list := &requirementList{all: []listed{}} // that there is none is something else than not to know
 	s := &site{b, exam}
 	for rank := range kinds {
 		k := &kinds[rank]

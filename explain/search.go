@@ -163,7 +163,7 @@ func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
 // fix describes a change that helps on so many nodes, one of which is given.
 func (s *search) fix(ctx context.Context, c *change, node inspect.NodeName, nodes int) *Fix {
 	f := &Fix{
-		Kind: c.kind, Also: c.also, Key: c.key, Node: node, Nodes: nodes,
+		Kind: c.kind, Also: c.also, Key: c.key, Node: node, Nodes: nodes, NamesNode: c.namesNode && node == c.node,
 		Patch: s.q.patchOf(ctx, c.edits), Message: oneLine(s.q.where(c.edits) + c.message),
 	}
 	for _, ref := range c.claims {

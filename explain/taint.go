@@ -118,8 +118,8 @@ func (r taintRequirement) tolerate(q *question, taint string) string {
 	return fmt.Sprintf("tolerate the taint %s%s", taint, forRequest(q, &r.Requirement))
 }
 
-func (r taintRequirement) combine(_ context.Context, c *combination, _ int) (FixKind, string, error) {
-	return TolerateTaint, r.tolerate(c.q, r.Taint), nil
+func (r taintRequirement) combine(_ context.Context, c *combination, _ int) (part, error) {
+	return part{TolerateTaint, fmt.Sprintf("%v %q", r.edit.at, r.Taint), r.tolerate(c.q, r.Taint)}, nil
 }
 
 // taintValues lists the values that the taint has on the devices of a node, sorted.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -88,21 +87,22 @@ func (r termRequirement) accept(q *question, c *comparison, v fieldValue) string
 }
 
 // combine puts the nearest value with which the edits together still help in the place of the term.
-func (r termRequirement) combine(ctx context.Context, c *combination, i int) (FixKind, string, error) {
+func (r termRequirement) combine(ctx context.Context, c *combination, i int) (part, error) {
+	dropped := part{RelaxSelector, fmt.Sprint(r.edit.at, r.Term), r.drop(ctx, c.q)}
 	wanted := c.q.comparison(ctx, r.Term)
 	if wanted == nil {
-		return RelaxSelector, r.drop(ctx, c.q), nil
+		return dropped, nil
 	}
 	for _, v := range c.q.nearestValues(wanted) {
 		e := r.edit
 		e.expression = wanted.with(v)
 		helps, err := c.helpsWith(ctx, i, e)
 		if err != nil {
-			return "", "", err
+			return part{}, err
 		}
 		if helps {
-			return RelaxSelector, cmp.Or(r.accept(c.q, wanted, v), r.drop(ctx, c.q)), nil
+			return part{RelaxSelector, fmt.Sprint(e.at, r.Term, e.expression), r.accept(c.q, wanted, v)}, nil
 		}
 	}
-	return RelaxSelector, r.drop(ctx, c.q), nil
+	return dropped, nil
 }

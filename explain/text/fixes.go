@@ -148,7 +148,7 @@ func (p *page) beside(r *explain.Requirement) {
 // fixWhere says on how many nodes it would fit.
 func fixWhere(f *explain.Fix) string {
 	switch {
-	case f.Nodes == 0, f.Nodes == 1 && strings.Contains(f.Message, string(f.Node)):
+	case f.Nodes == 0, f.Nodes == 1 && f.NamesNode:
 		return ""
 	case f.Nodes == 1:
 		return string(f.Node)
@@ -221,10 +221,10 @@ func (p *page) shortFunnel(g *explain.Group) string {
 		return ""
 	}
 	r := g.Reasons[0]
-	if p.e.Failure != nil && strings.Contains(p.e.Message, r.Message) {
+	if p.e.Failure != nil && r.Told {
 		return "the selector fails, as said above"
 	}
-	if r.Request != "" && !strings.Contains(r.Message, r.Request) {
+	if r.Request != "" && !r.NamesRequest {
 		return r.Request + ": " + r.Message
 	}
 	return r.Message
@@ -239,7 +239,7 @@ func (p *page) poolNote(g *explain.Group) string {
 		}
 		alone := len(g.Funnels) > 0 && g.Funnels[0].Steps[0].Most == 0
 		blamed := p.e.Conflict != nil && slices.ContainsFunc(p.e.Conflict.Requirements, func(q explain.Requirement) bool {
-			return q.Kind == explain.PoolRequired && strings.Contains(r.Message, strings.TrimPrefix(q.Path, "resourceslices of "))
+			return q.Kind == explain.PoolRequired && q.Pool == r.Pool
 		})
 		if alone || blamed {
 			return "; " + r.Message

@@ -51,7 +51,7 @@ func (p *page) groups() {
 
 // saidAlready reports that the headline says all that there is to say about all nodes.
 func (p *page) saidAlready(g *explain.Group) bool {
-	return len(p.e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && strings.Contains(p.e.Message, g.Reasons[0].Message)
+	return len(p.e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && g.Reasons[0].Told
 }
 
 func plural(n int, noun string) string {
@@ -75,7 +75,7 @@ func (p *page) group(g *explain.Group) {
 	// Reasons that belong to no request, such as a broken pool, or of a search that was aborted.
 	for _, r := range g.Reasons {
 		// What the headline says already is not repeated.
-		if (r.Request == "" || len(g.Funnels) == 0) && !strings.Contains(p.e.Message, r.Message) {
+		if (r.Request == "" || len(g.Funnels) == 0) && !r.Told {
 			p.add("  ", "    ", span(Plain, r.Message))
 		}
 	}

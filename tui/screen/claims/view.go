@@ -108,8 +108,7 @@ func headline(row *row, e *explain.Explanation) widget.Line {
 		mark, role = "? ", theme.Warn
 	}
 	name := row.namespace + "/" + row.name
-	message := strings.TrimLeft(strings.TrimPrefix(inspect.Sanitize(e.Message), name), ": ")
-	return widget.Line{{Text: mark, Role: role}, {Text: name, Role: theme.Name}, {Text: "  " + message, Role: theme.Strong}}
+	return widget.Line{{Text: mark, Role: role}, {Text: name, Role: theme.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: theme.Strong}}
 }
 
 // held lists devices: "gpu-a-01: gpu-0 gpu-1".
@@ -133,7 +132,7 @@ func where(fix explain.Fix) string {
 	switch {
 	case fix.Nodes > 1:
 		return fmt.Sprintf(" → %d nodes", fix.Nodes)
-	case fix.Nodes == 1 && !strings.Contains(fix.Message, string(fix.Node)):
+	case fix.Nodes == 1 && !fix.NamesNode:
 		return " → " + inspect.Sanitize(string(fix.Node))
 	}
 	return ""

@@ -144,7 +144,7 @@ func limitOf(n explain.NodeFit) explain.Reason {
 
 func limitText(n explain.NodeFit) string {
 	limit := limitOf(n)
-	if limit.Request == "" || strings.HasPrefix(limit.Message, "request "+limit.Request+":") {
+	if limit.Request == "" || limit.NamesRequest {
 		return limit.Message
 	}
 	return limit.Request + ": " + limit.Message
