@@ -6,29 +6,21 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 )
 
-// comparison is field OPERATOR constant, in this order.
-type comparison struct {
+// constantComparison is field OPERATOR constant, in this order, in a selector that is diagnosed.
+type constantComparison struct {
 	expr     ast.Expr
 	use      use
 	operator string // as it is written: ==, !=, <, <=, >, >= or in
-	// constant is what the field is compared with, in CEL's notation; kind is its type: string, int,
-	// double, bool, version, quantity or list.
+	// constant is what the field is compared with, in CEL's notation; kind is its type, as constantKind
+	// has it.
 	constant, kind string
 }
 
-var comparing = map[string]string{
-	operators.Equals: "==", operators.NotEquals: "!=", operators.Less: "<", operators.LessEquals: "<=",
-	operators.Greater: ">", operators.GreaterEquals: ">=", operators.In: "in",
-}
-
-var mirrored = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 // comparisonsIn returns the comparisons of fields with constants in a part of the selector.
-func (d *diagnosis) comparisonsIn(within ast.Expr) []comparison {
-	var out []comparison
+func (d *diagnosis) comparisonsIn(within ast.Expr) []constantComparison {
+	var out []constantComparison
 	ast.PreOrderVisit(within, ast.NewExprVisitor(func(e ast.Expr) {
 		if c, ok := d.comparison(e); ok {
 			out = append(out, c)
@@ -37,33 +29,28 @@ func (d *diagnosis) comparisonsIn(within ast.Expr) []comparison {
 	return out
 }
 
-func (d *diagnosis) comparison(e ast.Expr) (comparison, bool) {
-	if e.Kind() != ast.CallKind {
-		return comparison{}, false
-	}
-	call := e.AsCall()
-	operator, ok := comparing[call.FunctionName()]
-	if !ok || len(call.Args()) != 2 {
-		return comparison{}, false
-	}
-	left, right := call.Args()[0], call.Args()[1]
-	for range 2 {
-		if used := d.uses(left); len(used) == 1 && used[0].expr.ID() == left.ID() && !used[0].asked {
-			if kind := constantKind(right); kind != "" {
-				return comparison{expr: e, use: used[0], operator: operator, constant: d.text(right), kind: kind}, true
-			}
+func (d *diagnosis) comparison(e ast.Expr) (constantComparison, bool) {
+	var of use
+	isField := func(e ast.Expr) bool {
+		used := d.uses(e)
+		if len(used) != 1 || used[0].expr.ID() != e.ID() || used[0].asked {
+			return false
 		}
-		if operator, ok = mirrored[operator]; !ok {
-			break
-		}
-		left, right = right, left
+		of = used[0]
+		return true
 	}
-	return comparison{}, false
+	sides, ok := compared(e, isField, func(e ast.Expr) bool { return constantKind(e) != "" })
+	if !ok {
+		return constantComparison{}, false
+	}
+	return constantComparison{
+		expr: e, use: of, operator: sides.operator, constant: d.text(sides.constant), kind: constantKind(sides.constant),
+	}, true
 }
 
 // comparisonsOf returns the comparisons of the field of a use.
-func (d *diagnosis) comparisonsOf(u use) []comparison {
-	var out []comparison
+func (d *diagnosis) comparisonsOf(u use) []constantComparison {
+	var out []constantComparison
 	for _, c := range d.comparisonsIn(d.root) {
 		if c.use.field == u.field {
 			out = append(out, c)
@@ -72,40 +59,8 @@ func (d *diagnosis) comparisonsOf(u use) []comparison {
 	return out
 }
 
-// constantKind returns the type of a constant, or "".
-func constantKind(e ast.Expr) string {
-	switch e.Kind() {
-	case ast.LiteralKind:
-		switch e.AsLiteral().Value().(type) {
-		case string:
-			return "string"
-		case int64, uint64:
-			return "int"
-		case float64:
-			return "double"
-		case bool:
-			return "bool"
-		}
-	case ast.ListKind:
-		for _, element := range e.AsList().Elements() {
-			if constantKind(element) == "" {
-				return ""
-			}
-		}
-		return "list"
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case "semver":
-			return "version"
-		case "quantity":
-			return "quantity"
-		}
-	}
-	return ""
-}
-
 // bare returns the constant without quotes and without the function around it.
-func (c *comparison) bare() string {
+func (c *constantComparison) bare() string {
 	s := c.constant
 	for _, function := range []string{"semver(", "quantity("} {
 		if inner, ok := strings.CutPrefix(s, function); ok {
@@ -118,14 +73,14 @@ func (c *comparison) bare() string {
 	return s
 }
 
-func (c *comparison) asQuantity(f Field) string {
+func (c *constantComparison) asQuantity(f Field) string {
 	if c.operator == "in" || c.kind == "list" {
 		return ""
 	}
 	return fmt.Sprintf("%s.compareTo(quantity(%s)) %s 0", f.Expression(), quote(c.bare()), c.operator)
 }
 
-func (c *comparison) asVersion() string {
+func (c *constantComparison) asVersion() string {
 	return fmt.Sprintf("%s.compareTo(semver(%s)) %s 0", c.use.field.Expression(), quote(fullVersion(c.bare())), c.operator)
 }
 
@@ -151,7 +106,7 @@ func (d *diagnosis) comparisons() {
 }
 
 // differs reports whether a constant is of another type than the field, so that they cannot be equal.
-func (c *comparison) differs(has string) bool {
+func (c *constantComparison) differs(has string) bool {
 	numeric := func(t string) bool { return t == "int" || t == "double" }
 	switch {
 	case strings.HasPrefix(has, "list"):
@@ -164,12 +119,12 @@ func (c *comparison) differs(has string) bool {
 
 // fails reports whether CEL fails instead of finding the two not equal: with order, and with the types
 // that Kubernetes adds.
-func (c *comparison) fails(has string) bool {
+func (c *constantComparison) fails(has string) bool {
 	return c.operator != "==" && c.operator != "!=" || has == "version" || has == "quantity"
 }
 
 // mismatch explains a constant of the wrong type, or returns nil.
-func (d *diagnosis) mismatch(c *comparison, info *FieldInfo) *Finding {
+func (d *diagnosis) mismatch(c *constantComparison, info *FieldInfo) *Finding {
 	name, has, old := quote(c.use.field.Name), info.Type(), d.text(c.expr)
 	if !c.differs(has) {
 		return nil

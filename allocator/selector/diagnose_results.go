@@ -286,7 +286,7 @@ func (d *diagnosis) neverTrue() []int {
 }
 
 // valueHint adds which values a field has when it was compared with another one.
-func (d *diagnosis) valueHint(f *Finding, c *comparison) {
+func (d *diagnosis) valueHint(f *Finding, c *constantComparison) {
 	info := d.inv.Field(c.use.field)
 	if info == nil || c.kind != info.Type() {
 		return
@@ -301,7 +301,7 @@ func (d *diagnosis) valueHint(f *Finding, c *comparison) {
 	}
 	var values []string
 	for value := range info.Values {
-		values = append(values, (&comparison{constant: value}).bare())
+		values = append(values, (&constantComparison{constant: value}).bare())
 	}
 	if near := nearest(c.bare(), values); near != "" {
 		f.Message += fmt.Sprintf(" Did you mean %s?", quote(near))

@@ -72,6 +72,9 @@ type source struct {
 
 	partsOnce sync.Once
 	parts     []part // see Terms
+
+	comparisonOnce sync.Once
+	comparison     *Comparison // see Cache.Comparison
 }
 
 // Expression returns the source text.
