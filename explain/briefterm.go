@@ -3,28 +3,28 @@ package explain
 import (
 	"cmp"
 	"context"
-	"regexp"
-	"strings"
-)
 
-// fieldIn finds fields of the device, by their two spellings.
-var fieldIn = regexp.MustCompile(`device\.(?:attributes|capacity)\["[^"\\]+"\](?:\.\??(\w+)|\[\??"([^"\\]+)"\])`)
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+)
 
 // briefTerm leaves out of a term the domains of the fields, where their names tell them apart. It is for reading;
 // what is written into a selector is the whole term.
-func briefTerm(term string) string {
-	fields := map[string]string{}
-	for _, m := range fieldIn.FindAllStringSubmatch(term, -1) {
-		domain := m[0][:strings.LastIndexByte(strings.TrimSuffix(m[0], "]"), ']')+1]
-		if known, ok := fields[m[1]+m[2]]; ok && known != domain {
+func (q *question) briefTerm(term string) string {
+	uses := q.cluster.Selectors().FieldUses(term)
+	known := map[string]selector.Field{}
+	out, at := "", 0
+	for _, use := range uses {
+		if other, ok := known[use.Field.Name]; ok && other != use.Field {
 			return term
 		}
-		fields[m[1]+m[2]] = domain
+		known[use.Field.Name] = use.Field
+		out += term[at:use.Start] + use.Field.Name
+		at = use.End
 	}
-	return fieldIn.ReplaceAllString(term, "$1$2")
+	return out + term[at:]
 }
 
 // brief says a term in short: as its comparison if it is a plain one.
 func (q *question) brief(ctx context.Context, term string) string {
-	return cmp.Or(q.comparison(ctx, term).words(), briefTerm(term))
+	return cmp.Or(q.comparison(ctx, term).words(), q.briefTerm(term))
 }

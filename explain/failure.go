@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -119,11 +120,8 @@ func (f *Failure) describe(device *resourcev1.Device) {
 type deviceField struct{ kind, domain, name string }
 
 func parseField(expression string) (deviceField, bool) {
-	m := fieldText.FindStringSubmatch(expression)
-	if m == nil {
-		return deviceField{}, false
-	}
-	return deviceField{m[1], m[2], m[3]}, true
+	f, ok := selector.ParseField(expression)
+	return deviceField{f.Kind, f.Domain, f.Name}, ok
 }
 
 func (f deviceField) expression() string {

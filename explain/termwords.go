@@ -42,7 +42,7 @@ func (t termSource) describe(ctx context.Context, s *site, r *allocator.Examined
 	c := s.q.comparison(ctx, term)
 	devices := devicesWithout(r, t.without...)
 	if text = c.words(); text == "" {
-		return briefTerm(term), t.readings(ctx, s, devices, term)
+		return s.q.briefTerm(term), t.readings(ctx, s, devices, term)
 	}
 	counts := map[string]int{}
 	matching, having := 0, 0

@@ -3,9 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
@@ -29,9 +28,9 @@ import (
 
 // comparison is a term with one field and one literal.
 type comparison struct {
-	before, after string // of the term, around the literal
-	form          literalForm
-	text          string // of the literal, without its form
+	selector.Comparison
+	form literalForm
+	text string // of the literal, without its form
 	// kind, domain and name are the field's: device.kind["domain"].name.
 	kind, domain, name string
 	field              string // as messages name it
@@ -46,91 +45,31 @@ func (c *comparison) words() string {
 	return c.field + " " + c.relation + " " + c.text
 }
 
-type literalForm string
+type literalForm = selector.LiteralForm
 
 const (
-	quantityLiteral literalForm = "quantity"
-	versionLiteral  literalForm = "semver"
-	stringLiteral   literalForm = "string"
-	intLiteral      literalForm = "int"
-	boolLiteral     literalForm = "bool"
-)
-
-var (
-	fieldText   = regexp.MustCompile(`^device\.(attributes|capacity)\["([^"]+)"\]\.(\w+)$`)
-	literalText = regexp.MustCompile(`quantity\("([^"]*)"\)|semver\("([^"]*)"\)|"([^"\\]*)"|(?:^|[^\w."])(-?[0-9]+)(?:$|[^\w."])|(?:== )(true|false)$`)
-	// A relation of the field and a literal, or of compareTo and 0.
-	relationText = regexp.MustCompile(`(?:\.compareTo\((?:quantity|semver)\("[^"]*"\)\)|^device\.[^ ]+) (>=|<=|==|>|<) [^ ]+$`)
-	greaterThan  = regexp.MustCompile(`\.isGreaterThan\((quantity|semver)\("([^"]*)"\)\)$`)
-	lessThan     = regexp.MustCompile(`\.isLessThan\((quantity|semver)\("([^"]*)"\)\)$`)
+	quantityLiteral = selector.QuantityLiteral
+	versionLiteral  = selector.VersionLiteral
+	stringLiteral   = selector.StringLiteral
+	intLiteral      = selector.IntLiteral
+	boolLiteral     = selector.BoolLiteral
 )
 
 // comparison takes a term apart. nil: it is of another form.
-func (q *question) comparison(ctx context.Context, term string) *comparison {
-	split := q.cluster.Selectors().Terms(ctx, term, "", &resourcev1.Device{})
-	if len(split) != 1 || len(split[0].Reads) != 1 {
+func (q *question) comparison(_ context.Context, term string) *comparison {
+	c, ok := q.cluster.Selectors().Comparison(term)
+	if !ok {
 		return nil
 	}
-	read := split[0].Reads[0].Expression
-	field := fieldText.FindStringSubmatch(read)
-	if field != nil && !strings.Contains(term, read) {
-		read = fmt.Sprintf("device.%s[%q][%q]", field[1], field[2], field[3]) // the same in other words
+	return &comparison{
+		Comparison: c, form: c.Form, text: c.Literal, relation: string(c.Relation),
+		kind: c.Field.Kind, domain: c.Field.Domain, name: c.Field.Name, field: c.Field.Name,
 	}
-	if field == nil || strings.Count(term, read) != 1 || strings.Contains(term, "!") {
-		return nil
-	}
-	relation := relationOf(term)
-	// A strict comparison with a value that exists leaves out just that; "or equal" does not.
-	term = greaterThan.ReplaceAllString(term, `.compareTo($1("$2")) >= 0`)
-	term = lessThan.ReplaceAllString(term, `.compareTo($1("$2")) <= 0`)
-	masked := strings.Replace(term, read, strings.Repeat("_", len(read)), 1)
-	masked = strings.TrimSuffix(strings.TrimSuffix(masked, " >= 0"), " <= 0")
-	found := literalText.FindAllStringSubmatchIndex(masked, -1)
-	if strings.Contains(masked, ".compareTo(") {
-		found = slices.DeleteFunc(found, func(m []int) bool { return m[8] >= 0 }) // the number that it is compared with
-	}
-	if len(found) != 1 {
-		return nil
-	}
-	c := &comparison{kind: field[1], domain: field[2], name: field[3], field: field[3], relation: relation}
-	m := found[0]
-	for i, form := range []literalForm{quantityLiteral, versionLiteral, stringLiteral, intLiteral, boolLiteral} {
-		at := 2 + 2*i
-		if m[at] < 0 {
-			continue
-		}
-		c.form, c.text = form, term[m[at]:m[at+1]]
-		c.before, c.after = term[:m[at]], term[m[at+1]:]
-	}
-	c.before = strings.TrimSuffix(c.before, " > ") + strings.Repeat(" >= ", btoi(strings.HasSuffix(c.before, " > ")))
-	c.before = strings.TrimSuffix(c.before, " < ") + strings.Repeat(" <= ", btoi(strings.HasSuffix(c.before, " < ")))
-	return c
 }
 
-// relationOf reads the relation of a comparison; a call that gives a boolean by itself has none, except
-// isGreaterThan and isLessThan.
-func relationOf(term string) string {
-	switch {
-	case greaterThan.MatchString(term):
-		return ">"
-	case lessThan.MatchString(term):
-		return "<"
-	}
-	m := relationText.FindStringSubmatch(term)
-	if m == nil {
-		return ""
-	}
-	return m[1]
-}
-
-// with returns the term with another value.
-func (c *comparison) with(v fieldValue) string {
-	text := v.text
-	if c.form != intLiteral && c.form != boolLiteral {
-		text = strings.Trim(strconv.Quote(text), `"`)
-	}
-	return c.before + text + c.after
-}
+// with returns the term with another value. A strict comparison with a value that exists leaves out just
+// that; "or equal" does not.
+func (c *comparison) with(v fieldValue) string { return c.With(c.Relation.OrEqual(), v.text) }
 
 // fieldValue is a value that devices have.
 type fieldValue struct {
@@ -146,9 +85,9 @@ func (c *comparison) remark(v fieldValue) string {
 	switch {
 	case v.top && v.bottom && c.form != stringLiteral:
 		return ": no device has another"
-	case v.top && strings.Contains(c.before+c.after, ">="):
+	case v.top && c.Relation.OrEqual() == selector.AtLeast:
 		return ": no device has more"
-	case v.bottom && strings.Contains(c.before+c.after, "<="):
+	case v.bottom && c.Relation.OrEqual() == selector.AtMost:
 		return ": no device has less"
 	}
 	return ""
@@ -294,20 +233,32 @@ func (c *comparison) distance(values []fieldValue, i int) float64 {
 	return math.Abs(float64(i) - (float64(at) - 0.5))
 }
 
-var numbersIn = regexp.MustCompile(`[0-9]+`)
-
 // textDistance says how much two strings differ. Those that differ only in numbers, as "3g.40gb" and
 // "2g.20gb", are nearest, by the ratio of the numbers; others are by the letters.
 func textDistance(a, b string) float64 {
-	if numbersIn.ReplaceAllString(a, "0") != numbersIn.ReplaceAllString(b, "0") {
+	x, inA := numbersIn(a)
+	y, inB := numbersIn(b)
+	if inA != inB {
 		return 1 + float64(spell.Distance(a, b))
 	}
 	sum := 0.0
-	x, y := numbersIn.FindAllString(a, -1), numbersIn.FindAllString(b, -1)
 	for i := range x {
-		m, _ := strconv.ParseFloat(x[i], 64)
-		n, _ := strconv.ParseFloat(y[i], 64)
-		sum += math.Abs(math.Log((m + 1) / (n + 1)))
+		sum += math.Abs(math.Log((x[i] + 1) / (y[i] + 1)))
 	}
 	return sum / (1 + sum)
+}
+
+// numbersIn returns the numbers of a text, and the text with 0 in their places.
+func numbersIn(text string) (numbers []float64, without string) {
+	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
+	for {
+		start := strings.IndexFunc(text, isDigit)
+		if start < 0 {
+			return numbers, without + text
+		}
+		rest := strings.TrimLeftFunc(text[start:], isDigit)
+		number, _ := strconv.ParseFloat(text[start:len(text)-len(rest)], 64)
+		numbers = append(numbers, number)
+		without, text = without+text[:start]+"0", rest
+	}
 }
