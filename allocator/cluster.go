@@ -222,7 +222,7 @@ func (c *Cluster) viewOf(node *corev1.Node, claims []*resourcev1.ResourceClaim) 
 	if err != nil {
 		abort := &AbortError{Code: Malformed, Selector: -1, Err: err}
 		if len(claims) > 0 {
-			abort.Claim = inspect.ClaimRef{Namespace: claims[0].Namespace, Name: claims[0].Name}
+			abort.Claim = inspect.RefOf(claims[0])
 		}
 		return nil, abort
 	}

@@ -175,7 +175,7 @@ func (g *generator) breakPool(slices []*resourcev1.ResourceSlice) []*resourcev1.
 	case 4: // one is newer
 		last.Spec.Pool.Generation++
 	case 5: // a newer generation appears on some node
-		newer := g.newSlice(inspect.PoolID{Driver: last.Spec.Driver, Pool: last.Spec.Pool.Name}, pickOne(g.dice, everyNode, oneNode, nowhere))
+		newer := g.newSlice(inspect.PoolOf(last), pickOne(g.dice, everyNode, oneNode, nowhere))
 		newer.Spec.Pool.Generation = int64(2 - 2*g.n(2))
 		newer.Spec.Pool.ResourceSliceCount = int64(1 + g.n(2))
 		g.fillDevices(newer, nil)

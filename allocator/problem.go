@@ -90,7 +90,7 @@ func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, 
 	p := &problem{}
 	first := map[*resourcev1.ResourceClaim]*claimProblem{}
 	for i, claim := range claims {
-		cp := &claimProblem{index: i, ref: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, claim: claim, twin: first[claim]}
+		cp := &claimProblem{index: i, ref: inspect.RefOf(claim), claim: claim, twin: first[claim]}
 		if cp.twin == nil {
 			first[claim] = cp
 		}

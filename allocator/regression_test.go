@@ -171,7 +171,7 @@ func TestIgnoreIsLikeReleasing(t *testing.T) {
 		released.objects.Claims = nil
 		for _, claim := range q.objects.Claims {
 			if claim.Status.Allocation != nil && len(ignore) == 0 {
-				ignore[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = true
+				ignore[inspect.RefOf(claim)] = true
 				continue
 			}
 			released.objects.Claims = append(released.objects.Claims, claim)

@@ -163,7 +163,7 @@ func (b *board) play(t *testing.T, s *scenario.Scenario) {
 	for _, claim := range objects.Claims {
 		b.adminNamespace(t, claim.Namespace)
 		if err := b.offer(t, "ResourceClaim", claim); err != nil {
-			refused[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = err
+			refused[inspect.RefOf(claim)] = err
 		}
 	}
 	for _, i := range questions {

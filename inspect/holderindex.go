@@ -71,7 +71,7 @@ func newHolderIndex(claims []*resourcev1.ResourceClaim) *holderIndex {
 	var last PoolID
 	number := int32(-1)
 	eachResult(claims, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
-		if id := (PoolID{Driver: r.Driver, Pool: r.Pool}); number < 0 || id != last {
+		if id := DeviceOf(r).PoolID(); number < 0 || id != last {
 			var ok bool
 			if number, ok = x.numbers[id]; !ok {
 				number = int32(len(counts))
@@ -115,7 +115,7 @@ func (x *holderIndex) fill(claims []*resourcev1.ResourceClaim, numbers []int32, 
 	eachResult(claims, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
 		pool := &pools[numbers[i]]
 		pool.devices = append(pool.devices, r.Device)
-		pool.holders = append(pool.holders, Holder{Claim: ClaimRef{claim.Namespace, claim.Name}, Result: r})
+		pool.holders = append(pool.holders, Holder{Claim: RefOf(claim), Result: r})
 		i++
 	})
 	for n := range pools {
@@ -141,13 +141,13 @@ func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim) *holderInd
 	out := &holderIndex{numbers: x.numbers, pools: slices.Clone(x.pools)}
 	mine := map[int32]bool{} // copied
 	eachResult(removed, func(_ *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
-		pool := out.writable(PoolID{Driver: r.Driver, Pool: r.Pool}, mine)
+		pool := out.writable(DeviceOf(r).PoolID(), mine)
 		at := slices.IndexFunc(pool.holders, func(h Holder) bool { return h.Result == r })
 		pool.devices, pool.holders = slices.Delete(pool.devices, at, at+1), slices.Delete(pool.holders, at, at+1)
 	})
 	eachResult(added, func(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
-		h := Holder{Claim: ClaimRef{claim.Namespace, claim.Name}, Result: r}
-		pool := out.writable(PoolID{Driver: r.Driver, Pool: r.Pool}, mine)
+		h := Holder{Claim: RefOf(claim), Result: r}
+		pool := out.writable(DeviceOf(r).PoolID(), mine)
 		pool.insert(sort.Search(len(pool.holders), func(i int) bool {
 			if pool.devices[i] != r.Device {
 				return pool.devices[i] > r.Device

@@ -55,7 +55,7 @@ func (s *Snapshot) findIdleHolders() []*resourcev1.ResourceClaim {
 		if by := claim.Status.ReservedFor; len(by) > 0 && (len(ended) == 0 || !ended[PodRef{claim.Namespace, by[0].Name}]) {
 			continue
 		}
-		if s.Idle(ClaimRef{claim.Namespace, claim.Name}) {
+		if s.Idle(RefOf(claim)) {
 			out = append(out, claim)
 		}
 	}

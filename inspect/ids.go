@@ -1,6 +1,10 @@
 package inspect
 
-import "strings"
+import (
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
 
 // NodeName is the name of a Node.
 type NodeName string
@@ -10,6 +14,11 @@ type ClaimRef struct{ Namespace, Name string }
 
 // String returns "namespace/name".
 func (r ClaimRef) String() string { return r.Namespace + "/" + r.Name }
+
+// RefOf returns the name of a claim.
+func RefOf(claim *resourcev1.ResourceClaim) ClaimRef {
+	return ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+}
 
 // PodRef names a Pod.
 type PodRef struct{ Namespace, Name string }
@@ -31,6 +40,11 @@ func (p PoolID) Compare(q PoolID) int {
 	return strings.Compare(p.Pool, q.Pool)
 }
 
+// PoolOf returns the pool that a slice is a part of.
+func PoolOf(slice *resourcev1.ResourceSlice) PoolID {
+	return PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+}
+
 // DeviceID identifies a device. Device names are unique only within a pool.
 type DeviceID struct{ Driver, Pool, Device string }
 
@@ -46,4 +60,14 @@ func (d DeviceID) Compare(e DeviceID) int {
 		return c
 	}
 	return strings.Compare(d.Device, e.Device)
+}
+
+// DeviceOf returns the device that a result of an allocation names.
+func DeviceOf(result *resourcev1.DeviceRequestAllocationResult) DeviceID {
+	return DeviceID{Driver: result.Driver, Pool: result.Pool, Device: result.Device}
+}
+
+// DeviceIDOf returns the identity of the i-th device of a slice.
+func DeviceIDOf(slice *resourcev1.ResourceSlice, i int) DeviceID {
+	return DeviceID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name, Device: slice.Spec.Devices[i].Name}
 }

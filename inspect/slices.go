@@ -61,7 +61,7 @@ func nodeMatches(node *corev1.Node, name *string, all *bool, selector *nodeSelec
 // newSliceInfo is given a slice as it was published and with effective taints.
 func newSliceInfo(source, slice *resourcev1.ResourceSlice) *sliceInfo {
 	info := &sliceInfo{
-		source: source, slice: slice, pool: PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name},
+		source: source, slice: slice, pool: PoolOf(slice),
 		selector: parseNodeSelector(slice.Spec.NodeSelector),
 	}
 	if isTrue(slice.Spec.PerDeviceNodeSelection) {

@@ -53,8 +53,3 @@ func RuleSelects(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 }
 
 func unsetOr(want *string, have string) bool { return want == nil || *want == have }
-
-// DeviceIDOf returns the identity of the i-th device of a slice.
-func DeviceIDOf(slice *resourcev1.ResourceSlice, i int) DeviceID {
-	return DeviceID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name, Device: slice.Spec.Devices[i].Name}
-}

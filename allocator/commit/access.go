@@ -85,12 +85,12 @@ func (a *API) CheckAdminAccess(ctx context.Context, d *Decision) error {
 		return nil
 	}
 	for _, claim := range d.pending() {
-		if !slices.ContainsFunc(announced(d.Allocations[refOf(claim)]), func(d AnnouncedDevice) bool { return d.Admin }) {
+		if !slices.ContainsFunc(announced(d.Allocations[inspect.RefOf(claim)]), func(d AnnouncedDevice) bool { return d.Admin }) {
 			continue
 		}
 		labels, err := a.namespaceLabels(ctx, claim.Namespace)
 		if err == nil && labels[resourcev1.DRAAdminNamespaceLabelKey] != "true" {
-			return fmt.Errorf("claim %s asks for admin access, and its namespace lacks the label %s: \"true\" that permits it", refOf(claim), resourcev1.DRAAdminNamespaceLabelKey)
+			return fmt.Errorf("claim %s asks for admin access, and its namespace lacks the label %s: \"true\" that permits it", inspect.RefOf(claim), resourcev1.DRAAdminNamespaceLabelKey)
 		}
 	}
 	return ctx.Err()

@@ -206,7 +206,7 @@ func (r *run) agree(ctx context.Context, d *Decision) (bool, error) {
 // written.
 func (r *run) announce(ctx context.Context, d *Decision) error {
 	for _, claim := range d.pending() {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		a := &Announcement{Run: r.id, Action: Allocating, By: r.By, At: r.Clock.Now().UTC().Truncate(time.Second), Claims: d.pendingNames(), Devices: announced(d.Allocations[ref])}
 		marked := claim.DeepCopy()
 		if err := mark(marked, a); err != nil {
@@ -245,7 +245,7 @@ func (r *run) lookAgain(ctx context.Context, d *Decision) error {
 	var rivals []*resourcev1.ResourceClaim
 	for _, clash := range r.clashes(d, all) {
 		for _, ref := range clash.With {
-			i := slices.IndexFunc(wanted, func(c *resourcev1.ResourceClaim) bool { return refOf(c) == ref })
+			i := slices.IndexFunc(wanted, func(c *resourcev1.ResourceClaim) bool { return inspect.RefOf(c) == ref })
 			switch {
 			case i < 0 || slices.Contains(rivals, wanted[i]):
 			case r.goesFirst(wanted[i]):
@@ -268,7 +268,7 @@ func (r *run) lookAgain(ctx context.Context, d *Decision) error {
 func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wanted []*resourcev1.ResourceClaim, err error) {
 	found := 0
 	for _, claim := range claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		switch mine := r.claims[ref]; {
 		case mine != nil:
 			if claim.ResourceVersion != mine.ResourceVersion || claim.UID != mine.UID {
@@ -315,7 +315,7 @@ func (r *run) clashes(d *Decision, claims []*resourcev1.ResourceClaim) []Clash {
 func (d *Decision) with(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
 	out := slices.Clone(claims)
 	for i, claim := range out {
-		if allocation := d.Allocations[refOf(claim)]; allocation != nil {
+		if allocation := d.Allocations[inspect.RefOf(claim)]; allocation != nil {
 			with := *claim
 			with.Status.Allocation = allocation
 			out[i] = &with
@@ -334,7 +334,7 @@ func (r *run) clash(clashes []Clash) error {
 func (r *run) write(ctx context.Context, d *Decision) error {
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	for _, claim := range d.pending() {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		written := r.claims[ref].DeepCopy()
 		written.Status.Allocation = d.Allocations[ref].DeepCopy()
 		d.stamp(written, now)

@@ -131,10 +131,10 @@ func AnnouncementOn(claim *resourcev1.ResourceClaim) *Announcement {
 func mark(claim *resourcev1.ResourceClaim, a *Announcement) error {
 	text, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("announcing for claim %s: %w", refOf(claim), err)
+		return fmt.Errorf("announcing for claim %s: %w", inspect.RefOf(claim), err)
 	}
 	if len(text) > maxAnnouncement {
-		return fmt.Errorf("announcing for claim %s: %d bytes are more than other runs read", refOf(claim), len(text))
+		return fmt.Errorf("announcing for claim %s: %d bytes are more than other runs read", inspect.RefOf(claim), len(text))
 	}
 	if claim.Annotations == nil {
 		claim.Annotations = map[string]string{}
@@ -156,10 +156,6 @@ func unmark(claim *resourcev1.ResourceClaim) bool {
 		changed = true
 	}
 	return changed
-}
-
-func refOf(claim *resourcev1.ResourceClaim) inspect.ClaimRef {
-	return inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 }
 
 // HasLeftovers reports whether runs are at work in a cluster, or were killed, or left fences that are no

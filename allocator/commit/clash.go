@@ -38,20 +38,20 @@ func newLedger(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ledger 
 		}
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
-			h := inspect.Holder{Claim: refOf(claim), Result: r}
+			h := inspect.Holder{Claim: inspect.RefOf(claim), Result: r}
 			if !h.Admin() {
-				id := deviceOf(r)
+				id := inspect.DeviceOf(r)
 				l.holders[id] = append(l.holders[id], h)
 			}
 		}
 	}
 	newest := map[inspect.PoolID]int64{}
 	for _, slice := range s.Objects().Slices {
-		id := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		id := inspect.PoolOf(slice)
 		newest[id] = max(newest[id], slice.Spec.Pool.Generation)
 	}
 	for _, slice := range s.Objects().Slices {
-		id := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		id := inspect.PoolOf(slice)
 		if slice.Spec.Pool.Generation != newest[id] {
 			continue
 		}
@@ -62,10 +62,6 @@ func newLedger(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ledger 
 		}
 	}
 	return l
-}
-
-func deviceOf(r *resourcev1.DeviceRequestAllocationResult) inspect.DeviceID {
-	return inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
 }
 
 // clashes returns what is wrong with the devices of some claims, which are ours.

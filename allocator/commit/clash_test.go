@@ -31,7 +31,7 @@ func TestSharedAndWhole(t *testing.T) {
 			}}
 			snapshot := inspect.New(inspect.Objects{Slices: []*resourcev1.ResourceSlice{slice}}, inspect.Config{})
 			claims := []*resourcev1.ResourceClaim{holderOf("ours", tt.ours), holderOf("other", tt.other)}
-			clashes := newLedger(snapshot, claims).clashes(map[inspect.ClaimRef]bool{refOf(claims[0]): true})
+			clashes := newLedger(snapshot, claims).clashes(map[inspect.ClaimRef]bool{inspect.RefOf(claims[0]): true})
 			if (len(clashes) > 0) != tt.clash {
 				t.Errorf("clashes %v, want any: %v", clashes, tt.clash)
 			}

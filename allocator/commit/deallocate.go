@@ -38,7 +38,7 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, sho
 		}
 		delete(r.seen, ref)
 	}
-	going := func(claim *resourcev1.ResourceClaim) bool { return slices.Contains(refs, refOf(claim)) }
+	going := func(claim *resourcev1.ResourceClaim) bool { return slices.Contains(refs, inspect.RefOf(claim)) }
 	if len(endangeredBy(all, going)) > 0 {
 		r.fenceOff(ctx, going)
 	}
@@ -75,7 +75,7 @@ func (r *run) allClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, error
 }
 
 func shownAs(shown []*resourcev1.ResourceClaim, ref inspect.ClaimRef) *resourcev1.ResourceClaim {
-	i := slices.IndexFunc(shown, func(claim *resourcev1.ResourceClaim) bool { return refOf(claim) == ref })
+	i := slices.IndexFunc(shown, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == ref })
 	if i < 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (e *ChangedError) Error() string {
 // guard returns an error when a claim must not be cleared: it is reserved, or has changed since it was shown.
 func guard(now, shown *resourcev1.ResourceClaim) error {
 	if len(now.Status.ReservedFor) > 0 {
-		return &ReservedError{refOf(now), now.Status.ReservedFor}
+		return &ReservedError{inspect.RefOf(now), now.Status.ReservedFor}
 	}
 	if shown == nil {
 		return nil
@@ -106,7 +106,7 @@ func guard(now, shown *resourcev1.ResourceClaim) error {
 		what = "was changed by somebody after it was shown, though not in what it holds"
 	}
 	if what != "" {
-		return &ChangedError{refOf(now), what}
+		return &ChangedError{inspect.RefOf(now), what}
 	}
 	return nil
 }
@@ -115,13 +115,13 @@ func guard(now, shown *resourcev1.ResourceClaim) error {
 // holds what it held. Somebody else may have cleared it.
 func guardBegun(now, begun *resourcev1.ResourceClaim) error {
 	if len(now.Status.ReservedFor) > 0 {
-		return &ReservedError{refOf(now), now.Status.ReservedFor}
+		return &ReservedError{inspect.RefOf(now), now.Status.ReservedFor}
 	}
 	if now.UID == begun.UID && now.Status.Allocation == nil {
 		return nil
 	}
 	if what := changed(now, begun, "this began"); what != "" {
-		return &ChangedError{refOf(now), what}
+		return &ChangedError{inspect.RefOf(now), what}
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func holds(allocation *resourcev1.AllocationResult) string {
 	var names []string
 	if allocation != nil {
 		for i := range allocation.Devices.Results {
-			names = append(names, deviceOf(&allocation.Devices.Results[i]).String())
+			names = append(names, inspect.DeviceOf(&allocation.Devices.Results[i]).String())
 		}
 	}
 	if len(names) == 0 {

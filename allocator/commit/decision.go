@@ -43,7 +43,7 @@ type Decider func(ctx context.Context, s *inspect.Snapshot) (*Decision, error)
 func (d *Decision) pending() []*resourcev1.ResourceClaim {
 	var out []*resourcev1.ResourceClaim
 	for _, claim := range d.Claims {
-		if d.Allocations[refOf(claim)] != nil {
+		if d.Allocations[inspect.RefOf(claim)] != nil {
 			out = append(out, claim)
 		}
 	}
@@ -57,7 +57,7 @@ func (d *Decision) Same(other *Decision) bool { return d.key() == other.key() }
 func (d *Decision) key() string {
 	text := fmt.Sprintf("%q", d.Node)
 	for _, claim := range d.Claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		consumer, reserved := d.Consumers[ref]
 		if d.Allocations[ref] == nil && !reserved {
 			continue
@@ -81,7 +81,7 @@ func (d *Decision) key() string {
 func (d *Decision) pendingNames() []string {
 	var out []string
 	for _, claim := range d.pending() {
-		out = append(out, refOf(claim).String())
+		out = append(out, inspect.RefOf(claim).String())
 	}
 	return out
 }
@@ -91,7 +91,7 @@ func (d *Decision) pendingNames() []string {
 func (d *Decision) Written(now metav1.Time) []*resourcev1.ResourceClaim {
 	out := make([]*resourcev1.ResourceClaim, len(d.Claims))
 	for i, claim := range d.Claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		out[i] = claim.DeepCopy()
 		if allocation := d.Allocations[ref]; allocation != nil {
 			out[i].Status.Allocation = allocation.DeepCopy()
@@ -153,7 +153,7 @@ func Decide(ctx context.Context, cluster *allocator.Cluster, claims []*resourcev
 		if err := addShareIDs(allocation); err != nil {
 			return nil, err
 		}
-		d.Allocations[refOf(claim)] = allocation
+		d.Allocations[inspect.RefOf(claim)] = allocation
 	}
 	return d, nil
 }
@@ -192,7 +192,7 @@ func availableOn(node *corev1.Node, claims []*resourcev1.ResourceClaim) (bool, e
 		}
 		selector, err := nodeaffinity.NewNodeSelector(claim.Status.Allocation.NodeSelector)
 		if err != nil {
-			return false, fmt.Errorf("reading the node selector of resourceclaim %s: %w", refOf(claim), err)
+			return false, fmt.Errorf("reading the node selector of resourceclaim %s: %w", inspect.RefOf(claim), err)
 		}
 		if !selector.Match(node) {
 			return false, nil
@@ -236,15 +236,15 @@ func (d *Decision) AddConsumers(of func(*resourcev1.ResourceClaim) (*corev1.Pod,
 			return err
 		}
 		if pod.UID == "" {
-			return fmt.Errorf("reserving %s: the uid of its pod is not known", refOf(claim))
+			return fmt.Errorf("reserving %s: the uid of its pod is not known", inspect.RefOf(claim))
 		}
 		reserved := slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool { return c.UID == pod.UID })
 		switch {
 		case reserved:
 		case len(claim.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize:
-			return fmt.Errorf("reserving %s for pod %s: it is reserved by %d consumers, which is the limit", refOf(claim), pod.Name, len(claim.Status.ReservedFor))
+			return fmt.Errorf("reserving %s for pod %s: it is reserved by %d consumers, which is the limit", inspect.RefOf(claim), pod.Name, len(claim.Status.ReservedFor))
 		default:
-			d.Consumers[refOf(claim)] = resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}
+			d.Consumers[inspect.RefOf(claim)] = resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID}
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // DryRun sends the writes of a decision to a server that stores nothing, and returns the claims as it
@@ -13,7 +15,7 @@ import (
 func (c *Committer) DryRun(ctx context.Context, d *Decision) ([]*resourcev1.ResourceClaim, error) {
 	written := d.Written(metav1.NewTime(c.Clock.Now()).Rfc3339Copy())
 	for i, claim := range d.Claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		out := claim.DeepCopy()
 		if d.Allocations[ref] != nil {
 			meta, err := c.Server.UpdateMeta(ctx, written[i])
@@ -39,7 +41,7 @@ func (c *Committer) DryRunDeallocate(ctx context.Context, claims []*resourcev1.R
 	out := make([]*resourcev1.ResourceClaim, len(claims))
 	for i, claim := range claims {
 		if len(claim.Status.ReservedFor) > 0 {
-			return nil, &ReservedError{refOf(claim), claim.Status.ReservedFor}
+			return nil, &ReservedError{inspect.RefOf(claim), claim.Status.ReservedFor}
 		}
 		out[i] = Cleared(claim)
 		if claim.Status.Allocation == nil {
@@ -50,7 +52,7 @@ func (c *Committer) DryRunDeallocate(ctx context.Context, claims []*resourcev1.R
 			_, err = c.Server.UpdateMeta(ctx, out[i])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("deallocating claim %s: %w", refOf(claim), err)
+			return nil, fmt.Errorf("deallocating claim %s: %w", inspect.RefOf(claim), err)
 		}
 		out[i].Status = status.Status
 	}

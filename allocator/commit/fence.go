@@ -97,10 +97,10 @@ func endangeredBy(claims []*resourcev1.ResourceClaim, going func(*resourcev1.Res
 		if !leaving[id] {
 			continue
 		}
-		slices.SortFunc(holders, func(a, b *resourcev1.ResourceClaim) int { return compareRefs(refOf(a), refOf(b)) })
+		slices.SortFunc(holders, func(a, b *resourcev1.ResourceClaim) int { return compareRefs(inspect.RefOf(a), inspect.RefOf(b)) })
 		e := endangered{device: id, uid: holders[0].UID}
 		for _, claim := range holders {
-			e.with = append(e.with, refOf(claim))
+			e.with = append(e.with, inspect.RefOf(claim))
 		}
 		out = append(out, e)
 	}
@@ -118,7 +118,7 @@ func exclusive(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
 		if h := (inspect.Holder{Result: r}); !h.Admin() && !h.Shared() {
-			out = append(out, deviceOf(r))
+			out = append(out, inspect.DeviceOf(r))
 		}
 	}
 	return out

@@ -19,7 +19,7 @@ func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceCl
 	claims := slices.Clone(d.Claims)
 	var errs []error
 	for i, claim := range d.Claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		if d.Allocations[ref] != nil {
 			claims[i] = withSpec(r.claims[ref], claim)
 		}
@@ -36,7 +36,7 @@ func (r *run) finish(ctx context.Context, d *Decision) ([]*resourcev1.ResourceCl
 		r.tell(Event{Step: Reserved, Claim: ref})
 	}
 	for i, claim := range d.Claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		if d.Allocations[ref] == nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func (r *run) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, cons
 	if err != nil {
 		return nil, err
 	}
-	written, err := r.change(ctx, refOf(claim), func(now *resourcev1.ResourceClaim) (bool, error) {
+	written, err := r.change(ctx, inspect.RefOf(claim), func(now *resourcev1.ResourceClaim) (bool, error) {
 		switch {
 		case now.UID != claim.UID:
 			return false, errors.New("the claim was replaced by another one of the same name")

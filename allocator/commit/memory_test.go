@@ -153,8 +153,8 @@ func fight(t *testing.T, seeds uint64, setUp func(*Committer)) (total fought) {
 // leave clears all claims.
 func leave(w *world) {
 	for _, claim := range w.list() {
-		w.claims[refOf(claim)].Status.Allocation, w.claims[refOf(claim)].Status.ReservedFor = nil, nil
-		unmark(w.claims[refOf(claim)])
+		w.claims[inspect.RefOf(claim)].Status.Allocation, w.claims[inspect.RefOf(claim)].Status.ReservedFor = nil, nil
+		unmark(w.claims[inspect.RefOf(claim)])
 	}
 }
 

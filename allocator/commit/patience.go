@@ -7,6 +7,8 @@ import (
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Anybody who may update a claim can write an announcement on it, and go on changing it. So everything that a
@@ -45,7 +47,7 @@ func (r *run) late() error {
 func (r *run) wait(ctx context.Context, claim *resourcev1.ResourceClaim) error {
 	if !r.named[claim.UID] {
 		r.named[claim.UID] = true
-		r.tell(Event{Step: Waiting, Claim: refOf(claim), By: AnnouncementOn(claim).By, Wait: r.maxWaiting() - r.waited})
+		r.tell(Event{Step: Waiting, Claim: inspect.RefOf(claim), By: AnnouncementOn(claim).By, Wait: r.maxWaiting() - r.waited})
 	}
 	d := min(pollMax, pollWait<<min(r.polls, 10), r.maxWaiting()-r.waited)
 	r.polls++
@@ -64,7 +66,7 @@ func (r *run) goesFirst(claim *resourcev1.ResourceClaim) bool {
 // of its announcement for its next write, which now fails; so it has to decide again. An announcement that cannot
 // be removed is waited for like one that goes first; when that is over it is ignored.
 func (r *run) revoke(ctx context.Context, claim *resourcev1.ResourceClaim) error {
-	ref, by := refOf(claim), AnnouncementOn(claim).By
+	ref, by := inspect.RefOf(claim), AnnouncementOn(claim).By
 	changed := claim.DeepCopy()
 	unmark(changed)
 	_, err := r.Server.UpdateMeta(ctx, changed)

@@ -204,8 +204,8 @@ func decodeClaim(data []byte, ref inspect.ClaimRef) (*resourcev1.ResourceClaim, 
 	if err := decode(data, claim); err != nil {
 		return nil, err
 	}
-	if claim.Kind != "ResourceClaim" || refOf(claim) != ref {
-		return nil, fmt.Errorf("reading the answer: it is not resourceclaim %s, but %q %s", ref, claim.Kind, refOf(claim))
+	if claim.Kind != "ResourceClaim" || inspect.RefOf(claim) != ref {
+		return nil, fmt.Errorf("reading the answer: it is not resourceclaim %s, but %q %s", ref, claim.Kind, inspect.RefOf(claim))
 	}
 	return claim, nil
 }
@@ -259,13 +259,13 @@ func (a *API) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim)
 			Allocation: claim.Status.Allocation, ReservedFor: claim.Status.ReservedFor,
 		})
 		if err != nil {
-			return fmt.Errorf("writing the status of claim %s: %w", refOf(claim), err)
+			return fmt.Errorf("writing the status of claim %s: %w", inspect.RefOf(claim), err)
 		}
 		for _, field := range []string{"allocation", "reservedFor"} {
 			unstructured.RemoveNestedField(object.Object, "status", field)
 			if value, ok := status[field]; ok {
 				if err := unstructured.SetNestedField(object.Object, value, "status", field); err != nil {
-					return fmt.Errorf("writing the status of claim %s: %w", refOf(claim), err)
+					return fmt.Errorf("writing the status of claim %s: %w", inspect.RefOf(claim), err)
 				}
 			}
 		}
@@ -275,7 +275,7 @@ func (a *API) UpdateStatus(ctx context.Context, claim *resourcev1.ResourceClaim)
 
 // update changes a claim as the server has it, if it still is at the version that was read.
 func (a *API) update(ctx context.Context, claim *resourcev1.ResourceClaim, subresource string, change func(*unstructured.Unstructured) error) (*resourcev1.ResourceClaim, error) {
-	ref := refOf(claim)
+	ref := inspect.RefOf(claim)
 	data, err := a.do(ctx, a.client.Get().AbsPath(a.path(ref)...))
 	if err != nil {
 		if apierrors.IsNotFound(err) {

@@ -31,12 +31,12 @@ func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (riva
 	wanted := map[inspect.DeviceID]bool{}
 	for _, allocation := range d.Allocations {
 		for i := range allocation.Devices.Results {
-			wanted[deviceOf(&allocation.Devices.Results[i])] = true
+			wanted[inspect.DeviceOf(&allocation.Devices.Results[i])] = true
 		}
 	}
 	asked := 0
 	for _, claim := range d.Snapshot.Objects().Claims {
-		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil || d.Allocations[refOf(claim)] != nil {
+		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil || d.Allocations[inspect.RefOf(claim)] != nil {
 			continue
 		}
 		if asked == maxRivals {
@@ -51,7 +51,7 @@ func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (riva
 			return nil, false, err
 		}
 		if devices := usableOf(examined, wanted); len(devices) > 0 {
-			rivals = append(rivals, Rival{Claim: refOf(claim), Pods: d.Snapshot.PodsOf(refOf(claim)), Devices: devices})
+			rivals = append(rivals, Rival{Claim: inspect.RefOf(claim), Pods: d.Snapshot.PodsOf(inspect.RefOf(claim)), Devices: devices})
 		}
 	}
 	return rivals, true, nil

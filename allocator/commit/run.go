@@ -123,7 +123,7 @@ func (r *run) tell(e Event) {
 // sight notes the announcements of other runs. Only times of this machine are compared.
 func (r *run) sight(claims []*resourcev1.ResourceClaim) {
 	for _, claim := range claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		if a := AnnouncementOn(claim); a == nil || a.Run == r.id {
 			delete(r.seen, ref)
 			continue
@@ -137,7 +137,7 @@ func (r *run) sight(claims []*resourcev1.ResourceClaim) {
 // dead reports whether the announcement on a claim has stayed the same for so long that its run may be
 // taken for dead.
 func (r *run) dead(claim *resourcev1.ResourceClaim) bool {
-	was, ok := r.seen[refOf(claim)]
+	was, ok := r.seen[inspect.RefOf(claim)]
 	return ok && was.uid == claim.UID && was.version == claim.ResourceVersion && r.Clock.Now().Sub(was.at) >= r.patience()
 }
 

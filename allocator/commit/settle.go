@@ -41,15 +41,17 @@ func (r *run) nearby() func(*resourcev1.ResourceClaim) bool {
 	pools := map[inspect.PoolID]bool{}
 	for _, allocation := range r.intended {
 		for i := range allocation.Devices.Results {
-			pools[deviceOf(&allocation.Devices.Results[i]).PoolID()] = true
+			pools[inspect.DeviceOf(&allocation.Devices.Results[i]).PoolID()] = true
 		}
 	}
 	return func(claim *resourcev1.ResourceClaim) bool {
-		if r.intended[refOf(claim)] != nil {
+		if r.intended[inspect.RefOf(claim)] != nil {
 			return true
 		}
 		return claim.Status.Allocation != nil && slices.ContainsFunc(claim.Status.Allocation.Devices.Results,
-			func(result resourcev1.DeviceRequestAllocationResult) bool { return pools[deviceOf(&result).PoolID()] })
+			func(result resourcev1.DeviceRequestAllocationResult) bool {
+				return pools[inspect.DeviceOf(&result).PoolID()]
+			})
 	}
 }
 
@@ -80,15 +82,15 @@ func (r *run) check(ctx context.Context, d *Decision) error {
 func (r *run) judge(d *Decision, claims []*resourcev1.ResourceClaim) error {
 	found := map[inspect.ClaimRef]bool{}
 	for _, claim := range claims {
-		ref := refOf(claim)
+		ref := inspect.RefOf(claim)
 		if want := r.intended[ref]; want != nil && claim.UID == r.claims[ref].UID && sameDevices(claim.Status.Allocation, want) {
 			found[ref] = true
 			r.claims[ref] = claim
 		}
 	}
 	for _, claim := range d.pending() {
-		if !found[refOf(claim)] {
-			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", refOf(claim))
+		if !found[inspect.RefOf(claim)] {
+			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", inspect.RefOf(claim))
 		}
 	}
 	if clashes := r.clashes(d, claims); len(clashes) > 0 {

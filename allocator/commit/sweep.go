@@ -34,9 +34,9 @@ func (r *run) sweepClaims(ctx context.Context) error {
 		return err
 	}
 	if last := r.suspects(claims); last != nil {
-		left := r.patience() - r.Clock.Now().Sub(r.seen[refOf(last)].at)
+		left := r.patience() - r.Clock.Now().Sub(r.seen[inspect.RefOf(last)].at)
 		if left > 0 {
-			r.tell(Event{Step: Suspected, Claim: refOf(last), By: AnnouncementOn(last).By, Wait: left})
+			r.tell(Event{Step: Suspected, Claim: inspect.RefOf(last), By: AnnouncementOn(last).By, Wait: left})
 			if err := r.Clock.Sleep(ctx, left); err != nil {
 				return err
 			}
@@ -54,11 +54,11 @@ func (r *run) sweepClaims(ctx context.Context) error {
 func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
 	var last *resourcev1.ResourceClaim
 	for _, claim := range claims {
-		was, ok := r.seen[refOf(claim)]
+		was, ok := r.seen[inspect.RefOf(claim)]
 		if !ok || r.ignored[claim.UID] || was.uid != claim.UID || was.version != claim.ResourceVersion {
 			continue
 		}
-		if last == nil || was.at.After(r.seen[refOf(last)].at) {
+		if last == nil || was.at.After(r.seen[inspect.RefOf(last)].at) {
 			last = claim
 		}
 	}
@@ -73,12 +73,12 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	dead := r.deadOnes(claims)
 	wrong, unclear := r.wrong(ctx, dead, claims)
 	if len(wrong) > 0 {
-		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return wrong[refOf(claim)] })
+		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return wrong[inspect.RefOf(claim)] })
 	}
 	var cleared, rest []*resourcev1.ResourceClaim
 	undone := map[inspect.ClaimRef]bool{}
 	for _, claim := range dead {
-		ref, a := refOf(claim), AnnouncementOn(claim)
+		ref, a := inspect.RefOf(claim), AnnouncementOn(claim)
 		if unclear[ref] != nil {
 			r.leave(ref, unclear[ref])
 			continue
@@ -99,7 +99,7 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	}
 	r.fenceLate(ctx, cleared)
 	for _, claim := range rest {
-		r.clear(ctx, claim, undone[refOf(claim)])
+		r.clear(ctx, claim, undone[inspect.RefOf(claim)])
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *run) wrong(ctx context.Context, dead, claims []*resourcev1.ResourceClai
 		switch {
 		case !a.wrote(claim.Status.Allocation) || len(claim.Status.ReservedFor) > 0:
 		case incomplete(claim, a, claims):
-			wrong[refOf(claim)] = true
+			wrong[inspect.RefOf(claim)] = true
 		default:
 			complete = append(complete, claim)
 		}
@@ -137,14 +137,14 @@ func (r *run) wrong(ctx context.Context, dead, claims []*resourcev1.ResourceClai
 	s, err := r.readSlices(ctx)
 	if err != nil {
 		for _, claim := range complete {
-			unclear[refOf(claim)] = err
+			unclear[inspect.RefOf(claim)] = err
 		}
 		return wrong, unclear
 	}
 	books := newLedger(s, claims)
 	for _, claim := range complete {
-		if len(books.clashes(map[inspect.ClaimRef]bool{refOf(claim): true})) > 0 {
-			wrong[refOf(claim)] = true
+		if len(books.clashes(map[inspect.ClaimRef]bool{inspect.RefOf(claim): true})) > 0 {
+			wrong[inspect.RefOf(claim)] = true
 		}
 	}
 	return wrong, unclear
@@ -155,13 +155,13 @@ func incomplete(claim *resourcev1.ResourceClaim, a *Announcement, claims []*reso
 	return slices.ContainsFunc(claims, func(other *resourcev1.ResourceClaim) bool {
 		b := AnnouncementOn(other)
 		return b != nil && b.Run == a.Run && b.Action == Allocating && other.Status.Allocation == nil &&
-			a.covers(refOf(other)) && b.covers(refOf(claim))
+			a.covers(inspect.RefOf(other)) && b.covers(inspect.RefOf(claim))
 	})
 }
 
 // clear removes the announcement of a dead run.
 func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone bool) {
-	ref, by := refOf(claim), AnnouncementOn(claim).By
+	ref, by := inspect.RefOf(claim), AnnouncementOn(claim).By
 	claim = claim.DeepCopy()
 	unmark(claim)
 	if _, err := r.Server.UpdateMeta(ctx, claim); err != nil {

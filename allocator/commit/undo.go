@@ -177,7 +177,7 @@ func (r *run) mayClear(claim *resourcev1.ResourceClaim) bool {
 // that the write took effect and no other run has announced anything since. The scheduler reserves the claim
 // in the same write.
 func (r *run) wroteTo(claim *resourcev1.ResourceClaim) bool {
-	ref := refOf(claim)
+	ref := inspect.RefOf(claim)
 	if !sameDevices(claim.Status.Allocation, r.intended[ref]) {
 		return false
 	}

@@ -71,7 +71,7 @@ func (f *follower) list(ctx context.Context) error {
 	}
 	f.version, f.claims = version, map[inspect.ClaimRef]*resourcev1.ResourceClaim{}
 	for _, claim := range claims {
-		f.claims[refOf(claim)] = claim
+		f.claims[inspect.RefOf(claim)] = claim
 	}
 	return f.show()
 }
@@ -149,7 +149,7 @@ func (f *follower) apply(kind watch.EventType, object []byte) error {
 	if kind == watch.Bookmark {
 		return nil
 	}
-	ref := refOf(claim)
+	ref := inspect.RefOf(claim)
 	if kind == watch.Deleted {
 		delete(f.claims, ref)
 	} else {

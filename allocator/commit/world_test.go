@@ -102,9 +102,9 @@ func (w *world) snapshot() *inspect.Snapshot {
 func (w *world) write(claim *resourcev1.ResourceClaim, change func(stored *resourcev1.ResourceClaim) error) (*resourcev1.ResourceClaim, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	stored, ok := w.claims[refOf(claim)]
+	stored, ok := w.claims[inspect.RefOf(claim)]
 	if !ok || stored.UID != claim.UID || stored.ResourceVersion != claim.ResourceVersion {
-		return nil, fmt.Errorf("%w: %s", ErrConflict, refOf(claim))
+		return nil, fmt.Errorf("%w: %s", ErrConflict, inspect.RefOf(claim))
 	}
 	was := stored
 	stored = stored.DeepCopy()
@@ -113,7 +113,7 @@ func (w *world) write(claim *resourcev1.ResourceClaim, change func(stored *resou
 	}
 	w.version++
 	stored.ResourceVersion = strconv.Itoa(w.version)
-	w.claims[refOf(claim)] = stored
+	w.claims[inspect.RefOf(claim)] = stored
 	if w.wrote != nil {
 		w.wrote(was, stored)
 	}
@@ -155,7 +155,7 @@ func (w *world) holders(claim *resourcev1.ResourceClaim) int {
 		}
 		for _, r := range other.Status.Allocation.Devices.Results {
 			for _, mine := range claim.Status.Allocation.Devices.Results {
-				if deviceOf(&r) == deviceOf(&mine) {
+				if inspect.DeviceOf(&r) == inspect.DeviceOf(&mine) {
 					n++
 				}
 			}
@@ -210,7 +210,7 @@ var errDenied = errors.New("forbidden")
 
 // may is an error where the process may not write a claim.
 func (p *process) may(claim *resourcev1.ResourceClaim) error {
-	if p.denied[refOf(claim)] {
+	if p.denied[inspect.RefOf(claim)] {
 		return errDenied
 	}
 	return nil
@@ -258,8 +258,8 @@ func (p *process) Follow(ctx context.Context, d time.Duration, relevant func(*re
 		}
 		changed := len(known) == 0
 		for _, claim := range claims {
-			changed = changed || known[refOf(claim)] != claim.ResourceVersion && relevant(claim)
-			known[refOf(claim)] = claim.ResourceVersion
+			changed = changed || known[inspect.RefOf(claim)] != claim.ResourceVersion && relevant(claim)
+			known[inspect.RefOf(claim)] = claim.ResourceVersion
 		}
 		if changed && !see(claims) {
 			return nil

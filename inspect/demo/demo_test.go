@@ -151,10 +151,10 @@ func TestAllocationsAreWhatTheSchedulerWrites(t *testing.T) {
 		if claim.Status.Allocation == nil {
 			continue
 		}
-		t.Run(refOf(claim).String(), func(t *testing.T) {
+		t.Run(inspect.RefOf(claim).String(), func(t *testing.T) {
 			fresh := claim.DeepCopy()
 			fresh.Status = resourcev1.ResourceClaimStatus{}
-			oracle := newOracle(t, onlyDevices(snapshot, claim), refOf(claim))
+			oracle := newOracle(t, onlyDevices(snapshot, claim), inspect.RefOf(claim))
 			node := nodeOf(t, snapshot, claim)
 			results, err := oracle.allocator.Allocate(t.Context(), node, []*resourcev1.ResourceClaim{fresh})
 			if err != nil {
@@ -173,7 +173,7 @@ func TestAllocationsAreWhatTheSchedulerWrites(t *testing.T) {
 // nodeOf is the node of a pod that uses the claim.
 func nodeOf(t *testing.T, snapshot *inspect.Snapshot, claim *resourcev1.ResourceClaim) *corev1.Node {
 	t.Helper()
-	for _, ref := range snapshot.PodsOf(refOf(claim)) {
+	for _, ref := range snapshot.PodsOf(inspect.RefOf(claim)) {
 		pod, ok := snapshot.Pod(ref)
 		if !ok {
 			t.Fatalf("pod %s does not exist", ref)
@@ -235,14 +235,14 @@ func TestReservations(t *testing.T) {
 			ref := inspect.PodRef{Namespace: claim.Namespace, Name: consumer.Name}
 			pod, ok := snapshot.Pod(ref)
 			if !ok || pod.UID != consumer.UID {
-				t.Errorf("%s is reserved for pod %s, which does not exist with that uid", refOf(claim), ref)
+				t.Errorf("%s is reserved for pod %s, which does not exist with that uid", inspect.RefOf(claim), ref)
 				continue
 			}
 			if pod.Status.Phase != corev1.PodRunning {
-				t.Errorf("%s is reserved for pod %s, which is %s", refOf(claim), ref, pod.Status.Phase)
+				t.Errorf("%s is reserved for pod %s, which is %s", inspect.RefOf(claim), ref, pod.Status.Phase)
 			}
 			if node, ok := snapshot.Node(inspect.NodeName(pod.Spec.NodeName)); !ok || !usableOn(t, claim, node) {
-				t.Errorf("pod %s runs on %q, where %s cannot be used", ref, pod.Spec.NodeName, refOf(claim))
+				t.Errorf("pod %s runs on %q, where %s cannot be used", ref, pod.Spec.NodeName, inspect.RefOf(claim))
 			}
 		}
 	}
@@ -267,14 +267,14 @@ func checkEntry(t *testing.T, snapshot *inspect.Snapshot, pod *corev1.Pod, entry
 		if !found {
 			t.Errorf("pod %s/%s: template %s does not exist", pod.Namespace, pod.Name, *template)
 		} else if diff := cmp.Diff(made.Spec.Spec, claim.Spec); diff != "" {
-			t.Errorf("%s differs from its template:\n%s", refOf(claim), diff)
+			t.Errorf("%s differs from its template:\n%s", inspect.RefOf(claim), diff)
 		}
 	}
 	reserved := slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
 		return c.Name == pod.Name
 	})
 	if running := pod.Status.Phase == corev1.PodRunning; running != reserved {
-		t.Errorf("pod %s/%s is running: %t; %s is reserved for it: %t", pod.Namespace, pod.Name, running, refOf(claim), reserved)
+		t.Errorf("pod %s/%s is running: %t; %s is reserved for it: %t", pod.Namespace, pod.Name, running, inspect.RefOf(claim), reserved)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestVerdictsInREADME(t *testing.T) {
 	rows := readTable(t)
 	seen := map[string]int{}
 	for _, claim := range snapshot.Objects().Claims {
-		ref := refOf(claim).String()
+		ref := inspect.RefOf(claim).String()
 		t.Run(ref, func(t *testing.T) {
 			want, ok := rows[ref]
 			if !ok {

@@ -31,8 +31,8 @@ func TestLifeIsWhatTheSchedulerWouldDo(t *testing.T) {
 		s := l.Step()
 		oneHolder(t, s)
 		for _, c := range static.Claims {
-			if now, ok := s.Claim(refOf(c)); !ok || now != c {
-				t.Fatalf("step %d: claim %s is gone or has changed", l.step, refOf(c))
+			if now, ok := s.Claim(inspect.RefOf(c)); !ok || now != c {
+				t.Fatalf("step %d: claim %s is gone or has changed", l.step, inspect.RefOf(c))
 			}
 		}
 		for _, c := range s.Objects().Claims {
@@ -75,7 +75,7 @@ func oneHolder(t *testing.T, s *inspect.Snapshot) {
 // into the oracle with the new snapshot, so the claim is asked for as if it had not been allocated.
 func agree(t *testing.T, s *inspect.Snapshot, c *resourcev1.ResourceClaim) {
 	t.Helper()
-	o := newOracle(t, s, refOf(c))
+	o := newOracle(t, s, inspect.RefOf(c))
 	node := string(inspect.AllocationNode(c.Status.Allocation))
 	fresh := c.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}

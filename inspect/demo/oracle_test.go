@@ -61,7 +61,7 @@ func allocated(claims []*resourcev1.ResourceClaim, except inspect.ClaimRef) stru
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	for _, claim := range claims {
-		if claim.Status.Allocation == nil || refOf(claim) == except {
+		if claim.Status.Allocation == nil || inspect.RefOf(claim) == except {
 			continue
 		}
 		for _, result := range claim.Status.Allocation.Devices.Results {
@@ -117,10 +117,6 @@ func classNames(claim *resourcev1.ResourceClaim) []string {
 		}
 	}
 	return names
-}
-
-func refOf(claim *resourcev1.ResourceClaim) inspect.ClaimRef {
-	return inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
 }
 
 // onlyDevices returns a snapshot in which nothing is left to choose for a claim: of all devices only those remain that

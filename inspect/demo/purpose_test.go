@@ -82,7 +82,7 @@ func TestImpossibleClaimsForOneReason(t *testing.T) {
 // release takes away the allocation of a claim.
 func release(o *inspect.Objects, ref string) {
 	for i, claim := range o.Claims {
-		if refOf(claim).String() == ref {
+		if inspect.RefOf(claim).String() == ref {
 			o.Claims[i] = claim.DeepCopy()
 			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
 		}
@@ -103,7 +103,7 @@ func claimOf(t *testing.T, snapshot *inspect.Snapshot, ref string) *resourcev1.R
 func TestClaimsInEachPhaseOfTheirLife(t *testing.T) {
 	snapshot := snapshotOf(t)
 	podOf := func(ref string) *corev1.Pod {
-		pods := snapshot.PodsOf(refOf(claimOf(t, snapshot, ref)))
+		pods := snapshot.PodsOf(inspect.RefOf(claimOf(t, snapshot, ref)))
 		if len(pods) != 1 {
 			t.Fatalf("%s is used by %v, want one pod", ref, pods)
 		}
@@ -111,7 +111,7 @@ func TestClaimsInEachPhaseOfTheirLife(t *testing.T) {
 		return pod
 	}
 	for _, ref := range []string{"dev/scratch-gpu", "dev/ecc-debug", "net/dns-edge"} {
-		if pods := snapshot.PodsOf(refOf(claimOf(t, snapshot, ref))); len(pods) != 0 {
+		if pods := snapshot.PodsOf(inspect.RefOf(claimOf(t, snapshot, ref))); len(pods) != 0 {
 			t.Errorf("%s is used by %v, want nobody", ref, pods)
 		}
 	}

@@ -55,7 +55,7 @@ func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason, slow *sync.M
 	var last []*resourcev1.ResourceClaim
 	s := survey{slow: slow, reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		switch inspect.StateOf(claim) {
 		case inspect.ClaimPending:
 			if _, known := slow.Load(ref); known {
@@ -84,7 +84,7 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 			return s, err
 		}
 		s.pending = s.pending[1:]
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		if e == nil {
 			s.slow.Store(ref, true)
 			s.reasons[ref] = reason{text: notWorkedOut, verdict: explain.Unknown}

@@ -96,7 +96,7 @@ func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
 		r.devices, r.count = devices(allocation), len(allocation.Devices.Results)
 	}
 	var pods []string
-	for _, pod := range w.Snapshot.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+	for _, pod := range w.Snapshot.PodsOf(inspect.RefOf(claim)) {
 		pods = append(pods, inspect.Sanitize(pod.Name))
 	}
 	r.pods = strings.Join(pods, " ")

@@ -20,7 +20,7 @@ func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
 	if c.Status.Allocation != nil {
 		s.allocation(w, c)
 	}
-	s.pods(w, inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name})
+	s.pods(w, inspect.RefOf(c))
 	for _, r := range c.Status.ReservedFor {
 		if r.Resource != "pods" {
 			s.field("reserved for", r.Resource+" "+r.Name)
@@ -99,7 +99,7 @@ func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 	s.field("node", string(inspect.AllocationNode(c.Status.Allocation)))
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
-		id := inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+		id := inspect.DeviceOf(r)
 		spans := []widget.Span{named(id.String())}
 		if r.AdminAccess != nil && *r.AdminAccess {
 			spans = append(spans, dim("  admin access"))

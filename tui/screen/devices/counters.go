@@ -29,11 +29,11 @@ func counterSets(s *inspect.Snapshot, devices []inspect.DeviceStatus) map[setID]
 	sets := map[setID]*counterSet{}
 	generation := map[inspect.PoolID]int64{}
 	for _, slice := range s.Slices() {
-		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		pool := inspect.PoolOf(slice)
 		generation[pool] = max(generation[pool], slice.Spec.Pool.Generation)
 	}
 	for _, slice := range s.Slices() {
-		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		pool := inspect.PoolOf(slice)
 		if slice.Spec.Pool.Generation != generation[pool] {
 			continue
 		}

@@ -159,7 +159,7 @@ func (o *allocateOptions) noteDecision(d *commit.Decision) {
 		o.src.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
 	}
 	for _, claim := range d.Claims {
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
 			o.noteConditions(claim, allocation)
 		} else if claim.Status.Allocation != nil {
@@ -173,7 +173,7 @@ func (o *allocateOptions) noteConditions(claim *resourcev1.ResourceClaim, alloca
 	for i := range allocation.Devices.Results {
 		r := &allocation.Devices.Results[i]
 		waits, failed := conditionsOf(claim, r)
-		device := inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+		device := inspect.DeviceOf(r)
 		switch {
 		case len(failed) > 0:
 			o.src.note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, commaList(failed))

@@ -239,7 +239,7 @@ func claimNames(claims []*resourcev1.ResourceClaim) []string {
 func consumer(s *inspect.Snapshot, w *wish, claim *resourcev1.ResourceClaim) (*corev1.Pod, error) {
 	pod := w.pod
 	if pod == nil {
-		users := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
+		users := s.PodsOf(inspect.RefOf(claim))
 		if len(users) != 1 {
 			return nil, usagef("--reserve: %d pods use %s/%s; say which with \"kubectl dra allocate pod NAME --reserve\"", len(users), claim.Namespace, claim.Name)
 		}

@@ -118,7 +118,7 @@ func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1
 		if claim.Status.Allocation == nil {
 			continue
 		}
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		text := fmt.Sprintf("%s is allocated all the same: it has %s", ref, orNothing(devicesOf(claim.Status.Allocation)))
 		if d.Allocations[ref] == nil {
 			text = fmt.Sprintf("%s is allocated, as it was before", ref)
@@ -252,7 +252,7 @@ func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool
 func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) error {
 	o.src.note("To be written:")
 	for _, claim := range d.Claims {
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
 			o.src.note("  %s gets %s", ref, orNothing(devicesOf(allocation)))
 		}

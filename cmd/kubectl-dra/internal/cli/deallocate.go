@@ -110,7 +110,7 @@ func (o *deallocateOptions) committer(ctx context.Context, snapshot *inspect.Sna
 func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, claims, shown []*resourcev1.ResourceClaim) error {
 	refs := make([]inspect.ClaimRef, len(claims))
 	for i, claim := range claims {
-		refs[i] = inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		refs[i] = inspect.RefOf(claim)
 	}
 	o.src.patience.Store(int64(undoPatience))
 	written, err := c.Deallocate(ctx, refs, shown...)
@@ -185,7 +185,7 @@ func devicesOf(allocation *resourcev1.AllocationResult) []inspect.DeviceID {
 	var out []inspect.DeviceID
 	for i := range allocation.Devices.Results {
 		r := &allocation.Devices.Results[i]
-		out = append(out, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
+		out = append(out, inspect.DeviceOf(r))
 	}
 	return out
 }

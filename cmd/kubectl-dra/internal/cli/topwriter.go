@@ -166,7 +166,7 @@ func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
 func summary(d *commit.Decision) string {
 	var parts []string
 	for _, claim := range d.Claims {
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
 			parts = append(parts, fmt.Sprintf("%s has %s", ref, orNothing(devicesOf(allocation))))
 		}

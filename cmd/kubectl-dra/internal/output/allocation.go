@@ -49,7 +49,7 @@ func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 		var devices []string
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
-			devices = append(devices, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}.String())
+			devices = append(devices, inspect.DeviceOf(r).String())
 		}
 		line := fmt.Sprintf("%s/%s: %s", claim.Namespace, claim.Name, orNone(strings.Join(devices, ", ")))
 		if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {

@@ -57,10 +57,10 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 		c.Node = string(inspect.AllocationNode(allocation))
 		for i := range allocation.Devices.Results {
 			r := &allocation.Devices.Results[i]
-			c.Devices = append(c.Devices, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}.String())
+			c.Devices = append(c.Devices, inspect.DeviceOf(r).String())
 		}
 	}
-	for _, pod := range s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}) {
+	for _, pod := range s.PodsOf(inspect.RefOf(claim)) {
 		c.Pods = append(c.Pods, pod.String())
 	}
 	return c

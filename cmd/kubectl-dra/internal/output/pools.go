@@ -80,7 +80,7 @@ type poolGeneration struct {
 func labelsOfPools(s *inspect.Snapshot) map[poolGeneration][]map[string]string {
 	out := map[poolGeneration][]map[string]string{}
 	for _, slice := range s.Slices() {
-		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
+		pool := inspect.PoolOf(slice)
 		key := poolGeneration{pool, slice.Spec.Pool.Generation}
 		out[key] = append(out[key], slice.Labels)
 	}
