@@ -325,7 +325,7 @@ func (w *walk) allowed(g counterGroup, members []int) int {
 	least := len(members)
 	for position := range pc.counters {
 		counter := &pc.counters[position]
-		if counter.set != g.set {
+		if counter.Set != g.set {
 			continue
 		}
 		amounts := make([]resource.Quantity, 0, len(members))

@@ -20,14 +20,12 @@ import (
 // poolCounters are the counters of a pool, flattened; devices refer to them by position.
 type poolCounters struct {
 	counters []counter
-	position map[counterName]int
+	position map[inspect.CounterID]int
 	needs    map[*resourcev1.Device][]counterNeed
 }
 
-type counterName struct{ set, counter string }
-
 type counter struct {
-	counterName
+	inspect.CounterID
 	available resource.Quantity // before this search
 	consumed  resource.Quantity // by devices picked in this search
 }
@@ -42,12 +40,12 @@ func (v *view) countersOf(pool *poolView) *poolCounters {
 	if pool.counters != nil {
 		return pool.counters
 	}
-	pc := &poolCounters{position: map[counterName]int{}, needs: map[*resourcev1.Device][]counterNeed{}}
+	pc := &poolCounters{position: map[inspect.CounterID]int{}, needs: map[*resourcev1.Device][]counterNeed{}}
 	for _, set := range pool.CounterSets {
 		for _, name := range slices.Sorted(maps.Keys(set.Counters)) {
-			n := counterName{set.Name, name}
+			n := inspect.CounterID{Set: set.Name, Counter: name}
 			pc.position[n] = len(pc.counters)
-			pc.counters = append(pc.counters, counter{counterName: n, available: set.Counters[name].Value.DeepCopy()})
+			pc.counters = append(pc.counters, counter{CounterID: n, available: set.Counters[name].Value.DeepCopy()})
 		}
 	}
 	holders := v.cluster.snapshot.HoldersIn(pool.ID)
@@ -79,12 +77,9 @@ func (pc *poolCounters) needsOf(device *resourcev1.Device) []counterNeed {
 		return needs
 	}
 	var needs []counterNeed
-	for i := range device.ConsumesCounters {
-		c := &device.ConsumesCounters[i]
-		for _, name := range slices.Sorted(maps.Keys(c.Counters)) {
-			if position, ok := pc.position[counterName{c.CounterSet, name}]; ok {
-				needs = append(needs, counterNeed{position, c.Counters[name].Value})
-			}
+	for id, amount := range inspect.Consumption(device) {
+		if position, ok := pc.position[id]; ok {
+			needs = append(needs, counterNeed{position, amount})
 		}
 	}
 	pc.needs[device] = needs
@@ -124,7 +119,7 @@ func (w *walk) reserveCounters(a *alternative, candidate int) bool {
 	}
 	pc.remove(c.device)
 	w.reject(a, candidate, CountersExhausted, func(r *Rejection) {
-		r.CounterSet, r.Counter = short.set, short.counter
+		r.CounterSet, r.Counter = short.Set, short.Counter
 		r.Overdrawn = short.available.Cmp(short.consumed) < 0
 		left, needed := short.available.DeepCopy(), resource.Quantity{}
 		left.Sub(short.consumed)

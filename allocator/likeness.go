@@ -140,7 +140,7 @@ func (l *look) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
 	p := &poolView{NodePool: pool}
 	for i := range v.countersOf(p).counters {
 		counter := &p.counters.counters[i]
-		buf = appendText(appendText(buf, counter.set), counter.counter)
+		buf = appendText(appendText(buf, counter.Set), counter.Counter)
 		buf = selector.AppendQuantity(buf, &counter.available)
 	}
 	if l.cluster.features.CompatibilityGroups {

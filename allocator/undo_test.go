@@ -89,10 +89,10 @@ func leftInPool(v *view, pool *poolView) string {
 		for i := range pool.counters.counters {
 			have := &pool.counters.counters[i]
 			if !have.consumed.IsZero() {
-				return "counter " + have.counter + " of " + have.set + " is still drawn on"
+				return "counter " + have.Counter + " of " + have.Set + " is still drawn on"
 			}
 			if have.available.Cmp(want.counters[i].available) != 0 {
-				return "counter " + have.counter + " of " + have.set + " has another value"
+				return "counter " + have.Counter + " of " + have.Set + " has another value"
 			}
 		}
 	}

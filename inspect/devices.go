@@ -52,23 +52,6 @@ type DeviceStatus struct {
 // device that several slices publish, one that a node can use comes first, then the newest generation.
 func (s *Snapshot) Devices() []DeviceStatus { return s.devices(s.reach()) }
 
-// Newest returns the devices without those of generations that are obsolete, in the same order: the
-// scheduler sees no others. The devices that it is given stay as they are.
-func Newest(devices []DeviceStatus) []DeviceStatus {
-	generation := map[PoolID]int64{}
-	for i := range devices {
-		pool := devices[i].ID.PoolID()
-		generation[pool] = max(generation[pool], devices[i].Slice.Spec.Pool.Generation)
-	}
-	out := make([]DeviceStatus, 0, len(devices))
-	for i := range devices {
-		if devices[i].Slice.Spec.Pool.Generation == generation[devices[i].ID.PoolID()] {
-			out = append(out, devices[i])
-		}
-	}
-	return out
-}
-
 func (s *Snapshot) devices(r *reach) []DeviceStatus {
 	byID := map[DeviceID]DeviceStatus{}
 	usable := map[DeviceID]bool{}
@@ -113,7 +96,7 @@ func (s *Snapshot) deviceStatus(r *reach, info *sliceInfo, i int) DeviceStatus {
 		d.State = DevicePartial
 	case short != nil:
 		d.State = DevicePartial
-		d.Note = fmt.Sprintf("too little left of counter %s in set %s", short.counter, short.set)
+		d.Note = fmt.Sprintf("too little left of counter %s in set %s", short.Counter, short.Set)
 	}
 	return d
 }
@@ -162,18 +145,18 @@ func (d *DeviceStatus) exhausted() bool {
 }
 
 // shortCounter returns a counter that has too little left for a device that nobody holds.
-func (s *Snapshot) shortCounter(r *reach, id DeviceID, device *resourcev1.Device) *counterID {
+func (s *Snapshot) shortCounter(r *reach, id DeviceID, device *resourcev1.Device) *CounterID {
 	levels := r.levels[id.PoolID()]
 	if levels == nil || s.held(id) || !s.config.Features.Enabled(GatePartitionableDevices) {
 		return nil
 	}
-	return levels.short(device)
+	return levels.Short(device)
 }
 
 func (s *Snapshot) whyUnreachable(r *reach, info *sliceInfo) string {
 	pool := info.slice.Spec.Pool
-	newest := s.newestGeneration(PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name})
-	switch invalid := r.invalid[PoolID{Driver: info.slice.Spec.Driver, Pool: pool.Name}]; {
+	newest := s.newestGeneration(info.pool)
+	switch invalid := r.invalid[info.pool]; {
 	case newest[0].slice.Spec.Pool.Generation > pool.Generation:
 		return fmt.Sprintf("generation %d of the pool is obsolete, the newest is %d", pool.Generation, newest[0].slice.Spec.Pool.Generation)
 	case int64(len(newest)) != pool.ResourceSliceCount:

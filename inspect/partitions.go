@@ -69,8 +69,8 @@ func (m poolMembers) partitions() ([]PartitionStatus, string) {
 	for _, g := range groups {
 		left := maps.Clone(counters)
 		for _, device := range g.unused {
-			if left.fits(device) {
-				left.take(device)
+			if left.Short(device) == nil {
+				left.Take(device)
 				g.Allocatable++
 			}
 		}
@@ -142,72 +142,30 @@ func partitionType(driver string, device *resourcev1.Device, attribute string) (
 // counterCost renders what a device consumes so that equal costs give equal text.
 func counterCost(device *resourcev1.Device) string {
 	var parts []string
-	for i := range device.ConsumesCounters {
-		c := &device.ConsumesCounters[i]
-		for name, counter := range c.Counters {
-			parts = append(parts, c.CounterSet+"/"+name+"="+counter.Value.String())
-		}
+	for id, amount := range Consumption(device) {
+		parts = append(parts, id.Set+"/"+id.Counter+"="+amount.String())
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
 
-// counterID names a counter of a pool.
-type counterID struct{ set, counter string }
-
-// counterLevels is what is left of the counters of a pool.
-type counterLevels map[counterID]resource.Quantity
-
 // counters returns what the devices in use have left over. A device is charged once, however many
 // claims share it.
-func (m poolMembers) counters() counterLevels {
-	left := counterLevels{}
+func (m poolMembers) counters() CounterLevels {
+	left := CounterLevels{}
 	for _, info := range m.slices {
 		for i := range info.slice.Spec.SharedCounters {
-			set := &info.slice.Spec.SharedCounters[i]
-			for name, counter := range set.Counters {
-				left[counterID{set.Name, name}] = counter.Value
-			}
+			left.Refill(&info.slice.Spec.SharedCounters[i])
 		}
 	}
 	for _, info := range m.slices {
 		for i := range info.slice.Spec.Devices {
 			if device := &info.slice.Spec.Devices[i]; m.use.devices[device.Name] {
-				left.take(device)
+				left.Take(device)
 			}
 		}
 	}
 	return left
-}
-
-func (l counterLevels) fits(device *resourcev1.Device) bool { return l.short(device) == nil }
-
-// short returns the first counter, by name, that has too little left for the device, or nil.
-func (l counterLevels) short(device *resourcev1.Device) *counterID {
-	for i := range device.ConsumesCounters {
-		c := &device.ConsumesCounters[i]
-		for _, name := range slices.Sorted(maps.Keys(c.Counters)) {
-			id := counterID{c.CounterSet, name}
-			left, ok := l[id]
-			if !ok || left.Cmp(c.Counters[name].Value) < 0 {
-				return &id
-			}
-		}
-	}
-	return nil
-}
-
-func (l counterLevels) take(device *resourcev1.Device) {
-	for i := range device.ConsumesCounters {
-		c := &device.ConsumesCounters[i]
-		for name, counter := range c.Counters {
-			if left, ok := l[counterID{c.CounterSet, name}]; ok {
-				left = left.DeepCopy()
-				left.Sub(counter.Value)
-				l[counterID{c.CounterSet, name}] = left
-			}
-		}
-	}
 }
 
 func (m poolMembers) shareable() *ShareableStatus {

@@ -129,21 +129,6 @@ func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 	return out, nil
 }
 
-// newest keeps the slices of the highest generation, in their order.
-func newest(infos []*sliceInfo) []*sliceInfo {
-	highest := infos[0].slice.Spec.Pool.Generation
-	mixed := false
-	for _, info := range infos[1:] {
-		g := info.slice.Spec.Pool.Generation
-		mixed = mixed || g != highest
-		highest = max(highest, g)
-	}
-	if !mixed {
-		return infos
-	}
-	return slices.DeleteFunc(slices.Clone(infos), func(i *sliceInfo) bool { return i.slice.Spec.Pool.Generation != highest })
-}
-
 // ignored reports whether the scheduler passes the slice over because a feature is off.
 func (s *Snapshot) ignored(info *sliceInfo) bool {
 	spec := &info.slice.Spec

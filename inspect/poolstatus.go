@@ -112,22 +112,6 @@ func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {
 	return status
 }
 
-// newestGeneration returns the slices of the highest generation of a pool, sorted by name.
-func (s *Snapshot) newestGeneration(id PoolID) []*sliceInfo {
-	var newest []*sliceInfo
-	for _, info := range s.slicesOfPool(id) {
-		generation := info.slice.Spec.Pool.Generation
-		if len(newest) > 0 && generation < newest[0].slice.Spec.Pool.Generation {
-			continue
-		}
-		if len(newest) > 0 && generation > newest[0].slice.Spec.Pool.Generation {
-			newest = nil
-		}
-		newest = append(newest, info)
-	}
-	return newest
-}
-
 // commonNode returns the node that all slices name, or "".
 func commonNode(infos []*sliceInfo) NodeName {
 	var node NodeName

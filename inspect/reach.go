@@ -18,7 +18,7 @@ type reach struct {
 	// invalid says why a pool contradicts itself, on the first node that sees it so.
 	invalid map[PoolID]string
 	// levels are the counters that are left in the usable pools.
-	levels map[PoolID]counterLevels
+	levels map[PoolID]CounterLevels
 }
 
 // reach asks every node which pools it sees.
@@ -28,7 +28,7 @@ func (s *Snapshot) reach() *reach {
 		whole:   map[*resourcev1.ResourceSlice]bool{},
 		partly:  map[*resourcev1.ResourceSlice]map[int]bool{},
 		invalid: map[PoolID]string{},
-		levels:  map[PoolID]counterLevels{},
+		levels:  map[PoolID]CounterLevels{},
 	}
 	for _, node := range s.objects.Nodes {
 		pools, err := s.PoolsOn(node)
@@ -103,12 +103,10 @@ func (r *reach) usable(slice *resourcev1.ResourceSlice, i int) bool {
 
 // levelsOf returns what is left of the counters of a pool. A device is charged once, however many
 // claims share it, and not for admin access.
-func (s *Snapshot) levelsOf(pool *NodePool) counterLevels {
-	left := counterLevels{}
+func (s *Snapshot) levelsOf(pool *NodePool) CounterLevels {
+	left := CounterLevels{}
 	for _, set := range pool.CounterSets {
-		for name, counter := range set.Counters {
-			left[counterID{set.Name, name}] = counter.Value
-		}
+		left.Refill(set)
 	}
 	for _, slice := range pool.Slices {
 		s.chargeHeld(left, slice.ResourceSlice)
@@ -119,10 +117,10 @@ func (s *Snapshot) levelsOf(pool *NodePool) counterLevels {
 	return left
 }
 
-func (s *Snapshot) chargeHeld(left counterLevels, slice *resourcev1.ResourceSlice) {
+func (s *Snapshot) chargeHeld(left CounterLevels, slice *resourcev1.ResourceSlice) {
 	for i := range slice.Spec.Devices {
 		if s.held(DeviceIDOf(slice, i)) {
-			left.take(&slice.Spec.Devices[i])
+			left.Take(&slice.Spec.Devices[i])
 		}
 	}
 }

@@ -45,20 +45,11 @@ func newLedger(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ledger 
 			}
 		}
 	}
-	newest := map[inspect.PoolID]int64{}
-	for _, slice := range s.Objects().Slices {
+	for _, slice := range inspect.NewestSlices(s.Objects().Slices) {
 		id := inspect.PoolOf(slice)
-		newest[id] = max(newest[id], slice.Spec.Pool.Generation)
-	}
-	for _, slice := range s.Objects().Slices {
-		id := inspect.PoolOf(slice)
-		if slice.Spec.Pool.Generation != newest[id] {
-			continue
-		}
 		l.slices[id] = append(l.slices[id], slice)
 		for i := range slice.Spec.Devices {
-			d := &slice.Spec.Devices[i]
-			l.devices[inspect.DeviceID{Driver: id.Driver, Pool: id.Pool, Device: d.Name}] = d
+			l.devices[inspect.DeviceIDOf(slice, i)] = &slice.Spec.Devices[i]
 		}
 	}
 	return l
@@ -123,9 +114,6 @@ func (l *ledger) overShared(id inspect.DeviceID, holders []inspect.Holder) []ins
 	return nil
 }
 
-// counterID names a counter of a pool.
-type counterID struct{ set, counter string }
-
 // overdrawn returns the holders of all devices that draw on a counter of the device, if there is one of
 // which they draw more than there is. However many share a device, it draws once.
 func (l *ledger) overdrawn(id inspect.DeviceID) []inspect.ClaimRef {
@@ -133,41 +121,28 @@ func (l *ledger) overdrawn(id inspect.DeviceID) []inspect.ClaimRef {
 	if device == nil || len(device.ConsumesCounters) == 0 {
 		return nil
 	}
-	left, drawers := map[counterID]resource.Quantity{}, map[counterID][]inspect.ClaimRef{}
+	left, drawers := inspect.CounterLevels{}, map[inspect.CounterID][]inspect.ClaimRef{}
 	for _, slice := range l.slices[id.PoolID()] {
-		for _, set := range slice.Spec.SharedCounters {
-			for name, counter := range set.Counters {
-				left[counterID{set.Name, name}] = counter.Value.DeepCopy()
-			}
+		for i := range slice.Spec.SharedCounters {
+			left.Refill(&slice.Spec.SharedCounters[i])
 		}
 	}
 	for other, holders := range l.holders {
 		if other.PoolID() != id.PoolID() || l.devices[other] == nil {
 			continue
 		}
-		draws(l.devices[other], func(c counterID, amount resource.Quantity) {
-			rest := left[c]
-			rest.Sub(amount)
-			left[c] = rest
+		left.Take(l.devices[other])
+		for counter := range inspect.Consumption(l.devices[other]) {
 			for _, h := range holders {
-				drawers[c] = append(drawers[c], h.Claim)
+				drawers[counter] = append(drawers[counter], h.Claim)
 			}
-		})
+		}
 	}
 	var out []inspect.ClaimRef
-	draws(device, func(c counterID, _ resource.Quantity) {
-		if rest := left[c]; rest.Sign() < 0 {
-			out = append(out, drawers[c]...)
-		}
-	})
-	return out
-}
-
-func draws(device *resourcev1.Device, each func(counterID, resource.Quantity)) {
-	for i := range device.ConsumesCounters {
-		c := &device.ConsumesCounters[i]
-		for name, counter := range c.Counters {
-			each(counterID{c.CounterSet, name}, counter.Value)
+	for counter := range inspect.Consumption(device) {
+		if rest, ok := left[counter]; !ok || rest.Sign() < 0 {
+			out = append(out, drawers[counter]...)
 		}
 	}
+	return out
 }

@@ -27,16 +27,8 @@ type counterSet struct {
 // counterSets are those of the newest generation of each pool.
 func counterSets(s *inspect.Snapshot, devices []inspect.DeviceStatus) map[setID]*counterSet {
 	sets := map[setID]*counterSet{}
-	generation := map[inspect.PoolID]int64{}
-	for _, slice := range s.Slices() {
+	for _, slice := range inspect.NewestSlices(s.Slices()) {
 		pool := inspect.PoolOf(slice)
-		generation[pool] = max(generation[pool], slice.Spec.Pool.Generation)
-	}
-	for _, slice := range s.Slices() {
-		pool := inspect.PoolOf(slice)
-		if slice.Spec.Pool.Generation != generation[pool] {
-			continue
-		}
 		for i := range slice.Spec.SharedCounters {
 			c := &slice.Spec.SharedCounters[i]
 			set := &counterSet{id: setID{pool, c.Name}, total: map[string]resource.Quantity{}, used: map[string]resource.Quantity{}}
@@ -57,15 +49,11 @@ func take(sets map[setID]*counterSet, d *inspect.DeviceStatus) {
 	if !slices.ContainsFunc(d.Holders, func(h inspect.Holder) bool { return !h.Admin() }) {
 		return
 	}
-	for _, c := range d.Device.ConsumesCounters {
-		set := sets[setID{d.ID.PoolID(), c.CounterSet}]
-		if set == nil {
-			continue
-		}
-		for name, counter := range c.Counters {
-			used := set.used[name]
-			used.Add(counter.Value)
-			set.used[name] = used
+	for id, amount := range inspect.Consumption(d.Device) {
+		if set := sets[setID{d.ID.PoolID(), id.Set}]; set != nil {
+			used := set.used[id.Counter]
+			used.Add(amount)
+			set.used[id.Counter] = used
 		}
 	}
 }
