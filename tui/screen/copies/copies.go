@@ -35,9 +35,7 @@ func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, 
 	case *resourcev1.ResourceClaim:
 		return explain.FitClaim(ctx, w.Cluster(), o, explain.Options{})
 	case *resourcev1.ResourceClaimTemplate:
-		claim := &resourcev1.ResourceClaim{Spec: o.Spec.Spec}
-		claim.Namespace, claim.Name = o.Namespace, o.Name
-		return explain.FitClaim(ctx, w.Cluster(), claim, explain.Options{})
+		return explain.FitClaim(ctx, w.Cluster(), inspect.ClaimFromTemplate(o, o.Name), explain.Options{})
 	}
 	return nil, fmt.Errorf("copies of a %s cannot be counted", ref.Kind)
 }

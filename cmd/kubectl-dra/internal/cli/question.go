@@ -151,12 +151,7 @@ func claimOf(object metav1.Object) *resourcev1.ResourceClaim {
 	if !ok {
 		return object.(*resourcev1.ResourceClaim)
 	}
-	return &resourcev1.ResourceClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: template.Namespace, Name: template.Name, Labels: template.Spec.Labels, Annotations: template.Spec.Annotations,
-		},
-		Spec: template.Spec.Spec,
-	}
+	return inspect.ClaimFromTemplate(template, template.Name)
 }
 
 // kindName is the kind of an object that can be asked about.
