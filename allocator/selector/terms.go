@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -244,37 +243,4 @@ func qualified[V any](m map[resourcev1.QualifiedName]V, name, bare resourcev1.Qu
 		v, ok = m[bare]
 	}
 	return v, ok
-}
-
-// FormatAttribute prints the value of an attribute in CEL's notation, or "" when it has none.
-func FormatAttribute(a *resourcev1.DeviceAttribute) string {
-	switch {
-	case a.IntValues != nil:
-		return formatList(a.IntValues, func(v int64) string { return strconv.FormatInt(v, 10) })
-	case a.BoolValues != nil:
-		return formatList(a.BoolValues, strconv.FormatBool)
-	case a.StringValues != nil:
-		return formatList(a.StringValues, strconv.Quote)
-	case a.VersionValues != nil:
-		return formatList(a.VersionValues, formatVersion)
-	case a.IntValue != nil:
-		return strconv.FormatInt(*a.IntValue, 10)
-	case a.BoolValue != nil:
-		return strconv.FormatBool(*a.BoolValue)
-	case a.StringValue != nil:
-		return strconv.Quote(*a.StringValue)
-	case a.VersionValue != nil:
-		return formatVersion(*a.VersionValue)
-	}
-	return ""
-}
-
-func formatVersion(v string) string { return "semver(" + strconv.Quote(v) + ")" }
-
-func formatList[T any](values []T, format func(T) string) string {
-	var parts []string
-	for _, v := range values {
-		parts = append(parts, format(v))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
 }

@@ -11,6 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -48,7 +49,8 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 		s.section("Attributes")
 	}
 	for _, name := range sortedKeys(d.Device.Attributes) {
-		s.field(string(name), screen.AttributeText(d.Device.Attributes[name]))
+		attribute := d.Device.Attributes[name]
+		s.field(string(name), selector.PlainAttribute(&attribute))
 	}
 	s.counters(d)
 }

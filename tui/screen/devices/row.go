@@ -9,6 +9,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
@@ -181,8 +182,8 @@ func model(d *resourcev1.Device) string {
 	for name, a := range d.Attributes {
 		short := strings.ToLower(string(name))
 		short = short[strings.LastIndexByte(short, '/')+1:]
-		if i := slices.Index(modelNames, short); i >= 0 && (i < at || i == at && screen.AttributeText(a) < text) {
-			at, text = i, screen.AttributeText(a)
+		if i := slices.Index(modelNames, short); i >= 0 && (i < at || i == at && selector.PlainAttribute(&a) < text) {
+			at, text = i, selector.PlainAttribute(&a)
 		}
 	}
 	return text
@@ -192,7 +193,7 @@ func model(d *resourcev1.Device) string {
 func (r *row) extra() string {
 	var b strings.Builder
 	for name, a := range r.status.Device.Attributes {
-		b.WriteString(string(name) + "=" + screen.AttributeText(a) + "\n")
+		b.WriteString(string(name) + "=" + selector.PlainAttribute(&a) + "\n")
 	}
 	return b.String()
 }

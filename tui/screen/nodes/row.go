@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -74,7 +75,7 @@ func placeOf(d *inspect.DeviceStatus) (name, value string) {
 		short := strings.ToLower(string(attribute))
 		short = short[strings.LastIndexByte(short, '/')+1:]
 		if i := slices.Index(places, short); i >= 0 && i < at {
-			at, value = i, screen.AttributeText(a)
+			at, value = i, selector.PlainAttribute(&a)
 		}
 	}
 	if at == len(places) {
