@@ -44,6 +44,14 @@ func (e *AbortError) Error() string {
 	return what + ": " + e.Err.Error()
 }
 
+// IgnoreAbort returns nil for an AbortError, which is an answer, and any other error as it is.
+func IgnoreAbort(err error) error {
+	if errors.As(err, new(*AbortError)) {
+		return nil
+	}
+	return err
+}
+
 func (e *AbortError) Unwrap() error { return e.Err }
 
 // Hangs reports that the scheduler would not even give up: it would go on evaluating a selector, for hours perhaps,

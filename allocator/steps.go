@@ -47,11 +47,11 @@ const tallyLimit = 200_000
 func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (StepCount, error) {
 	w, err := c.newSearch(ctx, node, claims)
 	if err != nil {
-		return StepCount{}, exceptAbort(err)
+		return StepCount{}, IgnoreAbort(err)
 	}
 	w.limit = min(c.plainSteps, c.stepLimit)
 	if _, err = w.place(position{}, 0); !errors.Is(err, errStepLimit) {
-		return StepCount{Steps: w.steps}, exceptAbort(err)
+		return StepCount{Steps: w.steps}, IgnoreAbort(err)
 	}
 	w.limit, w.steps = c.stepLimit, 0
 	hopeless, err := w.prune()
@@ -63,11 +63,11 @@ func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*r
 		end, err = w.place(position{}, 0)
 	}
 	switch {
-	case exceptAbort(err) != nil && !errors.Is(err, errStepLimit):
+	case IgnoreAbort(err) != nil && !errors.Is(err, errStepLimit):
 		return StepCount{}, err
 	case errors.Is(err, errStepLimit), w.pruner == nil && !hopeless:
 		// Each step of a search with pruning is one of the plain search as well.
-		return StepCount{Steps: w.steps, AtLeast: err != nil && exceptAbort(err) != nil}, nil
+		return StepCount{Steps: w.steps, AtLeast: err != nil && IgnoreAbort(err) != nil}, nil
 	}
 	return c.tally(ctx, node, claims, w, end)
 }
@@ -77,7 +77,7 @@ func (c *Cluster) tally(ctx context.Context, node *corev1.Node, claims []*resour
 	unknown := StepCount{Steps: min(c.plainSteps, c.stepLimit), AtLeast: true}
 	w, err := c.newSearch(ctx, node, claims) // the other may hold the devices of a solution
 	if err != nil {
-		return unknown, exceptAbort(err)
+		return unknown, IgnoreAbort(err)
 	}
 	t := &tally{walk: w, memo: map[string]int64{}, left: tallyLimit}
 	if ok, err := t.prepare(); err != nil || !ok {
@@ -105,14 +105,6 @@ func (c *Cluster) newSearch(ctx context.Context, node *corev1.Node, claims []*re
 		return nil, err
 	}
 	return newWalk(ctx, view, problem, nil), nil
-}
-
-func exceptAbort(err error) error {
-	var abort *AbortError
-	if errors.As(err, &abort) {
-		return nil
-	}
-	return err
 }
 
 // halt is where a search met an error: with the devices picked until then, it looked at a candidate for an

@@ -210,35 +210,3 @@ func (w *walk) checkCapacity(a *alternative, candidate int, _ *undo) (bool, erro
 	}
 	return w.fitsLeft(a, candidate)
 }
-
-// Untolerated returns the first taint that keeps the device from being allocated, or nil. Only the
-// effects NoSchedule and NoExecute do; any other has no consequence for allocation.
-func Untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) *resourcev1.DeviceTaint {
-	for i := range taints {
-		taint := &taints[i]
-		if taint.Effect != resourcev1.DeviceTaintEffectNoSchedule && taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
-			continue
-		}
-		tolerated := false
-		for j := range tolerations {
-			tolerated = tolerated || tolerates(&tolerations[j], taint)
-		}
-		if !tolerated {
-			return taint
-		}
-	}
-	return nil
-}
-
-func tolerates(t *resourcev1.DeviceToleration, taint *resourcev1.DeviceTaint) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-		return false
-	}
-	switch t.Operator {
-	case resourcev1.DeviceTolerationOpExists:
-		return true
-	case resourcev1.DeviceTolerationOpEqual, "":
-		return t.Value == taint.Value
-	}
-	return false
-}
