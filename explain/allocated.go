@@ -31,8 +31,8 @@ func addDevices(out *Allocation, claim *resourcev1.ResourceClaim, r *resourcev1.
 	for i := range r.Devices.Results {
 		d := &r.Devices.Results[i]
 		out.Devices = append(out.Devices, Device{
-			Claim:   inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
-			Request: d.Request, ID: inspect.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device},
+			Claim:   inspect.RefOf(claim),
+			Request: d.Request, ID: inspect.DeviceOf(d),
 			Admin: d.AdminAccess != nil && *d.AdminAccess, Consumed: d.ConsumedCapacity,
 		})
 	}
@@ -68,7 +68,7 @@ func explainAllocated(e *Explanation, s *inspect.Snapshot, claim *resourcev1.Res
 	e.say("has %s%s", count(len(r.Devices.Results), "device"), where)
 	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
 	e.Partial = limitsOf(s).remarks
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
 }
 
 func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
@@ -92,7 +92,7 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note
 	published := publishedDevices(s, claim)
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		id := inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}
+		id := inspect.DeviceOf(r)
 		device, ok := published[id]
 		if !ok {
 			if s.Health(inspect.Slices).State == inspect.Synced || len(s.Slices()) > 0 {
@@ -144,19 +144,10 @@ func publishedDevices(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) map[
 	wanted := map[inspect.DeviceID]bool{}
 	for i := range claim.Status.Allocation.Devices.Results {
 		r := &claim.Status.Allocation.Devices.Results[i]
-		wanted[inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}] = true
+		wanted[inspect.DeviceOf(r)] = true
 	}
-	generation := map[inspect.PoolID]int64{}
 	out := map[inspect.DeviceID]*resourcev1.Device{}
-	for _, slice := range s.Slices() {
-		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
-		generation[pool] = max(generation[pool], slice.Spec.Pool.Generation)
-	}
-	for _, slice := range s.Slices() {
-		pool := inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name}
-		if slice.Spec.Pool.Generation != generation[pool] {
-			continue
-		}
+	for _, slice := range inspect.NewestSlices(s.Slices()) {
 		for i := range slice.Spec.Devices {
 			if id := inspect.DeviceIDOf(slice, i); wanted[id] {
 				out[id] = &slice.Spec.Devices[i]

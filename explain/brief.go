@@ -65,7 +65,7 @@ func nearestReason(e *Explanation) string {
 
 // heldUpBy is what a pending claim waits for as far as its pods tell.
 func heldUpBy(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
-	pods := s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name})
+	pods := s.PodsOf(inspect.RefOf(claim))
 	if len(pods) == 0 {
 		if s.Health(inspect.Pods).Complete() {
 			return "no pod uses it"

@@ -2,14 +2,13 @@ package explain
 
 import (
 	"cmp"
-	"context"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 )
 
 // briefTerm leaves out of a term the domains of the fields, where their names tell them apart. It is for reading;
 // what is written into a selector is the whole term.
-func (q *question) briefTerm(term string) string {
+func briefTerm(q *question, term string) string {
 	uses := q.cluster.Selectors().FieldUses(term)
 	known := map[string]selector.Field{}
 	out, at := "", 0
@@ -25,6 +24,6 @@ func (q *question) briefTerm(term string) string {
 }
 
 // brief says a term in short: as its comparison if it is a plain one.
-func (q *question) brief(ctx context.Context, term string) string {
-	return cmp.Or(q.comparison(ctx, term).words(), q.briefTerm(term))
+func (q *question) brief(term string) string {
+	return cmp.Or(q.comparison(term).words(), briefTerm(q, term))
 }

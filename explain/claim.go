@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -39,7 +38,7 @@ func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Re
 		return nil, err
 	}
 	e.Waits = append(e.Waits, waitsOf(s, claim)...)
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}))
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
 	return e, nil
 }
 
@@ -59,22 +58,11 @@ func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourc
 	if err != nil {
 		return nil, err
 	}
-	q := &question{cluster: c, claims: []*resourcev1.ResourceClaim{claimFrom(template, template.Name)}, nodes: nodes}
+	q := &question{cluster: c, claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, nodes: nodes}
 	if err := q.decide(ctx, e); err != nil {
 		return nil, err
 	}
 	return e, nil
-}
-
-// claimFrom makes the claim that a template stands for.
-func claimFrom(template *resourcev1.ResourceClaimTemplate, name string) *resourcev1.ResourceClaim {
-	return &resourcev1.ResourceClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: template.Namespace, Name: name,
-			Labels: template.Spec.Labels, Annotations: template.Spec.Annotations,
-		},
-		Spec: template.Spec.Spec,
-	}
 }
 
 // decide asks all nodes and fills verdict, message, nodes, allocation and groups.

@@ -58,17 +58,17 @@ func (r classTermRequirement) price(*question) int    { return costClassTerm }
 func (r classTermRequirement) propose(ctx context.Context, c *clusterSandbox, node inspect.NodeName) ([]change, error) {
 	return []change{{
 		kind: RelaxSelector, edits: []edit{r.edit}, node: node, cost: costClassTerm, key: fmt.Sprint(r.class, r.Term),
-		message: r.drop(ctx, c.q),
+		message: r.drop(c.q),
 	}}, nil
 }
 
 // drop proposes to change the class, which others may use too.
-func (r classTermRequirement) drop(ctx context.Context, q *question) string {
-	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", r.class, q.brief(ctx, r.Term))
+func (r classTermRequirement) drop(q *question) string {
+	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", r.class, q.brief(r.Term))
 }
 
 func (r classTermRequirement) combine(ctx context.Context, c *combination, _ int) (part, error) {
-	return part{RelaxSelector, fmt.Sprint(r.class, r.Term), r.drop(ctx, c.q)}, nil
+	return part{RelaxSelector, fmt.Sprint(r.class, r.Term), r.drop(c.q)}, nil
 }
 
 // inseparable reports whether the other is the same term of the same class, for another request: a class can only be

@@ -47,7 +47,7 @@ type starved struct {
 func (q *question) diagnose(ctx context.Context, node *corev1.Node, a *answer) (*diagnosis, error) {
 	d := &diagnosis{q: q, cluster: q.cluster, node: node}
 	for _, c := range q.claims {
-		d.refs = append(d.refs, inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name})
+		d.refs = append(d.refs, inspect.RefOf(c))
 	}
 	switch {
 	case a.unsuitable != nil:

@@ -242,12 +242,12 @@ func (d *draft) changeClasses(ctx context.Context) {
 	}
 	d.classTerms = nil
 	for name, terms := range classes {
-		d.change("class "+name, func(o *inspect.Objects) { d.q.rewriteClass(ctx, o, name, terms) })
+		d.change("class "+name, func(o *inspect.Objects) { rewriteClass(ctx, d.q, o, name, terms) })
 	}
 }
 
 // rewriteClass replaces terms of the selectors of a class, by selector and term.
-func (q *question) rewriteClass(ctx context.Context, o *inspect.Objects, name string, terms map[int]map[int]string) {
+func rewriteClass(ctx context.Context, q *question, o *inspect.Objects, name string, terms map[int]map[int]string) {
 	for i, class := range o.Classes {
 		if class.Name != name {
 			continue

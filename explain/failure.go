@@ -79,7 +79,7 @@ func (q *question) failedTerm(ctx context.Context, abort *allocator.AbortError, 
 		r.Kind, who = ClassTermRequired, "class "+abort.Class
 		r.Path = fmt.Sprintf("deviceclass/%s spec.selectors[%d].cel.expression", abort.Class, abort.Selector)
 	}
-	r.Message = who + " wants " + q.brief(ctx, term)
+	r.Message = who + " wants " + q.brief(term)
 	return r
 }
 

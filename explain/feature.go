@@ -42,7 +42,7 @@ func (s *site) featuresOf(r *allocator.ExaminedRequest) []requirement {
 		}
 		claim := s.q.claims[r.Claim]
 		out = append(out, featureRequirement{Requirement{
-			Kind: FeatureRequired, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}, Request: r.Name,
+			Kind: FeatureRequired, Claim: inspect.RefOf(claim), Request: r.Name,
 			Path:    "feature gate " + string(failure.Feature),
 			Message: fmt.Sprintf("the feature gate %s is off, and devices need it", failure.Feature),
 		}, gatesEdit{gates}})

@@ -42,7 +42,7 @@ func (q *question) positions(node int, held []resourcev1.AllocationResult) ([]in
 	for i := range held {
 		for j := range held[i].Devices.Results {
 			r := &held[i].Devices.Results[j]
-			taken[inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device}] = true
+			taken[inspect.DeviceOf(r)] = true
 		}
 	}
 	var out []int

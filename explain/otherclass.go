@@ -70,7 +70,7 @@ func (q *question) wantsInstead(ctx context.Context, class *resourcev1.DeviceCla
 	var wants []string
 	for _, term := range q.classTerms(ctx, other) {
 		if !slices.Contains(known, term) {
-			wants = append(wants, q.brief(ctx, term))
+			wants = append(wants, q.brief(term))
 		}
 	}
 	if len(wants) == 0 {

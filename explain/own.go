@@ -78,11 +78,11 @@ func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.
 	var names, pods []string
 	itself := true
 	for _, claim := range claims {
-		ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+		ref := inspect.RefOf(claim)
 		h := newHolder(s, ref)
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
-			h.Devices = append(h.Devices, inspect.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
+			h.Devices = append(h.Devices, inspect.DeviceOf(r))
 		}
 		f.Claims, names = append(f.Claims, h), append(names, ref.String())
 		itself = itself && slices.Contains(cleared, claim)

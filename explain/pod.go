@@ -96,13 +96,16 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		e.Allocation = nil // the pod has devices, but they are on no node that it can use
 	}
 	q := &question{
-		cluster: c, claims: claims.pending, templates: claims.templates, nodes: nodes, subject: e.Subject, extended: special,
+		cluster: c, claims: claims.pending, templates: claims.templates, nodes: nodes, subject: e.Subject,
 		unsuitable: unsuitable, own: map[inspect.ClaimRef]bool{},
 	}
 	for _, claim := range claims.allocated {
-		q.own[inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}] = true
+		q.own[inspect.RefOf(claim)] = true
 	}
-	q.settle()
+	if special != nil {
+		q.perNode = special
+		q.simplify()
+	}
 	return e, q.decide(ctx, e)
 }
 
@@ -185,7 +188,7 @@ func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int
 		p.blocked = p.missing.String() + " does not exist"
 		return
 	}
-	p.pending, p.templates = append(p.pending, claimFrom(template, pod.Name+"-"+entry.Name)), append(p.templates, template.Name)
+	p.pending, p.templates = append(p.pending, inspect.ClaimFromTemplate(template, pod.Name+"-"+entry.Name)), append(p.templates, template.Name)
 	p.notes = append(p.notes, Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(
 		"the claim for its entry %s has not been created yet; decided with one made from the template %s", entry.Name, template.Name)})
 }

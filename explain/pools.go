@@ -18,7 +18,7 @@ const plenty = int64(1) << 50
 // known already.
 func changeSlices(o *inspect.Objects, pool inspect.PoolID, which func(*resourcev1.ResourceSlice) bool, change func(*resourcev1.ResourceSlice)) {
 	for i, slice := range o.Slices {
-		if slice.Spec.Driver == pool.Driver && slice.Spec.Pool.Name == pool.Pool && which(slice) {
+		if inspect.PoolOf(slice) == pool && which(slice) {
 			o.Slices[i] = slice.DeepCopy()
 			change(o.Slices[i])
 		}
@@ -49,22 +49,13 @@ func raiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string)
 // completePool makes a pool complete with the slices of its newest generation that are published, and takes out
 // of them what makes the pool invalid.
 func completePool(o *inspect.Objects, pool inspect.PoolID) {
-	newest, count := int64(0), int64(0)
-	for _, slice := range o.Slices {
-		if slice.Spec.Driver != pool.Driver || slice.Spec.Pool.Name != pool.Pool {
-			continue
-		}
-		if generation := slice.Spec.Pool.Generation; count == 0 || generation > newest {
-			newest, count = generation, 0
-		}
-		if slice.Spec.Pool.Generation == newest {
-			count++
-		}
-	}
+	newest := inspect.NewestSlices(slices.DeleteFunc(slices.Clone(o.Slices), func(s *resourcev1.ResourceSlice) bool {
+		return inspect.PoolOf(s) != pool
+	}))
 	var current []*resourcev1.ResourceSlice
-	isCurrent := func(s *resourcev1.ResourceSlice) bool { return s.Spec.Pool.Generation == newest }
-	changeSlices(o, pool, isCurrent, func(s *resourcev1.ResourceSlice) {
-		s.Spec.Pool.ResourceSliceCount = count
+	isNewest := func(s *resourcev1.ResourceSlice) bool { return slices.Contains(newest, s) }
+	changeSlices(o, pool, isNewest, func(s *resourcev1.ResourceSlice) {
+		s.Spec.Pool.ResourceSliceCount = int64(len(newest))
 		current = append(current, s)
 	})
 	repairPool(current)

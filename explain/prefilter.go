@@ -30,7 +30,7 @@ func (q *question) prefilterRequest(claim *resourcev1.ResourceClaim, index int) 
 			return nil
 		}
 		return &Reason{
-			Code: allocator.ClassNotFound, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
+			Code: allocator.ClassNotFound, Claim: inspect.RefOf(claim),
 			Request: name, Path: path + ".deviceClassName",
 			Key: key(class), NamesRequest: true,
 			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s)),
@@ -42,7 +42,7 @@ func (q *question) prefilterRequest(claim *resourcev1.ResourceClaim, index int) 
 	}
 	if len(request.FirstAvailable) > 0 && !s.Features().Enabled(inspect.GatePrioritizedList) {
 		return &Reason{
-			Code: allocator.FeatureDisabled, Claim: inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name},
+			Code: allocator.FeatureDisabled, Claim: inspect.RefOf(claim),
 			Request: request.Name, Path: path + ".firstAvailable",
 			Key: string(inspect.GatePrioritizedList), NamesRequest: true,
 			Message: fmt.Sprintf("request %s has subrequests, but the feature gate %s is off", request.Name, inspect.GatePrioritizedList),

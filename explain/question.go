@@ -32,8 +32,8 @@ type question struct {
 	own map[inspect.ClaimRef]bool
 	// unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	unsuitable map[inspect.NodeName]Reason
-	// extended, if not nil, adds a claim for extended resources that depends on the node.
-	extended *extended
+	// perNode, if not nil, adds a claim that depends on the node.
+	perNode claimPerNode
 	// subject decides how paths and patches are spelled.
 	subject Subject
 	// partial: it is put to some nodes only, because other nodes are asked for something else.
@@ -44,6 +44,13 @@ type question struct {
 	spent int64
 	// sandboxes are those of nodes about which what-if questions were asked.
 	sandboxes map[inspect.NodeName]*sandbox
+}
+
+// claimPerNode is a claim that differs from node to node: that for extended resources, say.
+type claimPerNode interface {
+	// on returns the claim for a node, or nil when the node needs none. misfit says why the node cannot be used at all;
+	// it is nil if it can.
+	on(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *Reason)
 }
 
 // answer is what nodes that look alike say.
@@ -104,7 +111,7 @@ type misfits struct {
 // sortNodes separates the nodes that the pod cannot use, by why not, from the others.
 func (q *question) sortNodes() (unsuitable []*misfits, suitable []int) {
 	suitable = make([]int, 0, len(q.nodes))
-	if len(q.unsuitable) == 0 && q.extended == nil {
+	if len(q.unsuitable) == 0 && q.perNode == nil {
 		for i := range q.nodes {
 			suitable = append(suitable, i)
 		}
@@ -131,16 +138,16 @@ func (q *question) misfit(node *corev1.Node) *Reason {
 	if reason, bad := q.unsuitable[inspect.NodeName(node.Name)]; bad {
 		return &reason
 	}
-	if q.extended == nil {
+	if q.perNode == nil {
 		return nil
 	}
-	_, misfit := q.extended.on(node)
+	_, misfit := q.perNode.on(node)
 	return misfit
 }
 
-// settle makes a question with extended resources a plain one if it is the same for all suitable nodes.
-func (q *question) settle() {
-	if q.extended == nil {
+// simplify makes a question with a claim that depends on the node a plain one if it is the same for all suitable nodes.
+func (q *question) simplify() {
+	if q.perNode == nil {
 		return
 	}
 	_, suitable := q.sortNodes()
@@ -153,7 +160,7 @@ func (q *question) settle() {
 			q.unsuitable[inspect.NodeName(node.Name)] = *misfit
 		}
 	}
-	q.claims, q.extended = variants[0].q.claims, nil
+	q.claims, q.perNode = variants[0].q.claims, nil
 }
 
 // variant is a question as it is put to some nodes.
@@ -165,13 +172,13 @@ type variant struct {
 // variants adds the claim for extended resources, which depends on what the device plugins of a node
 // provide.
 func (q *question) variants(nodes []int) []variant {
-	if q.extended == nil {
+	if q.perNode == nil {
 		return []variant{{q, nodes}}
 	}
 	var out []variant
 	index := map[string]int{}
 	for _, n := range nodes {
-		claim, _ := q.extended.on(q.nodes[n])
+		claim, _ := q.perNode.on(q.nodes[n])
 		key := ""
 		if claim != nil {
 			key = claim.Spec.String()
@@ -181,7 +188,7 @@ func (q *question) variants(nodes []int) []variant {
 			at = len(out)
 			index[key] = at
 			vq := *q
-			vq.extended = nil
+			vq.perNode = nil
 			if claim != nil {
 				vq.claims = append(slices.Clone(q.claims), claim)
 			}

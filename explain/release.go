@@ -81,7 +81,7 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) c
 	case idle:
 		text += ", which no running pods use"
 	default:
-		if pods := s.podsOf(refs); len(pods) > 0 {
+		if pods := podsUsing(s.q, refs); len(pods) > 0 {
 			text += " (used by " + shorten(pods, 3) + ")"
 		}
 	}
@@ -91,10 +91,10 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) c
 	}
 }
 
-func (s *search) podsOf(refs []inspect.ClaimRef) []string {
+func podsUsing(q *question, refs []inspect.ClaimRef) []string {
 	var out []string
 	for _, ref := range refs {
-		for _, pod := range s.q.cluster.Snapshot().PodsOf(ref) {
+		for _, pod := range q.cluster.Snapshot().PodsOf(ref) {
 			out = append(out, "pod "+pod.Name)
 		}
 	}

@@ -17,7 +17,7 @@ func (q *question) remedy(ctx context.Context, e *Explanation) error {
 	}
 	q.subject = e.Subject
 	nodes := q.nearest(e.Groups)
-	if q.extended == nil {
+	if q.perNode == nil {
 		return q.remedyOf(ctx, e, nodes)
 	}
 	// What is asked for differs between nodes. The conflict is that of the node that comes nearest.

@@ -149,7 +149,7 @@ func (s *site) about(r *allocator.ExaminedRequest, kind RequirementKind, path, f
 func (s *site) ofClaim(claim int, kind RequirementKind, path, format string, args ...any) Requirement {
 	c := s.q.claims[claim]
 	return Requirement{
-		Kind: kind, Claim: inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name},
+		Kind: kind, Claim: inspect.RefOf(c),
 		Path: path, Message: fmt.Sprintf(format, args...) + s.q.eachOf(claim),
 	}
 }

@@ -103,7 +103,7 @@ func (b *sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSli
 func (b *sandbox) examination(ctx context.Context) (*allocator.Examination, error) {
 	if b.known == nil {
 		exam, err := b.cluster(b.q.draft(nil)).Examine(ctx, b.node, b.q.claims)
-		if err = ignoreAbort(err); err != nil {
+		if err = allocator.IgnoreAbort(err); err != nil {
 			return nil, err
 		}
 		b.known = &knownExamination{exam}
@@ -118,14 +118,6 @@ func (b *sandbox) requestsExamined(ctx context.Context) ([]allocator.ExaminedReq
 		return nil, err
 	}
 	return exam.Requests, nil
-}
-
-func ignoreAbort(err error) error {
-	var abort *allocator.AbortError
-	if errors.As(err, &abort) {
-		return nil
-	}
-	return err
 }
 
 // outcome is how a what-if question ended.

@@ -21,7 +21,7 @@ const maxGuarded = 8
 
 // remedyAbort looks for fixes of a selector that fails.
 func (q *question) remedyAbort(ctx context.Context, e *Explanation, abort *allocator.AbortError) error {
-	if abort.Code != allocator.SelectorError || q.extended != nil {
+	if abort.Code != allocator.SelectorError || q.perNode != nil {
 		return nil
 	}
 	q.subject = e.Subject
@@ -179,7 +179,7 @@ func (m *selectorRepair) change(ctx context.Context) change {
 		text := "ask for the field first, so that devices without it do not match: " + expression
 		switch m.how {
 		case drop:
-			text = "drop the term that fails: " + m.q.brief(ctx, f.text)
+			text = "drop the term that fails: " + m.q.brief(f.text)
 		case respell:
 			text = m.respelled[f].message
 		}

@@ -48,7 +48,7 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []requirement {
 		}
 		for j := range r.Devices[i].Device.Taints {
 			t := &r.Devices[i].Device.Taints[j]
-			if t.Effect != resourcev1.DeviceTaintEffectNoSchedule && t.Effect != resourcev1.DeviceTaintEffectNoExecute || tolerated(t, tolerations) {
+			if allocator.Untolerated(r.Devices[i].Device.Taints[j:j+1], tolerations) == nil {
 				continue
 			}
 			k := key{t.Key, t.Effect}
@@ -71,19 +71,6 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []requirement {
 		}}})
 	}
 	return out
-}
-
-// tolerated reports whether a toleration covers the taint, as the scheduler sees it.
-func tolerated(t *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) bool {
-	return slices.ContainsFunc(tolerations, func(have resourcev1.DeviceToleration) bool {
-		switch {
-		case have.Key != "" && have.Key != t.Key, have.Effect != "" && have.Effect != t.Effect:
-			return false
-		case have.Operator == resourcev1.DeviceTolerationOpExists:
-			return true
-		}
-		return (have.Operator == resourcev1.DeviceTolerationOpEqual || have.Operator == "") && have.Value == t.Value
-	})
 }
 
 func (r taintRequirement) describe() *Requirement { return &r.Requirement }

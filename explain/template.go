@@ -64,3 +64,13 @@ func (q *question) eachOf(claim int) string {
 	}
 	return " (for each of " + strings.Join(names, ", ") + ")"
 }
+
+// generated reports whether a claim of the question is the one that the scheduler makes for the extended
+// resources of the pod. Nobody can write into it; the number of devices follows from the containers.
+func (q *question) generated(claim int) bool {
+	c := q.claims[claim]
+	return q.subject.Kind == "Pod" && c.UID == "" && c.Name == q.subject.Name+extendedSuffix
+}
+
+// extendedSuffix ends the name that stands for the claim for extended resources, which has none yet.
+const extendedSuffix = "-extended-resources"

@@ -50,7 +50,7 @@ func (r termRequirement) price(*question) int    { return costDrop }
 // propose finds the nearest value with which the term helps, and proposes to drop it.
 func (r termRequirement) propose(ctx context.Context, c *clusterSandbox, node inspect.NodeName) ([]change, error) {
 	var out []change
-	if wanted := c.q.comparison(ctx, r.Term); wanted != nil {
+	if wanted := c.q.comparison(r.Term); wanted != nil {
 		for _, v := range c.q.nearestValues(wanted) {
 			e := r.edit
 			e.expression = wanted.with(v)
@@ -69,27 +69,27 @@ func (r termRequirement) propose(ctx context.Context, c *clusterSandbox, node in
 	}
 	return append(out, change{
 		kind: RelaxSelector, edits: []edit{r.edit}, node: node, cost: costDrop + 2, key: fmt.Sprint(r.edit.at, r.Term),
-		message: r.drop(ctx, c.q),
+		message: r.drop(c.q),
 	}), nil
 }
 
-func (r termRequirement) drop(ctx context.Context, q *question) string {
-	return "drop from the selector" + forRequest(q, &r.Requirement) + ": " + q.brief(ctx, r.Term)
+func (r termRequirement) drop(q *question) string {
+	return "drop from the selector" + forRequest(q, &r.Requirement) + ": " + q.brief(r.Term)
 }
 
 // accept proposes another value. A relation that excludes the value itself is widened with it.
 func (r termRequirement) accept(q *question, c *comparison, v fieldValue) string {
-	value, text := v.text, c.text
-	if c.relation == ">" || c.relation == "<" {
-		value, text = c.relation+"= "+value, c.relation+" "+text
+	value, text := v.text, c.Literal
+	if wider := c.Relation.OrEqual(); wider != c.Relation {
+		value, text = string(wider)+" "+value, string(c.Relation)+" "+text
 	}
-	return fmt.Sprintf("accept %s %s instead of %s%s", c.field, value, text, forRequest(q, &r.Requirement))
+	return fmt.Sprintf("accept %s %s instead of %s%s", c.Field.Name, value, text, forRequest(q, &r.Requirement))
 }
 
 // combine puts the nearest value with which the edits together still help in the place of the term.
 func (r termRequirement) combine(ctx context.Context, c *combination, i int) (part, error) {
-	dropped := part{RelaxSelector, fmt.Sprint(r.edit.at, r.Term), r.drop(ctx, c.q)}
-	wanted := c.q.comparison(ctx, r.Term)
+	dropped := part{RelaxSelector, fmt.Sprint(r.edit.at, r.Term), r.drop(c.q)}
+	wanted := c.q.comparison(r.Term)
 	if wanted == nil {
 		return dropped, nil
 	}

@@ -39,10 +39,10 @@ const (
 
 // describe says a term in short, with what the devices have instead.
 func (t termSource) describe(ctx context.Context, s *site, r *allocator.ExaminedRequest, term string) (text, actual string) {
-	c := s.q.comparison(ctx, term)
+	c := s.q.comparison(term)
 	devices := devicesWithout(r, t.without...)
 	if text = c.words(); text == "" {
-		return s.q.briefTerm(term), t.readings(ctx, s, devices, term)
+		return briefTerm(s.q, term), t.readings(ctx, s, devices, term)
 	}
 	counts := map[string]int{}
 	matching, having := 0, 0
@@ -66,7 +66,7 @@ func (t termSource) describe(ctx context.Context, s *site, r *allocator.Examined
 	case matching > 0:
 		return text, fmt.Sprintf("%d of %s here %s it", matching, count(total, "device"), plural(matching, "has", "have"))
 	case having == 0 && len(devices) > 0 && !t.onlyHaving && !slices.ContainsFunc(devices, c.has):
-		return text, "devices here have no " + c.field
+		return text, "devices here have no " + c.Field.Name
 	case having == 0:
 		return text, ""
 	}

@@ -43,7 +43,7 @@ func (s *search) tradeoff(ctx context.Context, c *change, node inspect.NodeName,
 		return "", ctx.Err() // what it gives is not known
 	}
 	s.q.spent += result.Steps
-	if text := s.share(c, result); text != "" {
+	if text := share(s.q, c, result); text != "" {
 		return fmt.Sprintf(" (%s%s)", where, text), nil
 	}
 	var found []less
@@ -57,11 +57,11 @@ func (s *search) tradeoff(ctx context.Context, c *change, node inspect.NodeName,
 			continue
 		}
 		compared = append(compared, at)
-		accepted, err := s.accepted(ctx, at)
+		accepted, err := accepted(ctx, s.clusterSandbox, at)
 		if err != nil {
 			return "", err
 		}
-		found = append(found, compare(s.picked(b, result, at), accepted, s.capacityNamed(ctx, e))...)
+		found = append(found, compare(picked(b, result, at), accepted, capacityNamed(s.q, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
@@ -91,13 +91,13 @@ func noAmount(e edit) bool {
 }
 
 // share says how much of a capacity a claim gets that asks for no particular amount; "" when the change is another.
-func (s *search) share(c *change, result *allocator.Result) string {
+func share(q *question, c *change, result *allocator.Result) string {
 	if len(c.edits) != 1 || !noAmount(c.edits[0]) {
 		return ""
 	}
 	e := c.edits[0].(capacityEdit)
 	for _, r := range result.Allocations[e.at.claim].Devices.Results {
-		if amount, ok := r.ConsumedCapacity[e.capacity]; ok && r.Request == s.q.requestName(e.at) {
+		if amount, ok := r.ConsumedCapacity[e.capacity]; ok && r.Request == q.requestName(e.at) {
 			return fmt.Sprintf("that gives %s", amount.String())
 		}
 	}
@@ -113,18 +113,18 @@ func (l less) String() string {
 }
 
 // capacityNamed is the capacity that a changed term names itself, which needs no mention; "" when it is none.
-func (s *search) capacityNamed(ctx context.Context, e edit) resourcev1.QualifiedName {
+func capacityNamed(q *question, e edit) resourcev1.QualifiedName {
 	if t, ok := e.(termEdit); ok && t.expression != "" {
-		if c := s.q.comparison(ctx, t.expression); c != nil && c.kind == "capacity" {
-			return resourcev1.QualifiedName(c.name)
+		if c := q.comparison(t.expression); c != nil && c.Field.Kind == "capacity" {
+			return resourcev1.QualifiedName(c.Field.Name)
 		}
 	}
 	return ""
 }
 
 // picked are the devices of a result for a request.
-func (s *search) picked(b *sandbox, result *allocator.Result, at requestRef) []*resourcev1.Device {
-	name := s.q.requestName(at)
+func picked(b *sandbox, result *allocator.Result, at requestRef) []*resourcev1.Device {
+	name := b.q.requestName(at)
 	var out []*resourcev1.Device
 	for _, r := range result.Allocations[at.claim].Devices.Results {
 		if r.Request != name {
@@ -142,8 +142,8 @@ func (s *search) picked(b *sandbox, result *allocator.Result, at requestRef) []*
 }
 
 // accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
-func (s *search) accepted(ctx context.Context, at requestRef) ([]*resourcev1.Device, error) {
-	examined, err := s.examined(ctx)
+func accepted(ctx context.Context, c *clusterSandbox, at requestRef) ([]*resourcev1.Device, error) {
+	examined, err := c.examined(ctx)
 	if err != nil {
 		return nil, err
 	}

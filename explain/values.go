@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -29,42 +28,23 @@ import (
 // comparison is a term with one field and one literal.
 type comparison struct {
 	selector.Comparison
-	form literalForm
-	text string // of the literal, without its form
-	// kind, domain and name are the field's: device.kind["domain"].name.
-	kind, domain, name string
-	field              string // as messages name it
-	relation           string // "", ">=", ">", "<=", "<" or "=="; "" when it is another
 }
 
 // words says the comparison in short, as "memory >= 96Gi"; "" when it is not a plain one.
 func (c *comparison) words() string {
-	if c == nil || c.relation == "" {
+	if c == nil || c.Relation == "" {
 		return ""
 	}
-	return c.field + " " + c.relation + " " + c.text
+	return c.Field.Name + " " + string(c.Relation) + " " + c.Literal
 }
 
-type literalForm = selector.LiteralForm
-
-const (
-	quantityLiteral = selector.QuantityLiteral
-	versionLiteral  = selector.VersionLiteral
-	stringLiteral   = selector.StringLiteral
-	intLiteral      = selector.IntLiteral
-	boolLiteral     = selector.BoolLiteral
-)
-
-// comparison takes a term apart. nil: it is of another form.
-func (q *question) comparison(_ context.Context, term string) *comparison {
+// comparison takes a term apart. It returns nil for a term of another form.
+func (q *question) comparison(term string) *comparison {
 	c, ok := q.cluster.Selectors().Comparison(term)
 	if !ok {
 		return nil
 	}
-	return &comparison{
-		Comparison: c, form: c.Form, text: c.Literal, relation: string(c.Relation),
-		kind: c.Field.Kind, domain: c.Field.Domain, name: c.Field.Name, field: c.Field.Name,
-	}
+	return &comparison{c}
 }
 
 // with returns the term with another value. A strict comparison with a value that exists leaves out just
@@ -83,7 +63,7 @@ type fieldValue struct {
 // remark says so when the value is the best there is.
 func (c *comparison) remark(v fieldValue) string {
 	switch {
-	case v.top && v.bottom && c.form != stringLiteral:
+	case v.top && v.bottom && c.Form != selector.StringLiteral:
 		return ": no device has another"
 	case v.top && c.Relation.OrEqual() == selector.AtLeast:
 		return ": no device has more"
@@ -128,7 +108,7 @@ func (q *question) nearestValues(c *comparison) []fieldValue {
 		values[i].distance = c.distance(values, i)
 	}
 	values = slices.DeleteFunc(values, func(v fieldValue) bool {
-		return c.compare(v.text, c.text) == 0 && c.form != versionLiteral && v.text == c.text
+		return c.compare(v.text, c.Literal) == 0 && c.Form != selector.VersionLiteral && v.text == c.Literal
 	})
 	slices.SortStableFunc(values, func(a, b fieldValue) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(b.devices, a.devices), cmp.Compare(a.text, b.text))
@@ -138,23 +118,23 @@ func (q *question) nearestValues(c *comparison) []fieldValue {
 
 // valueOf reads the field of a device, if it has it in the form of the literal.
 func (c *comparison) valueOf(driver string, d *resourcev1.Device) (string, bool) {
-	if c.kind == "capacity" {
-		v, ok := d.Capacity[resourcev1.QualifiedName(c.domain+"/"+c.name)]
-		if !ok && c.domain == driver {
-			v, ok = d.Capacity[resourcev1.QualifiedName(c.name)]
+	if c.Field.Kind == "capacity" {
+		v, ok := d.Capacity[resourcev1.QualifiedName(c.Field.Domain+"/"+c.Field.Name)]
+		if !ok && c.Field.Domain == driver {
+			v, ok = d.Capacity[resourcev1.QualifiedName(c.Field.Name)]
 		}
-		return v.Value.String(), ok && c.form == quantityLiteral
+		return v.Value.String(), ok && c.Form == selector.QuantityLiteral
 	}
-	a := allocator.LookupAttribute(d, driver, resourcev1.FullyQualifiedName(c.domain+"/"+c.name))
+	a := allocator.LookupAttribute(d, driver, resourcev1.FullyQualifiedName(c.Field.Domain+"/"+c.Field.Name))
 	switch {
 	case a == nil:
-	case a.StringValue != nil && c.form == stringLiteral:
+	case a.StringValue != nil && c.Form == selector.StringLiteral:
 		return *a.StringValue, true
-	case a.VersionValue != nil && c.form == versionLiteral:
+	case a.VersionValue != nil && c.Form == selector.VersionLiteral:
 		return *a.VersionValue, true
-	case a.IntValue != nil && c.form == intLiteral:
+	case a.IntValue != nil && c.Form == selector.IntLiteral:
 		return strconv.FormatInt(*a.IntValue, 10), true
-	case a.BoolValue != nil && c.form == boolLiteral:
+	case a.BoolValue != nil && c.Form == selector.BoolLiteral:
 		return strconv.FormatBool(*a.BoolValue), true
 	}
 	return "", false
@@ -162,18 +142,18 @@ func (c *comparison) valueOf(driver string, d *resourcev1.Device) (string, bool)
 
 // has reports whether the device has the field, in whatever form.
 func (c *comparison) has(d *allocator.ExaminedDevice) bool {
-	if c.kind == "capacity" {
-		_, qualified := d.Device.Capacity[resourcev1.QualifiedName(c.domain+"/"+c.name)]
-		_, bare := d.Device.Capacity[resourcev1.QualifiedName(c.name)]
-		return qualified || bare && c.domain == d.ID.Driver
+	if c.Field.Kind == "capacity" {
+		_, qualified := d.Device.Capacity[resourcev1.QualifiedName(c.Field.Domain+"/"+c.Field.Name)]
+		_, bare := d.Device.Capacity[resourcev1.QualifiedName(c.Field.Name)]
+		return qualified || bare && c.Field.Domain == d.ID.Driver
 	}
-	return allocator.LookupAttribute(d.Device, d.ID.Driver, resourcev1.FullyQualifiedName(c.domain+"/"+c.name)) != nil
+	return allocator.LookupAttribute(d.Device, d.ID.Driver, resourcev1.FullyQualifiedName(c.Field.Domain+"/"+c.Field.Name)) != nil
 }
 
 // accepts reports whether a value of the form stands in the relation.
 func (c *comparison) accepts(value string) bool {
-	order := c.compare(value, c.text)
-	switch c.relation {
+	order := c.compare(value, c.Literal)
+	switch c.Relation {
 	case "==":
 		return order == 0
 	case ">=":
@@ -190,20 +170,20 @@ func (c *comparison) accepts(value string) bool {
 
 // compare orders two values of the form.
 func (c *comparison) compare(a, b string) int {
-	switch c.form {
-	case quantityLiteral:
+	switch c.Form {
+	case selector.QuantityLiteral:
 		qa, errA := quantity.Parse(a)
 		qb, errB := quantity.Parse(b)
 		if errA == nil && errB == nil {
 			return qa.Cmp(qb)
 		}
-	case versionLiteral:
+	case selector.VersionLiteral:
 		va, errA := semver.Parse(a)
 		vb, errB := semver.Parse(b)
 		if errA == nil && errB == nil {
 			return va.Compare(vb)
 		}
-	case intLiteral:
+	case selector.IntLiteral:
 		ia, errA := strconv.ParseInt(a, 10, 64)
 		ib, errB := strconv.ParseInt(b, 10, 64)
 		if errA == nil && errB == nil {
@@ -215,21 +195,21 @@ func (c *comparison) compare(a, b string) int {
 
 // distance says how far a value is from the one asked for; for versions by how many others lie between.
 func (c *comparison) distance(values []fieldValue, i int) float64 {
-	switch c.form {
-	case quantityLiteral:
-		if want, err := quantity.Parse(c.text); err == nil {
+	switch c.Form {
+	case selector.QuantityLiteral:
+		if want, err := quantity.Parse(c.Literal); err == nil {
 			if have, err := quantity.Parse(values[i].text); err == nil {
 				return math.Abs(have.AsApproximateFloat64() - want.AsApproximateFloat64())
 			}
 		}
-	case intLiteral:
-		want, _ := strconv.ParseFloat(c.text, 64)
+	case selector.IntLiteral:
+		want, _ := strconv.ParseFloat(c.Literal, 64)
 		have, _ := strconv.ParseFloat(values[i].text, 64)
 		return math.Abs(have - want)
-	case stringLiteral:
-		return textDistance(strings.ToLower(c.text), strings.ToLower(values[i].text))
+	case selector.StringLiteral:
+		return textDistance(strings.ToLower(c.Literal), strings.ToLower(values[i].text))
 	}
-	at, _ := slices.BinarySearchFunc(values, c.text, func(v fieldValue, text string) int { return c.compare(v.text, text) })
+	at, _ := slices.BinarySearchFunc(values, c.Literal, func(v fieldValue, text string) int { return c.compare(v.text, text) })
 	return math.Abs(float64(i) - (float64(at) - 0.5))
 }
 

@@ -13,7 +13,7 @@ import (
 // waitsOf says what keeps a claim from being allocated besides devices. Devices are allocated when a
 // pod that uses the claim is scheduled, so most of it is about pods.
 func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []Note {
-	ref := inspect.ClaimRef{Namespace: claim.Namespace, Name: claim.Name}
+	ref := inspect.RefOf(claim)
 	onClaim := func(message string) Note {
 		return Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
 	}
