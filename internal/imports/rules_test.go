@@ -98,6 +98,18 @@ var fences = []fence{
 	},
 }
 
+// heavy are packages that the program may not contain, by whatever way they would come in.
+var heavy = []struct {
+	prefixes []string // import paths; each matches itself and everything below it
+	why      string
+}{
+	{
+		prefixes: []string{"sigs.k8s.io/kustomize", "k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/resource"},
+		why: "genericclioptions brings in kustomize, which imports package plugin, so that the linker may leave out no method: " +
+			"25 of 100 MB, for flags that clientcmd can bind (cmd/kubectl-dra/internal/cli/connectionflags.go)",
+	},
+}
+
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{"inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
 

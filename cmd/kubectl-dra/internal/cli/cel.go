@@ -217,9 +217,7 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 func (o *celOptions) run(ctx context.Context) error {
 	if o.lab {
 		top := &topOptions{src: o.src, view: "cel", typing: true}
-		if o.src.config.Namespace != nil {
-			top.namespace = *o.src.config.Namespace
-		}
+		top.namespace = o.src.config.namespace()
 		return top.run(ctx)
 	}
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}

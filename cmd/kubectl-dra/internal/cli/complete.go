@@ -61,7 +61,7 @@ func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string)
 		namespace = ""
 	}
 	if v.widely {
-		namespace = *s.config.Namespace
+		namespace = s.config.namespace()
 	}
 	for _, item := range v.list(snapshot, namespace).Items {
 		names = append(names, item.Meta().Name)

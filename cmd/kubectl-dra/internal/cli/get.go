@@ -188,7 +188,7 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	case v.namespaced:
 		o.namespace, err = src.namespace()
 	case v.widely:
-		o.namespace = *src.config.Namespace
+		o.namespace = src.config.namespace()
 	}
 	return o, err
 }

@@ -48,7 +48,7 @@ func newRoot(src *source) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	src.addFlags(root.PersistentFlags())
-	src.config.AddFlags(root.PersistentFlags())
+	src.config.addTo(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help(&src.helpFailed))

@@ -189,10 +189,10 @@ func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 		what = "demo"
 	case len(o.src.from) > 0 && o.src.from[0] != "-":
 		what, _, _ = strings.Cut(filepath.Base(o.src.from[0]), ".")
-	case *o.src.config.Context != "":
-		what = *o.src.config.Context
+	case o.src.config.context() != "":
+		what = o.src.config.context()
 	default:
-		if raw, err := o.src.config.ToRawKubeConfigLoader().RawConfig(); err == nil && raw.CurrentContext != "" {
+		if raw, err := o.src.config.clientConfig().RawConfig(); err == nil && raw.CurrentContext != "" {
 			what = raw.CurrentContext
 		}
 	}

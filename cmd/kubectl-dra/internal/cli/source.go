@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
@@ -29,7 +29,7 @@ const maxWarnings = 10
 
 // source is where a snapshot comes from: the cluster of the kubeconfig, files, or the demo cluster.
 type source struct {
-	config  *genericclioptions.ConfigFlags
+	config  *connectionFlags
 	streams genericiooptions.IOStreams
 	clock   Clock
 
@@ -56,9 +56,7 @@ type source struct {
 }
 
 func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
-	config := genericclioptions.NewConfigFlags(true)
-	config.CacheDir = nil // nothing is cached on disk
-	return &source{config: config, streams: streams, clock: clock, plugin: &pluginOutput{}}
+	return &source{config: newConnectionFlags(), streams: streams, clock: clock, plugin: &pluginOutput{}}
 }
 
 // addFlags adds the flags that say what to read; those of the connection are added by config.
@@ -106,12 +104,9 @@ func (s *source) validate() error {
 // context. Without a cluster the kubeconfig has no say.
 func (s *source) namespace() (string, error) {
 	if s.offline() {
-		if *s.config.Namespace != "" {
-			return *s.config.Namespace, nil
-		}
-		return "default", nil
+		return cmp.Or(s.config.namespace(), "default"), nil
 	}
-	namespace, _, err := s.config.ToRawKubeConfigLoader().Namespace()
+	namespace, _, err := s.config.clientConfig().Namespace()
 	if err != nil {
 		return "", kubeconfigError(err)
 	}
@@ -238,12 +233,12 @@ var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kub
 
 // restConfig returns how to reach the cluster.
 func (s *source) restConfig() (*rest.Config, error) {
-	loader := s.config.ToRawKubeConfigLoader()
+	loader := s.config.clientConfig()
 	raw, err := loader.RawConfig()
-	if err == nil && len(raw.Clusters) == 0 && *s.config.APIServer == "" && !inCluster() {
+	if err == nil && len(raw.Clusters) == 0 && s.config.server() == "" && !inCluster() {
 		return nil, errNoCluster
 	}
-	config, err := s.config.ToRESTConfig()
+	config, err := loader.ClientConfig()
 	if err != nil {
 		return nil, kubeconfigError(err)
 	}

@@ -87,8 +87,8 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 			return nil, usagef("unknown view %q; there are %s", o.view, commaList(known))
 		}
 	}
-	if name := src.config.Namespace; name != nil && !f.allNamespaces { // -A wins, as in kubectl
-		o.namespace = *name
+	if !f.allNamespaces { // -A wins, as in kubectl
+		o.namespace = src.config.namespace()
 	}
 	return o, nil
 }
@@ -209,13 +209,13 @@ func (s *source) topOptions() tui.Options {
 
 // contextNames are the names of the cluster and the user of the kubeconfig context in use.
 func (s *source) contextNames() (cluster, user string) {
-	raw, err := s.config.ToRawKubeConfigLoader().RawConfig()
+	raw, err := s.config.clientConfig().RawConfig()
 	if err != nil {
 		return "", "" // they only adorn the header; reading has told of it
 	}
 	name := raw.CurrentContext
-	if *s.config.Context != "" {
-		name = *s.config.Context
+	if s.config.context() != "" {
+		name = s.config.context()
 	}
 	if current := raw.Contexts[name]; current != nil {
 		cluster, user = current.Cluster, current.AuthInfo

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -123,13 +123,39 @@ func (f Format) PrintValue(w io.Writer, value any) error {
 }
 
 func (f Format) templatePrinter() (printers.ResourcePrinter, error) {
-	flags := genericclioptions.NewKubeTemplatePrintFlags()
-	*flags.AllowMissingKeys = f.AllowMissingKeys
-	*flags.TemplateArgument = f.Argument
-	printer, err := flags.ToPrinter(f.Name)
+	printer, err := f.parseTemplate()
 	if err != nil {
 		return nil, fmt.Errorf("reading the argument of -o %s: %w", f.Name, err)
 	}
+	return printer, nil
+}
+
+// parseTemplate makes the printer of kubectl for the argument, which is a template or path, or the name of a file
+// that has one.
+func (f Format) parseTemplate() (printers.ResourcePrinter, error) {
+	text := f.Argument
+	kind, file := strings.CutSuffix(f.Name, "-file")
+	if file {
+		data, err := os.ReadFile(f.Argument)
+		if err != nil {
+			return nil, fmt.Errorf("error reading --template %s, %w", f.Argument, err)
+		}
+		text = string(data)
+	}
+	if kind == "go-template" {
+		printer, err := printers.NewGoTemplatePrinter([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("error parsing template %s, %w", text, err)
+		}
+		printer.AllowMissingKeys(f.AllowMissingKeys)
+		return printer, nil
+	}
+	printer, err := printers.NewJSONPathPrinter(text)
+	if err != nil {
+		return nil, fmt.Errorf("error parsing jsonpath %s, %w", text, err)
+	}
+	printer.AllowMissingKeys(f.AllowMissingKeys)
+	printer.EnableJSONOutput(kind == "jsonpath-as-json")
 	return printer, nil
 }
 

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// connectionFlags are kubectl's flags of the connection to a cluster. They have kubectl's names, shorthands,
+// defaults and help texts.
+//
+// kubectl's own, genericclioptions.ConfigFlags, would bring in kustomize, which takes a quarter of the program.
+type connectionFlags struct {
+	kubeconfig string
+	userExtra  []string // as key=value; a key may have several values
+	overrides  clientcmd.ConfigOverrides
+
+	// clientConfig makes what reads the kubeconfig and puts the flags over it. It is made when it is first
+	// asked for, which must be after the flags were parsed.
+	clientConfig func() clientcmd.ClientConfig
+}
+
+func newConnectionFlags() *connectionFlags {
+	f := &connectionFlags{}
+	f.clientConfig = sync.OnceValue(f.load)
+	return f
+}
+
+// addTo adds the flags to a set of flags.
+func (f *connectionFlags) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&f.kubeconfig, clientcmd.RecommendedConfigPathFlag, "", "Path to the kubeconfig file to use for CLI requests.")
+	clientcmd.BindOverrideFlags(&f.overrides, flags, overrideFlags())
+	// clientcmd would take "ns/" off the front of a namespace; kubectl does not.
+	namespace := clientcmd.RecommendedContextOverrideFlags("").Namespace
+	namespace.BindStringFlag(flags, &f.overrides.Context.Namespace)
+	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil,
+		"User extras to impersonate for the operation, this flag can be repeated to specify multiple values for the same key.")
+}
+
+// overrideFlags are the flags that clientcmd binds: those that kubectl has, with its shorthands and help texts.
+func overrideFlags() clientcmd.ConfigOverrideFlags {
+	flags := clientcmd.RecommendedConfigOverrideFlags("")
+	auth, cluster := &flags.AuthOverrideFlags, &flags.ClusterOverrideFlags
+	auth.Username, auth.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	flags.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{}
+	auth.Impersonate.Description = "Username to impersonate for the operation. User could be a regular user or a service account in a namespace."
+	auth.ImpersonateUID.Description = "UID to impersonate for the operation."
+	cluster.APIServer.ShortName = "s"
+	cluster.TLSServerName.Description = "Server name to use for server certificate validation. If it is not provided, the hostname used to contact the server is used"
+	cluster.ProxyURL.Description = "Proxy URL to use for requests to the API server"
+	return flags
+}
+
+func (f *connectionFlags) load() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig // what equals it is no configuration: then a pod's own is used
+	rules.ExplicitPath = f.kubeconfig
+	overrides := f.overrides
+	overrides.ClusterDefaults = clientcmd.ClusterDefaults
+	overrides.AuthInfo.ImpersonateUserExtra = userExtraOf(f.userExtra)
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
+}
+
+// userExtraOf takes key=value pairs apart. Like kubectl it passes over what has no "=".
+func userExtraOf(pairs []string) map[string][]string {
+	var extra map[string][]string
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			continue
+		}
+		if extra == nil {
+			extra = map[string][]string{}
+		}
+		extra[key] = append(extra[key], value)
+	}
+	return extra
+}
+
+// namespace is the value of -n, "" when it is not given.
+func (f *connectionFlags) namespace() string { return f.overrides.Context.Namespace }
+
+// context is the value of --context, "" when it is not given.
+func (f *connectionFlags) context() string { return f.overrides.CurrentContext }
+
+// server is the value of --server, "" when it is not given.
+func (f *connectionFlags) server() string { return f.overrides.ClusterInfo.Server }
