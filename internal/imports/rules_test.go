@@ -108,6 +108,10 @@ var heavy = []struct {
 		why: "genericclioptions brings in kustomize, which imports package plugin, so that the linker may leave out no method: " +
 			"25 of 100 MB, for flags that clientcmd can bind (cmd/kubectl-dra/internal/cli/connectionflags.go)",
 	},
+	{
+		prefixes: []string{"k8s.io/client-go/discovery", "k8s.io/client-go/kubernetes"},
+		why:      "they bring in every type of the API and of OpenAPI: 17 of 75 MB, where a REST client and a scheme of what is read will do",
+	},
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"runtime"
+	goruntime "runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	apiversion "k8s.io/apimachinery/pkg/version"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -79,11 +82,22 @@ func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, e
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	client, err := discovery.NewDiscoveryClientForConfigAndClient(config, bounded)
+	client, err := rest.UnversionedRESTClientForConfigAndClient(forVersion(config), bounded)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	return askVersion(ctx, client.RESTClient(), config.Host)
+	return askVersion(ctx, client, config.Host)
+}
+
+// forVersion is the configuration of a client that need not understand more than the errors of a server. The
+// discovery client would bring in every type of the API, a quarter of the program.
+func forVersion(config *rest.Config) *rest.Config {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	c := rest.CopyConfig(config)
+	decoder := runtime.NoopEncoder{Decoder: serializer.NewCodecFactory(scheme).UniversalDecoder()} // whatever the answer calls itself
+	c.NegotiatedSerializer = serializer.NegotiatedSerializerWrapper(runtime.SerializerInfo{Serializer: decoder})
+	return c
 }
 
 const (
@@ -116,7 +130,7 @@ func askVersion(ctx context.Context, client rest.Interface, host string) (*apive
 // clientVersion is what is known of this build.
 func clientVersion() output.BuildInfo {
 	info := output.BuildInfo{
-		GitVersion: version, GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		GitVersion: version, GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
