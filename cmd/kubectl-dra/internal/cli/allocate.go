@@ -35,7 +35,7 @@ type allocateOptions struct {
 
 var allocateKinds = []kind{kindClaim, kindPod}
 
-func newAllocate(src *source) *cobra.Command {
+func newAllocate(access *writeAccess, completer *completer) *cobra.Command {
 	flags := &allocateFlags{}
 	cmd := &cobra.Command{
 		Use:   "allocate (claim NAME... | pod NAME)",
@@ -63,9 +63,9 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 
   # All claims of a pod, on one node, reserved for the pod
   kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --reserve`,
-		ValidArgsFunction: src.completeTyped(allocateKinds),
+		ValidArgsFunction: completer.typed(allocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args)
+			options, err := flags.toOptions(access, args)
 			if err != nil {
 				return err
 			}
@@ -77,11 +77,11 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 	f.BoolVar(&flags.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
 	f.DurationVar(&flags.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
 	flags.addTo(cmd)
-	completeFlag(cmd, "node", src.completeNodes)
+	completeFlag(cmd, "node", completer.nodes)
 	return cmd
 }
 
-func (f *allocateFlags) toOptions(src *source, args []string) (*allocateOptions, error) {
+func (f *allocateFlags) toOptions(access *writeAccess, args []string) (*allocateOptions, error) {
 	o := &allocateOptions{node: inspect.NodeName(f.node), reserve: f.reserve, settle: f.settle}
 	var err error
 	if o.kind, o.names, err = splitArguments(args, allocateKinds); err != nil {
@@ -93,7 +93,7 @@ func (f *allocateFlags) toOptions(src *source, args []string) (*allocateOptions,
 	if f.settle < 0 {
 		return nil, usagef("--settle is %s; it cannot be negative", f.settle)
 	}
-	o.writeOptions, err = f.writeFlags.toOptions(src, o.names)
+	o.writeOptions, err = f.writeFlags.toOptions(access, o.names)
 	return o, err
 }
 
@@ -107,14 +107,14 @@ func firstTwice(names []string) string {
 }
 
 func (o *allocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	snapshot, err := o.reader.read(ctx, o.namespace, nil)
 	if err != nil {
 		return err
 	}
 	if o.dryRun == dryRunNone {
 		return o.write(ctx, snapshot)
 	}
-	o.src.noteHealth(snapshot, inspect.Resources())
+	o.streams.noteHealth(snapshot, inspect.Resources())
 	d, err := o.decide(ctx, snapshot)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (o *allocateOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.noteDecision(d)
-	claims := d.Written(o.src.now(snapshot))
+	claims := d.Written(o.reader.now(snapshot))
 	if o.dryRun == dryRunServer {
 		committer, err := o.committer(ctx, snapshot, d)
 		if err != nil {
@@ -133,7 +133,7 @@ func (o *allocateOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	o.src.note("dry run: nothing is written")
+	o.streams.note("dry run: nothing is written")
 	return o.print(claims)
 }
 
@@ -143,7 +143,7 @@ func (o *allocateOptions) refuse(d *commit.Decision) error {
 		return nil
 	}
 	for _, line := range d.Refusal {
-		o.src.note("%s", line)
+		o.streams.note("%s", line)
 	}
 	return answered(exitNo)
 }
@@ -152,11 +152,11 @@ func (o *allocateOptions) refuse(d *commit.Decision) error {
 func (o *allocateOptions) noteDecision(d *commit.Decision) {
 	for _, claim := range d.Claims {
 		if claim.Status.Allocation != nil {
-			o.src.note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
+			o.streams.note("%s/%s is allocated already: left as it is", claim.Namespace, claim.Name)
 		}
 	}
 	if d.Node != "" && o.node == "" && len(d.Snapshot.Nodes()) > 1 {
-		o.src.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
+		o.streams.note("node %s is the first by name on which it fits; the scheduler would choose by its scores", d.Node)
 	}
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
@@ -176,9 +176,9 @@ func (o *allocateOptions) noteConditions(claim *resourcev1.ResourceClaim, alloca
 		device := inspect.DeviceOf(r)
 		switch {
 		case len(failed) > 0:
-			o.src.note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, commaList(failed))
+			o.streams.note("%s/%s: %s has failed to bind: %s; deallocate the claim to try again", claim.Namespace, claim.Name, device, commaList(failed))
 		case len(waits) > 0:
-			o.src.note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, commaList(waits), device)
+			o.streams.note("%s/%s: a pod that uses it waits until driver %s reports %s for %s", claim.Namespace, claim.Name, r.Driver, commaList(waits), device)
 		}
 	}
 }
@@ -214,9 +214,9 @@ func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAl
 func (o *writeOptions) print(claims []*resourcev1.ResourceClaim) error {
 	switch o.format.Name {
 	case "":
-		return output.PrintAllocations(o.src.streams.Out, claims)
+		return output.PrintAllocations(o.streams.Out, claims)
 	case "name":
-		return output.PrintClaimNames(o.src.streams.Out, claims)
+		return output.PrintClaimNames(o.streams.Out, claims)
 	}
-	return o.format.PrintValue(o.src.streams.Out, output.ClaimObjects(claims))
+	return o.format.PrintValue(o.streams.Out, output.ClaimObjects(claims))
 }

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
@@ -249,12 +248,4 @@ func consumer(s *inspect.Snapshot, w *wish, claim *resourcev1.ResourceClaim) (*c
 		return nil, fmt.Errorf("reserving %s/%s: its pod could not be read", claim.Namespace, claim.Name)
 	}
 	return pod, nil
-}
-
-// now is the time at which something is done to a snapshot, to the second as the API keeps it.
-func (s *source) now(snapshot *inspect.Snapshot) metav1.Time {
-	if s.demo {
-		return metav1.NewTime(snapshot.Time()).Rfc3339Copy()
-	}
-	return metav1.NewTime(s.clock()).Rfc3339Copy()
 }

@@ -10,7 +10,6 @@ import (
 	"os/user"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -29,9 +28,13 @@ const (
 	dryRunServer = "server"
 )
 
-// undoPatience is how long an interrupted command that writes may take to undo or finish what it began. A
-// second interrupt ends it at once; the next run then clears up.
-const undoPatience = 20 * time.Second
+// writeAccess is what the commands that write to the cluster work with.
+type writeAccess struct {
+	streams    *streams
+	connection *connection
+	reader     *reader
+	grace      *gracePeriod
+}
 
 // writeFlags are the flags of the commands that write.
 type writeFlags struct {
@@ -41,7 +44,7 @@ type writeFlags struct {
 
 // writeOptions are what they say, checked.
 type writeOptions struct {
-	src       *source
+	*writeAccess
 	namespace string
 	dryRun    string // none, client or server
 	yes       bool
@@ -56,8 +59,8 @@ func (f *writeFlags) addTo(cmd *cobra.Command) {
 	addOutputFlags(cmd, &f.output, &f.template, output.NamedFormats)
 }
 
-func (f *writeFlags) toOptions(src *source, names []string) (writeOptions, error) {
-	o := writeOptions{src: src, dryRun: f.dryRun, yes: f.yes}
+func (f *writeFlags) toOptions(access *writeAccess, names []string) (writeOptions, error) {
+	o := writeOptions{writeAccess: access, dryRun: f.dryRun, yes: f.yes}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, output.NamedFormats); err != nil {
 		return o, err
@@ -68,15 +71,15 @@ func (f *writeFlags) toOptions(src *source, names []string) (writeOptions, error
 	switch {
 	case !slices.Contains([]string{"", dryRunNone, dryRunClient, dryRunServer}, f.dryRun):
 		return o, usagef("--dry-run is %q; it can be none, client or server", f.dryRun)
-	case src.offline():
+	case access.reader.offline():
 		o.dryRun = dryRunClient
 	case f.dryRun == "":
 		o.dryRun = dryRunNone
 	}
-	if o.dryRun == dryRunNone && !o.yes && !isTerminal(src.streams.In) {
+	if o.dryRun == dryRunNone && !o.yes && !isTerminal(access.streams.In) {
 		return o, usagef("there is no terminal to ask on: --yes writes without asking, --dry-run=client shows what would be written")
 	}
-	o.namespace, err = src.namespace()
+	o.namespace, err = access.reader.namespace()
 	return o, err
 }
 
@@ -98,7 +101,7 @@ func (o *allocateOptions) write(ctx context.Context, snapshot *inspect.Snapshot)
 	if err != nil {
 		return err
 	}
-	o.src.patience.Store(int64(undoPatience))
+	o.grace.extend()
 	done, claims, err := committer.Allocate(ctx, o.decide)
 	if err != nil {
 		o.noteAllocated(done, claims)
@@ -123,7 +126,7 @@ func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1
 		if d.Allocations[ref] == nil {
 			text = fmt.Sprintf("%s is allocated, as it was before", ref)
 		}
-		o.src.note("%s", text)
+		o.streams.note("%s", text)
 	}
 }
 
@@ -146,7 +149,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	}
 	c := o.newCommitter(ctx, api, snapshot)
 	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
-		o.src.note("optional: %s; without it kube-scheduler may give a device away once more that it allocates in the same moment", missing)
+		o.streams.note("optional: %s; without it kube-scheduler may give a device away once more that it allocates in the same moment", missing)
 	}
 	c.Settle, c.Needs = o.settle, o.needs()
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
@@ -154,7 +157,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 			snapshot = nil
 			return s, nil
 		}
-		return o.src.read(ctx, o.namespace, nil)
+		return o.reader.read(ctx, o.namespace, nil)
 	}
 	if !o.yes {
 		c.Confirm = o.confirm
@@ -173,7 +176,7 @@ func (o *allocateOptions) needs() []inspect.Resource {
 // partial says what could not be read without which a decision could be wrong, or nil. Files hold what they hold.
 func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
 	err := commit.Complete(snapshot, o.needs()...)
-	if missing := (*commit.PartialError)(nil); o.src.offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
+	if missing := (*commit.PartialError)(nil); o.reader.offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
 		return nil
 	}
 	return err
@@ -181,7 +184,7 @@ func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
 
 // api returns a client that may do what is needed.
 func (o *writeOptions) api(ctx context.Context, snapshot *inspect.Snapshot, needed []commit.Permission) (*commit.API, error) {
-	config, err := o.src.restConfig()
+	config, err := o.connection.restConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -230,38 +233,38 @@ func whoami() string {
 var routine = []commit.Step{commit.Announced, commit.Allocated, commit.Reserved, commit.Done, commit.Deallocated}
 
 func (o *writeOptions) observe(e commit.Event) {
-	if o.src.verbosity > 0 || !slices.Contains(routine, e.Step) {
-		o.src.note("%s", e)
+	if o.streams.verbosity > 0 || !slices.Contains(routine, e.Step) {
+		o.streams.note("%s", e)
 	}
 }
 
 // confirm asks whether a decision is to be written.
 func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
 	if o.asked {
-		o.src.note("The cluster has changed since. What would be written now is something else.")
+		o.streams.note("The cluster has changed since. What would be written now is something else.")
 	}
 	o.asked = true
 	if err := o.announce(ctx, d); err != nil {
 		return false, err
 	}
-	o.src.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
+	o.streams.note("kube-scheduler normally allocates claims, when it schedules a pod that uses them; do this only if you have a reason to.")
 	return o.ask(ctx, "Allocate?")
 }
 
 // announce says what is to be written.
 func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) error {
-	o.src.note("To be written:")
+	o.streams.note("To be written:")
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
-			o.src.note("  %s gets %s", ref, orNothing(devicesOf(allocation)))
+			o.streams.note("  %s gets %s", ref, orNothing(devicesOf(allocation)))
 		}
 		if consumer, ok := d.Consumers[ref]; ok {
-			o.src.note("  %s is reserved for pod %s", ref, consumer.Name)
+			o.streams.note("  %s is reserved for pod %s", ref, consumer.Name)
 		}
 	}
 	if d.Node != "" {
-		o.src.note("  on node %s", d.Node)
+		o.streams.note("  on node %s", d.Node)
 	}
 	return o.noteRivals(ctx, d)
 }
@@ -273,20 +276,20 @@ func (o *allocateOptions) noteRivals(ctx context.Context, d *commit.Decision) er
 	}
 	for i, rival := range rivals {
 		if i == maxWarnings {
-			o.src.note("  and %d more claims", len(rivals)-i)
+			o.streams.note("  and %d more claims", len(rivals)-i)
 			break
 		}
 		text := rival.Claim.String()
 		if len(rival.Pods) > 0 {
 			text += " (pod " + rival.Pods[0].Name + ")"
 		}
-		o.src.note("  %s waits too and could take %s", text, commaList(deviceNames(rival.Devices)))
+		o.streams.note("  %s waits too and could take %s", text, commaList(deviceNames(rival.Devices)))
 	}
 	switch {
 	case !complete:
-		o.src.note("  there are more waiting claims, which were not looked at")
+		o.streams.note("  there are more waiting claims, which were not looked at")
 	case len(rivals) == 0:
-		o.src.note("  no other waiting claim could take these devices")
+		o.streams.note("  no other waiting claim could take these devices")
 	}
 	return nil
 }
@@ -310,14 +313,14 @@ var errNoAnswer = errors.New("no answer: nothing was written")
 
 // ask asks a question on the terminal. Anything but yes is no.
 func (o *writeOptions) ask(ctx context.Context, question string) (bool, error) {
-	_, _ = fmt.Fprint(o.src.streams.ErrOut, question+" [y/N] ") // who cannot see the question will not say yes
+	_, _ = fmt.Fprint(o.streams.ErrOut, question+" [y/N] ") // who cannot see the question will not say yes
 	type answer struct {
 		text string
 		err  error
 	}
 	answers := make(chan answer, 1)
 	go func() { // it may never end; neither does what it reads
-		text, err := bufio.NewReader(o.src.streams.In).ReadString('\n')
+		text, err := bufio.NewReader(o.streams.In).ReadString('\n')
 		answers <- answer{text, err}
 	}()
 	select {

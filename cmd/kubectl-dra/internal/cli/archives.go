@@ -12,9 +12,9 @@ import (
 )
 
 // splitArchives tells the archives among the paths of --from from the manifests.
-func (s *source) splitArchives() (archives, manifests []string, err error) {
-	for _, path := range s.from {
-		is, err := s.isArchive(path)
+func (r *reader) splitArchives() (archives, manifests []string, err error) {
+	for _, path := range r.from {
+		is, err := r.isArchive(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -32,13 +32,13 @@ func (s *source) splitArchives() (archives, manifests []string, err error) {
 
 // isArchive looks at the beginning of a file. Only a regular file or standard input can be looked at
 // without losing what was read; what cannot be opened is left to the reader of manifests to complain of.
-func (s *source) isArchive(path string) (bool, error) {
+func (r *reader) isArchive(path string) (bool, error) {
 	if path == "-" {
-		if s.streams.In == nil {
+		if r.streams.In == nil {
 			return false, nil
 		}
-		buffered := bufio.NewReader(s.streams.In)
-		s.streams.In = buffered
+		buffered := bufio.NewReader(r.streams.In)
+		r.streams.In = buffered
 		return archive.Is(buffered), nil
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
@@ -53,39 +53,39 @@ func (s *source) isArchive(path string) (bool, error) {
 }
 
 // readArchive reads an archive, and manifests on top of it: their objects replace or join its own.
-func (s *source) readArchive(ctx context.Context, path string, manifests []string) (*inspect.Snapshot, error) {
-	header, result, err := s.openArchive(ctx, path)
+func (r *reader) readArchive(ctx context.Context, path string, manifests []string) (*inspect.Snapshot, error) {
+	header, result, err := r.openArchive(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if s.verbosity > 0 { // they were shown when the objects were first read, or the server knows better
+	if r.streams.verbosity > 0 { // they were shown when the objects were first read, or the server knows better
 		for _, warning := range result.Warnings {
-			s.note("warning: %s", warning)
+			r.streams.note("warning: %s", warning)
 		}
 	}
 	config := header.Config()
 	objects := result.Objects
 	if len(manifests) > 0 {
-		more, err := s.readManifests(ctx, manifests, "default")
+		more, err := r.readManifests(ctx, manifests, "default")
 		if err != nil {
 			return nil, err
 		}
 		overlay(&objects, &more.Objects)
 		config.Features = withUsed(config.Features, more.Objects)
 	}
-	config.Features = s.override(config.Features)
+	config.Features = r.override(config.Features)
 	return inspect.New(objects, config), nil
 }
 
-func (s *source) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {
-	s.memory.watch() // to the end of the command: there is no other source beside an archive
+func (r *reader) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {
+	r.memory.watch() // to the end of the command: there is no other source beside an archive
 	if path == "-" {
-		return archive.Read(ctx, s.streams.In, "standard input", s.fileOptions(""))
+		return archive.Read(ctx, r.streams.In, "standard input", r.fileOptions(""))
 	}
 	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading snapshot: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	return archive.Read(ctx, file, path, s.fileOptions(""))
+	return archive.Read(ctx, file, path, r.fileOptions(""))
 }

@@ -34,7 +34,9 @@ type celFlags struct {
 
 // celOptions are a checked request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
-	src        *source
+	streams    *streams
+	reader     *reader
+	ui         *terminalUI
 	expression string
 	kind       kind
 	names      []string // none: the expression is tested
@@ -50,7 +52,7 @@ type celOptions struct {
 	lab bool
 }
 
-func newCel(src *source) *cobra.Command {
+func newCel(streams *streams, reader *reader, completer *completer, ui *terminalUI) *cobra.Command {
 	flags := &celFlags{}
 	cmd := &cobra.Command{
 		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME... | --suggest]",
@@ -82,9 +84,9 @@ on a device: the scheduler then gives up with an error.`,
 
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
-		ValidArgsFunction: src.completeCel,
+		ValidArgsFunction: completer.cel,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args)
+			options, err := flags.toOptions(streams, reader, ui, args)
 			if err != nil {
 				return err
 			}
@@ -102,35 +104,16 @@ on a device: the scheduler then gives up with an error.`,
 	f.BoolVar(&flags.suggest, "suggest", false, "propose selectors that match the --wanted devices and not the --unwanted ones")
 	f.StringSliceVar(&flags.wanted, "wanted", nil, "with --suggest, devices to match: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; may be repeated")
 	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
-	completeFlag(cmd, "node", src.completeNodes)
-	completeFlag(cmd, "class", src.completeClasses)
+	completeFlag(cmd, "node", completer.nodes)
+	completeFlag(cmd, "class", completer.classes)
 	return cmd
 }
 
-// completeCel completes TYPE NAME… of cel. An expression cannot be completed by a shell.
-func (s *source) completeCel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && kindClass.called(args[0]) {
-		names, directive := s.completeClasses(cmd, nil, prefix)
-		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args[1:], name) }), directive
+func (f *celFlags) toOptions(streams *streams, reader *reader, ui *terminalUI, args []string) (*celOptions, error) {
+	o := &celOptions{
+		streams: streams, reader: reader, ui: ui,
+		class: f.class, filter: f.filter, suggest: f.suggest, wanted: f.wanted, unwanted: f.unwanted,
 	}
-	return s.completeTyped(celKinds)(cmd, args, prefix)
-}
-
-// completeClasses completes the name of a device class.
-func (s *source) completeClasses(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	snapshot, _ := s.readQuietly(cmd.Context(), []inspect.Resource{inspect.Classes})
-	if snapshot == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, class := range snapshot.Objects().Classes {
-		names = append(names, class.Name)
-	}
-	return withPrefix(names, nil, prefix)
-}
-
-func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
-	o := &celOptions{src: src, class: f.class, filter: f.filter, suggest: f.suggest, wanted: f.wanted, unwanted: f.unwanted}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
 		return nil, err
@@ -138,7 +121,7 @@ func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
 	if err := f.checkSuggest(args); err != nil {
 		return nil, err
 	}
-	if err := f.subject(o, src, args); err != nil {
+	if err := f.subject(o, args); err != nil {
 		return nil, err
 	}
 	if !o.suggest && !o.lab && len(o.names) == 0 && strings.TrimSpace(o.expression) == "" {
@@ -147,22 +130,22 @@ func (f *celFlags) toOptions(src *source, args []string) (*celOptions, error) {
 	if o.class != "" && o.kind.resource == inspect.Claims {
 		return nil, usagef("--class and claim exclude each other: the requests name their classes")
 	}
-	o.namespace, err = src.namespace()
+	o.namespace, err = reader.namespace()
 	return o, err
 }
 
 // subject finds out what is tested: an expression, objects, or what will be typed in the lab.
-func (f *celFlags) subject(o *celOptions, src *source, args []string) (err error) {
+func (f *celFlags) subject(o *celOptions, args []string) (err error) {
 	switch {
 	case f.suggest:
 	case f.file != "" && len(args) > 0:
 		return usagef("-f and an expression exclude each other")
 	case f.file != "":
-		if f.file == "-" && slices.Contains(src.from, "-") {
+		if f.file == "-" && slices.Contains(o.reader.from, "-") {
 			return usagef("-f and --from cannot both read stdin")
 		}
-		o.expression, err = readExpression(src.streams.In, f.file)
-	case len(args) == 0 && src.interactive() && f.filter == (deviceFilter{}) && f.class == "" && f.output == "":
+		o.expression, err = readExpression(o.streams.In, f.file)
+	case len(args) == 0 && o.streams.interactive() && f.filter == (deviceFilter{}) && f.class == "" && f.output == "":
 		o.lab = true
 	case len(args) == 0:
 		return usagef("give an expression, as in kubectl dra cel 'device.driver == \"gpu.example.com\"', or claim, template or class and a name")
@@ -216,24 +199,23 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 
 func (o *celOptions) run(ctx context.Context) error {
 	if o.lab {
-		top := &topOptions{src: o.src, view: "cel", typing: true}
-		top.namespace = o.src.config.namespace()
+		top := &topOptions{terminalUI: o.ui, view: "cel", typing: true, namespace: o.ui.connection.namespaceFlag()}
 		return top.run(ctx)
 	}
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}
 	if len(o.names) > 0 && o.kind.resource != inspect.Classes {
 		needs = append(needs, o.kind.resource)
 	}
-	snapshot, err := o.src.read(ctx, o.namespace, needs)
+	snapshot, err := o.reader.read(ctx, o.namespace, needs)
 	if err != nil {
 		return err
 	}
 	if h := snapshot.Health(inspect.Slices); h.State == inspect.Forbidden || h.State == inspect.Broken {
 		return errors.New(healthText(inspect.Slices, h))
 	}
-	o.src.noteHealth(snapshot, needs)
+	o.streams.noteHealth(snapshot, needs)
 	if minor := snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor {
-		o.src.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
+		o.streams.note("note: expressions are compiled as Kubernetes 1.%d does; the CEL of 1.%d may lack newer functions", inspect.NewestMinor, minor)
 	}
 	devices, err := o.filter.devices(snapshot)
 	if err != nil {
@@ -255,17 +237,17 @@ func (o *celOptions) print(t *tester) error {
 			continue
 		}
 		if i > 0 {
-			if _, err := fmt.Fprintln(o.src.streams.Out); err != nil {
+			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
 				return err
 			}
 		}
-		opts := output.SelectorOptions{Width: o.src.width(), TableWidth: o.src.tableWidth(), All: o.src.verbosity > 0}
-		if err := output.PrintSelectorTest(o.src.streams.Out, test, opts); err != nil {
+		opts := output.SelectorOptions{Width: o.streams.width(), TableWidth: o.streams.tableWidth(), All: o.streams.verbosity > 0}
+		if err := output.PrintSelectorTest(o.streams.Out, test, opts); err != nil {
 			return err
 		}
 	}
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.src.streams.Out, output.SelectorTests(t.tests)); err != nil {
+		if err := o.format.PrintValue(o.streams.Out, output.SelectorTests(t.tests)); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (t *tester) objects(ctx context.Context) error {
 			return err
 		}
 		if len(t.tests) == before {
-			t.options.src.note("%s %s has no CEL selectors", t.options.kind.singular, name)
+			t.options.streams.note("%s %s has no CEL selectors", t.options.kind.singular, name)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (t *tester) chain(ctx context.Context, subject output.Subject, path string,
 	for i, s := range selectors {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.CEL == nil {
-			t.options.src.note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
+			t.options.streams.note("warning: %s %s: %s has no CEL expression: the scheduler gives up with an error", subject.Kind, subject.Name, at)
 			t.code = exitFailed
 			return nil
 		}
@@ -137,7 +137,7 @@ func (t *tester) ofClass(ctx context.Context, name string, devices []inspect.Dev
 		}
 		if trial.Failed > 0 {
 			t.code = exitFailed
-			t.options.src.note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
+			t.options.streams.note("warning: deviceclass %s: selector %d fails on %d devices, which makes the scheduler give up; \"kubectl dra cel class %s\" says why", name, i, trial.Failed, name)
 		}
 		var matched []inspect.DeviceStatus
 		for d := range devices {

@@ -53,7 +53,7 @@ func (t *tester) suggest(ctx context.Context, devices []inspect.DeviceStatus, sc
 		return err
 	}
 	if len(found) == 0 {
-		t.options.src.note("nothing that the wanted devices have in common tells them from the unwanted ones")
+		t.options.streams.note("nothing that the wanted devices have in common tells them from the unwanted ones")
 		t.code = exitNo
 	}
 	for _, s := range found {

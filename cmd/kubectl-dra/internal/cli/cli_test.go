@@ -89,7 +89,7 @@ func TestExecute(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := execute(test.ctx, test.run, func() time.Duration { return patience }); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+			if err := execute(test.ctx, test.run, func() time.Duration { return defaultGrace }); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
@@ -98,11 +98,11 @@ func TestExecute(t *testing.T) {
 		forever := make(chan struct{})
 		defer close(forever)
 		begin := time.Now()
-		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, func() time.Duration { return patience }); !errors.Is(err, errInterrupted) {
+		if err := execute(interrupted, func(context.Context) error { <-forever; return nil }, func() time.Duration { return defaultGrace }); !errors.Is(err, errInterrupted) {
 			t.Errorf("got %v, want %v", err, errInterrupted)
 		}
-		if took := time.Since(begin); took < patience {
-			t.Errorf("it gave up after %v, want at least %v", took, patience)
+		if took := time.Since(begin); took < defaultGrace {
+			t.Errorf("it gave up after %v, want at least %v", took, defaultGrace)
 		}
 	})
 }

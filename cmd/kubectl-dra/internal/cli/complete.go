@@ -15,14 +15,20 @@ import (
 // Completion of arguments in a shell. It reads what the command itself would read, says nothing when that
 // fails, and gives up before the user loses patience.
 
-// completionPatience is how long a completion may take.
-const completionPatience = 3 * time.Second
+// completionTimeout is how long a completion may take.
+const completionTimeout = 3 * time.Second
 
 // completion is what cobra wants of a function that completes.
 type completion = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// completeTyped completes TYPE NAME…
-func (s *source) completeTyped(kinds []kind) completion {
+// completer completes what is typed in a shell, from what the flags say to read.
+type completer struct {
+	streams *streams
+	reader  *reader
+}
+
+// typed completes TYPE NAME…
+func (c *completer) typed(kinds []kind) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return withPrefix(typeNames(kinds), nil, prefix)
@@ -31,17 +37,17 @@ func (s *source) completeTyped(kinds []kind) completion {
 		if i < 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return withPrefix(s.namesOf(cmd.Context(), kinds[i]), args[1:], prefix)
+		return withPrefix(c.namesOf(cmd.Context(), kinds[i]), args[1:], prefix)
 	}
 }
 
-// completeNodes completes the name of a node.
-func (s *source) completeNodes(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return withPrefix(s.namesOf(cmd.Context(), kindNode), nil, prefix)
+// nodes completes the name of a node.
+func (c *completer) nodes(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return withPrefix(c.namesOf(cmd.Context(), kindNode), nil, prefix)
 }
 
-// completeViews completes VIEW NAME… of get.
-func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+// views completes VIEW NAME… of get.
+func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if len(args) == 0 {
 		for _, v := range views {
@@ -53,7 +59,7 @@ func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string)
 	if err != nil || v.list == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	snapshot, namespace := s.readQuietly(cmd.Context(), slices.Concat(v.needs, v.uses))
+	snapshot, namespace := c.readQuietly(cmd.Context(), slices.Concat(v.needs, v.uses))
 	if snapshot == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -61,7 +67,7 @@ func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string)
 		namespace = ""
 	}
 	if v.widely {
-		namespace = s.config.namespace()
+		namespace = c.reader.connection.namespaceFlag()
 	}
 	for _, item := range v.list(snapshot, namespace).Items {
 		names = append(names, item.Meta().Name)
@@ -69,9 +75,31 @@ func (s *source) completeViews(cmd *cobra.Command, args []string, prefix string)
 	return withPrefix(names, args[1:], prefix)
 }
 
+// cel completes TYPE NAME… of cel. An expression cannot be completed by a shell.
+func (c *completer) cel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 && kindClass.called(args[0]) {
+		names, directive := c.classes(cmd, nil, prefix)
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args[1:], name) }), directive
+	}
+	return c.typed(celKinds)(cmd, args, prefix)
+}
+
+// classes completes the name of a device class.
+func (c *completer) classes(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	snapshot, _ := c.readQuietly(cmd.Context(), []inspect.Resource{inspect.Classes})
+	if snapshot == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, class := range snapshot.Objects().Classes {
+		names = append(names, class.Name)
+	}
+	return withPrefix(names, nil, prefix)
+}
+
 // namesOf lists the objects of a kind in the namespace of the command.
-func (s *source) namesOf(ctx context.Context, k kind) []string {
-	snapshot, namespace := s.readQuietly(ctx, []inspect.Resource{k.resource})
+func (c *completer) namesOf(ctx context.Context, k kind) []string {
+	snapshot, namespace := c.readQuietly(ctx, []inspect.Resource{k.resource})
 	if snapshot == nil {
 		return nil
 	}
@@ -88,21 +116,21 @@ func (s *source) namesOf(ctx context.Context, k kind) []string {
 }
 
 // readQuietly reads the snapshot that the flags speak of, nil when that fails, and the namespace.
-func (s *source) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
-	if slices.Contains(s.from, "-") {
+func (c *completer) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
+	if slices.Contains(c.reader.from, "-") {
 		return nil, "" // the shell's input is not ours
 	}
-	s.streams.ErrOut = io.Discard
-	if configureLog(io.Discard, 0) != nil || s.validate() != nil {
+	c.streams.ErrOut = io.Discard
+	if configureLog(io.Discard, 0) != nil || validate(c.reader, c.streams) != nil {
 		return nil, ""
 	}
-	namespace, err := s.namespace()
+	namespace, err := c.reader.namespace()
 	if err != nil {
 		return nil, ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	snapshot, err := s.read(ctx, namespace, resources)
+	snapshot, err := c.reader.read(ctx, namespace, resources)
 	if err != nil {
 		return nil, ""
 	}

@@ -6,7 +6,7 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-func newCompletion(src *source) *cobra.Command {
+func newCompletion(streams *streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion (bash|zsh|fish|powershell)",
 		Short: "Print a script that completes commands in a shell",
@@ -26,7 +26,7 @@ PATH that says:
 		},
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, out := cmd.Root(), src.streams.Out
+			root, out := cmd.Root(), streams.Out
 			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(out, true)

@@ -28,8 +28,8 @@ func newConnectionFlags() *connectionFlags {
 	return f
 }
 
-// addTo adds the flags to a set of flags.
-func (f *connectionFlags) addTo(flags *pflag.FlagSet) {
+// addFlags adds the flags of the connection.
+func (f *connectionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, clientcmd.RecommendedConfigPathFlag, "", "Path to the kubeconfig file to use for CLI requests.")
 	clientcmd.BindOverrideFlags(&f.overrides, flags, overrideFlags())
 	// clientcmd would take "ns/" off the front of a namespace; kubectl does not.
@@ -79,11 +79,11 @@ func userExtraOf(pairs []string) map[string][]string {
 	return extra
 }
 
-// namespace is the value of -n, "" when it is not given.
-func (f *connectionFlags) namespace() string { return f.overrides.Context.Namespace }
+// namespaceFlag is the value of -n; it is empty when the flag is not given.
+func (f *connectionFlags) namespaceFlag() string { return f.overrides.Context.Namespace }
 
-// context is the value of --context, "" when it is not given.
-func (f *connectionFlags) context() string { return f.overrides.CurrentContext }
+// contextFlag is the value of --context; it is empty when the flag is not given.
+func (f *connectionFlags) contextFlag() string { return f.overrides.CurrentContext }
 
-// server is the value of --server, "" when it is not given.
-func (f *connectionFlags) server() string { return f.overrides.ClusterInfo.Server }
+// serverFlag is the value of --server; it is empty when the flag is not given.
+func (f *connectionFlags) serverFlag() string { return f.overrides.ClusterInfo.Server }

@@ -32,7 +32,7 @@ func parsed(t *testing.T, args ...string) *connectionFlags {
 	t.Helper()
 	f := newConnectionFlags()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.addTo(flags)
+	f.addFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestNamespaceOfTheConnection(t *testing.T) {
 // TestNoConnectionFlagIsLost: these are the flags that users know from kubectl, with their shorthands and defaults.
 func TestNoConnectionFlagIsLost(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	newConnectionFlags().addTo(flags)
+	newConnectionFlags().addFlags(flags)
 	got := map[string]string{}
 	flags.VisitAll(func(f *pflag.Flag) {
 		got[f.Name] = strings.TrimSpace(f.Shorthand + " " + f.Value.Type() + " " + f.DefValue)

@@ -20,7 +20,7 @@ type deallocateOptions struct {
 
 var deallocateKinds = []kind{kindClaim}
 
-func newDeallocate(src *source) *cobra.Command {
+func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
 	flags := &writeFlags{}
 	cmd := &cobra.Command{
 		Use:   "deallocate claim NAME...",
@@ -31,13 +31,13 @@ anything reserves one of the claims, nothing is changed: delete the pods first.
 It asks before it writes. With --from and --demo nothing is ever written.`,
 		Example: `  # Free the devices of a claim
   kubectl dra deallocate claim train-0 -n ml`,
-		ValidArgsFunction: src.completeTyped(deallocateKinds),
+		ValidArgsFunction: completer.typed(deallocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, names, err := splitArguments(args, deallocateKinds)
 			if err != nil {
 				return err
 			}
-			options, err := flags.toOptions(src, names)
+			options, err := flags.toOptions(access, names)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 }
 
 func (o *deallocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
+	snapshot, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 	}
 	for _, claim := range claims {
 		if claim.Status.Allocation == nil {
-			o.src.note("%s/%s is not allocated", claim.Namespace, claim.Name)
+			o.streams.note("%s/%s is not allocated", claim.Namespace, claim.Name)
 		}
 	}
 	if o.dryRun == dryRunClient {
@@ -67,7 +67,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		for i, claim := range claims {
 			cleared[i] = commit.Cleared(claim)
 		}
-		o.src.note("dry run: nothing is written")
+		o.streams.note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
 	c, err := o.committer(ctx, snapshot)
@@ -79,7 +79,7 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.src.note("dry run: nothing is written")
+		o.streams.note("dry run: nothing is written")
 		return o.print(cleared, claims)
 	}
 	var shown []*resourcev1.ResourceClaim
@@ -101,7 +101,7 @@ func (o *deallocateOptions) committer(ctx context.Context, snapshot *inspect.Sna
 	c := o.newCommitter(ctx, api, snapshot)
 	c.Settle = commit.DefaultSettle
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-		return o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
+		return o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.Slices})
 	}
 	return c, nil
 }
@@ -112,7 +112,7 @@ func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, clai
 	for i, claim := range claims {
 		refs[i] = inspect.RefOf(claim)
 	}
-	o.src.patience.Store(int64(undoPatience))
+	o.grace.extend()
 	written, err := c.Deallocate(ctx, refs, shown...)
 	if err == nil {
 		return o.print(withSpecs(written, claims), claims)
@@ -122,9 +122,9 @@ func (o *deallocateOptions) clear(ctx context.Context, c *commit.Committer, clai
 		done := slices.ContainsFunc(written, func(w *resourcev1.ResourceClaim) bool { return w.Name == claim.Name && w.Namespace == claim.Namespace })
 		switch {
 		case was && done:
-			o.src.note("%s is deallocated all the same", refs[i])
+			o.streams.note("%s is deallocated all the same", refs[i])
 		case was && len(written) > 0:
-			o.src.note("%s is left as it was", refs[i])
+			o.streams.note("%s is left as it was", refs[i])
 		}
 	}
 	return err
@@ -164,16 +164,16 @@ func withSpecs(written, read []*resourcev1.ResourceClaim) []*resourcev1.Resource
 
 // confirm asks whether the allocations are to be cleared.
 func (o *deallocateOptions) confirm(ctx context.Context, snapshot *inspect.Snapshot, claims []*resourcev1.ResourceClaim) error {
-	o.src.note("To be cleared:")
+	o.streams.note("To be cleared:")
 	for _, claim := range claims {
 		if claim.Status.Allocation != nil {
-			o.src.note("  %s/%s holds %s", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
+			o.streams.note("  %s/%s holds %s", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
 		}
 	}
 	if h := snapshot.Health(inspect.Claims); h.Partial() {
-		o.src.note("  whether other claims hold these devices, too, is not known: %s", healthText(inspect.Claims, h))
+		o.streams.note("  whether other claims hold these devices, too, is not known: %s", healthText(inspect.Claims, h))
 	}
-	o.src.note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
+	o.streams.note("kube-controller-manager normally does this, when the last pod that uses a claim is gone.")
 	yes, err := o.ask(ctx, "Deallocate?")
 	if err == nil && !yes {
 		err = commit.ErrDeclined
@@ -196,5 +196,5 @@ func (o *deallocateOptions) print(claims, before []*resourcev1.ResourceClaim) er
 		return o.writeOptions.print(claims)
 	}
 	allocated := slices.DeleteFunc(slices.Clone(before), func(c *resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
-	return output.PrintDeallocations(o.src.streams.Out, allocated, o.dryRun != dryRunNone)
+	return output.PrintDeallocations(o.streams.Out, allocated, o.dryRun != dryRunNone)
 }

@@ -2,6 +2,8 @@
 // options run.
 //
 // Main runs one command line. Commands print answers to the injected streams and return errors;
-// nothing but Main decides an exit code or prints an error (errors.go). source.go is where snapshots
-// come from: a cluster, files, or the demo cluster.
+// nothing but Main decides an exit code or prints an error (errors.go).
+//
+// Each command names what it works with (root.go): the streams that it prints to, the reader that makes a snapshot
+// of a cluster, of files or of the demo cluster, and the connection, if it asks the server for anything else.
 package cli

@@ -17,7 +17,7 @@ import (
 
 var explainKinds = []kind{kindClaim, kindPod, kindTemplate}
 
-func newExplain(src *source) *cobra.Command {
+func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
 	cmd := &cobra.Command{
 		Use:   "explain (claim|pod|template NAME... | -f FILE)",
@@ -38,16 +38,16 @@ gives up with an error (or the question could not be answered).`,
 
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
-		ValidArgsFunction: src.completeTyped(explainKinds),
+		ValidArgsFunction: completer.typed(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args, explainKinds)
+			options, err := flags.toOptions(streams, reader, args, explainKinds)
 			if err != nil {
 				return err
 			}
 			return explainAll(cmd.Context(), options)
 		},
 	}
-	flags.addTo(cmd, src, "ask about the claims, templates and pods in this file, directory or - (stdin)")
+	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	return cmd
 }
 
@@ -106,17 +106,17 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 			continue
 		}
 		if i > 0 {
-			if _, err := fmt.Fprintln(o.src.streams.Out); err != nil {
+			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
 				return err
 			}
 		}
-		opts := text.Options{Width: o.src.width(), Verbose: o.src.verbosity > 0, Color: o.src.useColor()}
-		if err := text.Render(o.src.streams.Out, e, opts); err != nil {
+		opts := text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()}
+		if err := text.Render(o.streams.Out, e, opts); err != nil {
 			return err
 		}
 	}
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.src.streams.Out, output.Explanations(answers)); err != nil {
+		if err := o.format.PrintValue(o.streams.Out, output.Explanations(answers)); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 var fitKinds = []kind{kindClaim, kindTemplate}
 
-func newFit(src *source) *cobra.Command {
+func newFit(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
 	cmd := &cobra.Command{
 		Use:   "fit (claim|template NAME... | -f FILE)",
@@ -37,16 +37,16 @@ with an error (or the question could not be answered).`,
 
   # For a script
   kubectl dra fit claim train-0 -n ml -o jsonpath='{.total}'`,
-		ValidArgsFunction: src.completeTyped(fitKinds),
+		ValidArgsFunction: completer.typed(fitKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args, fitKinds)
+			options, err := flags.toOptions(streams, reader, args, fitKinds)
 			if err != nil {
 				return err
 			}
 			return fitAll(cmd.Context(), options)
 		},
 	}
-	flags.addTo(cmd, src, "ask about the claims and templates in this file, directory or - (stdin)")
+	flags.addTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
 	return cmd
 }
 
@@ -83,17 +83,17 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 			continue
 		}
 		if i > 0 {
-			if _, err := fmt.Fprintln(o.src.streams.Out); err != nil {
+			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
 				return err
 			}
 		}
-		opts := output.FitOptions{Width: o.src.tableWidth(), All: o.src.verbosity > 0}
-		if err := output.PrintFit(o.src.streams.Out, fit, opts); err != nil {
+		opts := output.FitOptions{Width: o.streams.tableWidth(), All: o.streams.verbosity > 0}
+		if err := output.PrintFit(o.streams.Out, fit, opts); err != nil {
 			return err
 		}
 	}
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.src.streams.Out, output.Fits(answers)); err != nil {
+		if err := o.format.PrintValue(o.streams.Out, output.Fits(answers)); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 // view is a table that kubectl dra get shows.
@@ -84,7 +85,10 @@ type getFlags struct {
 
 // getOptions are a checked request for a table.
 type getOptions struct {
-	src       *source
+	streams    *streams
+	connection *connection
+	reader     *reader
+
 	view      view
 	names     []string
 	namespace string // "" is all
@@ -94,12 +98,13 @@ type getOptions struct {
 	watch     bool
 	format    output.Format
 
-	serverConcurrency int // 0 is unknown
+	serverConcurrency int             // 0 is unknown
+	levels            priority.Reader // it is nil until levelReader has made it
 
 	arrived func() // with --watch: there is something to print
 }
 
-func newGet(src *source) *cobra.Command {
+func newGet(streams *streams, connection *connection, reader *reader, completer *completer) *cobra.Command {
 	flags := &getFlags{}
 	var names []string
 	for _, v := range views {
@@ -127,9 +132,9 @@ fields of the JSON form, such as .name or .free.`,
 
   # Which API priority level is full, and who is turned away?
   kubectl dra get prioritylevels`,
-		ValidArgsFunction: src.completeViews,
+		ValidArgsFunction: completer.views,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args)
+			options, err := flags.toOptions(streams, connection, reader, args)
 			if err != nil {
 				return err
 			}
@@ -151,8 +156,8 @@ fields of the JSON form, such as .name or .free.`,
 	return cmd
 }
 
-func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
-	if f.watch && len(src.from) > 0 {
+func (f *getFlags) toOptions(streams *streams, connection *connection, reader *reader, args []string) (*getOptions, error) {
+	if f.watch && len(reader.from) > 0 {
 		return nil, usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
 	}
 	if len(args) == 0 {
@@ -169,7 +174,10 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	if err := checkConcurrency(f.serverConcurrency, v); err != nil {
 		return nil, err
 	}
-	o := &getOptions{src: src, view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency}
+	o := &getOptions{
+		streams: streams, connection: connection, reader: reader,
+		view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency,
+	}
 	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
 		return nil, err
 	}
@@ -186,9 +194,9 @@ func (f *getFlags) toOptions(src *source, args []string) (*getOptions, error) {
 	switch {
 	case f.allNamespaces:
 	case v.namespaced:
-		o.namespace, err = src.namespace()
+		o.namespace, err = reader.namespace()
 	case v.widely:
-		o.namespace = src.config.namespace()
+		o.namespace = connection.namespaceFlag()
 	}
 	return o, err
 }
@@ -216,7 +224,7 @@ func viewCalled(name string) (view, error) {
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	snapshot, err := o.src.read(ctx, o.namespace, o.resources())
+	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return err
 	}
@@ -247,12 +255,12 @@ func (o *getOptions) noteFences(list *output.List) {
 		}
 		for _, advice := range d.Fences {
 			if said++; said <= maxWarnings {
-				o.src.note("%s is %s", d.Meta().Name, advice)
+				o.streams.note("%s is %s", d.Meta().Name, advice)
 			}
 		}
 	}
 	if said > maxWarnings {
-		o.src.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
+		o.streams.note("%d more fences; kubectl get devicetaintrules -l %s lists them all", said-maxWarnings, inspect.FenceKey)
 	}
 }
 
@@ -272,9 +280,9 @@ func (o *getOptions) refused(s *inspect.Snapshot) error {
 // rows returns the items that were asked for, complete and sorted, and an error for each name that is not
 // there. It says on stderr what is missing besides.
 func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *output.List, missing []error, err error) {
-	o.src.noteHealth(s, o.resources())
+	o.streams.noteHealth(s, o.resources())
 	if s.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
-		o.src.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+		o.streams.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
 	}
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
@@ -357,20 +365,20 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 		}
 		return nil
 	}
-	return o.format.PrintList(o.src.streams.Out, list, output.TableOptions{
-		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.src.tableWidth(),
+	return o.format.PrintList(o.streams.Out, list, output.TableOptions{
+		NoHeaders: o.noHeaders, Namespace: o.namespace == "", Width: o.streams.tableWidth(),
 	})
 }
 
 // sayEmpty says on stderr that there is nothing, and where there is something.
 func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	if o.namespace == "" {
-		o.src.note("No %s found.", o.view.names[0])
+		o.streams.note("No %s found.", o.view.names[0])
 		return
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", o.view.names[0], o.namespace)
 	if n := len(o.view.list(s, "").Items); n > 0 && o.selector.Empty() {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
-	o.src.note("%s.", text)
+	o.streams.note("%s.", text)
 }

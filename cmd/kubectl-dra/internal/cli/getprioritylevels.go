@@ -35,28 +35,29 @@ func checkSeats(seats int) error {
 	return nil
 }
 
-// levelReader reads what the priority levels are doing: those of the cluster, or of the demo, which plays on
-// with each reading. It is nil for files, which say nothing of it.
-func (s *source) levelReader() (priority.Reader, error) {
-	switch {
-	case s.levels != nil:
-		return s.levels, nil
-	case len(s.from) > 0:
-		return nil, nil //nolint:nilnil // no reader is an answer: there is nothing to read
+// levelReader is made once: the demo plays on with each reading.
+func (o *getOptions) levelReader() (priority.Reader, error) {
+	if o.levels != nil {
+		return o.levels, nil
 	}
-	reader, err := s.newLevelReader()
+	levels, err := newLevelReader(o.reader)
 	if err != nil {
 		return nil, err
 	}
-	s.levels = reader
-	return reader, nil
+	o.levels = levels
+	return levels, nil
 }
 
-func (s *source) newLevelReader() (priority.Reader, error) {
-	if s.demo {
+// newLevelReader returns what reads how busy the priority levels are: those of the cluster, or of the demo, which
+// plays on with each reading. It is nil for files, which say nothing of it.
+func newLevelReader(reader *reader) (priority.Reader, error) {
+	switch {
+	case len(reader.from) > 0:
+		return nil, nil //nolint:nilnil // no reader is an answer: there is nothing to read
+	case reader.demo:
 		return demo.NewLoad()
 	}
-	config, err := s.restConfig()
+	config, err := reader.connection.restConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s *source) newLevelReader() (priority.Reader, error) {
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
 func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
 	var reading flowcontrol.Reading
-	reader, err := o.src.levelReader()
+	reader, err := o.levelReader()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	}
 	limits, source := o.limits(s, reading.Metrics)
 	for _, ignored := range limits.Ignored {
-		o.src.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
+		o.streams.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
 	}
 	return output.PriorityLevels(s, limits, source, reading), nil
 }
@@ -102,16 +103,16 @@ func computedLevels(s *inspect.Snapshot) *output.List {
 func (o *getOptions) limits(s *inspect.Snapshot, metrics *flowcontrol.Metrics) (flowcontrol.Limits, flowcontrol.ConcurrencySource) {
 	r := flowcontrol.Resolve(s.PriorityLevels(), o.serverConcurrency, metrics)
 	if r.Source == flowcontrol.ConcurrencyDefault && o.forPeople() { // the other formats say where the number is from
-		o.src.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
+		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", r.ServerConcurrency)
 	}
 	if r.Source != flowcontrol.ConcurrencyFromServer {
 		return r.Limits, r.Source
 	}
 	if !r.Exact {
-		o.src.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
+		o.streams.note("the server concurrency limit is about %d: the server's metrics do not give it exactly", r.ServerConcurrency)
 	}
 	if names := metrics.Disagreements(r.Limits); len(names) > 0 {
-		o.src.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
+		o.streams.note("warning: the server has other limits of %s; it has not seen the latest change yet, or still serves a level that was deleted", strings.Join(names, ", "))
 	}
 	return r.Limits, r.Source
 }
@@ -121,8 +122,8 @@ func (o *getOptions) noteReading(r flowcontrol.Reading) {
 	switch metrics, dump := r.MetricsHealth, r.DumpHealth; {
 	case r.Metrics != nil:
 	case r.Dump != nil:
-		o.src.note("warning: %s; current limits and seats are missing", metrics.Message)
+		o.streams.note("warning: %s; current limits and seats are missing", metrics.Message)
 	default:
-		o.src.note("warning: %s; %s; live figures are missing, limits are computed", metrics.Message, dump.Message)
+		o.streams.note("warning: %s; %s; live figures are missing, limits are computed", metrics.Message, dump.Message)
 	}
 }

@@ -25,7 +25,7 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.arrived = o.src.tellWaiting(ctx, source)
+	o.arrived = tellWaiting(ctx, o.streams, source)
 	defer o.arrived()
 	var again <-chan time.Time
 	if o.view.names[0] == priorityLevelsView {
@@ -42,24 +42,24 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 
 // updates has the snapshots of the cluster, or of the life of the demo cluster, until ctx is done.
 func (o *getOptions) updates(ctx context.Context) (tui.Source, error) {
-	if o.src.demo {
-		snapshot, err := o.src.read(ctx, o.namespace, o.resources())
+	if o.reader.demo {
+		snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
 		if err != nil {
 			return nil, err
 		}
 		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
 	}
-	config, err := o.src.restConfig()
+	config, err := o.connection.restConfig()
 	if err != nil {
 		return nil, err
 	}
-	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.src.override})
+	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.override})
 }
 
 // follow prints the rows of the first snapshot, and of later ones those that changed; again has the newest
 // snapshot looked at once more. Snapshots that come while one is being printed are passed over.
 func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapshot, again <-chan time.Time) error {
-	o.src.said = &remarks{}
+	o.streams.remarks = &remarks{}
 	shown := &changes{getOptions: o}
 	var last *inspect.Snapshot
 	for {
@@ -109,13 +109,13 @@ type changes struct {
 // print prints what differs from the last time. The error of the first time says that there is nothing to
 // watch; later, what cannot be read stays as it was and a remark tells.
 func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
-	c.src.said.next()
+	c.streams.remarks.next()
 	first := c.items == nil
 	if err := c.refused(s); err != nil {
 		if first {
 			return err
 		}
-		c.src.note("warning: %v; what is shown may be old", err)
+		c.streams.note("warning: %v; what is shown may be old", err)
 		return nil
 	}
 	list, missing, err := c.rows(ctx, s)
@@ -133,8 +133,8 @@ func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
 		}
 		return nil
 	}
-	return c.format.PrintStream(c.src.streams.Out, list, output.TableOptions{
-		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.src.tableWidth(), Layout: &c.layout,
+	return c.format.PrintStream(c.streams.Out, list, output.TableOptions{
+		NoHeaders: c.noHeaders, Namespace: c.namespace == "", Width: c.streams.tableWidth(), Layout: &c.layout,
 	})
 }
 
@@ -156,9 +156,9 @@ func (c *changes) noteGone(s *inspect.Snapshot, list *output.List) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(left)) {
 		if c.selector.Empty() {
-			c.src.note("%s %s is gone", c.view.singular, key)
+			c.streams.note("%s %s is gone", c.view.singular, key)
 		} else {
-			c.src.note("%s %s is gone, or has other labels", c.view.singular, key)
+			c.streams.note("%s %s is gone, or has other labels", c.view.singular, key)
 		}
 	}
 }
@@ -180,26 +180,4 @@ func itemKey(item output.Item) string {
 		return m.Name
 	}
 	return m.Namespace + "/" + m.Name
-}
-
-// remarks keeps a command that looks again and again from repeating itself: a remark is made when it was
-// not true the time before.
-type remarks struct {
-	before, now map[string]bool
-}
-
-// next begins another look.
-func (r *remarks) next() { r.before, r.now = r.now, map[string]bool{} }
-
-// again reports whether the text was remarked in this look or the one before, and remembers it.
-func (r *remarks) again(text string) bool {
-	if r == nil {
-		return false
-	}
-	known := r.before[text] || r.now[text]
-	if r.now == nil {
-		r.now = map[string]bool{}
-	}
-	r.now[text] = true
-	return known
 }

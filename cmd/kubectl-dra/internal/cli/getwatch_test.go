@@ -52,12 +52,12 @@ func watchedClaim(name, node string) *resourcev1.ResourceClaim {
 func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, time.Now)
+	streams := &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}
 	claims, err := viewCalled("claims")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &getOptions{src: src, view: claims, namespace: "ml", selector: labels.Everything(), format: format}
+	o := &getOptions{streams: streams, view: claims, namespace: "ml", selector: labels.Everything(), format: format}
 	updates := make(chan *inspect.Snapshot)
 	done := make(chan error, 1)
 	go func() { done <- o.follow(t.Context(), updates, nil) }()
@@ -142,7 +142,7 @@ func TestGetWatchEnds(t *testing.T) {
 	cancel()
 	updates := make(chan *inspect.Snapshot)
 	close(updates)
-	o := &getOptions{src: newSource(genericiooptions.NewTestIOStreamsDiscard(), time.Now)}
+	o := &getOptions{streams: &streams{IOStreams: genericiooptions.NewTestIOStreamsDiscard()}}
 	if err := o.follow(ctx, updates, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -181,9 +181,9 @@ func TestGetWatchFollowsTheLifeOfTheDemoCluster(t *testing.T) {
 
 // watchDemo gets the devices of the demo cluster, once or again and again.
 func watchDemo(ctx context.Context, out io.Writer, watch bool) error {
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, time.Now)
-	src.demo = true
-	o, err := (&getFlags{watch: watch}).toOptions(src, []string{"devices"})
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, time.Now)
+	p.reader.demo = true
+	o, err := (&getFlags{watch: watch}).toOptions(p.streams, p.connection, p.reader, []string{"devices"})
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// sourceFlags are the flags of source that every command's help shows. Those of the connection are
-// shown by kubectl dra options only, as kubectl does.
-var sourceFlags = []string{"from", "demo", "features", "verbose", "color", "namespace", "context", "kubeconfig"}
+// readingFlags are the flags that every command's help shows besides its own. Most of the connection's are shown by
+// kubectl dra options only, as kubectl does.
+var readingFlags = []string{"from", "demo", "features", "verbose", "color", "namespace", "context", "kubeconfig"}
 
 // help prints a command's long text and usage to stdout. Cobra takes no error from it, so what could not be
 // written is found in failed.
@@ -53,7 +53,7 @@ func usageText(cmd *cobra.Command) string {
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
 		b.WriteString("\nFlags:\n" + flags.FlagUsagesWrapped(80))
 	}
-	b.WriteString("\nWhat to read:\n" + subset(cmd.Root().PersistentFlags(), sourceFlags).FlagUsagesWrapped(80))
+	b.WriteString("\nWhat to read:\n" + subset(cmd.Root().PersistentFlags(), readingFlags).FlagUsagesWrapped(80))
 	b.WriteString("\n\"kubectl dra options\" lists all flags of the connection to a cluster.\n")
 	return b.String()
 }
@@ -69,11 +69,11 @@ func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
 }
 
 // newOptions lists the flags that every command has.
-func newOptions(src *source) *cobra.Command {
+func newOptions(streams *streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "options", Short: "List the flags that every command has", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(src.streams.Out, "Every command has these flags:\n\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
+			_, err := fmt.Fprintf(streams.Out, "Every command has these flags:\n\n%s", cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
 			return err
 		},
 	}

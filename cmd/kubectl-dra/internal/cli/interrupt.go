@@ -3,19 +3,40 @@ package cli
 import (
 	"context"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 )
 
-// reading is a command that only reads: when it is interrupted, no answer of it is printed, for it could be a wrong
-// one.
-func (s *source) reading(cmd *cobra.Command) *cobra.Command {
+const (
+	// defaultGrace is how long an interrupted command may take to end by itself, unless it is writing.
+	defaultGrace = time.Second
+	// undoGrace is how long an interrupted command that writes may take to undo or finish what it began. A second
+	// interrupt ends it at once; the next run then clears up.
+	undoGrace = 20 * time.Second
+)
+
+// gracePeriod is how long the command that runs may take to end by itself when it is interrupted.
+type gracePeriod struct{ extended atomic.Int64 }
+
+// length is the period at the moment.
+func (g *gracePeriod) length() time.Duration {
+	return max(defaultGrace, time.Duration(g.extended.Load()))
+}
+
+// extend makes the period as long as undoGrace: something is about to be written.
+func (g *gracePeriod) extend() { g.extended.Store(int64(undoGrace)) }
+
+// onlyReading is for commands that only read: when such a command is interrupted, no answer of it is printed, for it
+// could be a wrong one.
+func (s *streams) onlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		out := &answer{ctx: cmd.Context(), w: s.streams.Out}
-		whole := s.streams.Out
-		s.streams.Out = out.likeTerminal()
-		defer func() { s.streams.Out = whole }()
+		out := &answer{ctx: cmd.Context(), w: s.Out}
+		whole := s.Out
+		s.Out = out.likeTerminal()
+		defer func() { s.Out = whole }()
 		err := run(cmd, args)
 		if cmd.Context().Err() != nil && (out.refused || !out.begun) {
 			return errInterrupted

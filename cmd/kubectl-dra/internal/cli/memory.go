@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // What the files of --from and -f may make the program take of memory, beyond what it has anyway. The decoders
@@ -178,3 +180,21 @@ func bytesText(n int64) string {
 	}
 	return resource.NewQuantity(n, resource.BinarySI).String()
 }
+
+// parseMaxInput returns the bytes of --max-input, 0 when it is not given.
+func parseMaxInput(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	size, err := quantity.Parse(text)
+	if err != nil {
+		return 0, usagef("--max-input is %q: %w", text, err)
+	}
+	if bytes := size.Value(); bytes >= 1 && bytes <= maxMaxInput {
+		return bytes, nil
+	}
+	return 0, usagef("--max-input is %q; it can be from 1 to %s", text, bytesText(maxMaxInput))
+}
+
+// maxMaxInput is more than any machine has, in bytes, and small enough to reckon with.
+const maxMaxInput int64 = 1 << 50

@@ -24,7 +24,8 @@ type questionFlags struct {
 
 // questionOptions are a checked question.
 type questionOptions struct {
-	src       *source
+	streams   *streams
+	reader    *reader
 	kinds     []kind // that can be asked about
 	kind      kind
 	names     []string
@@ -35,15 +36,15 @@ type questionOptions struct {
 }
 
 // addTo adds the flags to a command; files describes -f.
-func (f *questionFlags) addTo(cmd *cobra.Command, src *source, files string) {
+func (f *questionFlags) addTo(cmd *cobra.Command, completer *completer, files string) {
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
 	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
 	addOutputFlags(cmd, &f.output, &f.template, output.ObjectFormats)
-	completeFlag(cmd, "node", src.completeNodes)
+	completeFlag(cmd, "node", completer.nodes)
 }
 
-func (f *questionFlags) toOptions(src *source, args []string, kinds []kind) (*questionOptions, error) {
-	o := &questionOptions{src: src, kinds: kinds, files: f.files, node: inspect.NodeName(f.node)}
+func (f *questionFlags) toOptions(streams *streams, reader *reader, args []string, kinds []kind) (*questionOptions, error) {
+	o := &questionOptions{streams: streams, reader: reader, kinds: kinds, files: f.files, node: inspect.NodeName(f.node)}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
 		return nil, err
@@ -56,14 +57,14 @@ func (f *questionFlags) toOptions(src *source, args []string, kinds []kind) (*qu
 			return nil, err
 		}
 	}
-	o.namespace, err = src.namespace()
+	o.namespace, err = reader.namespace()
 	return o, err
 }
 
 // read returns the snapshot and the objects that are asked about, in the order of the names, or of the
 // kinds for files.
 func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
-	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	snapshot, err := o.reader.read(ctx, o.namespace, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +108,7 @@ func (o *questionOptions) find(s *inspect.Snapshot, name string) (metav1.Object,
 // fromFiles asks about every object in the files that is of a kind that can be asked about. Whatever is
 // in the files replaces or joins what is in the snapshot.
 func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.Snapshot, []metav1.Object, error) {
-	result, err := o.src.readManifests(ctx, o.files, o.namespace)
+	result, err := o.reader.readManifests(ctx, o.files, o.namespace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,8 +133,8 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about", commaList(o.files), orList(types))
 	}
 	s = s.With(func(objects *inspect.Objects) { overlay(objects, &given) })
-	if o.src.offline() {
-		s = s.WithFeatures(o.src.override(withUsed(s.Features(), given)))
+	if o.reader.offline() {
+		s = s.WithFeatures(o.reader.override(withUsed(s.Features(), given)))
 	}
 	return s, subjects, nil
 }

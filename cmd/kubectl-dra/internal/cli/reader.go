@@ -3,127 +3,92 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/rest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
-	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
-	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 // maxWarnings is how many warnings about manifests are shown without -v.
 const maxWarnings = 10
 
-// source is where a snapshot comes from: the cluster of the kubeconfig, files, or the demo cluster.
-type source struct {
-	config  *connectionFlags
-	streams genericiooptions.IOStreams
-	clock   Clock
+// reader makes snapshots: of the cluster of the kubeconfig, of files, or of the demo cluster.
+type reader struct {
+	streams    *streams
+	connection *connection
+	memory     *memory // what files may take
+	clock      Clock
 
-	from []string
-	// stdinTaken: standard input has been read.
-	stdinTaken bool
-	demo       bool
-	features   string
-	verbosity  int
-	color      string
-
-	maxInput string // --max-input; memory.vouched when it is parsed
-	memory   memory
-
-	gates map[inspect.Gate]bool // --features, parsed
-	said  *remarks              // nil says every remark
-
-	plugin     *pluginOutput
-	keyboard   bool            // the terminal UI reads it
-	levels     priority.Reader // once it was asked for
-	helpFailed error           // why help could not be printed
-
-	patience atomic.Int64 // how long a command that writes may take to end when it is interrupted; 0: patience
+	from      []string // --from
+	stdinRead bool     // standard input can be read only once
+	demo      bool
+	features  string                // --features
+	gates     map[inspect.Gate]bool // what features says; validate sets it
+	maxInput  string                // --max-input; validate hands it to memory
 }
 
-func newSource(streams genericiooptions.IOStreams, clock Clock) *source {
-	return &source{config: newConnectionFlags(), streams: streams, clock: clock, plugin: &pluginOutput{}}
+func newReader(streams *streams, connection *connection, memory *memory, clock Clock) *reader {
+	return &reader{streams: streams, connection: connection, memory: memory, clock: clock}
 }
 
-// addFlags adds the flags that say what to read; those of the connection are added by config.
-func (s *source) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&s.from, "from", nil, "read objects from this file, directory, snapshot or - (stdin) instead of a cluster; may be repeated")
-	flags.BoolVar(&s.demo, "demo", false, "use the embedded demo cluster")
-	flags.StringVar(&s.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
-	flags.StringVar(&s.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
-	flags.CountVarP(&s.verbosity, "verbose", "v", "say more; -v=6 and above show requests to the server")
-	flags.StringVar(&s.color, "color", "auto", "use colour: auto, always or never")
+// addFlags adds the flags that say what to read, except those of the connection.
+func (r *reader) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&r.from, "from", nil, "read objects from this file, directory, snapshot or - (stdin) instead of a cluster; may be repeated")
+	flags.BoolVar(&r.demo, "demo", false, "use the embedded demo cluster")
+	flags.StringVar(&r.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
+	flags.StringVar(&r.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
 }
 
 // offline reports that no cluster is asked.
-func (s *source) offline() bool { return s.demo || len(s.from) > 0 }
-
-// patienceNow is how long the command that runs may take to end by itself when it is interrupted.
-func (s *source) patienceNow() time.Duration {
-	return max(patience, time.Duration(s.patience.Load()))
-}
+func (r *reader) offline() bool { return r.demo || len(r.from) > 0 }
 
 // validate checks the flags.
-func (s *source) validate() error {
-	if s.demo && len(s.from) > 0 {
+func (r *reader) validate() error {
+	if r.demo && len(r.from) > 0 {
 		return usagef("--demo and --from exclude each other")
 	}
-	if slices.Contains(s.from, "") {
+	if slices.Contains(r.from, "") {
 		return usagef("--from needs a path")
 	}
 	var err error
-	if s.memory.vouched, err = parseMaxInput(s.maxInput); err != nil {
+	if r.memory.vouched, err = parseMaxInput(r.maxInput); err != nil {
 		return err
 	}
-	gates, err := inspect.ParseFeatures(s.features)
+	gates, err := inspect.ParseFeatures(r.features)
 	if err != nil {
 		return usagef("--features: %w", err)
 	}
-	s.gates = gates
-	if !slices.Contains([]string{"auto", "always", "never"}, s.color) {
-		return usagef("--color is %q; it can be auto, always or never", s.color)
-	}
+	r.gates = gates
 	return nil
 }
 
 // namespace returns the namespace that a question without one is about: -n, else that of the kubeconfig
 // context. Without a cluster the kubeconfig has no say.
-func (s *source) namespace() (string, error) {
-	if s.offline() {
-		return cmp.Or(s.config.namespace(), "default"), nil
+func (r *reader) namespace() (string, error) {
+	if r.offline() {
+		return cmp.Or(r.connection.namespaceFlag(), "default"), nil
 	}
-	namespace, _, err := s.config.clientConfig().Namespace()
-	if err != nil {
-		return "", kubeconfigError(err)
-	}
-	return namespace, nil
+	return r.connection.namespaceInUse()
 }
 
 // read returns a snapshot that has the given resources; nil means all that a DRA question needs.
 // namespace is the one that the user looks at, "" for all.
 // The error is that of ctx when it has ended: what was interrupted while it was read is no answer.
-func (s *source) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
+func (r *reader) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
 	switch {
-	case s.demo:
-		snapshot, err = s.readDemo()
-	case len(s.from) > 0:
-		snapshot, err = s.readFiles(ctx)
+	case r.demo:
+		snapshot, err = r.readDemo()
+	case len(r.from) > 0:
+		snapshot, err = r.readFiles(ctx)
 	default:
-		snapshot, err = s.readCluster(ctx, namespace, resources)
+		snapshot, err = r.readCluster(ctx, namespace, resources)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -131,43 +96,43 @@ func (s *source) read(ctx context.Context, namespace string, resources []inspect
 	return snapshot, err
 }
 
-func (s *source) readDemo() (*inspect.Snapshot, error) {
+func (r *reader) readDemo() (*inspect.Snapshot, error) {
 	objects, err := demo.Objects()
 	if err != nil {
 		return nil, err
 	}
-	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: s.offlineFeatures(objects), Health: demo.Health()}), nil
+	return inspect.New(objects, inspect.Config{Revision: 1, Time: demo.Now(), Features: r.offlineFeatures(objects), Health: demo.Health()}), nil
 }
 
-func (s *source) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
-	archives, manifests, err := s.splitArchives()
+func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
+	archives, manifests, err := r.splitArchives()
 	if err != nil {
 		return nil, err
 	}
 	if len(archives) > 0 {
-		return s.readArchive(ctx, archives[0], manifests)
+		return r.readArchive(ctx, archives[0], manifests)
 	}
-	result, err := s.readManifests(ctx, s.from, "default") // -n chooses among what is there, it changes nothing
+	result, err := r.readManifests(ctx, r.from, "default") // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err
 	}
 	return inspect.New(result.Objects, inspect.Config{
-		Revision: 1, Time: s.clock(), Features: s.offlineFeatures(result.Objects), Health: result.Health,
+		Revision: 1, Time: r.clock(), Features: r.offlineFeatures(result.Objects), Health: result.Health,
 	}), nil
 }
 
 // readManifests reads files and says on stderr what is wrong with them. Objects without a namespace get
 // the given one.
-func (s *source) readManifests(ctx context.Context, paths []string, namespace string) (*manifest.Result, error) {
+func (r *reader) readManifests(ctx context.Context, paths []string, namespace string) (*manifest.Result, error) {
 	for _, path := range paths {
-		if path == "-" && s.stdinTaken {
+		if path == "-" && r.stdinRead {
 			return nil, usagef("standard input (-) can be read only once")
 		}
-		s.stdinTaken = s.stdinTaken || path == "-"
+		r.stdinRead = r.stdinRead || path == "-"
 	}
-	end := s.memory.watch()
-	result, err := manifest.Read(ctx, paths, s.fileOptions(namespace))
-	if !s.offline() {
+	end := r.memory.watch()
+	result, err := manifest.Read(ctx, paths, r.fileOptions(namespace))
+	if !r.offline() {
 		end() // what a cluster has is not for files to answer for
 	}
 	if err != nil {
@@ -175,96 +140,44 @@ func (s *source) readManifests(ctx context.Context, paths []string, namespace st
 	}
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	for i, warning := range result.Warnings {
-		if i == maxWarnings && s.verbosity == 0 {
-			s.note("warning: %d more warnings; -v shows them all", len(result.Warnings)-maxWarnings)
+		if i == maxWarnings && r.streams.verbosity == 0 {
+			r.streams.note("warning: %d more warnings; -v shows them all", len(result.Warnings)-maxWarnings)
 			break
 		}
-		s.note("warning: %s", warning)
+		r.streams.note("warning: %s", warning)
 	}
-	if s.verbosity > 0 {
+	if r.streams.verbosity > 0 {
 		for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
-			s.note("skipped %d of %s", result.Skipped[kind], kind)
+			r.streams.note("skipped %d of %s", result.Skipped[kind], kind)
 		}
 	}
 	return result, nil
 }
 
 // fileOptions say how files are read. Objects without a namespace get the given one.
-func (s *source) fileOptions(namespace string) manifest.Options {
-	return manifest.Options{Stdin: s.streams.In, Namespace: namespace, MaxBytes: s.memory.vouched, Meter: s.memory.meter}
+func (r *reader) fileOptions(namespace string) manifest.Options {
+	return manifest.Options{Stdin: r.streams.In, Namespace: namespace, MaxBytes: r.memory.vouched, Meter: r.memory.meter}
 }
 
-// parseMaxInput returns the bytes of --max-input, 0 when it is not given.
-func parseMaxInput(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	size, err := quantity.Parse(text)
-	if err != nil {
-		return 0, usagef("--max-input is %q: %w", text, err)
-	}
-	if bytes := size.Value(); bytes >= 1 && bytes <= maxMaxInput {
-		return bytes, nil
-	}
-	return 0, usagef("--max-input is %q; it can be from 1 to %s", text, bytesText(maxMaxInput))
-}
-
-// maxMaxInput is more than any machine has, in bytes, and small enough to reckon with.
-const maxMaxInput int64 = 1 << 50
-
-func (s *source) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
-	config, err := s.restConfig()
+func (r *reader) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
+	config, err := r.connection.restConfig()
 	if err != nil {
 		return nil, err
 	}
-	progress := startProgress(s.streams.ErrOut)
+	progress := startProgress(r.streams.ErrOut)
 	cluster, err := live.Read(ctx, config, live.Options{Namespace: namespace, Resources: resources, Progress: progress.show})
 	progress.stop()
 	if err != nil {
 		return nil, err
 	}
 	return inspect.New(cluster.Objects, inspect.Config{
-		Revision: 1, Time: s.clock(), Features: s.override(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
+		Revision: 1, Time: r.clock(), Features: r.override(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
 	}), nil
 }
 
-// errNoCluster says that nothing tells which cluster to ask. client-go would try localhost.
-var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig, or ask without a cluster with --from FILE or --demo")
-
-// restConfig returns how to reach the cluster.
-func (s *source) restConfig() (*rest.Config, error) {
-	loader := s.config.clientConfig()
-	raw, err := loader.RawConfig()
-	if err == nil && len(raw.Clusters) == 0 && s.config.server() == "" && !inCluster() {
-		return nil, errNoCluster
-	}
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return nil, kubeconfigError(err)
-	}
-	hideUserinfo(config)
-	if config.ExecProvider != nil {
-		s.plugin.take(s.streams.ErrOut)
-	}
-	if s.keyboard {
-		withoutKeyboard(config)
-	}
-	return config, nil
-}
-
-func kubeconfigError(err error) error {
-	return fmt.Errorf("reading the kubeconfig: %w; check KUBECONFIG, --kubeconfig and --context", err)
-}
-
-// inCluster reports whether the program runs in a pod, where client-go finds the server by itself, or
-// is told of one by the variable that kubectl knows.
-func inCluster() bool {
-	return os.Getenv("KUBERNETES_SERVICE_HOST") != "" || os.Getenv("KUBERNETES_MASTER") != ""
-}
-
 // offlineFeatures are the defaults of the newest release, what the objects need, and what the user says.
-func (s *source) offlineFeatures(objects inspect.Objects) inspect.Features {
-	return s.override(withUsed(inspect.DefaultFeatures(inspect.NewestMinor), objects))
+func (r *reader) offlineFeatures(objects inspect.Objects) inspect.Features {
+	return r.override(withUsed(inspect.DefaultFeatures(inspect.NewestMinor), objects))
 }
 
 // withUsed turns on the gates that objects use and says so.
@@ -285,43 +198,20 @@ func withUsed(features inspect.Features, objects inspect.Objects) inspect.Featur
 }
 
 // override applies --features.
-func (s *source) override(features inspect.Features) inspect.Features {
-	if len(s.gates) == 0 {
+func (r *reader) override(features inspect.Features) inspect.Features {
+	if len(r.gates) == 0 {
 		return features
 	}
-	features = features.With(s.gates)
+	features = features.With(r.gates)
 	const changed = ", changed by --features"
 	features.Source = strings.TrimSuffix(features.Source, changed) + changed // once, however often objects are added
 	return features
 }
 
-// note prints a remark to stderr, in one safe line.
-func (s *source) note(format string, args ...any) {
-	text := inspect.Sanitize(masked(fmt.Sprintf(format, args...)))
-	if s.said.again(text) {
-		return
+// now is the time at which something is done to a snapshot, to the second as the API keeps it.
+func (r *reader) now(snapshot *inspect.Snapshot) metav1.Time {
+	if r.demo {
+		return metav1.NewTime(snapshot.Time()).Rfc3339Copy()
 	}
-	_, _ = fmt.Fprintln(s.streams.ErrOut, text) // remarks are not worth failing for
-}
-
-// noteHealth says which of the resources could not be read completely, or do not exist on this server.
-// Many servers have no DeviceTaintRules; that is nothing to mention.
-func (s *source) noteHealth(snapshot *inspect.Snapshot, resources []inspect.Resource) {
-	for _, resource := range resources {
-		switch h := snapshot.Health(resource); h.State {
-		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
-			s.note("warning: %s", healthText(resource, h))
-		case inspect.NotServed:
-			if resource != inspect.TaintRules {
-				s.note("warning: %s", healthText(resource, h))
-			}
-		}
-	}
-}
-
-func healthText(resource inspect.Resource, h inspect.Health) string {
-	if h.Message != "" {
-		return h.Message
-	}
-	return fmt.Sprintf("%s could not be read: %s", resource, h.State)
+	return metav1.NewTime(r.clock()).Rfc3339Copy()
 }

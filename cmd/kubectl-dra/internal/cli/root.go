@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
@@ -23,9 +24,27 @@ const rootExample = `  # Why is a claim pending?
   # What is free?
   kubectl dra get nodes`
 
-// newRoot makes the command tree.
-func newRoot(src *source) *cobra.Command {
-	streams := src.streams
+// program is what commands are made of. Each takes of it what it needs.
+type program struct {
+	streams    *streams
+	connection *connection
+	reader     *reader
+	completer  *completer
+	memory     *memory
+	grace      *gracePeriod
+	helpFailed error // why help could not be printed
+}
+
+func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
+	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}}
+	p.connection = newConnection(p.streams)
+	p.reader = newReader(p.streams, p.connection, p.memory, clock)
+	p.completer = &completer{p.streams, p.reader}
+	return p
+}
+
+// root makes the command tree.
+func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-dra",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl dra"},
@@ -35,38 +54,63 @@ func newRoot(src *source) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(src, cmd) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(p.streams, cmd) },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := configureLog(streams.ErrOut, src.verbosity); err != nil {
+			if err := configureLog(p.streams.ErrOut, p.streams.verbosity); err != nil {
 				return err
 			}
-			return src.validate()
+			return validate(p.reader, p.streams)
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.ErrOut)
-	src.addFlags(root.PersistentFlags())
-	src.config.addTo(root.PersistentFlags())
+	root.SetIn(p.streams.In)
+	root.SetOut(p.streams.Out)
+	root.SetErr(p.streams.ErrOut)
+	p.reader.addFlags(root.PersistentFlags())
+	p.streams.addFlags(root.PersistentFlags())
+	p.connection.addFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
-	root.SetHelpFunc(help(&src.helpFailed))
+	root.SetHelpFunc(help(&p.helpFailed))
 	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
-	root.AddCommand(
-		newTop(src), src.reading(newExplain(src)), newAllocate(src), newDeallocate(src), src.reading(newFit(src)), newCel(src), src.reading(newGet(src)), newSnapshot(src),
-		src.reading(newVersion(src)), newCompletion(src), newOptions(src),
-	)
+	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
 	return root
 }
 
+func (p *program) commands() []*cobra.Command {
+	streams, connection, reader, completer := p.streams, p.connection, p.reader, p.completer
+	access := &writeAccess{streams, connection, reader, p.grace}
+	ui := &terminalUI{streams, connection, reader, p.memory, p.grace}
+	return []*cobra.Command{
+		newTop(ui),
+		streams.onlyReading(newExplain(streams, reader, completer)),
+		newAllocate(access, completer),
+		newDeallocate(access, completer),
+		streams.onlyReading(newFit(streams, reader, completer)),
+		newCel(streams, reader, completer, ui),
+		streams.onlyReading(newGet(streams, connection, reader, completer)),
+		newSnapshot(streams, connection, reader, p.memory),
+		streams.onlyReading(newVersion(streams, connection, reader)),
+		newCompletion(streams),
+		newOptions(streams),
+	}
+}
+
+// validate checks the flags that every command has.
+func validate(reader *reader, streams *streams) error {
+	if err := reader.validate(); err != nil {
+		return err
+	}
+	return streams.validate()
+}
+
 // runRoot is what happens without a command.
-func runRoot(src *source, cmd *cobra.Command) error {
+func runRoot(streams *streams, cmd *cobra.Command) error {
 	if asked, err := cmd.Flags().GetBool("version"); err != nil || !asked {
 		return errors.Join(err, cmd.Help())
 	}
-	return output.PrintVersion(src.streams.Out, pluginVersion())
+	return output.PrintVersion(streams.Out, pluginVersion())
 }
 
 // knownCommand refuses words that are no command.

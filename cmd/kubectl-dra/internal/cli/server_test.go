@@ -39,11 +39,11 @@ func (b *buffer) String() string {
 // command runs a command line, as Main does, until ctx is done.
 func command(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errOut buffer
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, time.Now)
-	root := newRoot(src)
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, time.Now)
+	root := p.root()
 	root.SetArgs(args)
-	err := execute(ctx, root.ExecuteContext, src.patienceNow)
-	src.plugin.release()
+	err := execute(ctx, root.ExecuteContext, p.grace.length)
+	p.connection.plugin.release()
 	code = report(&errOut, err)
 	return code, out.String(), errOut.String()
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,16 @@ import (
 
 // snapshotOptions are the flags of kubectl dra snapshot.
 type snapshotOptions struct {
-	src              *source
+	streams          *streams
+	connection       *connection
+	reader           *reader
+	memory           *memory
 	output           string
 	anonymize, force bool
 }
 
-func newSnapshot(src *source) *cobra.Command {
-	o := &snapshotOptions{src: src}
+func newSnapshot(streams *streams, connection *connection, reader *reader, memory *memory) *cobra.Command {
+	o := &snapshotOptions{streams: streams, connection: connection, reader: reader, memory: memory}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Save everything a question needs into one file, for --from elsewhere",
@@ -66,20 +70,20 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 			return err // before the cluster is read
 		}
 	}
-	namespace, err := o.src.namespace() // all that is read of what the user may not read everywhere
+	namespace, err := o.reader.namespace() // all that is read of what the user may not read everywhere
 	if err != nil {
 		return err
 	}
-	snapshot, err := o.src.read(ctx, namespace, inspect.Resources())
+	snapshot, err := o.reader.read(ctx, namespace, inspect.Resources())
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o.src.noteHealth(snapshot, inspect.Resources())
+	o.streams.noteHealth(snapshot, inspect.Resources())
 	path := o.output
-	if _, terminal := terminalWidth(o.src.streams.Out); path == "" && terminal {
+	if _, terminal := terminalWidth(o.streams.Out); path == "" && terminal {
 		path = o.defaultPath(snapshot)
 	}
 	if path == "" {
@@ -92,9 +96,9 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
-	o.src.note("saved %s to %s", contents(&header), path)
+	o.streams.note("saved %s to %s", contents(&header), path)
 	if n := header.InexactSelectors; n > 0 {
-		o.src.note("selectors that compute with replaced text, and may answer differently: %d", n)
+		o.streams.note("selectors that compute with replaced text, and may answer differently: %d", n)
 	}
 	return nil
 }
@@ -122,11 +126,11 @@ func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snap
 	if err = causedBy(ctx, err); err != nil {
 		return header, err
 	}
-	if err := o.src.memory.unwatch(); err != nil { // no end of the program may leave a file behind
+	if err := o.memory.unwatch(); err != nil { // no end of the program may leave a file behind
 		return header, err
 	}
 	if path == "-" {
-		_, err := content.WriteTo(o.src.streams.Out)
+		_, err := content.WriteTo(o.streams.Out)
 		return header, err
 	}
 	if err := o.mayWrite(path); err != nil { // much may have happened since it was asked first
@@ -146,7 +150,7 @@ func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snap
 // is better than none, but not better than one from before.
 func (o *snapshotOptions) wholly(s *inspect.Snapshot) error {
 	for _, resource := range inspect.Resources() {
-		if h := s.Health(resource); h.State == inspect.Broken && !o.src.offline() {
+		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.offline() {
 			return fmt.Errorf("the file is left as it was, because not all could be read: %s", healthText(resource, h))
 		}
 	}
@@ -185,16 +189,12 @@ func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 	switch {
 	case o.anonymize:
 		what = "anonymized"
-	case o.src.demo:
+	case o.reader.demo:
 		what = "demo"
-	case len(o.src.from) > 0 && o.src.from[0] != "-":
-		what, _, _ = strings.Cut(filepath.Base(o.src.from[0]), ".")
-	case o.src.config.context() != "":
-		what = o.src.config.context()
+	case len(o.reader.from) > 0 && o.reader.from[0] != "-":
+		what, _, _ = strings.Cut(filepath.Base(o.reader.from[0]), ".")
 	default:
-		if raw, err := o.src.config.clientConfig().RawConfig(); err == nil && raw.CurrentContext != "" {
-			what = raw.CurrentContext
-		}
+		what = cmp.Or(o.connection.contextInUse(), what)
 	}
 	what = strings.Trim(unfitForFiles.ReplaceAllString(what, "-"), "-.")
 	return fmt.Sprintf("dra-snapshot-%s-%s.json.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"))

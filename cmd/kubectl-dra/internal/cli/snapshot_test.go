@@ -40,10 +40,10 @@ func readArchived(t *testing.T, s *inspect.Snapshot, opts archive.Options) *insp
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard},
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard},
 		func() time.Time { return s.Time().AddDate(1, 0, 0) })
-	src.from = []string{path}
-	back, err := src.read(context.Background(), "", nil)
+	p.reader.from = []string{path}
+	back, err := p.reader.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +87,9 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 
 // TestSnapshotAnswersAsItsSource: the demo cluster and its archive give the same answers, byte for byte.
 func TestSnapshotAnswersAsItsSource(t *testing.T) {
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
-	src.demo = true
-	s, err := src.read(context.Background(), "", nil)
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
+	p.reader.demo = true
+	s, err := p.reader.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +167,9 @@ func asRead(s *inspect.Snapshot) *inspect.Snapshot {
 
 // TestAnonymizedSnapshotAnswersAlike: other names, but the same verdicts, counts, reasons and devices.
 func TestAnonymizedSnapshotAnswersAlike(t *testing.T) {
-	src := newSource(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
-	src.demo = true
-	s, err := src.read(context.Background(), "", nil)
+	p := newProgram(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, time.Now)
+	p.reader.demo = true
+	s, err := p.reader.read(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,21 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/tui"
 )
+
+// terminalUI is what the terminal UI works with.
+type terminalUI struct {
+	streams    *streams
+	connection *connection
+	reader     *reader
+	memory     *memory
+	grace      *gracePeriod
+}
 
 // topFlags are the flags of kubectl dra top.
 type topFlags struct {
@@ -26,7 +34,7 @@ type topFlags struct {
 
 // topOptions are a checked request for the terminal UI.
 type topOptions struct {
-	src       *source
+	*terminalUI
 	view      string
 	namespace string // "" is all
 	once      bool
@@ -34,7 +42,7 @@ type topOptions struct {
 	seats     int  // 0 finds it out
 }
 
-func newTop(src *source) *cobra.Command {
+func newTop(ui *terminalUI) *cobra.Command {
 	flags := &topFlags{}
 	views := tui.Views()
 	cmd := &cobra.Command{
@@ -56,7 +64,7 @@ plain text, all of it, and the command ends.`,
   kubectl dra top --from cluster.json`,
 		ValidArgs: views,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := flags.toOptions(src, args)
+			options, err := flags.toOptions(ui, args)
 			if err != nil {
 				return err
 			}
@@ -70,8 +78,8 @@ plain text, all of it, and the command ends.`,
 	return cmd
 }
 
-func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
-	o := &topOptions{src: src, once: f.once, seats: f.seats}
+func (f *topFlags) toOptions(ui *terminalUI, args []string) (*topOptions, error) {
+	o := &topOptions{terminalUI: ui, once: f.once, seats: f.seats}
 	if err := checkSeats(f.seats); err != nil {
 		return nil, err
 	}
@@ -88,15 +96,15 @@ func (f *topFlags) toOptions(src *source, args []string) (*topOptions, error) {
 		}
 	}
 	if !f.allNamespaces { // -A wins, as in kubectl
-		o.namespace = src.config.namespace()
+		o.namespace = ui.connection.namespaceFlag()
 	}
 	return o, nil
 }
 
 func (o *topOptions) run(ctx context.Context) error {
-	options := o.src.topOptions()
+	options := o.screenOptions()
 	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
-	once := o.once || !o.src.interactive()
+	once := o.once || !o.streams.interactive()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := o.connect(ctx, &options, once); err != nil {
@@ -104,21 +112,21 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	if once {
 		options.Profile = colorprofile.NoTTY // plain text, without bold type either
-		if o.src.useColor() {
-			options.Profile = colorprofile.Detect(o.src.streams.Out, os.Environ())
+		if o.streams.useColor() {
+			options.Profile = colorprofile.Detect(o.streams.Out, os.Environ())
 		}
-		options.Width = o.src.tableWidth()
-		return tui.Once(ctx, o.src.streams.Out, options)
+		options.Width = o.streams.tableWidth()
+		return tui.Once(ctx, o.streams.Out, options)
 	}
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
-	if !o.src.offline() {
-		writer := &topWriter{src: o.src}
+	if !o.reader.offline() {
+		writer := &topWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}}
 		defer writer.wait()
 		options.Writer = writer
 	}
-	o.src.memory.onScreen.Store(true)
+	o.memory.onScreen.Store(true)
 	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
 		return answered(exitInterrupted)
 	} else if err != nil {
@@ -134,98 +142,75 @@ const gcPercent = 50
 // connect sets where snapshots and the figures of priority levels come from: a cluster is followed and the
 // demo cluster lives until ctx is done, unless one look is enough; files are read once.
 func (o *topOptions) connect(ctx context.Context, options *tui.Options, once bool) (err error) {
-	if !o.src.offline() && !once {
+	if !o.reader.offline() && !once {
 		if err := o.logIn(ctx); err != nil {
 			return err
 		}
-		options.Remarks = o.src.plugin.remarks
+		options.Remarks = o.connection.plugin.remarks
 	}
-	if options.Levels, err = o.src.levelReader(); err != nil {
+	if options.Levels, err = newLevelReader(o.reader); err != nil {
 		return err
 	}
-	if o.src.offline() || once {
-		snapshot, err := o.src.read(ctx, o.namespace, inspect.Resources())
+	if o.reader.offline() || once {
+		snapshot, err := o.reader.read(ctx, o.namespace, inspect.Resources())
 		if err != nil {
 			return err
 		}
 		options.Source = tui.Static(snapshot)
 		if once {
-			o.src.noteHealth(snapshot, inspect.Resources())
+			o.streams.noteHealth(snapshot, inspect.Resources())
 		}
-		if !o.src.demo || once {
+		if !o.reader.demo || once {
 			return nil
 		}
 		options.Source, err = demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
 		return err
 	}
-	config, err := o.src.restConfig()
+	config, err := o.connection.restConfig()
 	if err != nil {
 		return err
 	}
-	namespace, err := o.src.namespace() // where the user may at least look, when not everywhere
+	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
 	if err != nil {
 		return err
 	}
-	options.Remarks = o.src.plugin.remarks
-	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.src.override})
+	options.Remarks = o.connection.plugin.remarks
+	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.override})
 	return err
 }
 
 // logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so before.
 func (o *topOptions) logIn(ctx context.Context) error {
-	config, err := o.src.restConfig()
+	config, err := o.connection.restConfig()
 	if err != nil {
 		return err
 	}
 	if asksAlways(config) {
-		if _, err := (&versionOptions{src: o.src}).serverVersion(ctx); err != nil {
+		if _, err := serverVersion(ctx, o.connection); err != nil {
 			return err
 		}
 	}
-	o.src.keyboard = true
-	o.src.plugin.keep()
+	o.connection.keyboardTaken = true
+	o.connection.plugin.keep()
 	return nil
 }
 
 // demoSeed makes the demo cluster live the same life for everybody.
 const demoSeed = 1
 
-// topOptions are those that follow from where the data comes from.
-func (s *source) topOptions() tui.Options {
-	options := tui.Options{Clock: s.clock, Input: s.streams.In, Output: s.streams.Out}
+// screenOptions are those that follow from where the data comes from.
+func (u *terminalUI) screenOptions() tui.Options {
+	options := tui.Options{Clock: u.reader.clock, Input: u.streams.In, Output: u.streams.Out}
 	switch {
-	case s.demo:
+	case u.reader.demo:
 		options.Origin, options.Cluster, options.NoWriter = "demo", "demo", "the demo cluster cannot be written"
-	case len(s.from) > 0:
+	case len(u.reader.from) > 0:
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:
-		options.Cluster, options.User = s.contextNames()
+		options.Cluster, options.User = u.connection.clusterAndUser()
 	}
-	if s.color == "never" {
+	if u.streams.color == "never" {
 		options.Profile = colorprofile.ASCII
 	}
 	return options
-}
-
-// contextNames are the names of the cluster and the user of the kubeconfig context in use.
-func (s *source) contextNames() (cluster, user string) {
-	raw, err := s.config.clientConfig().RawConfig()
-	if err != nil {
-		return "", "" // they only adorn the header; reading has told of it
-	}
-	name := raw.CurrentContext
-	if s.config.context() != "" {
-		name = s.config.context()
-	}
-	if current := raw.Contexts[name]; current != nil {
-		cluster, user = current.Cluster, current.AuthInfo
-	}
-	return cluster, user
-}
-
-// interactive reports whether stdin and stdout are a terminal that can show a screen.
-func (s *source) interactive() bool {
-	_, output := terminalWidth(s.streams.Out)
-	in, ok := s.streams.In.(interface{ Fd() uintptr })
-	return output && ok && term.IsTerminal(int(in.Fd())) && os.Getenv("TERM") != "dumb"
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
@@ -20,7 +21,7 @@ import (
 
 // topWriter lets the terminal UI allocate and deallocate, by the means of the commands of these names.
 type topWriter struct {
-	src     *source
+	access  *writeAccess
 	mu      sync.Mutex
 	ended   bool           // nothing is begun any more; guarded by mu
 	writing sync.WaitGroup // added to only under mu and before ended, so never while it is waited for
@@ -45,24 +46,25 @@ func (t *topWriter) execute(write func() (string, error)) (string, error) {
 		return "", err
 	}
 	defer end()
-	t.src.patience.Store(int64(undoPatience))
+	t.access.grace.extend()
 	said, err := write()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.ended && err != nil:
-		t.src.note("%s", oneLine(err))
+		t.access.streams.note("%s", oneLine(err))
 	case t.ended:
-		t.src.note("%s", said)
+		t.access.streams.note("%s", said)
 	}
 	return said, err
 }
 
-// quiet is the source with notes that go into a buffer instead of over the screen.
-func (s *source) quiet(notes *bytes.Buffer) *source {
-	streams := s.streams
-	streams.In, streams.Out, streams.ErrOut = &bytes.Buffer{}, notes, notes
-	return &source{config: s.config, streams: streams, clock: s.clock, features: s.features, color: "never", gates: s.gates, plugin: s.plugin, keyboard: s.keyboard}
+// offScreen is the same access with notes that go into a buffer instead of over the screen.
+func (a *writeAccess) offScreen(notes *bytes.Buffer) *writeAccess {
+	streams := &streams{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: notes, ErrOut: notes}, color: "never"}
+	reader := newReader(streams, a.connection, &memory{}, a.reader.clock)
+	reader.features, reader.gates = a.reader.features, a.reader.gates
+	return &writeAccess{streams, a.connection, reader, a.grace}
 }
 
 // wait returns when nothing is being written any more, or after a while: what was begun is finished or taken
@@ -75,19 +77,19 @@ func (t *topWriter) wait() {
 	go func() { t.writing.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(undoPatience):
+	case <-time.After(undoGrace):
 	}
 }
 
 // Plan implements tui.Writer.
 func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.Ref) (tui.Plan, error) {
 	notes := &bytes.Buffer{}
-	write := writeOptions{src: t.src.quiet(notes), namespace: subject.Namespace, dryRun: dryRunNone}
+	write := writeOptions{writeAccess: t.access.offScreen(notes), namespace: subject.Namespace, dryRun: dryRunNone}
 	if action == tui.Deallocate {
 		return t.planDeallocation(ctx, &deallocateOptions{write, []string{subject.Name}})
 	}
 	o := &allocateOptions{writeOptions: write, kind: kindClaim, names: []string{subject.Name}, settle: commit.DefaultSettle}
-	snapshot, err := o.src.read(ctx, o.namespace, nil)
+	snapshot, err := o.reader.read(ctx, o.namespace, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.
 	if err := o.announce(ctx, d); err != nil {
 		return nil, err
 	}
-	text, err := statusText(d.Written(o.src.now(snapshot)))
+	text, err := statusText(d.Written(o.reader.now(snapshot)))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
 			return "", err
 		}
 		committer.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
-			return p.options.src.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
+			return p.options.reader.read(ctx, p.options.namespace, nil) // time has gone by while the user was reading
 		}
 		committer.Confirm = func(_ context.Context, d *commit.Decision) (bool, error) { return d.Same(p.decision), nil }
 		done, claims, err := committer.Allocate(ctx, p.options.decide)
@@ -176,7 +178,7 @@ func summary(d *commit.Decision) string {
 
 // planDeallocation looks at what would be cleared.
 func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) (tui.Plan, error) {
-	snapshot, err := o.src.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
+	snapshot, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Claims, inspect.TaintRules})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestTheWriterEndsAfterWhatWasBegun(t *testing.T) {
 func TestTheEndOfAWriteIsSaid(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		var out bytes.Buffer
-		writer := &topWriter{src: newSource(genericiooptions.IOStreams{ErrOut: &out}, nil)}
+		writer := &topWriter{access: &writeAccess{streams: &streams{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, grace: &gracePeriod{}}}
 		for _, failure := range []error{nil, errors.New("allocated all the same: \x1b[2Jml/x has gpu-0")} {
 			writer.ended = false
 			if _, err := writer.execute(func() (string, error) { writer.ended = ended; return "allocated: ml/x", failure }); !errors.Is(err, failure) {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	liveconnection "github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
 // version is set when a release is built.
@@ -27,14 +27,16 @@ var version string
 
 // versionOptions are the flags of kubectl dra version.
 type versionOptions struct {
-	src      *source
-	client   bool
-	output   string
-	template string
+	streams    *streams
+	connection *connection
+	reader     *reader
+	client     bool
+	output     string
+	template   string
 }
 
-func newVersion(src *source) *cobra.Command {
-	o := &versionOptions{src: src}
+func newVersion(streams *streams, connection *connection, reader *reader) *cobra.Command {
+	o := &versionOptions{streams: streams, connection: connection, reader: reader}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the plugin and of the server",
@@ -56,14 +58,14 @@ func newVersion(src *source) *cobra.Command {
 func (o *versionOptions) run(ctx context.Context, format output.Format) error {
 	v := pluginVersion()
 	var failed error
-	if !o.client && !o.src.offline() {
-		v.ServerVersion, failed = o.serverVersion(ctx)
+	if !o.client && !o.reader.offline() {
+		v.ServerVersion, failed = serverVersion(ctx, o.connection)
 	}
 	var err error
 	if format.Name != "" {
-		err = format.PrintValue(o.src.streams.Out, v)
+		err = format.PrintValue(o.streams.Out, v)
 	} else {
-		err = output.PrintVersion(o.src.streams.Out, v)
+		err = output.PrintVersion(o.streams.Out, v)
 	}
 	return errors.Join(err, failed)
 }
@@ -73,12 +75,12 @@ func pluginVersion() *output.Version {
 	return &output.Version{ClientVersion: clientVersion(), ModelledKubernetes: fmt.Sprintf("1.%d", inspect.NewestMinor)}
 }
 
-func (o *versionOptions) serverVersion(ctx context.Context) (*apiversion.Info, error) {
-	config, err := o.src.restConfig()
+func serverVersion(ctx context.Context, to *connection) (*apiversion.Info, error) {
+	config, err := to.restConfig()
 	if err != nil {
 		return nil, err
 	}
-	bounded, err := connection.Client(config)
+	bounded, err := liveconnection.Client(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
@@ -106,7 +108,7 @@ const (
 )
 
 func askVersion(ctx context.Context, client rest.Interface, host string) (*apiversion.Info, error) {
-	data, err := client.Get().AbsPath("/version").MaxRetries(versionRetries).Do(connection.With(ctx, connection.Bounds{Bytes: versionBytes})).Raw()
+	data, err := client.Get().AbsPath("/version").MaxRetries(versionRetries).Do(liveconnection.With(ctx, liveconnection.Bounds{Bytes: versionBytes})).Raw()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

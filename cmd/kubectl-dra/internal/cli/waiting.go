@@ -19,17 +19,17 @@ const (
 
 // tellWaiting shows what the first snapshot of a source waits for, until the function that it returns is called,
 // which may be done more than once.
-func (s *source) tellWaiting(ctx context.Context, from tui.Source) (arrived func()) {
+func tellWaiting(ctx context.Context, streams *streams, from tui.Source) (arrived func()) {
 	waiter, ok := from.(tui.Waiter)
 	if !ok {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	shown := startProgress(s.streams.ErrOut)
+	shown := startProgress(streams.ErrOut)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.showWaiting(ctx, waiter, shown)
+		showWaiting(ctx, streams, waiter, shown)
 	}()
 	return sync.OnceFunc(func() {
 		cancel()
@@ -38,7 +38,7 @@ func (s *source) tellWaiting(ctx context.Context, from tui.Source) (arrived func
 	})
 }
 
-func (s *source) showWaiting(ctx context.Context, waiter tui.Waiter, shown *progress) {
+func showWaiting(ctx context.Context, streams *streams, waiter tui.Waiter, shown *progress) {
 	ticker := time.NewTicker(waitingPause)
 	defer ticker.Stop()
 	for said := false; ; {
@@ -47,7 +47,7 @@ func (s *source) showWaiting(ctx context.Context, waiter tui.Waiter, shown *prog
 		shown.show(text)
 		if shown.w == nil && !said && time.Since(since) >= waitingRemark {
 			said = true
-			s.note("still %s", text)
+			streams.note("still %s", text)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/rest"
+)
+
+// connection is how the cluster is reached: what the kubeconfig and the flags say, and what a credential plugin may
+// do at the terminal.
+type connection struct {
+	*connectionFlags
+	streams *streams
+	plugin  *pluginOutput
+	// keyboardTaken says that the terminal UI reads the keyboard, so that a credential plugin cannot.
+	keyboardTaken bool
+}
+
+func newConnection(streams *streams) *connection {
+	return &connection{connectionFlags: newConnectionFlags(), streams: streams, plugin: &pluginOutput{}}
+}
+
+// errNoCluster says that nothing tells which cluster to ask. client-go would try localhost.
+var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig, or ask without a cluster with --from FILE or --demo")
+
+// restConfig returns how to reach the cluster.
+func (c *connection) restConfig() (*rest.Config, error) {
+	loader := c.clientConfig()
+	raw, err := loader.RawConfig()
+	if err == nil && len(raw.Clusters) == 0 && c.serverFlag() == "" && !inCluster() {
+		return nil, errNoCluster
+	}
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, kubeconfigError(err)
+	}
+	hideUserinfo(config)
+	if config.ExecProvider != nil {
+		c.plugin.take(c.streams.ErrOut)
+	}
+	if c.keyboardTaken {
+		withoutKeyboard(config)
+	}
+	return config, nil
+}
+
+// namespaceInUse is the namespace of -n, or else that of the kubeconfig context.
+func (c *connection) namespaceInUse() (string, error) {
+	namespace, _, err := c.clientConfig().Namespace()
+	if err != nil {
+		return "", kubeconfigError(err)
+	}
+	return namespace, nil
+}
+
+// contextInUse is the name of the kubeconfig context in use. It is empty when there is none, or when the kubeconfig
+// cannot be read.
+func (c *connection) contextInUse() string {
+	if name := c.contextFlag(); name != "" {
+		return name
+	}
+	raw, err := c.clientConfig().RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}
+
+// clusterAndUser are the names of the cluster and the user of the kubeconfig context in use.
+func (c *connection) clusterAndUser() (cluster, user string) {
+	raw, err := c.clientConfig().RawConfig()
+	if err != nil {
+		return "", "" // they only adorn the header; reading has told of it
+	}
+	if current := raw.Contexts[c.contextInUse()]; current != nil {
+		cluster, user = current.Cluster, current.AuthInfo
+	}
+	return cluster, user
+}
+
+func kubeconfigError(err error) error {
+	return fmt.Errorf("reading the kubeconfig: %w; check KUBECONFIG, --kubeconfig and --context", err)
+}
+
+// inCluster reports whether the program runs in a pod, where client-go finds the server by itself, or
+// is told of one by the variable that kubectl knows.
+func inCluster() bool {
+	return os.Getenv("KUBERNETES_SERVICE_HOST") != "" || os.Getenv("KUBERNETES_MASTER") != ""
+}
