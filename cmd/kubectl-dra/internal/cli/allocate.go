@@ -22,15 +22,15 @@ type allocateFlags struct {
 	settle  time.Duration
 }
 
-// allocateOptions are a checked wish.
+// allocateOptions are a checked request to allocate.
 type allocateOptions struct {
 	writeOptions
-	kind    kind
-	names   []string
-	node    inspect.NodeName
-	reserve bool
-	settle  time.Duration
-	asked   bool // the user was asked already
+	kind        kind
+	names       []string
+	node        inspect.NodeName
+	reserve     bool
+	settle      time.Duration
+	askedBefore bool // the user was asked already
 }
 
 var allocateKinds = []kind{kindClaim, kindPod}
@@ -97,7 +97,7 @@ func (f *allocateFlags) toOptions(access *writeAccess, args []string) (*allocate
 	return o, err
 }
 
-func firstTwice(names []string) string {
+func firstDuplicate(names []string) string {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return name
@@ -145,7 +145,7 @@ func (o *allocateOptions) refuse(d *commit.Decision) error {
 	for _, line := range d.Refusal {
 		o.streams.note("%s", line)
 	}
-	return answered(exitNo)
+	return exitWith(exitNo)
 }
 
 // noteDecision says what is noteworthy about a decision.

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// wish is what is to be allocated.
-type wish struct {
+// allocationTarget is what is to be allocated.
+type allocationTarget struct {
 	// claims are all that were asked for, in the order asked; pending are those without an allocation.
 	claims, pending []*resourcev1.ResourceClaim
-	pod             *corev1.Pod // nil when claims were named
+	pod             *corev1.Pod // it is nil when claims were named
 }
 
 // decide is the commit.Decider of the command.
@@ -33,19 +33,19 @@ func (o *allocateOptions) decide(ctx context.Context, s *inspect.Snapshot) (*com
 	}
 	d, err := o.allocate(ctx, allocator.NewCluster(s, allocator.Options{}), w)
 	if err != nil || len(d.Refusal) > 0 {
-		if partial := o.partial(s); partial != nil {
+		if partial := o.checkComplete(s); partial != nil {
 			return nil, partial // what is missing may be all that stands in the way
 		}
 	}
 	if err != nil || len(d.Refusal) > 0 || !o.reserve {
 		return d, err
 	}
-	return d, d.AddConsumers(func(claim *resourcev1.ResourceClaim) (*corev1.Pod, error) { return consumer(s, w, claim) })
+	return d, d.AddConsumers(func(claim *resourcev1.ResourceClaim) (*corev1.Pod, error) { return consumerOf(s, w, claim) })
 }
 
 // find looks up what is to be allocated.
-func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
-	w := &wish{}
+func (o *allocateOptions) find(s *inspect.Snapshot) (*allocationTarget, error) {
+	w := &allocationTarget{}
 	names := o.names
 	if o.kind.resource == inspect.Pods {
 		pod, ok := s.Pod(inspect.PodRef{Namespace: o.namespace, Name: o.names[0]})
@@ -63,7 +63,7 @@ func (o *allocateOptions) find(s *inspect.Snapshot) (*wish, error) {
 		if !ok {
 			return nil, notFound(s, kindClaim, o.namespace, name)
 		}
-		if err := usable(claim, w.pod); err != nil {
+		if err := checkAllocatable(claim, w.pod); err != nil {
 			return nil, err
 		}
 		w.claims = append(w.claims, claim)
@@ -135,8 +135,8 @@ func asksFor(pod *corev1.Pod, name corev1.ResourceName) bool {
 	})
 }
 
-// usable refuses claims that the scheduler would not allocate.
-func usable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
+// checkAllocatable refuses claims that the scheduler would not allocate.
+func checkAllocatable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
 	if claim.DeletionTimestamp != nil {
 		return fmt.Errorf("resourceclaim %s/%s is being deleted", claim.Namespace, claim.Name)
 	}
@@ -152,12 +152,12 @@ func usable(claim *resourcev1.ResourceClaim, pod *corev1.Pod) error {
 }
 
 // allocate decides what the pending claims of w get.
-func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Cluster, w *wish) (*commit.Decision, error) {
+func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (*commit.Decision, error) {
 	d := &commit.Decision{Snapshot: cluster.Snapshot(), Claims: w.claims}
 	if len(w.pending) == 0 {
 		return d, nil
 	}
-	refused, why, err := o.suitable(ctx, cluster, w)
+	refused, why, err := o.precheck(ctx, cluster, w)
 	if err != nil || len(why) > 0 {
 		d.Refusal = why
 		return d, err
@@ -172,14 +172,14 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 		return nil, err
 	}
 	if d.Node == "" {
-		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.where())}
+		d.Refusal = []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.nodePhrase())}
 	}
 	return d, nil
 }
 
-// suitable returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
+// precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
 // better: what cannot be allocated alone cannot be with others.
-func (o *allocateOptions) suitable(ctx context.Context, cluster *allocator.Cluster, w *wish) (refused map[inspect.NodeName]bool, why []string, err error) {
+func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
 	opts := explain.Options{Node: o.node}
 	if w.pod != nil {
 		e, err := explain.PodObject(ctx, cluster, w.pod, opts)
@@ -192,13 +192,13 @@ func (o *allocateOptions) suitable(ctx context.Context, cluster *allocator.Clust
 				refused[node] = true
 			}
 		}
-		why, err = refusal(e, "pod")
+		why, err = refusalLines(e, "pod")
 		return refused, why, err
 	}
 	for _, claim := range w.pending {
 		e, err := explain.ClaimObject(ctx, cluster, claim, opts)
 		if err == nil {
-			why, err = refusal(e, "claim")
+			why, err = refusalLines(e, "claim")
 		}
 		if err != nil || len(why) > 0 {
 			return nil, why, err
@@ -207,8 +207,8 @@ func (o *allocateOptions) suitable(ctx context.Context, cluster *allocator.Clust
 	return nil, nil, nil
 }
 
-// refusal says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
-func refusal(e *explain.Explanation, kind string) ([]string, error) {
+// refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
+func refusalLines(e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
 	case explain.Unsatisfiable:
 		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s\" says why", kind, e.Subject.Name, e.Subject.Namespace)}, nil
@@ -218,8 +218,8 @@ func refusal(e *explain.Explanation, kind string) ([]string, error) {
 	return nil, nil
 }
 
-// where names the nodes that are asked about.
-func (o *allocateOptions) where() string {
+// nodePhrase names the nodes that are asked about.
+func (o *allocateOptions) nodePhrase() string {
 	if o.node != "" {
 		return "node " + string(o.node)
 	}
@@ -234,8 +234,8 @@ func claimNames(claims []*resourcev1.ResourceClaim) []string {
 	return names
 }
 
-// consumer is the pod for which a claim is reserved.
-func consumer(s *inspect.Snapshot, w *wish, claim *resourcev1.ResourceClaim) (*corev1.Pod, error) {
+// consumerOf is the pod for which a claim is reserved.
+func consumerOf(s *inspect.Snapshot, w *allocationTarget, claim *resourcev1.ResourceClaim) (*corev1.Pod, error) {
 	pod := w.pod
 	if pod == nil {
 		users := s.PodsOf(inspect.RefOf(claim))

@@ -65,7 +65,7 @@ func (f *writeFlags) toOptions(access *writeAccess, names []string) (writeOption
 	if o.format, err = parseOutput(f.output, f.template, output.NamedFormats); err != nil {
 		return o, err
 	}
-	if twice := firstTwice(names); twice != "" {
+	if twice := firstDuplicate(names); twice != "" {
 		return o, usagef("claim %q is named twice", twice)
 	}
 	switch {
@@ -122,7 +122,7 @@ func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1
 			continue
 		}
 		ref := inspect.RefOf(claim)
-		text := fmt.Sprintf("%s is allocated all the same: it has %s", ref, orNothing(devicesOf(claim.Status.Allocation)))
+		text := fmt.Sprintf("%s is allocated all the same: it has %s", ref, devicesText(devicesOf(claim.Status.Allocation)))
 		if d.Allocations[ref] == nil {
 			text = fmt.Sprintf("%s is allocated, as it was before", ref)
 		}
@@ -133,7 +133,7 @@ func (o *allocateOptions) noteAllocated(d *commit.Decision, claims []*resourcev1
 // committer returns what writes, after it made sure that a decision can be relied on and may be written.
 // It reads the cluster anew whenever it decides, beginning with the snapshot.
 func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snapshot, d *commit.Decision) (*commit.Committer, error) {
-	if err := o.partial(snapshot); err != nil {
+	if err := o.checkComplete(snapshot); err != nil {
 		return nil, err
 	}
 	var namespaces []string
@@ -173,8 +173,9 @@ func (o *allocateOptions) needs() []inspect.Resource {
 	return nil
 }
 
-// partial says what could not be read without which a decision could be wrong, or nil. Files hold what they hold.
-func (o *allocateOptions) partial(snapshot *inspect.Snapshot) error {
+// checkComplete returns an error if something could not be read without which a decision could be wrong. What files
+// do not hold does not count: they hold all that there is.
+func (o *allocateOptions) checkComplete(snapshot *inspect.Snapshot) error {
 	err := commit.Complete(snapshot, o.needs()...)
 	if missing := (*commit.PartialError)(nil); o.reader.offline() && errors.As(err, &missing) && missing.Health.State == inspect.NotRead {
 		return nil
@@ -229,21 +230,21 @@ func whoami() string {
 	return name
 }
 
-// routine are the steps of a run without incidents. They are shown with -v.
-var routine = []commit.Step{commit.Announced, commit.Allocated, commit.Reserved, commit.Done, commit.Deallocated}
+// routineSteps are the steps of a run without incidents. They are shown only with -v.
+var routineSteps = []commit.Step{commit.Announced, commit.Allocated, commit.Reserved, commit.Done, commit.Deallocated}
 
 func (o *writeOptions) observe(e commit.Event) {
-	if o.streams.verbosity > 0 || !slices.Contains(routine, e.Step) {
+	if o.streams.verbosity > 0 || !slices.Contains(routineSteps, e.Step) {
 		o.streams.note("%s", e)
 	}
 }
 
 // confirm asks whether a decision is to be written.
 func (o *allocateOptions) confirm(ctx context.Context, d *commit.Decision) (bool, error) {
-	if o.asked {
+	if o.askedBefore {
 		o.streams.note("The cluster has changed since. What would be written now is something else.")
 	}
-	o.asked = true
+	o.askedBefore = true
 	if err := o.announce(ctx, d); err != nil {
 		return false, err
 	}
@@ -257,7 +258,7 @@ func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) erro
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
-			o.streams.note("  %s gets %s", ref, orNothing(devicesOf(allocation)))
+			o.streams.note("  %s gets %s", ref, devicesText(devicesOf(allocation)))
 		}
 		if consumer, ok := d.Consumers[ref]; ok {
 			o.streams.note("  %s is reserved for pod %s", ref, consumer.Name)
@@ -302,7 +303,7 @@ func deviceNames(devices []inspect.DeviceID) []string {
 	return names
 }
 
-func orNothing(devices []inspect.DeviceID) string {
+func devicesText(devices []inspect.DeviceID) string {
 	if len(devices) == 0 {
 		return "no device"
 	}

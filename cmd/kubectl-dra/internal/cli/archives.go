@@ -71,9 +71,9 @@ func (r *reader) readArchive(ctx context.Context, path string, manifests []strin
 			return nil, err
 		}
 		overlay(&objects, &more.Objects)
-		config.Features = withUsed(config.Features, more.Objects)
+		config.Features = withFeaturesInUse(config.Features, more.Objects)
 	}
-	config.Features = r.override(config.Features)
+	config.Features = r.applyFeatureFlag(config.Features)
 	return inspect.New(objects, config), nil
 }
 

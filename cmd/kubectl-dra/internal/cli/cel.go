@@ -39,16 +39,16 @@ type celOptions struct {
 	ui         *terminalUI
 	expression string
 	kind       kind
-	names      []string // none: the expression is tested
+	names      []string // if there are none, the expression is tested
 	class      string
 	filter     deviceFilter
 	format     output.Format
 	namespace  string
-	// suggest: selectors are proposed that match the wanted devices and not the unwanted ones, which are
-	// all others when none are named.
+	// suggest has selectors proposed that match the wanted devices and not the unwanted ones, which are all others
+	// if none are named.
 	suggest          bool
 	wanted, unwanted []string
-	// lab: nothing was given to test, and there is a terminal to type into.
+	// lab is set when nothing was given to test and there is a terminal to type into.
 	lab bool
 }
 
@@ -159,18 +159,18 @@ func (f *celFlags) subject(o *celOptions, args []string) (err error) {
 	return err
 }
 
-// typed is TYPE/NAME, which is no expression: no variable is called like a type.
-var typed = regexp.MustCompile(`^([a-z]+)/[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+// typeAndName is TYPE/NAME, which is no expression: no variable is called like a type.
+var typeAndName = regexp.MustCompile(`^([a-z]+)/[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // isObject reports whether the arguments name an object. A lone word is an expression.
 func isObject(args []string) bool {
 	word := args[0]
-	if m := typed.FindStringSubmatch(word); m != nil {
+	if m := typeAndName.FindStringSubmatch(word); m != nil {
 		word = m[1]
-	} else if len(args) == 1 && !slices.ContainsFunc(celKinds, func(k kind) bool { return k.called(word) }) {
+	} else if len(args) == 1 && !slices.ContainsFunc(celKinds, func(k kind) bool { return k.hasName(word) }) {
 		return false
 	}
-	return slices.ContainsFunc(celKinds, func(k kind) bool { return k.called(word) })
+	return slices.ContainsFunc(celKinds, func(k kind) bool { return k.hasName(word) })
 }
 
 // maxExpressionFile is far above what the API server accepts, so that one that is too long is still
@@ -221,7 +221,7 @@ func (o *celOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &tester{options: o, snapshot: snapshot, selectors: allocator.NewCluster(snapshot, allocator.Options{}).Selectors(), all: devices}
+	t := &selectorTester{options: o, snapshot: snapshot, selectors: allocator.NewCluster(snapshot, allocator.Options{}).Selectors(), all: devices}
 	if err := t.test(ctx); err != nil {
 		return err
 	}
@@ -229,10 +229,10 @@ func (o *celOptions) run(ctx context.Context) error {
 }
 
 // print prints the tests and turns the worst result into the exit code.
-func (o *celOptions) print(t *tester) error {
+func (o *celOptions) print(t *selectorTester) error {
 	code := t.code
 	for i, test := range t.tests {
-		code = worst(code, testCode(test))
+		code = worstExitCode(code, testCode(test))
 		if o.format.Name != "" {
 			continue
 		}
@@ -252,7 +252,7 @@ func (o *celOptions) print(t *tester) error {
 		}
 	}
 	if code != exitAnswered {
-		return answered(code)
+		return exitWith(code)
 	}
 	return nil
 }
@@ -268,8 +268,8 @@ func testCode(s *output.SelectorTest) int {
 	return exitAnswered
 }
 
-// tester tests selectors one after the other.
-type tester struct {
+// selectorTester tests selectors one after the other.
+type selectorTester struct {
 	options   *celOptions
 	snapshot  *inspect.Snapshot
 	selectors *selector.Cache
@@ -279,9 +279,9 @@ type tester struct {
 	code  int // what the tests do not say
 }
 
-func (t *tester) test(ctx context.Context) error {
+func (t *selectorTester) test(ctx context.Context) error {
 	if len(t.options.names) > 0 {
-		return t.objects(ctx)
+		return t.testObjects(ctx)
 	}
 	devices, scope := t.all, t.options.filter.scope("")
 	if t.options.class != "" {
@@ -294,7 +294,7 @@ func (t *tester) test(ctx context.Context) error {
 	if t.options.suggest {
 		return t.suggest(ctx, devices, scope)
 	}
-	test, _, err := t.one(ctx, t.options.expression, devices)
+	test, _, err := t.testOne(ctx, t.options.expression, devices)
 	if err != nil {
 		return err
 	}
@@ -303,8 +303,8 @@ func (t *tester) test(ctx context.Context) error {
 	return nil
 }
 
-// one tests an expression and returns the devices that match as well.
-func (t *tester) one(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*output.SelectorTest, []inspect.DeviceStatus, error) {
+// testOne tests an expression and returns the devices that match as well.
+func (t *selectorTester) testOne(ctx context.Context, expression string, devices []inspect.DeviceStatus) (*output.SelectorTest, []inspect.DeviceStatus, error) {
 	bench := selector.NewBench(t.selectors, subjects(devices))
 	trial, err := bench.Try(ctx, expression)
 	if err != nil {

@@ -16,7 +16,7 @@ type deviceFilter struct{ driver, pool, node, device string }
 // of the newest generation count: the scheduler sees no others.
 func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, error) {
 	all := inspect.Newest(s.Devices())
-	onNode, err := f.reaching(s)
+	onNode, err := f.devicesOfNode(s)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, err
 	for _, d := range all {
 		id := d.ID
 		drivers[id.Driver], pools[id.Pool], names[id.Device] = true, true, true
-		isDriver, isPool, isDevice := f.driver == "" || f.driver == id.Driver, called(f.pool, id.Driver, id.Pool), called(f.device, id.Driver, id.Pool, id.Device)
+		isDriver, isPool, isDevice := f.driver == "" || f.driver == id.Driver, matchesPath(f.pool, id.Driver, id.Pool), matchesPath(f.device, id.Driver, id.Pool, id.Device)
 		driver, pool, device = driver || isDriver, pool || isPool, device || isDevice
 		if isDriver && isPool && isDevice && (onNode == nil || onNode[id]) {
 			out = append(out, d)
@@ -43,8 +43,8 @@ func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, err
 	return out, nil
 }
 
-// called reports whether a name is the last of the parts, alone or after those before it.
-func called(name string, parts ...string) bool {
+// matchesPath reports whether a name is the last of the parts, alone or after those before it.
+func matchesPath(name string, parts ...string) bool {
 	if name == "" {
 		return true
 	}
@@ -56,8 +56,8 @@ func called(name string, parts ...string) bool {
 	return false
 }
 
-// reaching returns the devices that the node can use, or nil when no node was named.
-func (f *deviceFilter) reaching(s *inspect.Snapshot) (map[inspect.DeviceID]bool, error) {
+// devicesOfNode returns the devices that the node can use, or nil if no node was named.
+func (f *deviceFilter) devicesOfNode(s *inspect.Snapshot) (map[inspect.DeviceID]bool, error) {
 	if f.node == "" {
 		return nil, nil
 	}
@@ -98,5 +98,5 @@ func (f *deviceFilter) scope(class string) string {
 
 // notAmong says that a name does not exist, and what exists instead.
 func notAmong(what, name string, names []string) error {
-	return fmt.Errorf("%s %q not found%s", what, name, instead(name, "", names, nil))
+	return fmt.Errorf("%s %q not found%s", what, name, whatExists(name, "", names, nil))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// objects tests all selectors of the objects that were named.
-func (t *tester) objects(ctx context.Context) error {
+// testObjects tests all selectors of the testObjects that were named.
+func (t *selectorTester) testObjects(ctx context.Context) error {
 	for _, name := range t.options.names {
 		before := len(t.tests)
 		var err error
@@ -20,19 +20,19 @@ func (t *tester) objects(ctx context.Context) error {
 		switch t.options.kind.resource {
 		case inspect.Classes:
 			subject.Namespace = ""
-			err = t.class(ctx, subject)
+			err = t.testClass(ctx, subject)
 		case inspect.Templates:
 			template, ok := t.snapshot.Template(t.options.namespace, name)
 			if !ok {
 				return notFound(t.snapshot, kindTemplate, t.options.namespace, name)
 			}
-			err = t.claim(ctx, subject, "spec.spec.devices", &template.Spec.Spec)
+			err = t.testClaim(ctx, subject, "spec.spec.devices", &template.Spec.Spec)
 		default:
 			claim, ok := t.snapshot.Claim(inspect.ClaimRef{Namespace: t.options.namespace, Name: name})
 			if !ok {
 				return notFound(t.snapshot, kindClaim, t.options.namespace, name)
 			}
-			err = t.claim(ctx, subject, "spec.devices", &claim.Spec)
+			err = t.testClaim(ctx, subject, "spec.devices", &claim.Spec)
 		}
 		if err != nil {
 			return err
@@ -44,16 +44,16 @@ func (t *tester) objects(ctx context.Context) error {
 	return nil
 }
 
-func (t *tester) class(ctx context.Context, subject output.Subject) error {
+func (t *selectorTester) testClass(ctx context.Context, subject output.Subject) error {
 	class, err := t.classNamed(subject.Name)
 	if err != nil {
 		return err
 	}
-	return t.chain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.filter.scope(""))
+	return t.testChain(ctx, subject, "spec.selectors", class.Spec.Selectors, t.all, t.options.filter.scope(""))
 }
 
-// claim tests the selectors of every request and alternative, on the devices of its class.
-func (t *tester) claim(ctx context.Context, subject output.Subject, path string, spec *resourcev1.ResourceClaimSpec) error {
+// testClaim tests the selectors of every request and alternative, on the devices of its class.
+func (t *selectorTester) testClaim(ctx context.Context, subject output.Subject, path string, spec *resourcev1.ResourceClaimSpec) error {
 	test := func(at, class string, selectors []resourcev1.DeviceSelector) error {
 		if len(selectors) == 0 {
 			return nil
@@ -62,7 +62,7 @@ func (t *tester) claim(ctx context.Context, subject output.Subject, path string,
 		if err != nil {
 			return fmt.Errorf("%s: %w", at, err)
 		}
-		return t.chain(ctx, subject, at+".selectors", selectors, devices, t.options.filter.scope(class))
+		return t.testChain(ctx, subject, at+".selectors", selectors, devices, t.options.filter.scope(class))
 	}
 	for i := range spec.Devices.Requests {
 		request := &spec.Devices.Requests[i]
@@ -82,9 +82,9 @@ func (t *tester) claim(ctx context.Context, subject output.Subject, path string,
 	return nil
 }
 
-// chain tests selectors that apply one after the other: the scheduler does not look at a device with a
+// testChain tests selectors that apply one after the other: the scheduler does not look at a device with a
 // selector when one before it is false.
-func (t *tester) chain(ctx context.Context, subject output.Subject, path string, selectors []resourcev1.DeviceSelector, devices []inspect.DeviceStatus, scope string) error {
+func (t *selectorTester) testChain(ctx context.Context, subject output.Subject, path string, selectors []resourcev1.DeviceSelector, devices []inspect.DeviceStatus, scope string) error {
 	for i, s := range selectors {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if s.CEL == nil {
@@ -92,7 +92,7 @@ func (t *tester) chain(ctx context.Context, subject output.Subject, path string,
 			t.code = exitFailed
 			return nil
 		}
-		test, matched, err := t.one(ctx, s.CEL.Expression, devices)
+		test, matched, err := t.testOne(ctx, s.CEL.Expression, devices)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (t *tester) chain(ctx context.Context, subject output.Subject, path string,
 	return nil
 }
 
-func (t *tester) classNamed(name string) (*resourcev1.DeviceClass, error) {
+func (t *selectorTester) classNamed(name string) (*resourcev1.DeviceClass, error) {
 	if class, ok := t.snapshot.Class(name); ok {
 		return class, nil
 	}
@@ -118,7 +118,7 @@ func (t *tester) classNamed(name string) (*resourcev1.DeviceClass, error) {
 }
 
 // ofClass returns the devices that all selectors of a class match.
-func (t *tester) ofClass(ctx context.Context, name string, devices []inspect.DeviceStatus) ([]inspect.DeviceStatus, error) {
+func (t *selectorTester) ofClass(ctx context.Context, name string, devices []inspect.DeviceStatus) ([]inspect.DeviceStatus, error) {
 	class, err := t.classNamed(name)
 	if err != nil {
 		return nil, err

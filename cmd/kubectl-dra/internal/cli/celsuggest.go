@@ -27,12 +27,12 @@ func (f *celFlags) checkSuggest(args []string) error {
 }
 
 // suggest proposes selectors that tell the wanted devices from the unwanted ones, and tests each.
-func (t *tester) suggest(ctx context.Context, devices []inspect.DeviceStatus, scope string) error {
-	wanted, err := indexes(devices, t.options.wanted)
+func (t *selectorTester) suggest(ctx context.Context, devices []inspect.DeviceStatus, scope string) error {
+	wanted, err := indexesOf(devices, t.options.wanted)
 	if err != nil {
 		return err
 	}
-	unwanted, err := indexes(devices, t.options.unwanted)
+	unwanted, err := indexesOf(devices, t.options.unwanted)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (t *tester) suggest(ctx context.Context, devices []inspect.DeviceStatus, sc
 		t.code = exitNo
 	}
 	for _, s := range found {
-		test, _, err := t.one(ctx, s.Expression, devices)
+		test, _, err := t.testOne(ctx, s.Expression, devices)
 		if err != nil {
 			return err
 		}
@@ -67,14 +67,14 @@ func (t *tester) suggest(ctx context.Context, devices []inspect.DeviceStatus, sc
 	return nil
 }
 
-// indexes finds devices by name. A name that several devices have stands for all of them.
-func indexes(devices []inspect.DeviceStatus, names []string) ([]int, error) {
+// indexesOf finds devices by name. A name that several devices have stands for all of them.
+func indexesOf(devices []inspect.DeviceStatus, names []string) ([]int, error) {
 	var out []int
 	for _, name := range names {
 		found := false
 		for i := range devices {
 			id := devices[i].ID
-			if name != "" && called(name, id.Driver, id.Pool, id.Device) {
+			if name != "" && matchesPath(name, id.Driver, id.Pool, id.Device) {
 				found = true
 				if !slices.Contains(out, i) {
 					out = append(out, i)

@@ -49,8 +49,8 @@ func TestReport(t *testing.T) {
 		text string
 	}{
 		"no error":           {nil, 0, ""},
-		"a no":               {answered(exitNo), 3, ""},
-		"wrapped":            {fmt.Errorf("x: %w", answered(exitFailed)), 1, ""},
+		"a no":               {exitWith(exitNo), 3, ""},
+		"wrapped":            {fmt.Errorf("x: %w", exitWith(exitFailed)), 1, ""},
 		"failure":            {errors.New("it broke"), 1, "error: it broke\n"},
 		"wrong usage":        {usagef("no such flag"), 2, "error: no such flag\n"},
 		"wrapped usage":      {fmt.Errorf("x: %w", usagef("y")), 2, "error: x: y\n"},
@@ -113,7 +113,7 @@ func TestWorst(t *testing.T) {
 		{exitFailed, exitNo, exitFailed}, {exitFailed, exitAnswered, exitFailed},
 	}
 	for _, test := range tests {
-		if got := worst(test.a, test.b); got != test.want {
+		if got := worstExitCode(test.a, test.b); got != test.want {
 			t.Errorf("worst(%d, %d) = %d, want %d", test.a, test.b, got, test.want)
 		}
 	}

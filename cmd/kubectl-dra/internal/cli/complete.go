@@ -33,7 +33,7 @@ func (c *completer) typed(kinds []kind) completion {
 		if len(args) == 0 {
 			return withPrefix(typeNames(kinds), nil, prefix)
 		}
-		i := slices.IndexFunc(kinds, func(k kind) bool { return k.called(args[0]) })
+		i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(args[0]) })
 		if i < 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -55,7 +55,7 @@ func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]s
 		}
 		return withPrefix(names, nil, prefix)
 	}
-	v, err := viewCalled(args[0])
+	v, err := viewByName(args[0])
 	if err != nil || v.list == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -66,7 +66,7 @@ func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]s
 	if !v.namespaced {
 		namespace = ""
 	}
-	if v.widely {
+	if v.inAllNamespaces {
 		namespace = c.reader.connection.namespaceFlag()
 	}
 	for _, item := range v.list(snapshot, namespace).Items {
@@ -77,7 +77,7 @@ func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]s
 
 // cel completes TYPE NAME… of cel. An expression cannot be completed by a shell.
 func (c *completer) cel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && kindClass.called(args[0]) {
+	if len(args) > 0 && kindClass.hasName(args[0]) {
 		names, directive := c.classes(cmd, nil, prefix)
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args[1:], name) }), directive
 	}
@@ -115,7 +115,7 @@ func (c *completer) namesOf(ctx context.Context, k kind) []string {
 	return names
 }
 
-// readQuietly reads the snapshot that the flags speak of, nil when that fails, and the namespace.
+// readQuietly returns the snapshot that the flags ask for, and the namespace. The snapshot is nil if it cannot be read.
 func (c *completer) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
 	if slices.Contains(c.reader.from, "-") {
 		return nil, "" // the shell's input is not ours

@@ -38,7 +38,7 @@ func (c *connection) restConfig() (*rest.Config, error) {
 	}
 	hideUserinfo(config)
 	if config.ExecProvider != nil {
-		c.plugin.take(c.streams.ErrOut)
+		c.plugin.replaceStderr(c.streams.ErrOut)
 	}
 	if c.keyboardTaken {
 		withoutKeyboard(config)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// deallocateOptions are a checked wish to deallocate.
+// deallocateOptions are a checked request to deallocate.
 type deallocateOptions struct {
 	writeOptions
 	names []string
@@ -167,7 +167,7 @@ func (o *deallocateOptions) confirm(ctx context.Context, snapshot *inspect.Snaps
 	o.streams.note("To be cleared:")
 	for _, claim := range claims {
 		if claim.Status.Allocation != nil {
-			o.streams.note("  %s/%s holds %s", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
+			o.streams.note("  %s/%s holds %s", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
 		}
 	}
 	if h := snapshot.Health(inspect.Claims); h.Partial() {

@@ -28,16 +28,16 @@ func (e *usageError) Unwrap() error { return e.err }
 // usagef makes a usageError.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// answered ends a command whose answer is printed already with an exit code other than 0.
-type answered int
+// exitWith ends a command whose answer is printed already with an exit code other than 0.
+type exitWith int
 
-func (a answered) Error() string { return fmt.Sprintf("answered with exit code %d", int(a)) }
+func (a exitWith) Error() string { return fmt.Sprintf("answered with exit code %d", int(a)) }
 
 var errInterrupted = errors.New("interrupted")
 
 // report prints an error in one line and returns the exit code. It is the only place that does either.
 func report(w io.Writer, err error) int {
-	var done answered
+	var done exitWith
 	switch {
 	case err == nil:
 		return exitAnswered
@@ -62,11 +62,11 @@ func oneLine(err error) string {
 			parts = append(parts, line)
 		}
 	}
-	return inspect.Sanitize(masked(strings.Join(parts, "; ")))
+	return inspect.Sanitize(maskUserinfo(strings.Join(parts, "; ")))
 }
 
-// worst returns the exit code that counts of two: a failure over a "no" over an answer.
-func worst(a, b int) int {
+// worstExitCode returns the exit code that counts of two: a failure over a "no" over an answer.
+func worstExitCode(a, b int) int {
 	rank := map[int]int{exitAnswered: 0, exitNo: 1, exitFailed: 2}
 	if rank[b] > rank[a] {
 		return b

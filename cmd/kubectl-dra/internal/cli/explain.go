@@ -101,7 +101,7 @@ func explainObject(ctx context.Context, c *allocator.Cluster, subject metav1.Obj
 func printExplanations(o *questionOptions, answers []*explain.Explanation) error {
 	code := exitAnswered
 	for i, e := range answers {
-		code = worst(code, verdictCode(e.Verdict))
+		code = worstExitCode(code, verdictCode(e.Verdict))
 		if o.format.Name != "" {
 			continue
 		}
@@ -121,7 +121,7 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 		}
 	}
 	if code != exitAnswered {
-		return answered(code)
+		return exitWith(code)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) error {
 	code := exitAnswered
 	for i, fit := range answers {
-		code = worst(code, fitCode(s, fit))
+		code = worstExitCode(code, fitCode(s, fit))
 		if o.format.Name != "" {
 			continue
 		}
@@ -98,7 +98,7 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 		}
 	}
 	if code != exitAnswered {
-		return answered(code)
+		return exitWith(code)
 	}
 	return nil
 }

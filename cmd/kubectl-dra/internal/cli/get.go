@@ -20,15 +20,15 @@ type view struct {
 	names      []string // the first is its name, the others are what else a user may call it
 	singular   string
 	namespaced bool
-	// widely: items live in namespaces, but those of all are listed unless -n names one.
-	widely bool
+	// inAllNamespaces says that items live in namespaces, and that those of all are listed unless -n names one.
+	inAllNamespaces bool
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
 	list        func(s *inspect.Snapshot, namespace string) *output.List
-	// ask, where set, says more than list, which only has the snapshot to go by.
-	ask func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
-	// complete fills in what takes work, for the items that are shown; nil when there is nothing to do.
-	complete func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
+	// listLive, where set, says more than list, which only has the snapshot to go by.
+	listLive func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
+	// fillIn fills in what takes work, for the items that are shown. It is nil if nothing does.
+	fillIn func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
 }
 
 func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
@@ -42,7 +42,7 @@ var views = []view{
 		names: []string{"claims", "claim", "resourceclaims", "resourceclaim", "rc"}, singular: "resourceclaim", namespaced: true,
 		needs: []inspect.Resource{inspect.Claims},
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes},
-		list:  output.Claims, complete: explainPending,
+		list:  output.Claims, fillIn: explainPending,
 	},
 	{
 		names: []string{"devices", "device", "dev"}, singular: "device",
@@ -64,12 +64,12 @@ var views = []view{
 		names:    []string{priorityLevelsView, "prioritylevel", "prioritylevelconfigurations", "prioritylevelconfiguration", "pl"},
 		singular: "prioritylevelconfiguration",
 		needs:    []inspect.Resource{inspect.PriorityLevels}, uses: []inspect.Resource{inspect.FlowSchemas},
-		list: allNamespaces(computedLevels), ask: (*getOptions).priorityLevels,
+		list: allNamespaces(computedLevels), listLive: (*getOptions).priorityLevels,
 	},
 	{
 		names: []string{"storage", "csistoragecapacities", "csistoragecapacity"}, singular: "csistoragecapacity",
-		widely: true, // a volume may come from any of them
-		needs:  []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
+		inAllNamespaces: true, // a volume may come from any of them
+		needs:           []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
 		list: output.StorageCapacities,
 	},
 }
@@ -91,17 +91,17 @@ type getOptions struct {
 
 	view      view
 	names     []string
-	namespace string // "" is all
+	namespace string // empty for all namespaces
 	selector  labels.Selector
 	sortBy    string
 	noHeaders bool
 	watch     bool
 	format    output.Format
 
-	serverConcurrency int             // 0 is unknown
+	serverConcurrency int             // 0 if it is unknown
 	levels            priority.Reader // it is nil until levelReader has made it
 
-	arrived func() // with --watch: there is something to print
+	stopWaiting func() // with --watch, is called when there is something to print
 }
 
 func newGet(streams *streams, connection *connection, reader *reader, completer *completer) *cobra.Command {
@@ -163,11 +163,11 @@ func (f *getFlags) toOptions(streams *streams, connection *connection, reader *r
 	if len(args) == 0 {
 		return nil, usagef("say what to get: %s", viewNames())
 	}
-	word, names, err := splitTyped(args)
+	word, names, err := splitTypeAndNames(args)
 	if err != nil {
 		return nil, err
 	}
-	v, err := viewCalled(word)
+	v, err := viewByName(word)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (f *getFlags) toOptions(streams *streams, connection *connection, reader *r
 	case f.allNamespaces:
 	case v.namespaced:
 		o.namespace, err = reader.namespace()
-	case v.widely:
+	case v.inAllNamespaces:
 		o.namespace = connection.namespaceFlag()
 	}
 	return o, err
@@ -209,7 +209,7 @@ func viewNames() string {
 	return commaList(names)
 }
 
-func viewCalled(name string) (view, error) {
+func viewByName(name string) (view, error) {
 	var known []string
 	for _, v := range views {
 		if slices.Contains(v.names, plainType(name)) {
@@ -228,7 +228,7 @@ func (o *getOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.refused(snapshot); err != nil {
+	if err := o.checkRequired(snapshot); err != nil {
 		return err
 	}
 	list, missing, err := o.rows(ctx, snapshot)
@@ -267,8 +267,8 @@ func (o *getOptions) noteFences(list *output.List) {
 // resources are those that the view is made of.
 func (o *getOptions) resources() []inspect.Resource { return slices.Concat(o.view.needs, o.view.uses) }
 
-// refused returns an error when what the view cannot do without could not be read.
-func (o *getOptions) refused(s *inspect.Snapshot) error {
+// checkRequired returns an error when what the view cannot do without could not be read.
+func (o *getOptions) checkRequired(s *inspect.Snapshot) error {
 	for _, resource := range o.view.needs {
 		if h := s.Health(resource); h.State == inspect.Forbidden || h.State == inspect.Broken {
 			return errors.New(healthText(resource, h))
@@ -287,10 +287,10 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	missing = o.pick(s, list)
+	missing = o.pickNamed(s, list)
 	list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
-	if o.view.complete != nil && o.format.Name != "name" {
-		if err := o.view.complete(ctx, s, list); err != nil {
+	if o.view.fillIn != nil && o.format.Name != "name" {
+		if err := o.view.fillIn(ctx, s, list); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -304,14 +304,14 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 
 // items returns all items of the view.
 func (o *getOptions) items(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	if o.view.ask != nil {
-		return o.view.ask(o, ctx, s)
+	if o.view.listLive != nil {
+		return o.view.listLive(o, ctx, s)
 	}
 	return o.view.list(s, o.namespace), nil
 }
 
-// pick keeps the items that were named and reports names that are not there.
-func (o *getOptions) pick(s *inspect.Snapshot, list *output.List) []error {
+// pickNamed keeps the items that were named and reports names that are not there.
+func (o *getOptions) pickNamed(s *inspect.Snapshot, list *output.List) []error {
 	if len(o.names) == 0 {
 		return nil
 	}
@@ -325,15 +325,15 @@ func (o *getOptions) pick(s *inspect.Snapshot, list *output.List) []error {
 			}
 		}
 		if !found {
-			missing = append(missing, o.missing(s, list, name))
+			missing = append(missing, o.notFound(s, list, name))
 		}
 	}
 	list.Items = picked
 	return missing
 }
 
-// missing says that no item is called by a name, and what there is instead.
-func (o *getOptions) missing(s *inspect.Snapshot, list *output.List, name string) error {
+// notFound says that no item is called by a name, and what there is instead.
+func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name string) error {
 	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
 	var here, callable, elsewhere []string
 	for _, item := range list.Items {
@@ -352,7 +352,7 @@ func (o *getOptions) missing(s *inspect.Snapshot, list *output.List, name string
 	if hint := didYouMean(name, slices.Compact(callable)); hint != "" && len(elsewhere) == 0 {
 		return errors.New(text + hint)
 	}
-	return errors.New(text + instead(name, o.namespace, here, elsewhere))
+	return errors.New(text + whatExists(name, o.namespace, here, elsewhere))
 }
 
 // forPeople reports that a table is wanted.

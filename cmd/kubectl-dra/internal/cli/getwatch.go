@@ -25,8 +25,8 @@ func (o *getOptions) watchCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.arrived = tellWaiting(ctx, o.streams, source)
-	defer o.arrived()
+	o.stopWaiting = tellWaiting(ctx, o.streams, source)
+	defer o.stopWaiting()
 	var again <-chan time.Time
 	if o.view.names[0] == priorityLevelsView {
 		ticker := time.NewTicker(levelsPause)
@@ -53,7 +53,7 @@ func (o *getOptions) updates(ctx context.Context) (tui.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.override})
+	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.applyFeatureFlag})
 }
 
 // follow prints the rows of the first snapshot, and of later ones those that changed; again has the newest
@@ -72,8 +72,8 @@ func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapsho
 				continue // a list that is not whole yet would tell of free devices that are not
 			}
 			last = s
-			if o.arrived != nil {
-				o.arrived()
+			if o.stopWaiting != nil {
+				o.stopWaiting()
 			}
 		case <-again:
 			if last == nil {
@@ -109,9 +109,9 @@ type changes struct {
 // print prints what differs from the last time. The error of the first time says that there is nothing to
 // watch; later, what cannot be read stays as it was and a remark tells.
 func (c *changes) print(ctx context.Context, s *inspect.Snapshot) error {
-	c.streams.remarks.next()
+	c.streams.remarks.nextRound()
 	first := c.items == nil
-	if err := c.refused(s); err != nil {
+	if err := c.checkRequired(s); err != nil {
 		if first {
 			return err
 		}

@@ -53,7 +53,7 @@ func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snaps
 	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}
-	claims, err := viewCalled("claims")
+	claims, err := viewByName("claims")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,12 +53,12 @@ func usageText(cmd *cobra.Command) string {
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
 		b.WriteString("\nFlags:\n" + flags.FlagUsagesWrapped(80))
 	}
-	b.WriteString("\nWhat to read:\n" + subset(cmd.Root().PersistentFlags(), readingFlags).FlagUsagesWrapped(80))
+	b.WriteString("\nWhat to read:\n" + flagSubset(cmd.Root().PersistentFlags(), readingFlags).FlagUsagesWrapped(80))
 	b.WriteString("\n\"kubectl dra options\" lists all flags of the connection to a cluster.\n")
 	return b.String()
 }
 
-func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
+func flagSubset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
 	out := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, name := range names {
 		if flag := flags.Lookup(name); flag != nil {

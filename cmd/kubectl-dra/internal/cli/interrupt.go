@@ -33,12 +33,12 @@ func (g *gracePeriod) extend() { g.extended.Store(int64(undoGrace)) }
 func (s *streams) onlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		out := &answer{ctx: cmd.Context(), w: s.Out}
+		out := &uninterruptedOutput{ctx: cmd.Context(), w: s.Out}
 		whole := s.Out
 		s.Out = out.likeTerminal()
 		defer func() { s.Out = whole }()
 		err := run(cmd, args)
-		if cmd.Context().Err() != nil && (out.refused || !out.begun) {
+		if cmd.Context().Err() != nil && (out.refused || !out.started) {
 			return errInterrupted
 		}
 		return err
@@ -46,35 +46,35 @@ func (s *streams) onlyReading(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// answer is an output to which nothing is written once ctx is done.
-type answer struct {
-	ctx            context.Context //nolint:containedctx // the life of the command
-	w              io.Writer
-	begun, refused bool
+// uninterruptedOutput is an output to which nothing is written once ctx is done.
+type uninterruptedOutput struct {
+	ctx              context.Context //nolint:containedctx // the life of the command
+	w                io.Writer
+	started, refused bool
 }
 
 // Write implements io.Writer.
-func (a *answer) Write(p []byte) (int, error) {
-	if a.ctx.Err() != nil {
-		a.refused = true
+func (o *uninterruptedOutput) Write(p []byte) (int, error) {
+	if o.ctx.Err() != nil {
+		o.refused = true
 		return 0, errInterrupted
 	}
-	a.begun = true
-	return a.w.Write(p) //nolint:wrapcheck // a writer passes on what it meets
+	o.started = true
+	return o.w.Write(p) //nolint:wrapcheck // a writer passes on what it meets
 }
 
-// likeTerminal is the answer with the file descriptor of the output, if that has one.
-func (a *answer) likeTerminal() io.Writer {
-	if f, ok := a.w.(interface{ Fd() uintptr }); ok {
-		return terminalAnswer{a, f}
+// likeTerminal is the same output with the file descriptor of the one below, if that has one.
+func (o *uninterruptedOutput) likeTerminal() io.Writer {
+	if f, ok := o.w.(interface{ Fd() uintptr }); ok {
+		return terminalOutput{o, f}
 	}
-	return a
+	return o
 }
 
-type terminalAnswer struct {
-	*answer
+type terminalOutput struct {
+	*uninterruptedOutput
 	fd interface{ Fd() uintptr }
 }
 
 // Fd lets others ask the terminal for its width.
-func (t terminalAnswer) Fd() uintptr { return t.fd.Fd() }
+func (t terminalOutput) Fd() uintptr { return t.fd.Fd() }

@@ -28,7 +28,7 @@ var (
 	kindNode     = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}}
 )
 
-func (k kind) called(name string) bool { return slices.Contains(k.names, plainType(name)) }
+func (k kind) hasName(name string) bool { return slices.Contains(k.names, plainType(name)) }
 
 // plainType returns a type without its group, as -o name prints it, in lower case.
 func plainType(name string) string {
@@ -36,8 +36,8 @@ func plainType(name string) string {
 	return name
 }
 
-// splitTyped takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
-func splitTyped(args []string) (word string, names []string, err error) {
+// splitTypeAndNames takes TYPE NAME… or TYPE/NAME… apart. All names must be of one type.
+func splitTypeAndNames(args []string) (word string, names []string, err error) {
 	word, _, typed := strings.Cut(args[0], "/")
 	if !typed {
 		return word, args[1:], nil
@@ -97,15 +97,15 @@ func notFound(s *inspect.Snapshot, k kind, namespace, name string) error {
 			elsewhere = append(elsewhere, o.Namespace)
 		}
 	}
-	return errors.New(text + instead(name, namespace, here, elsewhere))
+	return errors.New(text + whatExists(name, namespace, here, elsewhere))
 }
 
-// namedInstead is how many names are listed in place of one that does not exist.
-const namedInstead = 5
+// maxNamesListed is how many names are listed in place of one that does not exist.
+const maxNamesListed = 5
 
-// instead says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
+// whatExists says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
 // or what there is here.
-func instead(name, namespace string, here, elsewhere []string) string {
+func whatExists(name, namespace string, here, elsewhere []string) string {
 	switch hint := didYouMean(name, here); {
 	case len(elsewhere) > 0:
 		return fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
@@ -117,10 +117,10 @@ func instead(name, namespace string, here, elsewhere []string) string {
 		return "; there is none at all"
 	case len(here) == 1:
 		return "; there is only " + here[0]
-	case len(here) <= namedInstead:
+	case len(here) <= maxNamesListed:
 		return "; there are " + commaList(here)
 	}
-	return fmt.Sprintf("; there are %s and %d more", commaList(here[:namedInstead]), len(here)-namedInstead)
+	return fmt.Sprintf("; there are %s and %d more", commaList(here[:maxNamesListed]), len(here)-maxNamesListed)
 }
 
 // typeNames are what the kinds are called in usage.
@@ -138,13 +138,13 @@ func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	if len(args) == 0 {
 		return kind{}, nil, usagef("say what: %s and a name", strings.Join(known, ", "))
 	}
-	word, names, err := splitTyped(args)
+	word, names, err := splitTypeAndNames(args)
 	if err != nil {
 		return kind{}, nil, err
 	}
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.called(word) })
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
 	if i < 0 {
-		return kind{}, nil, usagef("unknown type %q%s", word, instead(word, "", known, nil))
+		return kind{}, nil, usagef("unknown type %q%s", word, whatExists(word, "", known, nil))
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
 		return kind{}, nil, usagef("%s needs a name", word)

@@ -17,7 +17,7 @@ type Clock func() time.Time
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted.
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	p := newProgram(streams, clock)
@@ -25,14 +25,14 @@ func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
 	root := p.root()
 	root.SetArgs(args)
 	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), p.helpFailed) }
-	return report(streams.ErrOut, p.memory.bound(ctx, func(ctx context.Context) error {
+	return report(streams.ErrOut, p.memory.runBounded(ctx, func(ctx context.Context) error {
 		return execute(ctx, run, p.grace.length)
 	}))
 }
 
-// endings are the signals that end a command in good order. One that is started with nohup goes on when its
+// endingSignals are the signals that end a command in good order. One that is started with nohup goes on when its
 // terminal is closed.
-func endings() []os.Signal {
+func endingSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		list = append(list, syscall.SIGHUP)

@@ -34,15 +34,15 @@ const (
 
 // memory keeps what files make the program take within bounds.
 type memory struct {
-	vouched          int64 // --max-input, in bytes; 0 when it is not given
+	maxInput         int64 // --max-input, in bytes; 0 if it is not given
 	packed, unpacked atomic.Int64
 	onScreen         atomic.Bool // the terminal must be given back
 
-	mutex    sync.Mutex
-	running  bool   // within bound
-	watching *watch // nil when there is none
-	exceeded chan error
-	over     atomic.Bool // there was something in exceeded
+	mutex       sync.Mutex
+	running     bool   // runBounded runs
+	watching    *watch // nil while nothing is watched
+	exceeded    chan error
+	wasExceeded atomic.Bool // there was something in exceeded
 }
 
 // watch is a goroutine that watches.
@@ -61,16 +61,16 @@ func (m *memory) meter(packed, unpacked int64) {
 
 // allowed is how much the files may take that were read so far, in bytes.
 func (m *memory) allowed() int64 {
-	if m.vouched > 0 {
-		return fileMemory + memoryMultiple*m.vouched
+	if m.maxInput > 0 {
+		return fileMemory + memoryMultiple*m.maxInput
 	}
 	bySize := max(m.packed.Load(), 1<<20) * (fileMemory >> 20)
 	return min(bySize, fileMemory+memoryMultiple*m.unpacked.Load())
 }
 
-// bound runs a command and gives up on it as soon as the files that it reads take too much: whatever is then under
+// runBounded runs a command and gives up on it as soon as the files that it reads take too much: whatever is then under
 // way, such as a parser, does not listen to a context.
-func (m *memory) bound(ctx context.Context, run func(context.Context) error) error {
+func (m *memory) runBounded(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m.mutex.Lock()
@@ -121,7 +121,7 @@ func (m *memory) unwatch() error {
 		<-m.watching.ended
 		m.watching = nil
 	}
-	if m.over.Load() {
+	if m.wasExceeded.Load() {
 		return errOverMemory
 	}
 	return nil
@@ -150,7 +150,7 @@ func (m *memory) observe(ended <-chan struct{}, exceeded chan<- error, atFirst i
 			debug.SetMemoryLimit(atFirst + min(allowed, math.MaxInt64/8)/8*7)
 		}
 		if memoryInUse() > atFirst+allowed {
-			m.over.Store(true)
+			m.wasExceeded.Store(true)
 			exceeded <- fmt.Errorf("what was read takes more than %s of memory, which is all that %s of files may take; --max-input allows more",
 				bytesText(allowed), bytesText(m.packed.Load()))
 			return

@@ -20,7 +20,7 @@ func TestMemoryAllowed(t *testing.T) {
 		"vouched for":      {vouched: 1 << 30, packed: 1000, unpacked: 1000, want: 360*mebi + 32<<30},
 		"the most of both": {vouched: maxMaxInput, packed: maxMaxInput, unpacked: maxMaxInput, want: 360*mebi + 32<<50},
 	} {
-		m := &memory{vouched: test.vouched}
+		m := &memory{maxInput: test.vouched}
 		m.meter(test.packed, test.unpacked)
 		if got := m.allowed(); got != test.want {
 			t.Errorf("%s: %d bytes are allowed, want %d", name, got, test.want)
@@ -38,7 +38,7 @@ func TestMemoryBound(t *testing.T) {
 			m.onScreen.Store(onScreen)
 			restored, hold := false, make(chan struct{})
 			defer close(hold)
-			err := m.bound(context.Background(), func(ctx context.Context) error {
+			err := m.runBounded(context.Background(), func(ctx context.Context) error {
 				m.exceeded <- tooMuch
 				if onScreen {
 					<-ctx.Done()
@@ -59,7 +59,7 @@ func TestMemoryBound(t *testing.T) {
 // is: nothing but what one MiB of files may take.
 func TestMemoryWatch(t *testing.T) {
 	m := &memory{}
-	err := m.bound(context.Background(), func(ctx context.Context) error {
+	err := m.runBounded(context.Background(), func(ctx context.Context) error {
 		m.watch()
 		taken := make([][]byte, 0, 1000)
 		for len(taken) < cap(taken) && ctx.Err() == nil {
@@ -84,7 +84,7 @@ func TestMemoryWatch(t *testing.T) {
 func TestMemoryUnwatched(t *testing.T) {
 	m := &memory{}
 	limit := debug.SetMemoryLimit(-1)
-	err := m.bound(context.Background(), func(context.Context) error {
+	err := m.runBounded(context.Background(), func(context.Context) error {
 		m.watch()
 		if err := m.unwatch(); err != nil {
 			t.Errorf("the watch ends with %v", err)

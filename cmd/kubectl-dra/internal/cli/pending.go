@@ -19,12 +19,12 @@ import (
 // a bound on the work; claims beyond it get what their state and their pods tell.
 
 const (
-	// maxAsked is how many different wishes a list asks the allocator about.
-	maxAsked = 200
-	// maxAskedNodes bounds their number times that of the nodes: about ten seconds on one core.
-	maxAskedNodes = 500_000
-	// minAsked are asked about however many nodes there are.
-	minAsked = 10
+	// maxQuestions is how many different questions a list asks the allocator.
+	maxQuestions = 200
+	// maxQuestionsTimesNodes bounds their number times that of the nodes: about ten seconds on one core.
+	maxQuestionsTimesNodes = 500_000
+	// minQuestions are asked about however many nodes there are.
+	minQuestions = 10
 )
 
 // notWorkedOut stands for the reason of a claim that would hold up all others.
@@ -32,45 +32,11 @@ const notWorkedOut = "not worked out: its selectors take too long to evaluate; a
 
 // explainPending fills in the reasons of the claims of a list.
 func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List) error {
-	wishes := map[string]int{} // spec -> index into asked
-	var asked []*resourcev1.ResourceClaim
-	limit := max(minAsked, min(maxAsked, maxAskedNodes/max(1, len(s.Nodes()))))
-	wishOf := make(map[*output.Claim]int)
-	for _, item := range list.Items {
-		c := item.(*output.Claim)
-		claim, ok := s.Claim(inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name})
-		if !ok || inspect.StateOf(claim) != inspect.ClaimPending {
-			continue
-		}
-		key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
-		if err != nil {
-			return fmt.Errorf("reading the spec of claim %s/%s: %w", c.Namespace, c.Name, err)
-		}
-		at, known := wishes[string(key)]
-		if !known {
-			if len(asked) == limit {
-				continue
-			}
-			at = len(asked)
-			wishes[string(key)], asked = at, append(asked, claim)
-		}
-		wishOf[c] = at
-	}
-	cluster := allocator.NewCluster(s, allocator.Options{})
-	answers := make([]*explain.Explanation, len(asked))
-	tooLong := make([]bool, len(asked))
-	var budget timebudget.Budget
-	err := allocator.Parallel(len(asked), func(i int) error {
-		err := budget.Ask(ctx, func(ctx context.Context) (err error) {
-			answers[i], err = explain.ClaimObject(ctx, cluster, asked[i], explain.Options{})
-			return err
-		})
-		if errors.Is(err, timebudget.ErrTooLong) {
-			answers[i], tooLong[i], err = nil, true, nil
-		}
-		return err
-	})
+	questions, err := pendingQuestionsOf(s, list)
 	if err != nil {
+		return err
+	}
+	if err := questions.answer(ctx, s); err != nil {
 		return err
 	}
 	for _, item := range list.Items {
@@ -80,14 +46,67 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 			continue
 		}
 		var e *explain.Explanation
-		if at, ok := wishOf[c]; ok {
-			e = answers[at]
-		}
-		if at, ok := wishOf[c]; ok && tooLong[at] {
-			c.Reason = notWorkedOut
-			continue
+		if at, ok := questions.of[c]; ok {
+			if questions.tooLong[at] {
+				c.Reason = notWorkedOut
+				continue
+			}
+			e = questions.answers[at]
 		}
 		c.Reason = explain.Brief(s, claim, e)
 	}
 	return nil
+}
+
+// pendingQuestions are what the allocator is asked about the claims of a list: one question for all claims that want
+// the same.
+type pendingQuestions struct {
+	asked   []*resourcev1.ResourceClaim
+	of      map[*output.Claim]int // the index of a claim's question; claims beyond the bound have none
+	answers []*explain.Explanation
+	tooLong []bool
+}
+
+func pendingQuestionsOf(s *inspect.Snapshot, list *output.List) (*pendingQuestions, error) {
+	q := &pendingQuestions{of: map[*output.Claim]int{}}
+	indexes := map[string]int{} // by namespace and spec
+	limit := max(minQuestions, min(maxQuestions, maxQuestionsTimesNodes/max(1, len(s.Nodes()))))
+	for _, item := range list.Items {
+		c := item.(*output.Claim)
+		claim, ok := s.Claim(inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name})
+		if !ok || inspect.StateOf(claim) != inspect.ClaimPending {
+			continue
+		}
+		key, err := json.Marshal([]any{claim.Namespace, claim.Spec}) // the namespace decides about admin access
+		if err != nil {
+			return nil, fmt.Errorf("reading the spec of claim %s/%s: %w", c.Namespace, c.Name, err)
+		}
+		at, known := indexes[string(key)]
+		if !known {
+			if len(q.asked) == limit {
+				continue
+			}
+			at = len(q.asked)
+			indexes[string(key)], q.asked = at, append(q.asked, claim)
+		}
+		q.of[c] = at
+	}
+	return q, nil
+}
+
+// answer asks the allocator. A question that would hold up all others has no answer: it took too long.
+func (q *pendingQuestions) answer(ctx context.Context, s *inspect.Snapshot) error {
+	cluster := allocator.NewCluster(s, allocator.Options{})
+	q.answers, q.tooLong = make([]*explain.Explanation, len(q.asked)), make([]bool, len(q.asked))
+	var budget timebudget.Budget
+	return allocator.Parallel(len(q.asked), func(i int) error {
+		err := budget.Ask(ctx, func(ctx context.Context) (err error) {
+			q.answers[i], err = explain.ClaimObject(ctx, cluster, q.asked[i], explain.Options{})
+			return err
+		})
+		if errors.Is(err, timebudget.ErrTooLong) {
+			q.answers[i], q.tooLong[i], err = nil, true, nil
+		}
+		return err
+	})
 }

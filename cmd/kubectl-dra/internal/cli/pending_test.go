@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestPendingIsBounded: beyond the bound on different wishes a claim gets what its pods tell, and the
-// same wish is asked about once, however many claims have it.
+// TestPendingIsBounded: beyond the bound on different questions a claim gets what its pods tell, and the
+// same question is asked once, however many claims have it.
 func TestPendingIsBounded(t *testing.T) {
 	var objects inspect.Objects
-	for i := range maxAsked + 20 {
+	for i := range maxQuestions + 20 {
 		name := fmt.Sprintf("claim-%04d", i)
 		objects.Claims = append(objects.Claims, claimFor(name, int64(i+1)))
 	}
@@ -48,8 +48,8 @@ func TestPendingIsBounded(t *testing.T) {
 			asked++
 		}
 	}
-	if asked != maxAsked {
-		t.Errorf("asked about %d different wishes, want %d", asked, maxAsked)
+	if asked != maxQuestions {
+		t.Errorf("asked about %d different specs, want %d", asked, maxQuestions)
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// mostRemarks is how many lines of a credential plugin the terminal UI shows, the last ones.
-	mostRemarks = 6
-	// longestRemark is how many bytes of one.
-	longestRemark = 500
+	// maxPluginLines is how many lines of a credential plugin the terminal UI shows, the last ones.
+	maxPluginLines = 6
+	// maxPluginLine is how many bytes of one.
+	maxPluginLine = 500
 	// pluginDrain is how long the end of a command waits for what a plugin said last.
 	pluginDrain = 100 * time.Millisecond
 )
@@ -28,7 +28,7 @@ const (
 // is a pipe, and what comes out of it is made safe before it is shown: at once, for it may be a question.
 type pluginOutput struct {
 	mu      sync.Mutex
-	to      io.Writer // nil: lines are kept for the terminal UI
+	to      io.Writer // if it is nil, lines are kept for the terminal UI
 	rest    []byte    // the beginning of a character
 	lines   []string
 	partial string
@@ -37,8 +37,8 @@ type pluginOutput struct {
 	done    chan struct{}
 }
 
-// take replaces os.Stderr, once, before a client is made. Without a pipe everything stays as it is.
-func (p *pluginOutput) take(to io.Writer) {
+// replaceStderr replaces os.Stderr, once, before a client is made. Without a pipe everything stays as it is.
+func (p *pluginOutput) replaceStderr(to io.Writer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pipe != nil {
@@ -75,8 +75,8 @@ func (p *pluginOutput) release() {
 	}
 }
 
-// keep has what comes from now on kept for the terminal UI.
-func (p *pluginOutput) keep() {
+// keepForScreen has what comes from now on kept for the terminal UI.
+func (p *pluginOutput) keepForScreen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.to = nil
@@ -95,16 +95,16 @@ func (p *pluginOutput) Write(data []byte) (int, error) {
 	}
 	parts := strings.Split(p.partial+safe, "\n")
 	p.partial = parts[len(parts)-1]
-	p.partial = p.partial[:min(len(p.partial), longestRemark)]
+	p.partial = p.partial[:min(len(p.partial), maxPluginLine)]
 	for _, line := range parts[:len(parts)-1] {
-		p.lines = append(p.lines, line[:min(len(line), longestRemark)])
+		p.lines = append(p.lines, line[:min(len(line), maxPluginLine)])
 	}
-	p.lines = p.lines[max(0, len(p.lines)-mostRemarks):]
+	p.lines = p.lines[max(0, len(p.lines)-maxPluginLines):]
 	return len(data), nil
 }
 
-// remarks are the last lines that were kept.
-func (p *pluginOutput) remarks() []string {
+// lastLines are the last lines that were kept.
+func (p *pluginOutput) lastLines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lines := append([]string(nil), p.lines...)
@@ -136,14 +136,14 @@ func safeLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// asksAlways reports whether a credential plugin cannot do without the keyboard.
-func asksAlways(config *rest.Config) bool {
+// needsKeyboard reports whether a credential plugin cannot do without the keyboard.
+func needsKeyboard(config *rest.Config) bool {
 	return config.ExecProvider != nil && config.ExecProvider.InteractiveMode == clientcmdapi.AlwaysExecInteractiveMode
 }
 
 // withoutKeyboard keeps a credential plugin from the keyboard while the terminal UI reads it, if it can do without.
 func withoutKeyboard(config *rest.Config) {
-	if config.ExecProvider == nil || asksAlways(config) {
+	if config.ExecProvider == nil || needsKeyboard(config) {
 		return
 	}
 	config.ExecProvider = config.ExecProvider.DeepCopy()

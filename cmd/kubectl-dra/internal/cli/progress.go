@@ -18,7 +18,7 @@ const progressDelay = 500 * time.Millisecond
 // progress shows on a terminal, in one line that is erased at the end, what long work is at.
 type progress struct {
 	mu    sync.Mutex
-	w     io.Writer // nil: nothing is shown
+	w     io.Writer // if it is nil, nothing is shown
 	timer *time.Timer
 	text  string
 	shown bool // the delay is over

@@ -134,7 +134,7 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 	}
 	s = s.With(func(objects *inspect.Objects) { overlay(objects, &given) })
 	if o.reader.offline() {
-		s = s.WithFeatures(o.reader.override(withUsed(s.Features(), given)))
+		s = s.WithFeatures(o.reader.applyFeatureFlag(withFeaturesInUse(s.Features(), given)))
 	}
 	return s, subjects, nil
 }

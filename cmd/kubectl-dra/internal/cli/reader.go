@@ -58,7 +58,7 @@ func (r *reader) validate() error {
 		return usagef("--from needs a path")
 	}
 	var err error
-	if r.memory.vouched, err = parseMaxInput(r.maxInput); err != nil {
+	if r.memory.maxInput, err = parseMaxInput(r.maxInput); err != nil {
 		return err
 	}
 	gates, err := inspect.ParseFeatures(r.features)
@@ -78,9 +78,9 @@ func (r *reader) namespace() (string, error) {
 	return r.connection.namespaceInUse()
 }
 
-// read returns a snapshot that has the given resources; nil means all that a DRA question needs.
-// namespace is the one that the user looks at, "" for all.
-// The error is that of ctx when it has ended: what was interrupted while it was read is no answer.
+// read returns a snapshot that has the given resources, or, if they are nil, all that a DRA question
+// needs. The namespace is the one that the user looks at; it is empty for all of them. When ctx has ended, its error
+// is returned: what was interrupted while it was read is no answer.
 func (r *reader) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
 	switch {
 	case r.demo:
@@ -156,7 +156,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 
 // fileOptions say how files are read. Objects without a namespace get the given one.
 func (r *reader) fileOptions(namespace string) manifest.Options {
-	return manifest.Options{Stdin: r.streams.In, Namespace: namespace, MaxBytes: r.memory.vouched, Meter: r.memory.meter}
+	return manifest.Options{Stdin: r.streams.In, Namespace: namespace, MaxBytes: r.memory.maxInput, Meter: r.memory.meter}
 }
 
 func (r *reader) readCluster(ctx context.Context, namespace string, resources []inspect.Resource) (*inspect.Snapshot, error) {
@@ -171,17 +171,17 @@ func (r *reader) readCluster(ctx context.Context, namespace string, resources []
 		return nil, err
 	}
 	return inspect.New(cluster.Objects, inspect.Config{
-		Revision: 1, Time: r.clock(), Features: r.override(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
+		Revision: 1, Time: r.clock(), Features: r.applyFeatureFlag(cluster.Features), Health: cluster.Health, ServerVersion: cluster.ServerVersion,
 	}), nil
 }
 
 // offlineFeatures are the defaults of the newest release, what the objects need, and what the user says.
 func (r *reader) offlineFeatures(objects inspect.Objects) inspect.Features {
-	return r.override(withUsed(inspect.DefaultFeatures(inspect.NewestMinor), objects))
+	return r.applyFeatureFlag(withFeaturesInUse(inspect.DefaultFeatures(inspect.NewestMinor), objects))
 }
 
-// withUsed turns on the gates that objects use and says so.
-func withUsed(features inspect.Features, objects inspect.Objects) inspect.Features {
+// withFeaturesInUse turns on the gates that objects use and says so.
+func withFeaturesInUse(features inspect.Features, objects inspect.Objects) inspect.Features {
 	on := map[inspect.Gate]bool{}
 	var names []string
 	for _, gate := range inspect.FeaturesUsedBy(objects) {
@@ -197,8 +197,8 @@ func withUsed(features inspect.Features, objects inspect.Objects) inspect.Featur
 	return features
 }
 
-// override applies --features.
-func (r *reader) override(features inspect.Features) inspect.Features {
+// applyFeatureFlag applies --features.
+func (r *reader) applyFeatureFlag(features inspect.Features) inspect.Features {
 	if len(r.gates) == 0 {
 		return features
 	}

@@ -17,7 +17,7 @@ import (
 // When ctx ends the file beside it is removed at once, whatever the writing waits for: the program may end before
 // the writing does.
 func replaceFile(ctx context.Context, path string, content io.Reader, replace bool) error {
-	target, mode, err := replaced(path)
+	target, mode, err := replaceTarget(path)
 	if err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func causedBy(ctx context.Context, err error) error {
 	return err
 }
 
-// replaced returns the file that path leads to and the permissions that its successor gets.
-func replaced(path string) (target string, mode fs.FileMode, err error) {
+// replaceTarget returns the file that path leads to and the permissions that its successor gets.
+func replaceTarget(path string) (target string, mode fs.FileMode, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {

@@ -105,7 +105,7 @@ func TestInterruptedCommandsPrintNoAnswer(t *testing.T) {
 func TestAnswersAfterAnInterruptAreNotPrinted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	a := &answer{ctx: ctx, w: &out}
+	a := &uninterruptedOutput{ctx: ctx, w: &out}
 	if _, err := a.Write([]byte("before")); err != nil {
 		t.Error(err)
 	}
@@ -172,14 +172,14 @@ func TestPasswordsInAddresses(t *testing.T) {
 	}
 }
 
-func TestMasked(t *testing.T) {
+func TestMaskUserinfo(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://a:b@c/x":              "https://…@c/x",
 		`parse "https://a:b@d@c:1": x`: `parse "https://…@c:1": x`,
 		"https://c/x and a@b":          "https://c/x and a@b",
 		"https://c:1":                  "https://c:1",
 	} {
-		if got := masked(text); got != want {
+		if got := maskUserinfo(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -234,8 +234,8 @@ func TestPluginOutputIsKeptForTheScreen(t *testing.T) {
 	}
 	_, _ = p.Write([]byte("enter co\xc3"))
 	_, _ = p.Write([]byte("\xb6de"))
-	got := p.remarks()
-	if len(got) != mostRemarks+1 || got[0] != `line 14\x1b` || got[mostRemarks] != "enter coöde" {
+	got := p.lastLines()
+	if len(got) != maxPluginLines+1 || got[0] != `line 14\x1b` || got[maxPluginLines] != "enter coöde" {
 		t.Errorf("%q", got)
 	}
 }

@@ -96,7 +96,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
-	o.streams.note("saved %s to %s", contents(&header), path)
+	o.streams.note("saved %s to %s", countsText(&header), path)
 	if n := header.InexactSelectors; n > 0 {
 		o.streams.note("selectors that compute with replaced text, and may answer differently: %d", n)
 	}
@@ -139,16 +139,16 @@ func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snap
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return header, writeDevice(path, &content)
 	} else if err == nil {
-		if err := o.wholly(s); err != nil {
+		if err := o.checkComplete(s); err != nil {
 			return header, err
 		}
 	}
 	return header, replaceFile(ctx, path, &content, o.force)
 }
 
-// wholly refuses a snapshot that lacks what could not be read, as far as that was not for want of permission: it
+// checkComplete refuses a snapshot that lacks what could not be read, as far as that was not for want of permission: it
 // is better than none, but not better than one from before.
-func (o *snapshotOptions) wholly(s *inspect.Snapshot) error {
+func (o *snapshotOptions) checkComplete(s *inspect.Snapshot) error {
 	for _, resource := range inspect.Resources() {
 		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.offline() {
 			return fmt.Errorf("the file is left as it was, because not all could be read: %s", healthText(resource, h))
@@ -180,7 +180,7 @@ func writeDevice(path string, content io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
-var unfitForFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unsafeInFileNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // defaultPath is dra-snapshot-<what>-<time>.json.gz, where what is the context of the kubeconfig, or the
 // file that is read. An anonymized snapshot does not tell.
@@ -196,12 +196,12 @@ func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 	default:
 		what = cmp.Or(o.connection.contextInUse(), what)
 	}
-	what = strings.Trim(unfitForFiles.ReplaceAllString(what, "-"), "-.")
+	what = strings.Trim(unsafeInFileNames.ReplaceAllString(what, "-"), "-.")
 	return fmt.Sprintf("dra-snapshot-%s-%s.json.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"))
 }
 
-// contents sums up what was saved.
-func contents(h *archive.Header) string {
+// countsText sums up what was saved.
+func countsText(h *archive.Header) string {
 	var parts []string
 	for _, resource := range inspect.Resources() {
 		if n := h.Objects[resource]; n > 0 {

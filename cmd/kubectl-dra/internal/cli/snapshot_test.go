@@ -104,8 +104,8 @@ func TestSnapshotAnswersAsItsSource(t *testing.T) {
 		var got [2]bytes.Buffer
 		for i, snapshot := range []*inspect.Snapshot{s, back} {
 			list := v.list(snapshot, "")
-			if v.complete != nil {
-				if err := v.complete(context.Background(), snapshot, list); err != nil {
+			if v.fillIn != nil {
+				if err := v.fillIn(context.Background(), snapshot, list); err != nil {
 					t.Fatal(err)
 				}
 			}

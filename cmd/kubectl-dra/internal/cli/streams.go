@@ -72,8 +72,8 @@ func (s *streams) interactive() bool {
 
 // note prints a remark to stderr, in one safe line.
 func (s *streams) note(format string, args ...any) {
-	text := inspect.Sanitize(masked(fmt.Sprintf(format, args...)))
-	if s.remarks.again(text) {
+	text := inspect.Sanitize(maskUserinfo(fmt.Sprintf(format, args...)))
+	if s.remarks.repeated(text) {
 		return
 	}
 	_, _ = fmt.Fprintln(s.ErrOut, text) // remarks are not worth failing for
@@ -107,11 +107,11 @@ type remarks struct {
 	before, now map[string]bool
 }
 
-// next begins another look.
-func (r *remarks) next() { r.before, r.now = r.now, map[string]bool{} }
+// nextRound begins another look.
+func (r *remarks) nextRound() { r.before, r.now = r.now, map[string]bool{} }
 
-// again reports whether the text was remarked in this look or the one before, and remembers it.
-func (r *remarks) again(text string) bool {
+// repeated reports whether the text was remarked in this look or the one before, and remembers it.
+func (r *remarks) repeated(text string) bool {
 	if r == nil {
 		return false
 	}

@@ -36,10 +36,10 @@ type topFlags struct {
 type topOptions struct {
 	*terminalUI
 	view      string
-	namespace string // "" is all
+	namespace string // empty for all namespaces
 	once      bool
 	typing    bool // the view takes text from the beginning
-	seats     int  // 0 finds it out
+	seats     int  // 0 asks the server, or takes its default
 }
 
 func newTop(ui *terminalUI) *cobra.Command {
@@ -128,7 +128,7 @@ func (o *topOptions) run(ctx context.Context) error {
 	}
 	o.memory.onScreen.Store(true)
 	if err := tui.Run(ctx, options); errors.Is(err, tui.ErrInterrupted) {
-		return answered(exitInterrupted)
+		return exitWith(exitInterrupted)
 	} else if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		if err := o.logIn(ctx); err != nil {
 			return err
 		}
-		options.Remarks = o.connection.plugin.remarks
+		options.Remarks = o.connection.plugin.lastLines
 	}
 	if options.Levels, err = newLevelReader(o.reader); err != nil {
 		return err
@@ -174,8 +174,8 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	if err != nil {
 		return err
 	}
-	options.Remarks = o.connection.plugin.remarks
-	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.override})
+	options.Remarks = o.connection.plugin.lastLines
+	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.applyFeatureFlag})
 	return err
 }
 
@@ -185,13 +185,13 @@ func (o *topOptions) logIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if asksAlways(config) {
+	if needsKeyboard(config) {
 		if _, err := serverVersion(ctx, o.connection); err != nil {
 			return err
 		}
 	}
 	o.connection.keyboardTaken = true
-	o.connection.plugin.keep()
+	o.connection.plugin.keepForScreen()
 	return nil
 }
 

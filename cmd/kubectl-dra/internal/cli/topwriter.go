@@ -170,7 +170,7 @@ func summary(d *commit.Decision) string {
 	for _, claim := range d.Claims {
 		ref := inspect.RefOf(claim)
 		if allocation := d.Allocations[ref]; allocation != nil {
-			parts = append(parts, fmt.Sprintf("%s has %s", ref, orNothing(devicesOf(allocation))))
+			parts = append(parts, fmt.Sprintf("%s has %s", ref, devicesText(devicesOf(allocation))))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -194,7 +194,7 @@ func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, orNothing(devicesOf(claim.Status.Allocation)))
+	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
 	return &deallocationPlan{t, o, snapshot, claim, head + text}, nil
 }
 
