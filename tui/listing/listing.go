@@ -62,7 +62,8 @@ type Config[T any] struct {
 	Extra func(row *T) string
 }
 
-// List is the part of a screen that shows a table. It is used by one goroutine only.
+// List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that embeds one
+// has only to write the methods in which it differs. It is used by one goroutine only.
 type List[T any] struct {
 	config Config[T]
 	table  *widget.Table
@@ -81,6 +82,13 @@ type List[T any] struct {
 	// moved: the user has chosen a row, with which the cursor stays; before that it stays at the first.
 	moved bool
 }
+
+// What screens get by embedding a List.
+var _ interface {
+	screen.Screen
+	screen.Filterer
+	screen.Settler
+} = (*List[struct{}])(nil)
 
 // order is what the user chose about the order of rows.
 type order struct {

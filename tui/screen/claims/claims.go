@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -20,7 +19,7 @@ import (
 // Screen is the view: the table, and beneath or beside it what is to be said of the claim that is pointed
 // at.
 type Screen struct {
-	list *listing.List[row]
+	*listing.List[row]
 
 	// reasons of pending claims, as far as they are known; the survey goes on in the background.
 	reasons  map[inspect.ClaimRef]reason
@@ -44,7 +43,7 @@ type Screen struct {
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
-	s.list = listing.New(listing.Config[row]{
+	s.List = listing.New(listing.Config[row]{
 		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
@@ -55,7 +54,7 @@ func New() *Screen {
 
 // Update implements screen.Screen.
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
-	cmds := []tea.Cmd{s.list.Update(w, msg)}
+	cmds := []tea.Cmd{s.List.Update(w, msg)}
 	switch msg.(type) {
 	case screen.Shown, screen.Changed:
 		cmds = append(cmds, s.startSurvey(w))
@@ -113,7 +112,7 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if len(supposed) > 0 {
 		s.helped = helped(s.actual, s.reasons)
 	}
-	show := s.list.Rebuild(w, builder(s.reasons, s.actual))
+	show := s.Rebuild(w, builder(s.reasons, s.actual))
 	stale := rest.about.Version != w.Version // the claims have changed: begin again, with what is known
 	if len(supposed) == 0 && len(w.Supposed) > 0 {
 		stale = s.known
@@ -130,7 +129,7 @@ const linger = 60 * time.Millisecond
 
 // follow asks about the claim that is pointed at, if that is another one than before.
 func (s *Screen) follow(w *screen.World) tea.Cmd {
-	ref := s.list.Selection()
+	ref := s.Selection()
 	if ref == s.asked {
 		return nil
 	}
@@ -150,25 +149,10 @@ func (s *Screen) follow(w *screen.World) tea.Cmd {
 	})
 }
 
-// Plain implements screen.Screen.
-func (s *Screen) Plain(w *screen.World, width int) string { return s.list.Plain(w, width) }
-
-// Keys implements screen.Screen.
-func (s *Screen) Keys() keymap.Map { return s.list.Keys() }
-
-// Selection implements screen.Screen.
-func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
-
 // Status implements screen.Screen.
 func (s *Screen) Status() string {
 	if s.helped > 0 {
-		return fmt.Sprintf("%d helped, %s", s.helped, s.list.Status())
+		return fmt.Sprintf("%d helped, %s", s.helped, s.List.Status())
 	}
-	return s.list.Status()
+	return s.List.Status()
 }
-
-// FilterText implements screen.Filterer.
-func (s *Screen) FilterText() string { return s.list.FilterText() }
-
-// Unsettled implements screen.Settler.
-func (s *Screen) Unsettled() bool { return s.list.Unsettled() }

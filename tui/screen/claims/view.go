@@ -23,16 +23,16 @@ const (
 func (s *Screen) View(w *screen.World, width, height int) string {
 	if width >= wide {
 		side := width * 2 / 5
-		table := s.list.View(w, width-side-1, height)
+		table := s.List.View(w, width-side-1, height)
 		s.side.SetLines(s.sideLines(side - 2))
 		return widget.Beside(w.Theme, table, s.side.View(w.Theme, side-2, height), width-side-1, side, height)
 	}
 	panel := min(6, height/3)
 	if height-panel-1 < least || panel < 2 {
-		return s.list.View(w, width, height)
+		return s.List.View(w, width, height)
 	}
 	lines := s.panel(width-2, panel)
-	table := s.list.View(w, width, height-panel-1)
+	table := s.List.View(w, width, height-panel-1)
 	out := []string{widget.Fit(table, width, height-panel-1), widget.Rule(w.Theme, nil, width)}
 	for _, l := range lines {
 		out = append(out, " "+l.Render(w.Theme, width-1))
@@ -52,7 +52,7 @@ func (s *Screen) sideLines(width int) []widget.Line {
 }
 
 func (s *Screen) waiting() []widget.Line {
-	row := s.list.Row()
+	row := s.Row()
 	if row == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *Screen) waiting() []widget.Line {
 
 // panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
 func (s *Screen) panel(width, height int) []widget.Line {
-	row := s.list.Row()
+	row := s.Row()
 	if row == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 
 // Screen is the view.
 type Screen struct {
-	list *listing.List[row]
+	*listing.List[row]
 	// chosen: the user has said whether nodes that look alike are taken together; before that, it is done
 	// when there are many.
 	chosen, together bool
@@ -28,7 +28,7 @@ const many = 200
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
-	s.list = listing.New(listing.Config[row]{
+	s.List = listing.New(listing.Config[row]{
 		Noun: "rows", Build: s.builder(), Columns: base, Adapt: adapt, Groupings: groupings,
 		Empty: func(*screen.World) string {
 			return "no nodes: neither Node objects are known nor ResourceSlices that name one"
@@ -62,7 +62,7 @@ func (s *Screen) Keys() keymap.Map {
 	if s.merged() {
 		k.Short, k.Help = "zoom in", "show every node by itself"
 	}
-	return append(keymap.Map{k}, s.list.Keys()...)
+	return append(keymap.Map{k}, s.List.Keys()...)
 }
 
 // merged reports whether rows stand for several nodes now.
@@ -70,7 +70,7 @@ func (s *Screen) merged() bool {
 	if s.chosen {
 		return s.together
 	}
-	for i, r := range s.list.Rows() {
+	for i, r := range s.Rows() {
 		if r.count > 1 {
 			return true
 		}
@@ -85,9 +85,9 @@ func (s *Screen) merged() bool {
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && s.Keys().Action(k.String()) == zoom {
 		s.chosen, s.together = true, !s.merged()
-		return s.list.Rebuild(w, s.builder())
+		return s.Rebuild(w, s.builder())
 	}
-	return s.list.Update(w, msg)
+	return s.List.Update(w, msg)
 }
 
 // legend explains the cells.
@@ -102,11 +102,11 @@ func legend() widget.Line {
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
 	if height < 6 {
-		return s.list.View(w, width, height)
+		return s.List.View(w, width, height)
 	}
-	lines := []string{widget.Fit(s.list.View(w, width, height-3), width, height-3), widget.Rule(w.Theme, nil, width)}
+	lines := []string{widget.Fit(s.List.View(w, width, height-3), width, height-3), widget.Rule(w.Theme, nil, width)}
 	remark := widget.Line{}
-	if row := s.list.Row(); row != nil {
+	if row := s.Row(); row != nil {
 		remark = row.sentence()
 	}
 	return strings.Join(append(lines, remark.Render(w.Theme, width), legend().Render(w.Theme, width)), "\n")
@@ -114,29 +114,20 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 
 // Plain implements screen.Screen.
 func (s *Screen) Plain(w *screen.World, width int) string {
-	return s.list.Plain(w, width) + "\n\n" + strings.TrimSpace(legend().String())
+	return s.List.Plain(w, width) + "\n\n" + strings.TrimSpace(legend().String())
 }
-
-// Selection implements screen.Screen.
-func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
 
 // Status implements screen.Screen.
 func (s *Screen) Status() string {
 	nodes := 0
-	for _, r := range s.list.Rows() {
+	for _, r := range s.Rows() {
 		nodes += r.count
 	}
 	switch {
 	case nodes == 1:
 		return "1 node"
-	case nodes == len(s.list.Rows()):
+	case nodes == len(s.Rows()):
 		return fmt.Sprintf("%d nodes", nodes)
 	}
-	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(s.list.Rows()))
+	return fmt.Sprintf("%d nodes of %d kinds", nodes, len(s.Rows()))
 }
-
-// FilterText implements screen.Filterer.
-func (s *Screen) FilterText() string { return s.list.FilterText() }
-
-// Unsettled implements screen.Settler.
-func (s *Screen) Unsettled() bool { return s.list.Unsettled() }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -43,8 +42,8 @@ const pause = 5 * time.Second
 // Screen is the view.
 type Screen struct {
 	config Config
-	list   *listing.List[row]
-	read   screen.Job[sample]
+	*listing.List[row]
+	read screen.Job[sample]
 	// past is what rows are made of in the background, and so it is replaced, never changed.
 	past   atomic.Pointer[history]
 	polled bool
@@ -60,7 +59,7 @@ func New(config Config) *Screen {
 	}
 	s := &Screen{config: config}
 	s.past.Store(&history{})
-	s.list = listing.New(listing.Config[row]{
+	s.List = listing.New(listing.Config[row]{
 		Noun: "levels", Columns: columns, Groupings: groupings, Empty: whyEmpty,
 		Build: func(_ context.Context, w *screen.World) ([]row, error) {
 			return build(w.Snapshot, config.Seats, *s.past.Load()), nil
@@ -78,10 +77,10 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		past := s.past.Load().add(result.Value)
 		s.past.Store(&past)
 		if s.config.Once {
-			return s.list.Update(w, screen.Changed{})
+			return s.List.Update(w, screen.Changed{})
 		}
 		next := s.config.Tick(pause, func(time.Time) tea.Msg { return due{s} })
-		return tea.Batch(s.list.Update(w, screen.Changed{}), next)
+		return tea.Batch(s.List.Update(w, screen.Changed{}), next)
 	}
 	switch msg := msg.(type) {
 	case due:
@@ -93,10 +92,10 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		// Once it was looked at, the history is kept also while other views are.
 		if !s.polled && s.config.Reader != nil && w.Snapshot != nil {
 			s.polled = true
-			return tea.Batch(s.list.Update(w, msg), s.ask(w))
+			return tea.Batch(s.List.Update(w, msg), s.ask(w))
 		}
 	}
-	return s.list.Update(w, msg)
+	return s.List.Update(w, msg)
 }
 
 // ask reads the figures of the server.
@@ -110,30 +109,21 @@ func (s *Screen) ask(w *screen.World) tea.Cmd {
 
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.list.View(w, width, height) }
-	r := s.list.Row()
+	body := func(height int) string { return s.List.View(w, width, height) }
+	r := s.Row()
 	if r == nil {
 		return body(height)
 	}
 	return widget.Split(w.Theme, body, widget.Text(theme.Strong, r.name), r.panel(), width, height)
 }
 
-// Plain implements screen.Screen.
-func (s *Screen) Plain(w *screen.World, width int) string { return s.list.Plain(w, width) }
-
-// Keys implements screen.Screen.
-func (s *Screen) Keys() keymap.Map { return s.list.Keys() }
-
-// Selection implements screen.Screen.
-func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
-
 // Status implements screen.Screen.
 func (s *Screen) Status() string {
-	rows := s.list.Rows()
+	rows := s.Rows()
 	if len(rows) == 0 {
-		return s.list.Status()
+		return s.List.Status()
 	}
-	return fmt.Sprintf("%s, %d seats %s", s.list.Status(), rows[0].seats, from[rows[0].source])
+	return fmt.Sprintf("%s, %d seats %s", s.List.Status(), rows[0].seats, from[rows[0].source])
 }
 
 // from says in a few words how a server concurrency limit is known.
@@ -143,9 +133,6 @@ var from = map[flowcontrol.ConcurrencySource]string{
 	flowcontrol.ConcurrencyDefault:    "by default",
 }
 
-// FilterText implements screen.Filterer.
-func (s *Screen) FilterText() string { return s.list.FilterText() }
-
 // whyEmpty says why there are no levels to see.
 func whyEmpty(w *screen.World) string {
 	if h := w.Snapshot.Health(inspect.PriorityLevels); !h.Complete() && h.Message != "" {
@@ -153,6 +140,3 @@ func whyEmpty(w *screen.World) string {
 	}
 	return "no PriorityLevelConfiguration was read"
 }
-
-// Unsettled implements screen.Settler.
-func (s *Screen) Unsettled() bool { return s.list.Unsettled() }

@@ -1,9 +1,6 @@
 package storage
 
 import (
-	tea "charm.land/bubbletea/v2"
-
-	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
@@ -12,12 +9,12 @@ import (
 
 // Screen is the view.
 type Screen struct {
-	list *listing.List[row]
+	*listing.List[row]
 }
 
 // New makes the view.
 func New() *Screen {
-	return &Screen{list: listing.New(listing.Config[row]{
+	return &Screen{listing.New(listing.Config[row]{
 		Noun: "capacities", Build: build, Columns: columns, Groupings: groupings, Grouped: true,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
@@ -26,33 +23,12 @@ func New() *Screen {
 	})}
 }
 
-// Update implements screen.Screen.
-func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd { return s.list.Update(w, msg) }
-
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
-	body := func(height int) string { return s.list.View(w, width, height) }
-	r := s.list.Row()
+	body := func(height int) string { return s.List.View(w, width, height) }
+	r := s.Row()
 	if r == nil {
 		return body(height)
 	}
 	return widget.Split(w.Theme, body, widget.Text(theme.Strong, r.class), r.panel(width), width, height)
 }
-
-// Plain implements screen.Screen.
-func (s *Screen) Plain(w *screen.World, width int) string { return s.list.Plain(w, width) }
-
-// Keys implements screen.Screen.
-func (s *Screen) Keys() keymap.Map { return s.list.Keys() }
-
-// Selection implements screen.Screen.
-func (s *Screen) Selection() screen.Ref { return s.list.Selection() }
-
-// Status implements screen.Screen.
-func (s *Screen) Status() string { return s.list.Status() }
-
-// FilterText implements screen.Filterer.
-func (s *Screen) FilterText() string { return s.list.FilterText() }
-
-// Unsettled implements screen.Settler.
-func (s *Screen) Unsettled() bool { return s.list.Unsettled() }
