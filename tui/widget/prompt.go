@@ -128,11 +128,11 @@ func (p *Prompt) View(th *theme.Theme, width int) string {
 		return line.Render(th, width)
 	}
 	rest := Line{{after, theme.Plain}, {"  " + p.Hint, theme.Dim}}
-	return line.Paint(th) + cursor(th, at) + rest.Render(th, width-used-Width(at))
+	return line.Paint(th) + Cursor(th, at) + rest.Render(th, width-used-Width(at))
 }
 
-// cursor draws the character under the cursor.
-func cursor(th *theme.Theme, s string) string {
+// Cursor draws the character under the cursor. Without colours only an empty place can be marked.
+func Cursor(th *theme.Theme, s string) string {
 	if th.Colored {
 		return "\x1b[7m" + s + "\x1b[m"
 	}

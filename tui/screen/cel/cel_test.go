@@ -21,7 +21,7 @@ func TestTypingFindsDevices(t *testing.T) {
 	d.press("i", h100)
 	d.shows("32 of 127 match", "gpu-b-01/gpu-0", `model = "H100-SXM5-80GB"`)
 	d.press("^z")
-	if d.s.ed.text == h100 {
+	if d.s.ed.Text() == h100 {
 		t.Error("^Z does not take back what was typed")
 	}
 }
@@ -36,8 +36,8 @@ func TestCompletion(t *testing.T) {
 	d.press("gpu", "tab", ".", "mo", "tab", " ", "==", " ")
 	d.shows(`"A100-SXM4-40GB"`)
 	d.press("down", "enter")
-	if want := `device.attributes["gpu.example.com"].model == "H100-SXM5-80GB"`; d.s.ed.text != want {
-		t.Errorf("%s, want %s", d.s.ed.text, want)
+	if want := `device.attributes["gpu.example.com"].model == "H100-SXM5-80GB"`; d.s.ed.Text() != want {
+		t.Errorf("%s, want %s", d.s.ed.Text(), want)
 	}
 	d.press("esc")
 	if d.s.Typing() {
@@ -51,8 +51,8 @@ func TestFindingsCanBeTaken(t *testing.T) {
 	d.shows("^R instead:", "gpu.exmple.com")
 	d.press("^r")
 	d.shows("32 of 127 match")
-	if strings.Contains(d.s.ed.text, "exmple") {
-		t.Errorf("it is still wrong: %s", d.s.ed.text)
+	if strings.Contains(d.s.ed.Text(), "exmple") {
+		t.Errorf("it is still wrong: %s", d.s.ed.Text())
 	}
 }
 
@@ -95,8 +95,8 @@ func TestMenuOfSelectors(t *testing.T) {
 	d.press("enter")
 	d.shows(`device.driver == "nic.example.com"`)
 	d.press("l", "before", "enter")
-	if d.s.ed.text != "true" {
-		t.Errorf("%q was loaded from what was typed before", d.s.ed.text)
+	if d.s.ed.Text() != "true" {
+		t.Errorf("%q was loaded from what was typed before", d.s.ed.Text())
 	}
 }
 
@@ -218,11 +218,11 @@ func TestRandomKeys(t *testing.T) {
 			d.press(keys[rng.IntN(len(keys))])
 		}
 		d.frame()
-		if d.s.ed.cursor < 0 || d.s.ed.cursor > len(d.s.ed.text) {
-			t.Fatalf("the cursor is at %d of %q", d.s.ed.cursor, d.s.ed.text)
+		if d.s.ed.Cursor() < 0 || d.s.ed.Cursor() > len(d.s.ed.Text()) {
+			t.Fatalf("the cursor is at %d of %q", d.s.ed.Cursor(), d.s.ed.Text())
 		}
-		if len(d.s.ed.text) > 300 {
-			d.s.ed.set("")
+		if len(d.s.ed.Text()) > 300 {
+			d.s.ed.Set("")
 		}
 		if t.Failed() {
 			t.FailNow()

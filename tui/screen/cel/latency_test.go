@@ -59,7 +59,7 @@ func BenchmarkKey(b *testing.B) {
 			s := New()
 			s.pause = time.Hour // advice is another thing
 			screentest.Settle(w, s, screen.Shown{}, screen.Type{})
-			s.ed.set(text)
+			s.ed.Set(text)
 			var key, first, all, frame time.Duration
 			n := 0
 			for b.Loop() {
@@ -80,8 +80,8 @@ func BenchmarkKey(b *testing.B) {
 				start = time.Now()
 				s.View(w, 200, 50)
 				frame += time.Since(start)
-				s.ed.takeBack()
-				s.ed.set(text)
+				s.ed.Undo()
+				s.ed.Set(text)
 			}
 			report := func(d time.Duration, what string) {
 				b.ReportMetric(float64(d.Microseconds())/1000/float64(b.N), what)

@@ -41,76 +41,46 @@ type entry struct {
 	label string
 }
 
-func (e *entry) title() string {
+// Title implements widget.MenuEntry.
+func (e entry) Title() string { return inspect.Sanitize(e.title()) }
+
+// Line implements widget.MenuEntry.
+func (e entry) Line() widget.Line { return paint(e.expression) }
+
+// Text implements widget.MenuEntry.
+func (e entry) Text() string { return e.title() + " " + e.expression }
+
+func (e entry) title() string {
 	if e.label != "" {
 		return e.label
 	}
 	return e.source.String()
 }
 
-// menu is a list to choose from, which is narrowed by typing.
+// menu is the menu that is open.
 type menu struct {
-	title   string
-	prompt  widget.Prompt
-	all     []entry
-	shown   []*entry
-	cursor  int
-	loading bool
-	done    func(w *screen.World, e *entry) tea.Cmd
-	back    mode
-}
-
-func (m *menu) fill(entries []entry) {
-	m.all, m.loading = entries, false
-	m.narrow()
-}
-
-// narrow leaves the entries in which all words are that were typed.
-func (m *menu) narrow() {
-	words := strings.Fields(strings.ToLower(m.prompt.Value()))
-	m.shown = nil
-	for i := range m.all {
-		text := strings.ToLower(m.all[i].title() + " " + m.all[i].expression)
-		found := true
-		for _, word := range words {
-			found = found && strings.Contains(text, word)
-		}
-		if found {
-			m.shown = append(m.shown, &m.all[i])
-		}
-	}
-	m.cursor = min(m.cursor, max(0, len(m.shown)-1))
+	*widget.Menu[entry]
+	done func(w *screen.World, e *entry) tea.Cmd
+	back mode // when it is closed
 }
 
 func (s *Screen) openMenu(title string, done func(w *screen.World, e *entry) tea.Cmd) {
-	s.menu = &menu{title: title, prompt: widget.Prompt{Label: "narrow: "}, loading: true, done: done, back: s.mode}
+	s.menu = &menu{Menu: widget.NewMenu[entry](inspect.Sanitize(title)), done: done, back: s.mode}
 	s.popup.close()
 	s.mode = choosing
 }
 
 func (s *Screen) pressMenu(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	m := s.menu
-	switch k.Keystroke() {
-	case "esc":
+	switch m.Press(k) {
+	case widget.MenuClosed:
 		s.closeMenu()
-	case "down", "ctrl+n", "tab":
-		m.cursor = min(m.cursor+1, max(0, len(m.shown)-1))
-	case "up", "ctrl+p", "shift+tab":
-		m.cursor = max(0, m.cursor-1)
-	case "pgdown":
-		m.cursor = min(m.cursor+visibleItems, max(0, len(m.shown)-1))
-	case "pgup":
-		m.cursor = max(0, m.cursor-visibleItems)
-	case "enter":
-		if m.cursor < len(m.shown) {
-			chosen := m.shown[m.cursor]
-			s.closeMenu()
-			return m.done(w, chosen)
+	case widget.MenuTaken:
+		s.closeMenu()
+		if chosen, ok := m.Chosen(); ok {
+			return m.done(w, &chosen)
 		}
-	default:
-		if m.prompt.Press(k) {
-			m.narrow()
-		}
+	case widget.MenuStays:
 	}
 	return nil
 }
@@ -123,7 +93,7 @@ func (s *Screen) openLoad(w *screen.World) tea.Cmd {
 	s.openMenu("Load a selector", func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
 	var past []entry
 	for i := len(s.history) - 1; i >= 0; i-- {
-		if s.history[i] != s.ed.text {
+		if s.history[i] != s.ed.Text() {
 			past = append(past, entry{label: "before", expression: s.history[i]})
 		}
 	}
@@ -133,7 +103,7 @@ func (s *Screen) openLoad(w *screen.World) tea.Cmd {
 // list collects selectors in the background: those of an object, or of all when ref is of no kind.
 func (s *Screen) list(w *screen.World, ref screen.Ref, before []entry) tea.Cmd {
 	if w.Snapshot == nil {
-		s.menu.fill(before)
+		s.menu.Fill(before)
 		return nil
 	}
 	snapshot := w.Snapshot
@@ -162,7 +132,7 @@ func (s *Screen) openClasses(w *screen.World) tea.Cmd {
 	for _, c := range w.Snapshot.Objects().Classes {
 		entries = append(entries, entry{source: source{class: c.Name}, label: c.Name, expression: join(c.Spec.Selectors)})
 	}
-	s.menu.fill(entries)
+	s.menu.Fill(entries)
 	return nil
 }
 
@@ -185,7 +155,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 		return s.loadEntry(w, &entries[0])
 	}
 	s.openMenu("Selectors of "+ref.String(), func(w *screen.World, e *entry) tea.Cmd { return s.loadEntry(w, e) })
-	s.menu.fill(entries)
+	s.menu.Fill(entries)
 	return nil
 }
 
@@ -241,34 +211,4 @@ func appendEntries(out []entry, at source, selectors []resourcev1.DeviceSelector
 		}
 	}
 	return out
-}
-
-// view draws the menu in at most width columns and height lines.
-func (m *menu) view(th *theme.Theme, width, height int) []string {
-	width = min(width, 110)
-	lines := []string{widget.Rule(th, widget.Text(theme.Accent, inspect.Sanitize(m.title)), width), widget.Fit(" "+m.prompt.View(th, width-1), width, 1)}
-	n := max(1, height-4)
-	from := min(max(0, m.cursor-n/2), max(0, len(m.shown)-n))
-	for i := from; i < min(from+n, len(m.shown)); i++ {
-		lines = append(lines, m.line(i).Render(th, width))
-	}
-	switch {
-	case m.loading:
-		lines = append(lines, " …")
-	case len(m.shown) == 0:
-		lines = append(lines, widget.Text(theme.Dim, " there is none").Render(th, width))
-	}
-	hint := widget.Text(theme.Dim, fmt.Sprintf(" ⏎ take  ↑↓ move  Esc back   %d of %d", len(m.shown), len(m.all)))
-	return append(lines, hint.Render(th, width))
-}
-
-func (m *menu) line(i int) widget.Line {
-	e := m.shown[i]
-	mark := "  "
-	if i == m.cursor {
-		mark = "▸ "
-	}
-	const title = 34
-	line := widget.Line{{Text: mark, Role: theme.Accent}, {Text: widget.Pad(widget.Cut(inspect.Sanitize(e.title()), title), title) + "  ", Role: theme.Name}}
-	return append(line, paint(e.expression)...)
 }

@@ -23,9 +23,9 @@ func (p *popup) close() { *p = popup{} }
 
 // propose looks what can stand at the cursor. What the user did not ask for is not shown where it would be
 // no help: operators, and what is there already.
-func (p *popup) propose(c *editor.Completer, ed *textEditor, asked bool) {
+func (p *popup) propose(c *editor.Completer, ed *widget.Editor, asked bool) {
 	p.close()
-	items := c.Complete(ed.text, ed.cursor)
+	items := c.Complete(ed.Text(), ed.Cursor())
 	if !asked && !worth(&items, ed) {
 		return
 	}
@@ -33,24 +33,24 @@ func (p *popup) propose(c *editor.Completer, ed *textEditor, asked bool) {
 }
 
 // worth reports whether a completion is worth to be shown unasked.
-func worth(c *editor.Completion, ed *textEditor) bool {
-	if len(c.Items) == 0 || ed.cursor == 0 {
+func worth(c *editor.Completion, ed *widget.Editor) bool {
+	if len(c.Items) == 0 || ed.Cursor() == 0 {
 		return false
 	}
 	kind := c.Items[0].Kind
 	if kind == editor.OperatorKind {
 		return false
 	}
-	whole := ed.text[c.From:c.To]
+	whole := ed.Text()[c.From:c.To]
 	if len(c.Items) == 1 && (c.Items[0].Label == whole || c.Items[0].Insert == whole) {
 		return false
 	}
-	behind := ed.text[ed.cursor-1]
-	return c.From < ed.cursor || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
+	behind := ed.Text()[ed.Cursor()-1]
+	return c.From < ed.Cursor() || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
 }
 
 // press handles a key while something is proposed; taken says that an item was.
-func (p *popup) press(ed *textEditor, key string) (handled, taken bool) {
+func (p *popup) press(ed *widget.Editor, key string) (handled, taken bool) {
 	n := len(p.items.Items)
 	if n == 0 {
 		return false, false
@@ -78,8 +78,8 @@ func (p *popup) press(ed *textEditor, key string) (handled, taken bool) {
 }
 
 // accept takes the item under the cursor.
-func (p *popup) accept(ed *textEditor) {
-	ed.replace(p.items.From, p.items.To, p.items.Items[p.cursor].Insert, other)
+func (p *popup) accept(ed *widget.Editor) {
+	ed.Replace(p.items.From, p.items.To, p.items.Items[p.cursor].Insert)
 	p.close()
 }
 

@@ -86,7 +86,7 @@ func weight(h *selector.Histogram) int {
 
 // try begins to try the text. What was begun before is given up.
 func (s *Screen) try(w *screen.World) tea.Cmd {
-	l, text := s.lab, s.ed.text
+	l, text := s.lab, s.ed.Text()
 	if l == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) 
 		return s.advise(w, r.Value), true
 	}
 	if r, ok := s.advice.Take(msg); ok {
-		if r.Err == nil && r.Value.text == s.ed.text {
+		if r.Err == nil && r.Value.text == s.ed.Text() {
 			s.findings, s.advised = r.Value.findings, s.inQuestion()
 		}
 		return nil, true

@@ -67,12 +67,16 @@ type zones struct{ editor, table, tableWidth int }
 
 // editorState is the editor as it was last laid out.
 type editorState struct {
-	textEditor
+	widget.Editor
 	top int // the first line that is shown
 }
 
 // New makes the view.
-func New() *Screen { return &Screen{table: widget.NewTable(columns), width: 80, pause: pause} }
+func New() *Screen {
+	s := &Screen{table: widget.NewTable(columns), width: 80, pause: pause}
+	s.ed.Cells = cells
+	return s
+}
 
 // Typing implements screen.Typist.
 func (s *Screen) Typing() bool { return s.mode != browsing }
@@ -86,7 +90,7 @@ func (s *Screen) Unsettled() bool {
 }
 
 // inQuestion tells texts, each tried on the devices of a class, apart.
-func (s *Screen) inQuestion() string { return s.class + "\x00" + s.ed.text }
+func (s *Screen) inQuestion() string { return s.class + "\x00" + s.ed.Text() }
 
 // Ruled implements screen.Ruled.
 func (s *Screen) Ruled() {}
@@ -214,7 +218,7 @@ func (s *Screen) mendOff() string {
 }
 
 func (s *Screen) copyOff() string {
-	if s.ed.text == "" {
+	if s.ed.Text() == "" {
 		return "there is no selector"
 	}
 	return ""
@@ -222,9 +226,9 @@ func (s *Screen) copyOff() string {
 
 func (s *Screen) useOff() string {
 	switch {
-	case s.ed.text == "":
+	case s.ed.Text() == "":
 		return "there is no selector"
-	case s.answer == nil || s.answer.trial.Check.Scheduler != nil || s.answer.text != s.ed.text:
+	case s.answer == nil || s.answer.trial.Check.Scheduler != nil || s.answer.text != s.ed.Text():
 		return "the selector does not compile"
 	}
 	return ""
@@ -275,7 +279,7 @@ func (s *Screen) do(w *screen.World, action keymap.Action) tea.Cmd {
 
 // setText replaces the text, as one change that can be taken back.
 func (s *Screen) setText(text string) {
-	s.ed.set(text)
+	s.ed.Set(text)
 	s.popup.close()
 	s.usage = nil
 }
@@ -292,29 +296,30 @@ func (s *Screen) suggestion() string {
 
 // pressEditor handles a key while text is typed.
 func (s *Screen) pressEditor(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
-	if handled, taken := s.popup.press(&s.ed.textEditor, k.Keystroke()); taken {
+	if handled, taken := s.popup.press(&s.ed.Editor, k.Keystroke()); taken {
 		return s.changed(w, true)
 	} else if handled {
 		return nil
 	}
 	if action := s.editingKeys().Action(k.String()); action != "" {
-		before := s.ed.text
+		before := s.ed.Text()
 		cmd := s.do(w, action)
-		if before != s.ed.text {
+		if before != s.ed.Text() {
 			return tea.Batch(cmd, s.changed(w, false))
 		}
 		return cmd
 	}
 	switch k.Keystroke() {
-	case "up", "down":
-		s.vertical(k.Keystroke())
+	case "up":
+		return s.vertical(-1)
+	case "down":
+		return s.vertical(1)
+	}
+	before := s.ed.Text()
+	if !s.ed.Press(k) {
 		return nil
 	}
-	before := s.ed.text
-	if !s.ed.press(k) {
-		return nil
-	}
-	if before == s.ed.text {
+	if before == s.ed.Text() {
 		s.popup.close()
 		return nil
 	}
@@ -326,9 +331,9 @@ func (s *Screen) changed(w *screen.World, propose bool) tea.Cmd {
 	s.usage = nil
 	s.popup.close()
 	if propose && s.lab != nil {
-		s.popup.propose(s.lab.completer, &s.ed.textEditor, false)
+		s.popup.propose(s.lab.completer, &s.ed.Editor, false)
 	}
-	if s.answer != nil && s.answer.text == s.ed.text && !s.look.Running() {
+	if s.answer != nil && s.answer.text == s.ed.Text() && !s.look.Running() {
 		return nil
 	}
 	return s.try(w)
@@ -338,51 +343,43 @@ func (s *Screen) proposeNow() {
 	if s.lab == nil {
 		return
 	}
-	if s.popup.propose(s.lab.completer, &s.ed.textEditor, true); len(s.popup.items.Items) == 1 {
-		s.popup.accept(&s.ed.textEditor)
+	if s.popup.propose(s.lab.completer, &s.ed.Editor, true); len(s.popup.items.Items) == 1 {
+		s.popup.accept(&s.ed.Editor)
 	}
 }
 
 func (s *Screen) paste(w *screen.World, text string) tea.Cmd {
 	switch s.mode {
 	case choosing:
-		s.menu.prompt.Insert(text)
-		s.menu.narrow()
+		s.menu.Insert(text)
 		return nil
 	case browsing, editing:
 	}
-	s.ed.replace(s.ed.cursor, s.ed.cursor, text, other)
+	s.ed.Insert(text)
 	return s.changed(w, false)
 }
 
-// vertical moves the cursor a line up or down.
-func (s *Screen) vertical(key string) {
+// vertical moves the cursor so many lines down.
+func (s *Screen) vertical(lines int) tea.Cmd {
 	s.popup.close()
-	r := layout(s.ed.text, s.width)
-	row, column := r.find(s.ed.cursor)
-	switch {
-	case key == "up" && row > 0:
-		s.ed.cursor = r.offset(row-1, column)
-	case key == "down" && row+1 < len(r.lines):
-		s.ed.cursor = r.offset(row+1, column)
-	}
-	s.ed.last = moved
+	s.ed.Vertical(lines, s.width)
+	return nil
 }
 
 // remember adds the text to what was typed before.
 func (s *Screen) remember() {
 	const most = 50
-	if s.ed.text == "" || len(s.history) > 0 && s.history[len(s.history)-1] == s.ed.text {
+	if s.ed.Text() == "" || len(s.history) > 0 && s.history[len(s.history)-1] == s.ed.Text() {
 		return
 	}
-	s.history = append(s.history, s.ed.text)
+	s.history = append(s.history, s.ed.Text())
 	if len(s.history) > most {
 		s.history = s.history[1:]
 	}
 }
 
 // CopyText implements screen.Copier.
-func (s *Screen) CopyText() string { return editor.YAML(s.ed.text) }
+func (s *Screen) CopyText() string { return editor.YAML(s.ed.Text()) }
 
 // Selection implements screen.Screen.
 func (s *Screen) Selection() screen.Ref {
@@ -408,9 +405,9 @@ func (s *Screen) click(msg tea.MouseClickMsg) {
 	switch {
 	case msg.Y > 0 && msg.Y <= s.zones.editor:
 		s.mode = editing
-		r := layout(s.ed.text, s.width)
-		if row := s.ed.top + msg.Y - 1; row < len(r.lines) {
-			s.ed.cursor = r.offset(row, max(0, msg.X-1))
+		lines := s.ed.Lines(s.width)
+		if row := s.ed.top + msg.Y - 1; row < lines.Len() {
+			s.ed.MoveTo(lines.Offset(row, max(0, msg.X-1)))
 		}
 		s.popup.close()
 	case msg.Y >= s.zones.table && msg.X < s.zones.tableWidth:

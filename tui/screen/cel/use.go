@@ -29,7 +29,7 @@ func (s *Screen) openUse(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
-	text := s.ed.text
+	text := s.ed.Text()
 	s.openMenu("Use this selector in", func(w *screen.World, e *entry) tea.Cmd { return s.use(w, e.source, text) })
 	snapshot, from, inNamespace := w.Snapshot, s.source, w.InNamespace
 	return s.lists.Start(w, func(context.Context) ([]entry, error) { return requestsOf(snapshot, from, inNamespace), nil })
@@ -156,7 +156,7 @@ func (s *source) put(spec *resourcev1.ResourceClaimSpec, expression string) erro
 func (s *Screen) takeOther(_ *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) {
 	if r, ok := s.lists.Take(msg); ok {
 		if s.menu != nil && r.Err == nil {
-			s.menu.fill(r.Value)
+			s.menu.Fill(r.Value)
 		}
 		return nil, true
 	}

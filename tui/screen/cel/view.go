@@ -19,8 +19,7 @@ func repeat(s string, n int) string { return strings.Repeat(s, max(0, n)) }
 func (s *Screen) View(w *screen.World, width, height int) string {
 	th := w.Theme
 	if s.menu != nil {
-		lines := s.menu.view(th, width, height)
-		return strings.Join(lines[:min(len(lines), height)], "\n")
+		return strings.Join(s.menu.View(th, width, height), "\n")
 	}
 	head, cursorX, cursorY := s.editorLines(th, width, height)
 	lines := append([]string{widget.Rule(th, s.title(w), width)}, head...)
@@ -49,9 +48,9 @@ func (s *Screen) title(w *screen.World) widget.Line {
 		add(theme.Dim, "waiting for the cluster")
 	case s.lab == nil || a == nil:
 		add(theme.Dim, "reading devices …")
-	case strings.TrimSpace(s.ed.text) == "":
+	case strings.TrimSpace(s.ed.Text()) == "":
 		add(theme.Dim, "none yet; "+devices(len(s.lab.devices)))
-	case a.text != s.ed.text:
+	case a.text != s.ed.Text():
 		add(theme.Dim, "…")
 	case a.trial.Check.Scheduler != nil:
 		add(theme.Bad, "does not compile")
@@ -64,7 +63,7 @@ func (s *Screen) title(w *screen.World) widget.Line {
 	if s.source.ref.Kind != screen.None {
 		line = append(line, widget.Span{Text: "  of ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.source.String()), Role: theme.Name})
 	}
-	if a != nil && a.text == s.ed.text && a.trial.Check.Scheduler == nil && strings.TrimSpace(s.ed.text) != "" {
+	if a != nil && a.text == s.ed.Text() && a.trial.Check.Scheduler == nil && strings.TrimSpace(s.ed.Text()) != "" {
 		add(theme.Dim, a.cost())
 	}
 	return line
@@ -103,32 +102,32 @@ func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string
 	s.width = max(10, width-2)
 	cursor := -1
 	if s.mode == editing {
-		cursor = s.ed.cursor
+		cursor = s.ed.Cursor()
 	}
-	if s.ed.text == "" {
+	if s.ed.Text() == "" {
 		hint := "press i and type, or l to load one"
 		if s.mode == editing {
 			hint = "type a selector; Tab proposes what can stand here, ^O loads one"
 		}
 		blank := " "
 		if cursor >= 0 {
-			blank = " " + cursorCell(th, " ")
+			blank = " " + widget.Cursor(th, " ")
 		}
 		return []string{blank + " " + th.Paint(theme.Dim, widget.Cut(hint, width-4)), ""}, 1, 0
 	}
-	r := layout(s.ed.text, s.width)
-	row, column := r.find(s.ed.cursor)
+	text := s.ed.Lines(s.width)
+	row, column := text.Find(s.ed.Cursor())
 	most := max(2, height/4)
-	s.ed.top = max(0, min(s.ed.top, row, len(r.lines)-most))
+	s.ed.top = max(0, min(s.ed.top, row, text.Len()-most))
 	if row >= s.ed.top+most {
 		s.ed.top = row - most + 1
 	}
-	caretRow, caret := s.caret(th, r)
-	for i := s.ed.top; i < min(s.ed.top+most, len(r.lines)); i++ {
+	caretRow, caret := s.caret(th, text)
+	for i := s.ed.top; i < min(s.ed.top+most, text.Len()); i++ {
 		if i == row {
 			y = len(lines)
 		}
-		lines = append(lines, " "+r.line(th, i, cursor))
+		lines = append(lines, " "+text.Line(th, i, cursor))
 		if i == caretRow {
 			lines = append(lines, caret)
 		}
@@ -141,12 +140,12 @@ func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string
 func (s *Screen) proposing() bool { return s.popup.open() && s.mode == editing }
 
 // caret points at the place of the first finding.
-func (s *Screen) caret(th *theme.Theme, r *rows) (row int, line string) {
+func (s *Screen) caret(th *theme.Theme, text *widget.EditorLines) (row int, line string) {
 	f := s.foremost()
 	if f == nil || f.Place.Line == 0 || s.proposing() {
 		return -1, ""
 	}
-	row, column := r.find(selector.Offset(s.ed.text, f.Place))
+	row, column := text.Find(selector.Offset(s.ed.Text(), f.Place))
 	return row, " " + repeat(" ", column) + th.Paint(errorRole(f.Severity), "^")
 }
 
@@ -184,7 +183,7 @@ func (s *Screen) adviceLines(width, height int) []widget.Line {
 
 // compileError is what the compiler says, until it is explained.
 func (s *Screen) compileError() string {
-	if s.answer == nil || s.answer.text != s.ed.text || s.answer.trial.Check.Scheduler == nil {
+	if s.answer == nil || s.answer.text != s.ed.Text() || s.answer.trial.Check.Scheduler == nil {
 		return ""
 	}
 	return inspect.Sanitize(s.answer.trial.Check.Scheduler.Error())

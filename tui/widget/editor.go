@@ -1,4 +1,4 @@
-package cel
+package widget
 
 import (
 	"strings"
@@ -8,19 +8,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// maxText is how much text is taken in: far more than the API server accepts.
+// maxText is how many bytes of text an Editor takes in. What would make it longer is not typed.
 const maxText = 64 << 10
 
-// textEditor is a text that is edited. Its cursor is an offset in bytes, between two runes.
-type textEditor struct {
+// Editor edits a text of several lines. The zero value is an empty text.
+type Editor struct {
+	// Cells takes a text apart into what is shown of it, in the order of the text. It must be set before the text
+	// is drawn or the cursor moves to another line.
+	Cells func(text string) []Cell
+
 	text   string
-	cursor int
-	undo   []state
-	// kind of the last change: typing the next letter of a word is not a change of its own to undo.
+	cursor int // in bytes, between two runes
+	undo   []editorState
+	// last is the kind of the last change: typing the next letter of a word is not a change of its own to undo.
 	last change
 }
 
-type state struct {
+type editorState struct {
 	text   string
 	cursor int
 }
@@ -31,23 +35,39 @@ const (
 	moved change = iota
 	typed
 	erased
-	other
+	replaced
 )
 
 // maxUndo is how many changes can be taken back.
 const maxUndo = 200
 
-// set replaces the whole text; the cursor goes to its end.
-func (e *textEditor) set(text string) { e.replace(0, len(e.text), text, other) }
+// Text returns the text.
+func (e *Editor) Text() string { return e.text }
+
+// Cursor returns where the cursor is, as an offset in bytes.
+func (e *Editor) Cursor() int { return e.cursor }
+
+// MoveTo puts the cursor at an offset, which must be between two characters of the text.
+func (e *Editor) MoveTo(at int) { e.cursor, e.last = at, moved }
+
+// Set replaces the whole text; the cursor goes to its end.
+func (e *Editor) Set(text string) { e.Replace(0, len(e.text), text) }
+
+// Insert puts text, such as what was pasted, at the cursor.
+func (e *Editor) Insert(text string) { e.Replace(e.cursor, e.cursor, text) }
+
+// Replace puts text into the place of the bytes from one offset to another, and the cursor behind it. Undo takes it
+// back as one change.
+func (e *Editor) Replace(from, to int, text string) { e.replace(from, to, text, replaced) }
 
 // replace puts text into the place of some bytes and the cursor behind it.
-func (e *textEditor) replace(from, to int, text string, c change) {
+func (e *Editor) replace(from, to int, text string, c change) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 	if text == e.text[from:to] || len(e.text)-(to-from)+len(text) > maxText {
 		return
 	}
-	if c != e.last || c == other || c == typed && strings.ContainsAny(text, " \n") {
-		e.undo = append(e.undo, state{e.text, e.cursor})
+	if c != e.last || c == replaced || c == typed && strings.ContainsAny(text, " \n") {
+		e.undo = append(e.undo, editorState{e.text, e.cursor})
 		if len(e.undo) > maxUndo {
 			e.undo = e.undo[1:]
 		}
@@ -56,17 +76,17 @@ func (e *textEditor) replace(from, to int, text string, c change) {
 	e.text, e.cursor = e.text[:from]+text+e.text[to:], from+len(text)
 }
 
-// takeBack undoes the last change.
-func (e *textEditor) takeBack() {
+// Undo takes back the last change.
+func (e *Editor) Undo() {
 	if n := len(e.undo); n > 0 {
-		e.text, e.cursor, e.undo, e.last = e.undo[n-1].text, e.undo[n-1].cursor, e.undo[:n-1], other
+		e.text, e.cursor, e.undo, e.last = e.undo[n-1].text, e.undo[n-1].cursor, e.undo[:n-1], replaced
 	}
 }
 
-// press handles a key and reports whether it was one for editing.
-func (e *textEditor) press(k tea.KeyPressMsg) bool {
+// Press handles a key and reports whether it was one for editing.
+func (e *Editor) Press(k tea.KeyPressMsg) bool {
 	if to, ok := e.target(k.Keystroke()); ok {
-		e.cursor, e.last = to, moved
+		e.MoveTo(to)
 		return true
 	}
 	switch k.Keystroke() {
@@ -75,13 +95,13 @@ func (e *textEditor) press(k tea.KeyPressMsg) bool {
 	case "delete", "ctrl+d":
 		e.replace(e.cursor, e.after(e.cursor), "", erased)
 	case "ctrl+w", "alt+backspace", "ctrl+backspace":
-		e.replace(e.wordStart(), e.cursor, "", other)
+		e.replace(e.wordStart(), e.cursor, "", replaced)
 	case "ctrl+k":
-		e.replace(e.cursor, e.lineEnd(), "", other)
+		e.replace(e.cursor, e.lineEnd(), "", replaced)
 	case "ctrl+u":
-		e.replace(e.lineStart(), e.cursor, "", other)
+		e.replace(e.lineStart(), e.cursor, "", replaced)
 	case "ctrl+z":
-		e.takeBack()
+		e.Undo()
 	case "enter", "shift+enter", "alt+enter":
 		e.replace(e.cursor, e.cursor, "\n", typed)
 	default:
@@ -94,7 +114,7 @@ func (e *textEditor) press(k tea.KeyPressMsg) bool {
 }
 
 // target is where a key moves the cursor.
-func (e *textEditor) target(key string) (to int, ok bool) {
+func (e *Editor) target(key string) (to int, ok bool) {
 	switch key {
 	case "left", "ctrl+b":
 		return e.before(e.cursor), true
@@ -116,19 +136,19 @@ func (e *textEditor) target(key string) (to int, ok bool) {
 	return 0, false
 }
 
-func (e *textEditor) before(at int) int {
+func (e *Editor) before(at int) int {
 	_, n := utf8.DecodeLastRuneInString(e.text[:at])
 	return at - n
 }
 
-func (e *textEditor) after(at int) int {
+func (e *Editor) after(at int) int {
 	_, n := utf8.DecodeRuneInString(e.text[at:])
 	return at + n
 }
 
-func (e *textEditor) lineStart() int { return strings.LastIndexByte(e.text[:e.cursor], '\n') + 1 }
+func (e *Editor) lineStart() int { return strings.LastIndexByte(e.text[:e.cursor], '\n') + 1 }
 
-func (e *textEditor) lineEnd() int {
+func (e *Editor) lineEnd() int {
 	if n := strings.IndexByte(e.text[e.cursor:], '\n'); n >= 0 {
 		return e.cursor + n
 	}
@@ -137,12 +157,12 @@ func (e *textEditor) lineEnd() int {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-func (e *textEditor) wordStart() int {
+func (e *Editor) wordStart() int {
 	head := strings.TrimRightFunc(e.text[:e.cursor], func(r rune) bool { return !isWord(r) })
 	return len(strings.TrimRightFunc(head, isWord))
 }
 
-func (e *textEditor) wordEnd() int {
+func (e *Editor) wordEnd() int {
 	rest := strings.TrimLeftFunc(e.text[e.cursor:], func(r rune) bool { return !isWord(r) })
 	return len(e.text) - len(strings.TrimLeftFunc(rest, isWord))
 }

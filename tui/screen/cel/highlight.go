@@ -1,0 +1,51 @@
+package cel
+
+import (
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+var roles = map[editor.Role]theme.Role{
+	editor.Function: theme.Keyword, editor.Keyword: theme.Keyword, editor.Constant: theme.Literal, editor.Text: theme.Literal,
+	editor.Number: theme.Literal, editor.Comment: theme.Dim, editor.Unknown: theme.Bad, editor.Operator: theme.Strong,
+}
+
+// cells are the characters of a selector with the roles of the parts that they belong to.
+func cells(text string) []widget.Cell {
+	out := make([]widget.Cell, 0, len(text))
+	var guard inspect.Guard
+	for _, span := range editor.Highlight(text) {
+		for i, char := range text[span.Start:span.End] {
+			c := widget.Cell{Text: "\n", Role: roles[span.Role], At: span.Start + i}
+			if char != '\n' {
+				c.Text = visible(&guard, char)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// visible is the next character as it can be shown.
+func visible(guard *inspect.Guard, char rune) string {
+	switch escape := guard.Unsafe(char); {
+	case char == '\t':
+		return "  "
+	case escape:
+		return inspect.Sanitize(string(char))
+	}
+	return string(char)
+}
+
+// paint is a selector in one line, as the roles of its parts.
+func paint(expression string) widget.Line {
+	var line widget.Line
+	for _, span := range editor.Highlight(expression) {
+		line = append(line, widget.Span{Text: inspect.Sanitize(strings.ReplaceAll(expression[span.Start:span.End], "\n", " ")), Role: roles[span.Role]})
+	}
+	return line
+}
