@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
@@ -54,7 +55,7 @@ type Options struct {
 	Remarks func() []string
 
 	// Levels reads what API priority levels are doing; nil where there is no server to ask.
-	Levels priority.Reader
+	Levels flowcontrol.Source
 	// Seats is the server concurrency limit that priority levels share; 0 finds it out.
 	Seats int
 

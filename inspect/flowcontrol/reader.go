@@ -43,6 +43,12 @@ type Reading struct {
 	DumpHealth    inspect.Health
 }
 
+// Source is where readings come from: a [Reader], or something that plays a server.
+type Source interface {
+	// Read takes a reading. It does not fail: what could not be read is in the health of the reading.
+	Read(ctx context.Context) Reading
+}
+
 // Reader reads the live figures of a server, as often as it is asked.
 //
 // What fails is asked for less and less often: until then the last health is given again.

@@ -94,11 +94,17 @@ func checkFile(tree fs.FS, name string) ([]string, error) {
 // layerOf returns the line of the table that covers a package.
 func layerOf(dir string) (found layer, ok bool) {
 	for _, l := range layers {
-		if matches(l.packages, dir) && (!ok || len(l.packages) > len(found.packages)) {
+		if matches(l.packages, dir) && (!ok || closer(l.packages, found.packages)) {
 			found, ok = l, true
 		}
 	}
 	return found, ok
+}
+
+// closer reports whether a pattern says more than another that matches the same directory.
+func closer(a, b string) bool {
+	baseA, baseB := strings.TrimSuffix(a, "/..."), strings.TrimSuffix(b, "/...")
+	return len(baseA) > len(baseB) || len(baseA) == len(baseB) && a == baseA
 }
 
 // refuse says why a file of a package may not import something, or "".

@@ -3,8 +3,9 @@ package imports
 // layer says which packages of this module the packages that match a pattern may import.
 //
 // A pattern is a directory below the module root, or a directory followed by "/..." for it and all
-// below it. Of several that match, the longest counts. Test files may import every package of the
-// module: the compiler keeps them from cycles, and a test may well read the demo cluster.
+// below it. Of several that match, the longest counts, and a directory before the same one followed by "/...".
+// Test files may import every package of the module: the compiler keeps them from cycles, and a test may well
+// read the demo cluster.
 type layer struct {
 	packages string
 	may      []string // patterns
@@ -27,8 +28,21 @@ var layers = []layer{
 	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	{"explain", []string{"internal/spell", "inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
 	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
-	{"tui/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
-	{"cmd/...", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "cmd/...", "internal/spell", "internal/timebudget"}},
+	{"tui/theme", nil},
+	{"tui/keymap", nil},
+	{"tui/widget", []string{"tui/keymap", "tui/theme"}}, // nothing of Kubernetes
+	{"tui/screen", []string{"inspect", "allocator", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
+	{"tui/listing", []string{"inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	// A screen goes to another one by a message to the root, so none of them imports another.
+	{"tui/screen/...", []string{
+		"inspect/...", "allocator/...", "explain/...", "internal/timebudget",
+		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
+	}},
+	{"tui", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
+	{"cmd/...", []string{
+		"inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
+	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},

@@ -16,15 +16,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-// Reader reads what priority levels are doing. *flowcontrol.Reader is one.
-type Reader interface {
-	Read(ctx context.Context) flowcontrol.Reading
-}
-
 // Config is what the view needs besides the world.
 type Config struct {
 	// Reader is nil when there is no server to ask: then limits are computed and nothing is live.
-	Reader Reader
+	Reader flowcontrol.Source
 	// Clock tells the time of readings. It must be set when there is a Reader.
 	Clock func() time.Time
 	// Seats is the server concurrency limit; 0 finds it out.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
 // view is a table that kubectl dra get shows.
@@ -98,8 +98,8 @@ type getOptions struct {
 	watch     bool
 	format    output.Format
 
-	serverConcurrency int             // 0 if it is unknown
-	levels            priority.Reader // it is nil until levelReader has made it
+	serverConcurrency int                // 0 if it is unknown
+	levels            flowcontrol.Source // it is nil until levelReader has made it
 
 	stopWaiting func() // with --watch, is called when there is something to print
 }

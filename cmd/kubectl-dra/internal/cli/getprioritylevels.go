@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
-	"github.com/kubectl-dra/kubectl-dra/tui/screen/priority"
 )
 
 const priorityLevelsView = "prioritylevels"
@@ -36,7 +35,7 @@ func checkSeats(seats int) error {
 }
 
 // levelReader is made once: the demo plays on with each reading.
-func (o *getOptions) levelReader() (priority.Reader, error) {
+func (o *getOptions) levelReader() (flowcontrol.Source, error) {
 	if o.levels != nil {
 		return o.levels, nil
 	}
@@ -50,7 +49,7 @@ func (o *getOptions) levelReader() (priority.Reader, error) {
 
 // newLevelReader returns what reads how busy the priority levels are: those of the cluster, or of the demo, which
 // plays on with each reading. It is nil for files, which say nothing of it.
-func newLevelReader(reader *reader) (priority.Reader, error) {
+func newLevelReader(reader *reader) (flowcontrol.Source, error) {
 	switch {
 	case len(reader.from) > 0:
 		return nil, nil //nolint:nilnil // no reader is an answer: there is nothing to read
