@@ -156,7 +156,7 @@ func separator(line widget.Line) string {
 func (m *model) statusLine() string {
 	th := m.world.Theme
 	if m.popup != nil {
-		return m.popup.keys(m.height).Render(th, m.width)
+		return m.popup.keyLine(m.height).Render(th, m.width)
 	}
 	status := widget.Text(theme.Dim, " "+m.top().Status()+" ")
 	room := m.width - status.Width()

@@ -31,21 +31,45 @@ func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
 	return widget.Popup(th, frame, title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
 }
 
-// keys are the keys that work while a popup is shown.
-func (p *popup) keys(height int) widget.Line {
-	var list []keymap.Key
-	if p.confirm != nil {
-		list = append(list, keymap.Key{Show: "y", Short: "write it"}, keymap.Key{Show: "n Esc", Short: "leave all as it is"})
-	}
+// The actions of a popup.
+const (
+	accept     keymap.Action = "write"
+	decline    keymap.Action = "leave as it is"
+	closePopup keymap.Action = "close"
+	lineUp     keymap.Action = "up"
+	lineDown   keymap.Action = "down"
+	screenUp   keymap.Action = "page up"
+	screenDown keymap.Action = "page down"
+)
+
+// keys are the keys that work while the popup is shown. Only those with a Short are told of.
+func (p *popup) keys(height int) keymap.Map {
+	scroll := ""
 	if len(p.lines) > p.room(height) {
-		list = append(list, keymap.Key{Show: "↑ ↓", Short: "scroll"})
+		scroll = "scroll"
+	}
+	keys := keymap.Map{
+		{Action: lineUp, Press: []string{"up", "k"}, Show: "↑ ↓", Short: scroll},
+		{Action: lineDown, Press: []string{"down", "j"}},
+		{Action: screenUp, Press: []string{"pgup"}},
+		{Action: screenDown, Press: []string{"pgdown", "space"}},
 	}
 	if p.confirm == nil {
-		list = append(list, keymap.Key{Show: "any other key", Short: "closes"})
+		return append(keys, keymap.Key{Action: closePopup, Show: "any other key", Short: "closes"})
 	}
+	return append(keymap.Map{
+		{Action: accept, Press: []string{"y"}, Short: "write it"},
+		{Action: decline, Press: []string{"n", "esc", "q"}, Show: "n Esc", Short: "leave all as it is"},
+	}, keys...)
+}
+
+// keyLine tells of the keys.
+func (p *popup) keyLine(height int) widget.Line {
 	var line widget.Line
-	for _, k := range list {
-		line = append(line, keyText(k)...)
+	for _, k := range p.keys(height) {
+		if k.Short != "" {
+			line = append(line, keyText(k)...)
+		}
 	}
 	return line
 }
@@ -55,30 +79,24 @@ func (p *popup) room(height int) int { return max(1, height-4) }
 
 func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	p := m.popup
-	switch k.String() {
-	case "up", "k":
+	switch p.keys(m.height).Action(k.String()) {
+	case lineUp:
 		p.top = max(0, p.top-1)
-		return nil
-	case "down", "j":
+	case lineDown:
 		p.top++
-		return nil
-	case "pgup":
+	case screenUp:
 		p.top = max(0, p.top-m.height/2)
-		return nil
-	case "pgdown", "space":
+	case screenDown:
 		p.top += m.height / 2
-		return nil
-	}
-	if p.confirm == nil {
-		m.popup = nil
-		return nil
-	}
-	switch k.String() {
-	case "y":
+	case accept:
 		m.popup = nil
 		return p.confirm()
-	case "n", "esc", "q":
+	case decline:
 		m.popup = nil
+	default:
+		if p.confirm == nil {
+			m.popup = nil
+		}
 	}
 	return nil
 }

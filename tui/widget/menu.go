@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -70,20 +71,42 @@ func (m *Menu[E]) narrow() {
 // menuPage is how many entries the page keys go on.
 const menuPage = 7
 
+// The actions of a Menu.
+const (
+	menuTake     keymap.Action = "take"
+	menuDown     keymap.Action = "down"
+	menuUp       keymap.Action = "up"
+	menuPageDown keymap.Action = "page down"
+	menuPageUp   keymap.Action = "page up"
+	menuClose    keymap.Action = "back"
+)
+
+// Keys are the keys of every menu. All others are typed.
+func (m *Menu[E]) Keys() keymap.Map {
+	return keymap.Map{
+		{Action: menuTake, Press: []string{"enter"}, Show: "⏎", Short: "take", Help: "take the entry"},
+		{Action: menuDown, Press: []string{"down", "ctrl+n", "tab"}, Show: "↑↓", Short: "move", Help: "next entry"},
+		{Action: menuUp, Press: []string{"up", "ctrl+p", "shift+tab"}, Help: "previous entry"},
+		{Action: menuPageDown, Press: []string{"pgdown"}, Show: "PgDn", Help: "a page down"},
+		{Action: menuPageUp, Press: []string{"pgup"}, Show: "PgUp", Help: "a page up"},
+		{Action: menuClose, Press: []string{"esc"}, Show: "Esc", Short: "back", Help: "close the menu"},
+	}
+}
+
 // Press handles a key.
 func (m *Menu[E]) Press(k tea.KeyPressMsg) MenuEvent {
-	switch k.Keystroke() {
-	case "esc":
+	switch m.Keys().Action(k.Keystroke()) {
+	case menuClose:
 		return MenuClosed
-	case "down", "ctrl+n", "tab":
+	case menuDown:
 		m.move(1)
-	case "up", "ctrl+p", "shift+tab":
+	case menuUp:
 		m.move(-1)
-	case "pgdown":
+	case menuPageDown:
 		m.move(menuPage)
-	case "pgup":
+	case menuPageUp:
 		m.move(-menuPage)
-	case "enter":
+	case menuTake:
 		if _, ok := m.Chosen(); ok {
 			return MenuTaken
 		}
@@ -129,9 +152,19 @@ func (m *Menu[E]) View(th *theme.Theme, width, height int) []string {
 	case len(m.shown) == 0:
 		lines = append(lines, Text(theme.Dim, " there is none").Render(th, width))
 	}
-	hint := Text(theme.Dim, fmt.Sprintf(" ⏎ take  ↑↓ move  Esc back   %d of %d", len(m.shown), len(m.entries)))
-	lines = append(lines, hint.Render(th, width))
+	lines = append(lines, Text(theme.Dim, m.hint()).Render(th, width))
 	return lines[:min(len(lines), height)]
+}
+
+// hint tells of the keys and of how many entries there are.
+func (m *Menu[E]) hint() string {
+	text := ""
+	for _, k := range m.Keys() {
+		if k.Short != "" {
+			text += " " + k.Label() + " " + k.Short + " "
+		}
+	}
+	return text + fmt.Sprintf("  %d of %d", len(m.shown), len(m.entries))
 }
 
 func (m *Menu[E]) line(i int) Line {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
@@ -49,26 +50,44 @@ func worth(c *editor.Completion, ed *widget.Editor) bool {
 	return c.From < ed.Cursor() || behind == '.' || behind == '"' || behind == '\'' || behind == '[' || kind == editor.ValueKind
 }
 
+// The actions of a popup.
+const (
+	nextItem   keymap.Action = "next proposal"
+	prevItem   keymap.Action = "previous proposal"
+	takeItem   keymap.Action = "take"
+	takeChosen keymap.Action = "take what was chosen"
+	dismiss    keymap.Action = "close"
+)
+
+// keys are the keys that work while something is proposed, each besides what it does otherwise.
+func (p *popup) keys() keymap.Map {
+	if !p.open() {
+		return nil
+	}
+	enter := keymap.Key{Action: takeChosen, Press: []string{"enter"}, Show: "⏎", Help: "take the proposal"}
+	if !p.chosen {
+		enter = enter.Disabled("none was chosen, so it breaks the line")
+	}
+	return keymap.Map{
+		{Action: nextItem, Press: []string{"down"}, Show: "↓", Help: "next proposal"},
+		{Action: prevItem, Press: []string{"up"}, Show: "↑", Help: "previous proposal"},
+		{Action: takeItem, Press: []string{"tab"}, Show: "Tab", Help: "take the proposal"},
+		enter,
+		{Action: dismiss, Press: []string{"esc"}, Show: "Esc", Help: "close the proposals"},
+	}
+}
+
 // press handles a key while something is proposed; taken says that an item was.
 func (p *popup) press(ed *widget.Editor, key string) (handled, taken bool) {
 	n := len(p.items.Items)
-	if n == 0 {
-		return false, false
-	}
-	switch key {
-	case "down":
+	switch p.keys().Action(key) {
+	case nextItem:
 		p.cursor, p.chosen = (p.cursor+1)%n, true
-	case "up":
+	case prevItem:
 		p.cursor, p.chosen = (p.cursor+n-1)%n, true
-	case "esc":
+	case dismiss:
 		p.close()
-	case "tab":
-		p.accept(ed)
-		return true, true
-	case "enter":
-		if !p.chosen {
-			return false, false
-		}
+	case takeItem, takeChosen:
 		p.accept(ed)
 		return true, true
 	default:
