@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // maxCopied is how many bytes are put onto the clipboard. They travel to the terminal in an escape sequence
@@ -33,8 +33,8 @@ func (m *model) copyText(text string) tea.Cmd {
 	text = strings.Join(lines, "\n")
 	if len(text) > maxCopied {
 		// Half a text would look like a whole one.
-		return m.say(theme.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
+		return m.say(styled.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
 	}
-	m.said = screen.Say{Text: "copied", Role: theme.Good}
+	m.said = screen.Say{Text: "copied", Role: styled.Good}
 	return tea.SetClipboard(text)
 }

@@ -8,9 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -51,7 +51,7 @@ func (m *model) frame() string {
 	}
 	if m.tooSmall() {
 		text := fmt.Sprintf("%d×%d is too small: %d×%d is the least", m.width, m.height, minWidth, minHeight)
-		return widget.Fit(widget.Cut(text, m.width), m.width, m.height)
+		return widget.Fit(styled.Cut(text, m.width), m.width, m.height)
 	}
 	th := m.world.Theme
 	header := m.headerHeight()
@@ -70,16 +70,16 @@ func (m *model) frame() string {
 }
 
 // tabLine is the views with their numbers, and where each stands.
-func (m *model) tabLine(short bool) (line widget.Line, ends []int) {
+func (m *model) tabLine(short bool) (line styled.Line, ends []int) {
 	at := 0
 	for i, v := range m.views {
-		role := theme.Plain
+		role := styled.Plain
 		if i == m.current {
-			role = theme.Accent
+			role = styled.Accent
 		}
 		title := v.title
 		if short && i != m.current {
-			title = widget.Cut(title, 4)
+			title = styled.Cut(title, 4)
 		}
 		text := fmt.Sprintf("%d %s", i+1, title)
 		if i == m.current {
@@ -87,8 +87,8 @@ func (m *model) tabLine(short bool) (line widget.Line, ends []int) {
 		} else {
 			text = " " + text + " "
 		}
-		at += widget.Width(text)
-		line = append(line, widget.Span{Text: text, Role: role})
+		at += styled.Width(text)
+		line = append(line, styled.Span{Text: text, Role: role})
 		ends = append(ends, at)
 	}
 	return line, ends
@@ -100,14 +100,14 @@ func (m *model) tabs() string {
 	if m.world.Namespace != "" {
 		name = inspect.Sanitize(m.world.Namespace)
 	}
-	scope := widget.Text(theme.Dim, "ns: "+name+" ")
+	scope := styled.Text(styled.Dim, "ns: "+name+" ")
 	line, _ := m.tabLine(m.shortTabs())
 	room := m.width - line.Width()
 	if scope.Width() >= room {
-		scope = widget.Text(theme.Dim, widget.Cut(scope.String(), max(0, room-1)))
+		scope = styled.Text(styled.Dim, styled.Cut(scope.String(), max(0, room-1)))
 	}
-	line = append(line, widget.Span{Text: strings.Repeat(" ", max(0, room-scope.Width()))})
-	return append(line, scope...).Render(m.world.Theme, m.width)
+	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-scope.Width()))})
+	return widget.Render(m.world.Theme, append(line, scope...), m.width)
 }
 
 func (m *model) shortTabs() bool {
@@ -127,25 +127,25 @@ func (m *model) tabAt(x int) int {
 }
 
 // crumbs say what is supposed, which pages are open, and which filter is in force.
-func (m *model) crumbs() widget.Line {
-	var line widget.Line
+func (m *model) crumbs() styled.Line {
+	var line styled.Line
 	if n := len(m.world.Supposed); n > 0 {
 		text := inspect.Sanitize(m.world.Supposed[n-1].String())
 		if n > 1 {
 			text += fmt.Sprintf(" and %d more", n-1)
 		}
-		line = append(line, widget.Span{Text: "WHAT IF  ", Role: theme.Supposed}, widget.Span{Text: text + "  (W forgets)", Role: theme.Supposed})
+		line = append(line, styled.Span{Text: "WHAT IF  ", Role: styled.Supposed}, styled.Span{Text: text + "  (W forgets)", Role: styled.Supposed})
 	}
 	for _, p := range m.pages {
-		line = append(line, widget.Span{Text: separator(line) + string(p.kind) + " "}, widget.Span{Text: inspect.Sanitize(p.ref.String()), Role: theme.Name})
+		line = append(line, styled.Span{Text: separator(line) + string(p.kind) + " "}, styled.Span{Text: inspect.Sanitize(p.ref.String()), Role: styled.Name})
 	}
 	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
-		line = append(line, widget.Span{Text: separator(line) + "filter "}, widget.Span{Text: inspect.Sanitize(f.FilterText()), Role: theme.Accent})
+		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
 	}
 	return line
 }
 
-func separator(line widget.Line) string {
+func separator(line styled.Line) string {
 	if len(line) == 0 {
 		return ""
 	}
@@ -156,25 +156,25 @@ func separator(line widget.Line) string {
 func (m *model) statusLine() string {
 	th := m.world.Theme
 	if m.popup != nil {
-		return m.popup.keyLine(m.height).Render(th, m.width)
+		return widget.Render(th, m.popup.keyLine(m.height), m.width)
 	}
-	status := widget.Text(theme.Dim, " "+m.top().Status()+" ")
+	status := styled.Text(styled.Dim, " "+m.top().Status()+" ")
 	room := m.width - status.Width()
 	if m.input != nil {
-		return m.input.prompt.View(th, room) + status.Paint(th)
+		return m.input.prompt.View(th, room) + th.PaintLine(status)
 	}
 	if m.said.Text != "" {
-		return widget.Text(m.said.Role, " "+inspect.Sanitize(m.said.Text)).Render(th, m.width)
+		return widget.Render(th, styled.Text(m.said.Role, " "+inspect.Sanitize(m.said.Text)), m.width)
 	}
 	line := m.keyLine(room)
-	line = append(line, widget.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})
-	return append(line, status...).Render(th, m.width)
+	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})
+	return widget.Render(th, append(line, status...), m.width)
 }
 
 // keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
-func (m *model) keyLine(room int) widget.Line {
+func (m *model) keyLine(room int) styled.Line {
 	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
-	line := widget.Line{}
+	line := styled.Line{}
 	always := m.alwaysShown()
 	if m.typing() {
 		keys = m.top().Keys() // the others are typed
@@ -198,7 +198,7 @@ func (m *model) keyLine(room int) widget.Line {
 }
 
 // alwaysShown are help and the way back; while text is typed, how that ends.
-func (m *model) alwaysShown() (line widget.Line) {
+func (m *model) alwaysShown() (line styled.Line) {
 	if m.typing() {
 		if stop, ok := m.top().Keys().Find("esc"); ok {
 			line = keyText(stop)
@@ -219,6 +219,6 @@ func (m *model) byWeight(keys keymap.Map) keymap.Map {
 	return slices.Concat(root[:at], keys[:own], root[at:])
 }
 
-func keyText(k keymap.Key) widget.Line {
-	return widget.Line{{Text: " " + k.Label(), Role: theme.Accent}, {Text: " " + k.Short + " ", Role: theme.Dim}}
+func keyText(k keymap.Key) styled.Line {
+	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent}, {Text: " " + k.Short + " ", Role: styled.Dim}}
 }

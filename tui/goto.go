@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -30,7 +30,7 @@ type found struct {
 // goFound goes to the best place that was found: an object that has no view of its own is shown in detail.
 func (m *model) goFound(f found) tea.Cmd {
 	if len(f.hits) == 0 {
-		return m.say(theme.Warn, fmt.Sprintf("nothing is called %q", f.text))
+		return m.say(styled.Warn, fmt.Sprintf("nothing is called %q", f.text))
 	}
 	best := f.hits[0]
 	if best.view == "" {

@@ -11,8 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -119,21 +119,21 @@ func (h *header) take(msg tea.Msg) (tea.Cmd, bool) {
 
 // headerLine is the first line: which cluster, and how it is.
 func (m *model) headerLine() string {
-	left := widget.Line{{Text: " kubectl dra", Role: theme.Accent}}
+	left := styled.Line{{Text: " kubectl dra", Role: styled.Accent}}
 	for _, s := range []string{m.options.Cluster, m.options.User, m.serverVersion()} {
 		if s != "" {
-			left = append(left, widget.Span{Text: "  " + widget.Cut(inspect.Sanitize(s), 32), Role: theme.Strong})
+			left = append(left, styled.Span{Text: "  " + styled.Cut(inspect.Sanitize(s), 32), Role: styled.Strong})
 		}
 	}
 	right := m.healthText()
 	room := m.width - left.Width() - right.Width() - 3
 	right = append(right, m.usageLine(room)...)
-	right = append(right, widget.Span{Text: " "})
+	right = append(right, styled.Span{Text: " "})
 	if over := left.Width() + right.Width() + 1 - m.width; over > 0 {
-		left = widget.Text(theme.Strong, widget.Cut(left.String(), max(12, left.Width()-over)))
+		left = styled.Text(styled.Strong, styled.Cut(left.String(), max(12, left.Width()-over)))
 	}
-	gap := widget.Span{Text: strings.Repeat(" ", max(1, m.width-left.Width()-right.Width()))}
-	return append(append(left, gap), right...).Render(m.world.Theme, m.width)
+	gap := styled.Span{Text: strings.Repeat(" ", max(1, m.width-left.Width()-right.Width()))}
+	return widget.Render(m.world.Theme, append(append(left, gap), right...), m.width)
 }
 
 func (m *model) serverVersion() string {
@@ -145,7 +145,7 @@ func (m *model) serverVersion() string {
 
 // usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
 // long as there is room for.
-func (m *model) usageLine(room int) widget.Line {
+func (m *model) usageLine(room int) styled.Line {
 	shown, length := m.header.now, longestGraph
 	for len(shown) > 0 && m.usages(shown, 1).Width() > room {
 		shown = shown[:len(shown)-1]
@@ -156,29 +156,29 @@ func (m *model) usageLine(room int) widget.Line {
 	return m.usages(shown, length)
 }
 
-func (m *model) usages(shown []usage, length int) (line widget.Line) {
+func (m *model) usages(shown []usage, length int) (line styled.Line) {
 	for _, u := range shown {
-		line = append(append(line, widget.Span{Text: "  "}), m.usageText(u, length)...)
+		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)
 	}
 	return line
 }
 
-func (m *model) usageText(u usage, length int) widget.Line {
-	role := theme.Good
+func (m *model) usageText(u usage, length int) styled.Line {
+	role := styled.Good
 	if u.taken == u.total {
-		role = theme.Warn
+		role = styled.Warn
 	}
-	return widget.Line{
-		{Text: screen.ShortDriver(u.driver) + " ", Role: theme.Plain},
-		{Text: widget.Sparkline(m.header.history[u.driver], length), Role: theme.Used},
+	return styled.Line{
+		{Text: screen.ShortDriver(u.driver) + " ", Role: styled.Plain},
+		{Text: widget.Sparkline(m.header.history[u.driver], length), Role: styled.Used},
 		{Text: fmt.Sprintf(" %d/%d", u.taken, u.total), Role: role},
 	}
 }
 
 // healthText says how fresh and how complete the picture is.
-func (m *model) healthText() widget.Line {
+func (m *model) healthText() styled.Line {
 	if m.base == nil {
-		return widget.Text(theme.Warn, "◌ connecting")
+		return styled.Text(styled.Warn, "◌ connecting")
 	}
 	var bad, syncing, unserved []string
 	for _, r := range shownResources {
@@ -191,7 +191,7 @@ func (m *model) healthText() widget.Line {
 			if !h.Since.IsZero() {
 				since = " since " + h.Since.Local().Format("15:04:05")
 			}
-			return widget.Text(theme.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
+			return styled.Text(styled.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
 		case inspect.Forbidden, inspect.Narrowed:
 			bad = append(bad, string(r))
 		case inspect.NotServed:
@@ -202,19 +202,19 @@ func (m *model) healthText() widget.Line {
 	}
 	switch {
 	case len(unserved) > 1:
-		return widget.Text(theme.Bad, fmt.Sprintf("✗ not served: %s and %d more", unserved[0], len(unserved)-1))
+		return styled.Text(styled.Bad, fmt.Sprintf("✗ not served: %s and %d more", unserved[0], len(unserved)-1))
 	case len(unserved) == 1:
-		return widget.Text(theme.Bad, "✗ not served: "+unserved[0])
+		return styled.Text(styled.Bad, "✗ not served: "+unserved[0])
 	case len(syncing) > 0:
-		return widget.Text(theme.Warn, "◌ reading "+syncing[0])
+		return styled.Text(styled.Warn, "◌ reading "+syncing[0])
 	case len(bad) > 1:
-		return widget.Text(theme.Warn, fmt.Sprintf("◐ partial: %s and %d more", bad[0], len(bad)-1))
+		return styled.Text(styled.Warn, fmt.Sprintf("◐ partial: %s and %d more", bad[0], len(bad)-1))
 	case len(bad) == 1:
-		return widget.Text(theme.Warn, "◐ partial: "+bad[0])
+		return styled.Text(styled.Warn, "◐ partial: "+bad[0])
 	case m.options.Origin != "":
-		return widget.Text(theme.Dim, "○ "+m.options.Origin)
+		return styled.Text(styled.Dim, "○ "+m.options.Origin)
 	}
-	return widget.Text(theme.Good, "● live")
+	return styled.Text(styled.Good, "● live")
 }
 
 // shownResources are those whose health the header reports.

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -118,7 +118,7 @@ func (m *model) askNamespace() tea.Cmd {
 			text = ""
 		}
 		if text != "" && m.base != nil && !slices.Contains(names, text) {
-			return m.say(theme.Warn, fmt.Sprintf("there is nothing to show in a namespace %q", text))
+			return m.say(styled.Warn, fmt.Sprintf("there is nothing to show in a namespace %q", text))
 		}
 		m.setNamespace(text)
 		return m.update(m.top(), screen.Changed{})

@@ -7,9 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // The actions that mean the same everywhere.
@@ -160,16 +160,16 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if key, ok := m.top().Keys().Find(k.String()); ok {
 		if key.Off != "" {
-			return m.say(theme.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
+			return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
 		}
 		return m.update(m.top(), k)
 	}
 	key, ok := m.keys().Find(k.String())
 	switch {
 	case !ok:
-		return m.say(theme.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
+		return m.say(styled.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
 	case key.Off != "":
-		return m.say(theme.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
+		return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
 	}
 	return m.do(key.Action)
 }
@@ -224,7 +224,7 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 func (m *model) leave() tea.Cmd {
 	if m.commit.Running() && !m.leaving {
 		m.leaving, m.interrupted = true, false
-		return m.say(theme.Warn, "something is being written; leave again to stop it, which takes back what was begun")
+		return m.say(styled.Warn, "something is being written; leave again to stop it, which takes back what was begun")
 	}
 	return tea.Quit
 }

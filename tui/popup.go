@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -15,7 +16,7 @@ import (
 // popup lies over everything and takes all keys.
 type popup struct {
 	title string
-	lines []widget.Line
+	lines []styled.Line
 	top   int
 	// confirm is what happens on "y"; nil makes it a popup that any key but those that scroll closes.
 	confirm func() tea.Cmd
@@ -64,8 +65,8 @@ func (p *popup) keys(height int) keymap.Map {
 }
 
 // keyLine tells of the keys.
-func (p *popup) keyLine(height int) widget.Line {
-	var line widget.Line
+func (p *popup) keyLine(height int) styled.Line {
+	var line styled.Line
 	for _, k := range p.keys(height) {
 		if k.Short != "" {
 			line = append(line, keyText(k)...)
@@ -121,7 +122,7 @@ func (m *model) helpPopup() *popup {
 		p.lines = beside(left, right)
 		return p
 	}
-	p.lines = slices.Concat(helpSection("Here", here, m.width-6), []widget.Line{nil}, helpSection("Everywhere", everywhere, m.width-6))
+	p.lines = slices.Concat(helpSection("Here", here, m.width-6), []styled.Line{nil}, helpSection("Everywhere", everywhere, m.width-6))
 	return p
 }
 
@@ -129,18 +130,18 @@ func (m *model) helpPopup() *popup {
 const leastHelp = 54
 
 // beside puts lines next to each other.
-func beside(left, right []widget.Line) []widget.Line {
+func beside(left, right []styled.Line) []styled.Line {
 	wide := 0
 	for _, l := range left {
 		wide = max(wide, l.Width())
 	}
-	lines := make([]widget.Line, max(len(left), len(right)))
+	lines := make([]styled.Line, max(len(left), len(right)))
 	for i := range lines {
 		if i < len(left) {
 			lines[i] = slices.Clone(left[i])
 		}
 		if i < len(right) {
-			lines[i] = append(lines[i], widget.Span{Text: strings.Repeat(" ", wide+3-lines[i].Width())})
+			lines[i] = append(lines[i], styled.Span{Text: strings.Repeat(" ", wide+3-lines[i].Width())})
 			lines[i] = append(lines[i], right[i]...)
 		}
 	}
@@ -148,12 +149,12 @@ func beside(left, right []widget.Line) []widget.Line {
 }
 
 // helpSection lists keys under a title, in at most so many columns.
-func helpSection(title string, keys keymap.Map, width int) []widget.Line {
+func helpSection(title string, keys keymap.Map, width int) []styled.Line {
 	wide := 0
 	for _, k := range keys {
-		wide = max(wide, widget.Width(k.Label()))
+		wide = max(wide, styled.Width(k.Label()))
 	}
-	lines := []widget.Line{widget.Text(theme.Strong, title)}
+	lines := []styled.Line{styled.Text(styled.Strong, title)}
 	for _, k := range keys {
 		lines = append(lines, helpLines(k, wide, width)...)
 	}
@@ -161,18 +162,18 @@ func helpSection(title string, keys keymap.Map, width int) []widget.Line {
 }
 
 // helpLines tell of a key in lines of at most so many columns.
-func helpLines(k keymap.Key, wide, width int) []widget.Line {
-	label, role, text := theme.Accent, theme.Plain, k.Help
+func helpLines(k keymap.Key, wide, width int) []styled.Line {
+	label, role, text := styled.Accent, styled.Plain, k.Help
 	if k.Off != "" {
-		label, role, text = theme.Dim, theme.Dim, k.Help+" – "+inspect.Sanitize(k.Off)
+		label, role, text = styled.Dim, styled.Dim, k.Help+" – "+inspect.Sanitize(k.Off)
 	}
-	var lines []widget.Line
-	for i, part := range widget.Wrap(text, max(20, width-wide-4)) {
+	var lines []styled.Line
+	for i, part := range styled.WrapText(text, max(20, width-wide-4)) {
 		shown := ""
 		if i == 0 {
 			shown = k.Label()
 		}
-		lines = append(lines, widget.Line{{Text: "  " + widget.Pad(shown, wide) + "  ", Role: label}, {Text: part, Role: role}})
+		lines = append(lines, styled.Line{{Text: "  " + styled.Pad(shown, wide) + "  ", Role: label}, {Text: part, Role: role}})
 	}
 	return lines
 }

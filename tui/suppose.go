@@ -8,8 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // supposition is a snapshot under changes, with what it was made of.
@@ -35,13 +35,13 @@ func (m *model) toggle(c screen.Change) tea.Cmd {
 	changes := slices.Clone(m.supposed)
 	if at := slices.Index(changes, c); at >= 0 {
 		changes = slices.Delete(changes, at, at+1)
-		m.said = screen.Say{Text: "no longer supposed: " + c.String(), Role: theme.Supposed}
+		m.said = screen.Say{Text: "no longer supposed: " + c.String(), Role: styled.Supposed}
 	} else {
 		if why := pointless(m.base, c); why != "" {
-			return m.say(theme.Warn, why)
+			return m.say(styled.Warn, why)
 		}
 		changes = append(changes, c)
-		m.said = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: theme.Supposed}
+		m.said = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: styled.Supposed}
 	}
 	m.supposed = changes
 	return m.remake()

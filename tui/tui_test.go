@@ -13,8 +13,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 func TestKeysOfTheContract(t *testing.T) {
@@ -156,7 +156,7 @@ func TestASupposedNodeLooksSupposed(t *testing.T) {
 	d := start(t, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: "nodes", Profile: colorprofile.TrueColor, Clock: demo.Now}, 120, 30)
 	d.press(":", "node gpu-a-04", "enter", "w")
 	th := d.m.world.Theme
-	if frame := d.frame(); !strings.Contains(frame, th.Paint(theme.Supposed, "gpu-a-04-what-if-a")) || strings.Contains(frame, th.Paint(theme.Supposed, "gpu-a-03")) {
+	if frame := d.frame(); !strings.Contains(frame, th.Paint(styled.Supposed, "gpu-a-04-what-if-a")) || strings.Contains(frame, th.Paint(styled.Supposed, "gpu-a-03")) {
 		t.Errorf("not as it should be:\n%q", frame)
 	}
 	d.press("z")

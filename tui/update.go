@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // Update implements tea.Model.
@@ -150,7 +150,7 @@ func (m *model) enter(namespace string) {
 		return
 	}
 	m.setNamespace(namespace)
-	m.said = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: theme.Accent}
+	m.said = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: styled.Accent}
 }
 
 // setNamespace narrows what is shown to a namespace; "" is all.
@@ -166,7 +166,7 @@ func (m *model) setNamespace(namespace string) {
 func (m *model) open(msg screen.Open) tea.Cmd {
 	entry := pageTable[msg.Page]
 	if why := entry.refuses(msg.Ref); why != "" {
-		return m.say(theme.Warn, why)
+		return m.say(styled.Warn, why)
 	}
 	if at := slices.IndexFunc(m.pages, func(p page) bool { return p.kind == msg.Page && p.ref == msg.Ref }); at >= 0 {
 		return m.show(func() { m.pages = m.pages[:at+1] })
@@ -215,7 +215,7 @@ func (m *model) back() tea.Cmd {
 	return nil
 }
 
-func (m *model) say(role theme.Role, text string) tea.Cmd {
+func (m *model) say(role styled.Role, text string) tea.Cmd {
 	m.said = screen.Say{Text: text, Role: role}
 	return nil
 }

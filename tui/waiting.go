@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -18,16 +18,16 @@ func (m *model) body(height int) string {
 		return m.top().View(m.world, m.width, height)
 	}
 	server, since, what := waiter.Waiting()
-	lines := []widget.Line{nil, m.waitingFor(server, since), nil}
+	lines := []styled.Line{nil, m.waitingFor(server, since), nil}
 	for _, w := range what {
-		lines = append(lines, widget.Text(theme.Plain, "   ◌ "+inspect.Sanitize(w)))
+		lines = append(lines, styled.Text(styled.Plain, "   ◌ "+inspect.Sanitize(w)))
 	}
 	if m.options.Remarks != nil {
 		if remarks := m.options.Remarks(); len(remarks) > 0 {
-			lines = append(lines, nil, widget.Text(theme.Dim, "  The credential plugin says:"))
+			lines = append(lines, nil, styled.Text(styled.Dim, "  The credential plugin says:"))
 			for _, r := range remarks {
-				for _, part := range widget.Wrap(inspect.Sanitize(r), max(1, m.width-4)) {
-					lines = append(lines, widget.Text(theme.Plain, "   "+part))
+				for _, part := range styled.WrapText(inspect.Sanitize(r), max(1, m.width-4)) {
+					lines = append(lines, styled.Text(styled.Plain, "   "+part))
 				}
 			}
 		}
@@ -39,16 +39,16 @@ func (m *model) body(height int) string {
 	}
 	drawn := make([]string, len(lines))
 	for i, line := range lines {
-		drawn[i] = line.Render(m.world.Theme, m.width)
+		drawn[i] = widget.Render(m.world.Theme, line, m.width)
 	}
 	return strings.Join(drawn, "\n")
 }
 
 // waitingFor is the line that says for whom, since when, and how to stop it.
-func (m *model) waitingFor(server string, since time.Time) widget.Line {
+func (m *model) waitingFor(server string, since time.Time) styled.Line {
 	took := max(0, m.options.Clock().Sub(since)).Truncate(time.Second)
-	return widget.Line{
-		{Text: "  Waiting for ", Role: theme.Warn}, {Text: inspect.Sanitize(server), Role: theme.Strong},
-		{Text: fmt.Sprintf(" since %s (%s); q quits", since.Local().Format("15:04:05"), took), Role: theme.Dim},
+	return styled.Line{
+		{Text: "  Waiting for ", Role: styled.Warn}, {Text: inspect.Sanitize(server), Role: styled.Strong},
+		{Text: fmt.Sprintf(" since %s (%s); q quits", since.Local().Format("15:04:05"), took), Role: styled.Dim},
 	}
 }

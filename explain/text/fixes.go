@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 const (
@@ -25,7 +25,7 @@ func (p *page) conflict() {
 		return
 	}
 	p.blank()
-	p.add("", "  ", Span{"Why", Strong}, span(Plain, "  "+p.conflictHeading(c)))
+	p.add("", "  ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+p.conflictHeading(c)))
 	held := 0
 	for i := range c.Requirements {
 		r := &c.Requirements[i]
@@ -39,7 +39,7 @@ func (p *page) conflict() {
 		}
 	}
 	if held > maxHeld && !p.opts.Verbose {
-		p.add("    ", "      ", span(Plain, fmt.Sprintf("and %s more that hold devices (-v shows all)", plural(held-maxHeld, "claim"))))
+		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices (-v shows all)", plural(held-maxHeld, "claim"))))
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *page) failure() {
 	if f.Hangs {
 		why = "  kube-scheduler decides about one pod after the other, and has no limit for this: while it evaluates the selector for the first device, it schedules nothing else:"
 	}
-	p.add("", "     ", Span{"Why", Strong}, span(Plain, why))
+	p.add("", "     ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, why))
 	p.requirement(&f.Requirement)
 }
 
@@ -75,28 +75,28 @@ func (p *page) conflictHeading(c *explain.Conflict) string {
 
 // requirement shows what is required, and where that is said.
 func (p *page) requirement(r *explain.Requirement) {
-	message := span(Plain, r.Sentence())
-	path := span(Dim, r.Path)
+	message := span(styled.Plain, r.Sentence())
+	path := span(styled.Dim, r.Path)
 	if (p.manyClaims() || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
-		path = span(Dim, r.Claim.Name+" "+r.Path)
+		path = span(styled.Dim, r.Claim.Name+" "+r.Path)
 	}
 	const indent = "    "
-	if n := utf8.RuneCountInString(path.Text) + utf8.RuneCountInString(message.Text); len(indent)+n+2 <= p.opts.Width {
-		width := max(48-len(indent), utf8.RuneCountInString(path.Text)+2)
-		if width+utf8.RuneCountInString(message.Text)+len(indent) > p.opts.Width {
-			width = utf8.RuneCountInString(path.Text) + 2
+	if n := styled.Width(path.Text) + styled.Width(message.Text); len(indent)+n+2 <= p.opts.Width {
+		width := max(48-len(indent), styled.Width(path.Text)+2)
+		if width+styled.Width(message.Text)+len(indent) > p.opts.Width {
+			width = styled.Width(path.Text) + 2
 		}
-		gap := strings.Repeat(" ", width-utf8.RuneCountInString(path.Text))
-		p.lines = append(p.lines, Line{Span{indent, Plain}, path, Span{gap, Plain}, message})
+		gap := strings.Repeat(" ", width-styled.Width(path.Text))
+		p.lines = append(p.lines, styled.Line{styled.Span{Text: indent}, path, styled.Span{Text: gap}, message})
 		return
 	}
-	p.lines = append(p.lines, Line{Span{indent, Plain}, path})
+	p.lines = append(p.lines, styled.Line{styled.Span{Text: indent}, path})
 	p.add(indent+"  ", indent+"    ", message)
 }
 
 func (p *page) heldBy(r *explain.Requirement) {
 	about := strings.Join(about(*r.Holder), ", ")
-	p.add("    ", "      ", span(Name, r.Holder.Claim.String()), span(Plain, " "+r.Message+" ("+about+")"))
+	p.add("    ", "      ", span(styled.Name, r.Holder.Claim.String()), span(styled.Plain, " "+r.Message+" ("+about+")"))
 }
 
 // fixes lists what was found to help, and what was found not to.
@@ -106,9 +106,9 @@ func (p *page) fixes() {
 	}
 	p.blank()
 	if len(p.e.Fixes) == 0 {
-		p.add("", "  ", Span{"Fixes", Strong}, Span{"  none found", Plain})
+		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, styled.Span{Text: "  none found"})
 	} else {
-		p.add("", "  ", Span{"Fixes", Strong})
+		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong})
 	}
 	limit := maxFixes
 	if p.opts.Verbose {
@@ -116,9 +116,9 @@ func (p *page) fixes() {
 	}
 	for i := range p.e.Fixes[:min(limit, len(p.e.Fixes))] {
 		f := &p.e.Fixes[i]
-		spans := []Span{span(Plain, f.Message)}
+		spans := []styled.Span{span(styled.Plain, f.Message)}
 		if where := fixWhere(f); where != "" {
-			spans = append(spans, span(Good, " → "+where))
+			spans = append(spans, span(styled.Good, " → "+where))
 		}
 		p.add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
 		for j := range f.Beside {
@@ -126,10 +126,10 @@ func (p *page) fixes() {
 		}
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
-		p.add("     ", "     ", Span{plural(n, "more fix") + " (-v shows all)", Dim})
+		p.add("     ", "     ", styled.Span{Text: plural(n, "more fix") + " (-v shows all)", Role: styled.Dim})
 	}
 	for _, text := range p.e.NoHelp {
-		p.add("     ", "     ", span(Dim, text+"."))
+		p.add("     ", "     ", span(styled.Dim, text+"."))
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *page) beside(r *explain.Requirement) {
 	if r.Fails {
 		text += " (left as it is, it would make the scheduler give up)"
 	}
-	p.add("     ", "       ", span(Dim, "also in the way: "+text))
+	p.add("     ", "       ", span(styled.Dim, "also in the way: "+text))
 }
 
 // fixWhere says on how many nodes it would fit.
@@ -176,19 +176,19 @@ func (p *page) summary(heading string) {
 		names[at] = append(names[at], groups[i].Nodes...)
 	}
 	p.blank()
-	p.add("", "  ", Span{heading, Strong})
+	p.add("", "  ", styled.Span{Text: heading, Role: styled.Strong})
 	digits := 3
 	for _, n := range names {
 		digits = max(digits, len(strconv.Itoa(len(n))))
 	}
 	for i, text := range texts {
 		if i == maxSummary && len(texts) > maxSummary+1 {
-			p.add("  ", "  ", Span{fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Dim})
+			p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Role: styled.Dim})
 			return
 		}
 		slices.Sort(names[i])
 		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))
-		p.add(first, strings.Repeat(" ", len(first)+2), span(Dim, p.fewNames(names[i])+": "), span(Plain, text))
+		p.add(first, strings.Repeat(" ", len(first)+2), span(styled.Dim, p.fewNames(names[i])+": "), span(styled.Plain, text))
 	}
 }
 

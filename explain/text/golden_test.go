@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 var update = flag.Bool("update", false, "write the golden files again; read every one of them before you keep it")
@@ -144,5 +146,41 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	example, _, ok := strings.Cut(string(golden), "\nThe scheduler's own message")
 	if !ok || !strings.Contains(string(readme), example) {
 		t.Errorf("README.md does not show this:\n%s", example)
+	}
+}
+
+// TestWideTextFits: lines are as wide as a terminal draws them, whatever the number of their runes.
+func TestWideTextFits(t *testing.T) {
+	const width = 40
+	wide := strings.Repeat("装置が足りない ", 12)            // two columns a character
+	accents := strings.Repeat("e\u0301te\u0301 ", 24) // five runes on three columns
+	e := &explain.Explanation{
+		Subject: explain.Subject{Kind: "ResourceClaim", Namespace: "ml", Name: "train"}, Verdict: explain.Allocatable,
+		Message: wide, Scheduler: []explain.Note{{Kind: "Pod", Name: "p", Message: accents}},
+		Allocation: &explain.Allocation{Devices: []explain.Device{
+			{Request: "装置", ID: inspect.DeviceID{Driver: "a", Pool: "b", Device: "c"}},
+			{Request: "gpu", ID: inspect.DeviceID{Driver: "a", Pool: "b", Device: "d"}},
+		}},
+	}
+	var got bytes.Buffer
+	if err := text.Render(&got, e, text.Options{Width: width}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(got.String(), "\n")
+	for _, line := range lines {
+		if n := styled.Width(line); n > width {
+			t.Errorf("%q has %d columns, not %d", line, n, width)
+		}
+	}
+	if longest := slices.MaxFunc(lines, func(a, b string) int { return styled.Width(a) - styled.Width(b) }); styled.Width(longest) < width-8 {
+		t.Errorf("all lines are short, the longest is %q", longest)
+	}
+	for _, line := range []string{"  装置  a/b/c", "  gpu   a/b/d"} {
+		if !slices.Contains(lines, line) {
+			t.Errorf("%q is not a line of\n%s", line, got.String())
+		}
+	}
+	if accented := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "te\u0301") }); styled.Width(lines[accented]) < width-8 {
+		t.Errorf("a line with accents ends early: %q", lines[accented])
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 const (
@@ -45,7 +45,7 @@ func (p *page) groups() {
 	if rest > 0 {
 		p.blank()
 		reasons := plural(len(groups)-limit, "other reason")
-		p.add("", "  ", Span{fmt.Sprintf("On %s: %s (-v shows all)", nodes(rest), reasons), Dim})
+		p.add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s (-v shows all)", nodes(rest), reasons), Role: styled.Dim})
 	}
 }
 
@@ -64,7 +64,7 @@ func plural(n int, noun string) string {
 func nodes(n int) string { return plural(n, "node") }
 
 func (p *page) group(g *explain.Group) {
-	p.add("", "    ", Span{"On " + nodes(len(g.Nodes)), Strong}, span(Dim, ": "+p.nodeNames(g.Nodes)))
+	p.add("", "    ", styled.Span{Text: "On " + nodes(len(g.Nodes)), Role: styled.Strong}, span(styled.Dim, ": "+p.nodeNames(g.Nodes)))
 	for i := range g.Funnels {
 		f := &g.Funnels[i]
 		reasons := reasonsOf(g, f)
@@ -76,7 +76,7 @@ func (p *page) group(g *explain.Group) {
 	for _, r := range g.Reasons {
 		// What the headline says already is not repeated.
 		if (r.Request == "" || len(g.Funnels) == 0) && !r.Told {
-			p.add("  ", "    ", span(Plain, r.Message))
+			p.add("  ", "    ", span(styled.Plain, r.Message))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 	if p.manyClaims() {
 		name = f.Claim.Name + ": " + name
 	}
-	p.add("  ", "    ", Span{"request ", Plain}, span(Name, name), span(Plain, ", "+need))
+	p.add("  ", "    ", styled.Span{Text: "request "}, span(styled.Name, name), span(styled.Plain, ", "+need))
 	if f.Steps[0].Most == 0 {
 		return
 	}
@@ -187,20 +187,20 @@ func (p *page) row(sign string, low, high int, title, message string) {
 		n = fmt.Sprintf("%d-%d", low, high)
 	}
 	first := fmt.Sprintf("   %s %5s  %s", sign, n, title)
-	role := Plain
+	role := styled.Plain
 	if sign == "=" {
-		role = Strong
+		role = styled.Strong
 	}
 	if message == "" {
-		p.lines = append(p.lines, Line{Span{first, role}})
+		p.lines = append(p.lines, styled.Line{styled.Span{Text: first, Role: role}})
 		return
 	}
-	details := span(Plain, message)
-	if one := first + ": " + details.Text; utf8.RuneCountInString(one) <= p.opts.Width {
-		p.lines = append(p.lines, Line{Span{one, Plain}})
+	details := span(styled.Plain, message)
+	if one := first + ": " + details.Text; styled.Width(one) <= p.opts.Width {
+		p.lines = append(p.lines, styled.Line{styled.Span{Text: one}})
 		return
 	}
-	p.lines = append(p.lines, Line{Span{first, Plain}})
+	p.lines = append(p.lines, styled.Line{styled.Span{Text: first}})
 	p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), details)
 }
 
@@ -212,10 +212,10 @@ func (p *page) holders(holders []explain.Holder) {
 	}
 	for _, h := range holders[:min(limit, len(holders))] {
 		text := fmt.Sprintf(" has %s (%s)", plural(len(h.Devices), "device"), strings.Join(about(h), ", "))
-		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(Name, h.Claim.String()), span(Plain, text))
+		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(styled.Name, h.Claim.String()), span(styled.Plain, text))
 	}
 	if len(holders) > limit {
-		p.add(strings.Repeat(" ", detail), "", Span{fmt.Sprintf("and %s more (-v shows all)", plural(len(holders)-limit, "claim")), Dim})
+		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more (-v shows all)", plural(len(holders)-limit, "claim")), Role: styled.Dim})
 	}
 }
 
@@ -250,9 +250,9 @@ func (p *page) details(reasons []explain.Reason) {
 		if r.Code == allocator.NotEnoughDevices && r.Path != "" && strings.HasSuffix(r.Path, ".count") {
 			continue // its numbers are in the rows
 		}
-		spans := []Span{span(Plain, r.Message)}
+		spans := []styled.Span{span(styled.Plain, r.Message)}
 		if r.Code != allocator.NotEnoughDevices && r.Path != "" {
-			spans = append(spans, span(Dim, " ("+r.Path+")"))
+			spans = append(spans, span(styled.Dim, " ("+r.Path+")"))
 		}
 		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), spans...)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Options say how much to show, and where.
@@ -28,7 +29,7 @@ func Render(w io.Writer, e *explain.Explanation, opts Options) error {
 
 // Lines lays out an explanation: the answer first, then why, then what it waits for, and last on what
 // the answer is based.
-func Lines(e *explain.Explanation, opts Options) []Line {
+func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	if opts.Width == 0 {
 		opts.Width = 80
 	}
@@ -59,28 +60,28 @@ func Lines(e *explain.Explanation, opts Options) []Line {
 type page struct {
 	opts  Options
 	e     *explain.Explanation
-	lines []Line
+	lines []styled.Line
 }
 
 func (p *page) blank() {
 	if len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) > 0 {
-		p.lines = append(p.lines, Line{})
+		p.lines = append(p.lines, styled.Line{})
 	}
 }
 
-func (p *page) add(first, rest string, spans ...Span) {
-	p.lines = append(p.lines, wrap(p.opts.Width, first, rest, spans...)...)
+func (p *page) add(first, rest string, spans ...styled.Span) {
+	p.lines = append(p.lines, styled.Wrap(spans, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest})...)
 }
 
 func (p *page) headline() {
-	sign, role := "? ", Warn
+	sign, role := "? ", styled.Warn
 	switch p.e.Verdict {
 	case explain.Allocated, explain.Allocatable:
-		sign, role = "✓ ", Good
+		sign, role = "✓ ", styled.Good
 	case explain.Unsatisfiable, explain.Invalid:
-		sign, role = "✗ ", Bad
+		sign, role = "✗ ", styled.Bad
 	}
-	p.add("", "  ", Span{sign, role}, span(Strong, p.e.Message))
+	p.add("", "  ", styled.Span{Text: sign, Role: role}, span(styled.Strong, p.e.Message))
 }
 
 func (p *page) allocation() {
@@ -96,7 +97,7 @@ func (p *page) allocation() {
 	case p.e.Verdict != explain.Allocated:
 		heading = "The scheduler would pick"
 	}
-	p.add("", "  ", span(Strong, heading))
+	p.add("", "  ", span(styled.Strong, heading))
 	claims := map[inspect.ClaimRef]bool{}
 	for _, d := range a.Devices {
 		claims[d.Claim] = true
@@ -109,18 +110,18 @@ func (p *page) allocation() {
 			names[i] = d.Claim.Name + ": " + d.Request
 		}
 		names[i] = inspect.Sanitize(names[i])
-		width = max(width, len([]rune(names[i])))
+		width = max(width, styled.Width(names[i]))
 	}
 	for i, d := range a.Devices {
-		first := fmt.Sprintf("  %-*s  ", width, names[i])
-		spans := []Span{span(Name, d.ID.String())}
+		first := "  " + styled.Pad(names[i], width) + "  "
+		spans := []styled.Span{span(styled.Name, d.ID.String())}
 		if d.Admin {
-			spans = append(spans, Span{" (admin access)", Plain})
+			spans = append(spans, styled.Span{Text: " (admin access)"})
 		}
 		if len(d.Consumed) > 0 {
-			spans = append(spans, span(Plain, " takes "+amounts(d)))
+			spans = append(spans, span(styled.Plain, " takes "+amounts(d)))
 		}
-		p.add(first, strings.Repeat(" ", len([]rune(first))), spans...)
+		p.add(first, strings.Repeat(" ", styled.Width(first)), spans...)
 	}
 }
 
@@ -131,7 +132,7 @@ func (p *page) search() {
 		return
 	}
 	p.blank()
-	p.add("", "  ", Span{"Timeout", Strong}, span(Warn, "  "+s.Message))
+	p.add("", "  ", styled.Span{Text: "Timeout", Role: styled.Strong}, span(styled.Warn, "  "+s.Message))
 }
 
 func amounts(d explain.Device) string {
@@ -158,28 +159,28 @@ func (p *page) notes(heading string, notes []explain.Note) {
 		return
 	}
 	p.blank()
-	p.add("", "  ", Span{heading, Strong})
+	p.add("", "  ", styled.Span{Text: heading, Role: styled.Strong})
 	for _, n := range notes {
 		what := strings.ToLower(n.Kind) + " " + n.Name
 		if n.Namespace != p.e.Subject.Namespace {
 			what = strings.ToLower(n.Kind) + " " + n.Namespace + "/" + n.Name
 		}
 		if n.Kind == p.e.Subject.Kind && n.Name == p.e.Subject.Name && n.Namespace == p.e.Subject.Namespace {
-			p.add("  ", "  ", span(Plain, n.Message))
+			p.add("  ", "  ", span(styled.Plain, n.Message))
 			continue
 		}
-		p.add("  ", "    ", span(Name, what), span(Plain, ": "+n.Message))
+		p.add("  ", "    ", span(styled.Name, what), span(styled.Plain, ": "+n.Message))
 	}
 }
 
 func (p *page) footer() {
 	for _, text := range p.e.Partial {
 		p.blankOnce(text == p.e.Partial[0])
-		p.add("! ", "  ", span(Warn, text))
+		p.add("! ", "  ", span(styled.Warn, text))
 	}
 	p.blank()
 	if len(p.e.NotModelled) > 0 {
-		p.add("", "", span(Dim, "Not taken into account: "+strings.Join(p.e.NotModelled, "; ")+"."))
+		p.add("", "", span(styled.Dim, "Not taken into account: "+strings.Join(p.e.NotModelled, "; ")+"."))
 	}
 	b := p.e.Basis
 	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)
@@ -187,10 +188,10 @@ func (p *page) footer() {
 		basis = ""
 	}
 	if basis != "" {
-		p.add("", "", span(Dim, basis))
+		p.add("", "", span(styled.Dim, basis))
 	}
 	for _, r := range b.Remarks {
-		p.add("", "", span(Dim, "Note: "+r+"."))
+		p.add("", "", span(styled.Dim, "Note: "+r+"."))
 	}
 	for len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) == 0 {
 		p.lines = p.lines[:len(p.lines)-1]

@@ -13,6 +13,7 @@ type layer struct {
 
 var layers = []layer{
 	{"internal/spell", nil},
+	{"styled", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
 	{"inspect/manifest/...", []string{"inspect", "inspect/quantity"}},
@@ -27,21 +28,21 @@ var layers = []layer{
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	{"explain", []string{"internal/spell", "inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
-	{"explain/text/...", []string{"inspect", "allocator", "explain"}},
-	{"tui/theme", nil},
+	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
+	{"tui/theme", []string{"styled"}},
 	{"tui/keymap", nil},
-	{"tui/widget", []string{"tui/keymap", "tui/theme"}}, // nothing of Kubernetes
-	{"tui/screen", []string{"inspect", "allocator", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
-	{"tui/listing", []string{"inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
-	{"tui/reading", []string{"inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/widget", []string{"styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
+	{"tui/screen", []string{"styled", "inspect", "allocator", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
+	{"tui/listing", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"tui/screen/...", []string{
-		"inspect/...", "allocator/...", "explain/...", "internal/timebudget",
+		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
 		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui", []string{"inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
+	{"tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
 	{"cmd/...", []string{
-		"inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
+		"styled", "inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
@@ -78,6 +79,11 @@ var fences = []fence{
 		},
 		within: []string{"tui/..."},
 		why:    "only the terminal UI knows of screens",
+	},
+	{
+		prefixes: []string{"github.com/charmbracelet/x/ansi"},
+		within:   []string{"styled", "tui/...", "internal/screenshot"},
+		why:      "text is measured, cut and wrapped in one place",
 	},
 	{
 		prefixes: []string{"github.com/charmbracelet/ultraviolet"},
@@ -129,7 +135,7 @@ var heavy = []struct {
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
-var pure = []string{"inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
+var pure = []string{"styled", "inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
 
 // impureImports are packages of the standard library that pure packages may not import.
 var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/exec", "os/signal", "syscall", "unsafe"}

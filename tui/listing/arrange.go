@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -19,7 +19,7 @@ type arranged[T any] struct {
 	columns []Column[T]
 	order   order
 	items   []item
-	heads   []widget.Line
+	heads   []styled.Line
 	shown   int
 	natural []int
 	// hint says why a filter that lets nothing pass may not be what was meant; empty otherwise.
@@ -48,7 +48,7 @@ func (a *arranged[T]) Row(i int) widget.Row {
 		return widget.Row{Heading: a.heads[at.head]}
 	}
 	row := &a.rows[a.items[i].row]
-	cells := make([]widget.Line, len(a.columns))
+	cells := make([]styled.Line, len(a.columns))
 	for j := range cells {
 		cells[j] = a.columns[j].Cell(row)
 	}
@@ -152,14 +152,14 @@ func (a *arranged[T]) group(index []int) {
 	}
 }
 
-func (g *Grouping[T]) heading(name string, rows []*T) widget.Line {
+func (g *Grouping[T]) heading(name string, rows []*T) styled.Line {
 	if g.Heading != nil {
 		return g.Heading(name, rows)
 	}
 	if name == "" {
 		name = "none"
 	}
-	return widget.Line{{Text: name, Role: theme.Strong}, {Text: "  " + strconv.Itoa(len(rows)), Role: theme.Dim}}
+	return styled.Line{{Text: name, Role: styled.Strong}, {Text: "  " + strconv.Itoa(len(rows)), Role: styled.Dim}}
 }
 
 // matcher turns a filter into a test; nil lets everything pass. A filter has words that must all match:

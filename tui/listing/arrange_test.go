@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -18,9 +18,9 @@ var disks = []disk{{"fast-1", "2Ti", 2 << 40}, {"fast-10", "100Gi", 100 << 30}, 
 
 func diskConfig() *Config[disk] {
 	return &Config[disk]{Noun: "disks", Columns: []Column[disk]{
-		{Column: widget.Column{Title: "NAME"}, Cell: func(d *disk) widget.Line { return widget.Text(theme.Name, d.name) }},
+		{Column: widget.Column{Title: "NAME"}, Cell: func(d *disk) styled.Line { return styled.Text(styled.Name, d.name) }},
 		{
-			Column: widget.Column{Title: "SIZE"}, Cell: func(d *disk) widget.Line { return widget.Text(theme.Plain, d.size) },
+			Column: widget.Column{Title: "SIZE"}, Cell: func(d *disk) styled.Line { return styled.Text(styled.Plain, d.size) },
 			Amount: func(d *disk) (float64, bool) { return d.bytes, d.bytes > 0 },
 		},
 	}}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -16,7 +17,7 @@ import (
 type Column[T any] struct {
 	widget.Column
 	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
-	Cell func(row *T) widget.Line
+	Cell func(row *T) styled.Line
 	// Text is what filters and sorting see of a row; nil takes the text of the Cell.
 	Text func(row *T) string
 	// Compare orders two rows; nil compares their Texts, numbers in them by value.
@@ -34,7 +35,7 @@ type Grouping[T any] struct {
 	// Of names the group of a row.
 	Of func(row *T) string
 	// Heading is what stands above a group; nil shows its name and the number of rows.
-	Heading func(group string, rows []*T) widget.Line
+	Heading func(group string, rows []*T) styled.Line
 }
 
 // Config says what a List shows.

@@ -8,9 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -21,7 +21,7 @@ type Config[T any] struct {
 	// Ask works out what is to be shown. It runs in the background and may take its time.
 	Ask func(ctx context.Context, w *screen.World) (T, error)
 	// Lines lays it out. The text in the lines is safe to show.
-	Lines func(value T, o Layout) []widget.Line
+	Lines func(value T, o Layout) []styled.Line
 	// More says in a few words what a verbose layout shows besides; empty means that there is none.
 	More string
 }
@@ -123,14 +123,14 @@ func (r *Reader[T]) press(k tea.KeyPressMsg) {
 }
 
 // lines lays the answer out.
-func (r *Reader[T]) lines(w *screen.World, width int) []widget.Line {
+func (r *Reader[T]) lines(w *screen.World, width int) []styled.Line {
 	switch {
 	case w.Snapshot == nil:
-		return []widget.Line{widget.Text(theme.Dim, "waiting for the cluster")}
+		return []styled.Line{styled.Text(styled.Dim, "waiting for the cluster")}
 	case !r.answer.Known:
-		return []widget.Line{widget.Text(theme.Dim, "one moment")}
+		return []styled.Line{styled.Text(styled.Dim, "one moment")}
 	case r.answer.Err != nil:
-		return []widget.Line{widget.Text(theme.Bad, inspect.Sanitize(r.answer.Err.Error()))}
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}
 	}
 	return r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose})
 }

@@ -2,20 +2,20 @@ package screen
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // StateRole is the look of the state of a device.
-func StateRole(s inspect.DeviceState) theme.Role {
+func StateRole(s inspect.DeviceState) styled.Role {
 	switch s {
 	case inspect.DeviceFree:
-		return theme.Good
+		return styled.Good
 	case inspect.DeviceAllocated:
-		return theme.Used
+		return styled.Used
 	case inspect.DevicePartial:
-		return theme.Shared
+		return styled.Shared
 	case inspect.DeviceTainted:
-		return theme.Warn
+		return styled.Warn
 	}
-	return theme.Bad
+	return styled.Bad
 }

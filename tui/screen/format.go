@@ -7,10 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Age is how old something was when the snapshot was taken; negative when that is not known.
@@ -51,22 +48,4 @@ func ParseAge(s string) (seconds float64, ok bool) {
 func ShortDriver(driver string) string {
 	short, _, _ := strings.Cut(driver, ".")
 	return inspect.Sanitize(short)
-}
-
-// roles are the roles of explain/text.
-var roles = map[text.Role]theme.Role{
-	text.Plain: theme.Plain, text.Strong: theme.Strong, text.Good: theme.Good, text.Bad: theme.Bad,
-	text.Warn: theme.Warn, text.Dim: theme.Dim, text.Name: theme.Name,
-}
-
-// Lines turns the lines of an explanation into those of a widget.
-func Lines(lines []text.Line) []widget.Line {
-	converted := make([]widget.Line, len(lines))
-	for i, line := range lines {
-		converted[i] = widget.Line{}
-		for _, span := range line {
-			converted[i] = append(converted[i], widget.Span{Text: span.Text, Role: roles[span.Role]})
-		}
-	}
-	return converted
 }

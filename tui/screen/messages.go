@@ -3,7 +3,7 @@ package screen
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // What the root tells a screen.
@@ -50,7 +50,7 @@ type (
 	// Say shows a remark in the status line until the next key.
 	Say struct {
 		Text string
-		Role theme.Role
+		Role styled.Role
 	}
 	// Copy puts text onto the clipboard.
 	Copy struct{ Text string }

@@ -2,32 +2,13 @@ package theme
 
 import (
 	"image/color"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
-)
 
-// Role says what a piece of text is.
-type Role int
-
-// The roles.
-const (
-	Plain    Role = iota
-	Strong        // answers and headings
-	Good          // works, free
-	Bad           // does not work
-	Warn          // works partly, deserves a look
-	Dim           // of little weight
-	Name          // names of objects
-	Accent        // what the eye should find: the active view, a key that can be pressed
-	Title         // column titles
-	Used          // taken devices and capacity
-	Shared        // partly taken devices and capacity
-	Supposed      // what is only supposed: answers under a what-if
-	Keyword       // words of a language that is edited
-	Literal       // literals of a language that is edited
-	roles
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Theme is the appearance of every role. It is a value that is not changed after New, and may be shared.
@@ -35,7 +16,7 @@ type Theme struct {
 	// Colored reports whether anything is painted at all.
 	Colored bool
 	// plain and selected are the sequences that switch an appearance on, outside and inside a selected row.
-	plain, selected [roles]string
+	plain, selected [styled.Roles]string
 }
 
 // tone is a colour for light and for dark backgrounds, and its nearest of the 16 basic ones.
@@ -47,26 +28,26 @@ type tone struct {
 	fewLight, fewDark ansi.IndexedColor
 }
 
-var tones = map[Role]tone{
-	Good:     {light: "#1a7f37", dark: "#57d38c", basic: ansi.Green, fewLight: 28},
-	Bad:      {light: "#cf222e", dark: "#ff7b72", basic: ansi.Red, fewDark: 210},
-	Warn:     {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
-	Dim:      {light: "#656d76", dark: "#8b949e", basic: ansi.BrightBlack, fewLight: 241, fewDark: 246},
-	Name:     {light: "#0969da", dark: "#79c0ff", basic: ansi.Blue},
-	Accent:   {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
-	Title:    {light: "#57606a", dark: "#a0a8b2", basic: ansi.BrightBlack, fewLight: 240, fewDark: 248},
-	Used:     {light: "#0a789c", dark: "#39b6d8", basic: ansi.Cyan, fewLight: 24},
-	Shared:   {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
-	Supposed: {light: "#bf3989", dark: "#ff9bce", basic: ansi.Magenta, fewLight: 126},
-	Keyword:  {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
-	Literal:  {light: "#0a789c", dark: "#a5d6ff", basic: ansi.Cyan, fewLight: 24},
+var tones = map[styled.Role]tone{
+	styled.Good:     {light: "#1a7f37", dark: "#57d38c", basic: ansi.Green, fewLight: 28},
+	styled.Bad:      {light: "#cf222e", dark: "#ff7b72", basic: ansi.Red, fewDark: 210},
+	styled.Warn:     {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
+	styled.Dim:      {light: "#656d76", dark: "#8b949e", basic: ansi.BrightBlack, fewLight: 241, fewDark: 246},
+	styled.Name:     {light: "#0969da", dark: "#79c0ff", basic: ansi.Blue},
+	styled.Accent:   {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
+	styled.Title:    {light: "#57606a", dark: "#a0a8b2", basic: ansi.BrightBlack, fewLight: 240, fewDark: 248},
+	styled.Used:     {light: "#0a789c", dark: "#39b6d8", basic: ansi.Cyan, fewLight: 24},
+	styled.Shared:   {light: "#9a6700", dark: "#e3b341", basic: ansi.Yellow},
+	styled.Supposed: {light: "#bf3989", dark: "#ff9bce", basic: ansi.Magenta, fewLight: 126},
+	styled.Keyword:  {light: "#6639ba", dark: "#d2a8ff", basic: ansi.Magenta},
+	styled.Literal:  {light: "#0a789c", dark: "#a5d6ff", basic: ansi.Cyan, fewLight: 24},
 }
 
 // selection is the background of the selected row.
 var selection = tone{light: "#ddf4ff", dark: "#263445", basic: ansi.Blue, fewLight: 254, fewDark: 237}
 
 // bold are the roles that are heavier than the text around them.
-var bold = map[Role]bool{Strong: true, Bad: true, Accent: true, Title: true, Supposed: true}
+var bold = map[styled.Role]bool{styled.Strong: true, styled.Bad: true, styled.Accent: true, styled.Title: true, styled.Supposed: true}
 
 // New makes a theme for a dark or light background and a terminal of the given abilities. Without colours,
 // text is still bold or reversed; with NoTTY nothing is painted.
@@ -75,7 +56,7 @@ func New(dark bool, profile colorprofile.Profile) *Theme {
 	if !t.Colored {
 		return t
 	}
-	for role := range roles {
+	for role := range styled.Role(styled.Roles) {
 		style := ansi.NewStyle()
 		if bold[role] {
 			style = style.Bold()
@@ -125,10 +106,19 @@ func (t tone) few(dark bool) ansi.IndexedColor {
 }
 
 // Paint gives text the look of a role. The text must have no line breaks.
-func (t *Theme) Paint(role Role, s string) string { return paint(t.plain[role], s) }
+func (t *Theme) Paint(role styled.Role, s string) string { return paint(t.plain[role], s) }
+
+// PaintLine gives every span of a line the look of its role.
+func (t *Theme) PaintLine(l styled.Line) string {
+	var b strings.Builder
+	for _, span := range l {
+		b.WriteString(t.Paint(span.Role, span.Text))
+	}
+	return b.String()
+}
 
 // PaintSelected is Paint inside a selected row.
-func (t *Theme) PaintSelected(role Role, s string) string { return paint(t.selected[role], s) }
+func (t *Theme) PaintSelected(role styled.Role, s string) string { return paint(t.selected[role], s) }
 
 func paint(open, s string) string {
 	if open == "" || s == "" {

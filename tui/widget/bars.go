@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 var ticks = []rune("▁▂▃▄▅▆▇█")
@@ -26,7 +26,7 @@ var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 // Bar draws a share between 0 and 1 in exactly width columns. Between nothing and all, it is drawn neither
 // empty nor full.
-func Bar(share float64, width int, role theme.Role) Line {
+func Bar(share float64, width int, role styled.Role) styled.Line {
 	units := int(math.Round(share * float64(width*8)))
 	if share > 0 {
 		units = max(units, 1)
@@ -36,5 +36,5 @@ func Bar(share float64, width int, role theme.Role) Line {
 	}
 	units = clamp(units, 0, width*8)
 	filled := strings.Repeat("█", units/8) + eighths[units%8]
-	return Line{{filled, role}, {strings.Repeat("·", max(0, width-Width(filled))), theme.Dim}}
+	return styled.Line{{Text: filled, Role: role}, {Text: strings.Repeat("·", max(0, width-styled.Width(filled))), Role: styled.Dim}}
 }

@@ -3,6 +3,7 @@ package widget
 import (
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -10,7 +11,7 @@ import (
 type Cell struct {
 	// Text is what is shown, and safe to show. "\n" ends a line.
 	Text string
-	Role theme.Role
+	Role styled.Role
 	// At is the offset of the character in the text, in bytes.
 	At int
 
@@ -40,7 +41,7 @@ func (e *Editor) Lines(width int) *EditorLines {
 			feed(c.At+1, true)
 			continue
 		}
-		c.width = Width(c.Text)
+		c.width = styled.Width(c.Text)
 		if column+c.width > width && column > 0 {
 			feed(c.At, false)
 		}
@@ -103,9 +104,9 @@ func (l *EditorLines) Offset(row, column int) int {
 func (l *EditorLines) Line(th *theme.Theme, row, cursor int) string {
 	var b strings.Builder
 	cursorRow, _ := l.Find(max(0, cursor))
-	var run Line
+	var run styled.Line
 	flush := func() {
-		b.WriteString(run.Paint(th))
+		b.WriteString(th.PaintLine(run))
 		run = nil
 	}
 	shown := cursor < 0 || cursorRow != row
@@ -119,7 +120,7 @@ func (l *EditorLines) Line(th *theme.Theme, row, cursor int) string {
 		if n := len(run); n > 0 && run[n-1].Role == c.Role {
 			run[n-1].Text += c.Text
 		} else {
-			run = append(run, Span{Text: c.Text, Role: c.Role})
+			run = append(run, styled.Span{Text: c.Text, Role: c.Role})
 		}
 	}
 	flush()

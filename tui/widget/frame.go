@@ -5,19 +5,20 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // Rule draws a horizontal line, with a title in it if there is one.
-func Rule(th *theme.Theme, title Line, width int) string {
+func Rule(th *theme.Theme, title styled.Line, width int) string {
 	if len(title) == 0 || width < 8 {
-		return th.Paint(theme.Dim, strings.Repeat("─", max(0, width)))
+		return th.Paint(styled.Dim, strings.Repeat("─", max(0, width)))
 	}
 	if title.Width() > width-6 {
-		title = Text(title[0].Role, Cut(title.String(), width-6))
+		title = styled.Text(title[0].Role, styled.Cut(title.String(), width-6))
 	}
 	rest := width - 4 - title.Width()
-	return th.Paint(theme.Dim, "── ") + title.Paint(th) + th.Paint(theme.Dim, " "+strings.Repeat("─", max(0, rest)))
+	return th.Paint(styled.Dim, "── ") + th.PaintLine(title) + th.Paint(styled.Dim, " "+strings.Repeat("─", max(0, rest)))
 }
 
 // Fit makes text exactly as high and at most as wide as given: missing lines are added, others left out.
@@ -38,20 +39,20 @@ func Fit(s string, width, height int) string {
 }
 
 // Popup draws lines in a box over the middle of a screen of the given size.
-func Popup(th *theme.Theme, screen, title string, lines []Line, width, height int) string {
-	inner := Width(title) + 2
+func Popup(th *theme.Theme, screen, title string, lines []styled.Line, width, height int) string {
+	inner := styled.Width(title) + 2
 	for _, l := range lines {
 		inner = max(inner, l.Width())
 	}
 	inner = clamp(inner, 1, max(1, width-6))
 	if most := max(1, height-2); len(lines) > most {
-		lines = append(lines[:most-1:most-1], Text(theme.Dim, "…"))
+		lines = append(lines[:most-1:most-1], styled.Text(styled.Dim, "…"))
 	}
-	box := []string{th.Paint(theme.Accent, "╭─ "+Pad(Cut(title, inner), Width(Cut(title, inner)))+" "+strings.Repeat("─", max(0, inner-1-Width(Cut(title, inner))))+"╮")}
+	box := []string{th.Paint(styled.Accent, "╭─ "+styled.Pad(styled.Cut(title, inner), styled.Width(styled.Cut(title, inner)))+" "+strings.Repeat("─", max(0, inner-1-styled.Width(styled.Cut(title, inner))))+"╮")}
 	for _, l := range lines {
-		box = append(box, th.Paint(theme.Accent, "│")+" "+l.Render(th, inner)+" "+th.Paint(theme.Accent, "│"))
+		box = append(box, th.Paint(styled.Accent, "│")+" "+Render(th, l, inner)+" "+th.Paint(styled.Accent, "│"))
 	}
-	box = append(box, th.Paint(theme.Accent, "╰"+strings.Repeat("─", inner+2)+"╯"))
+	box = append(box, th.Paint(styled.Accent, "╰"+strings.Repeat("─", inner+2)+"╯"))
 	return overlay(Fit(screen, width, height), box, inner+4, width, height)
 }
 
@@ -64,7 +65,7 @@ func overlay(screen string, box []string, boxWidth, width, height int) string {
 			break
 		}
 		line := lines[y+i]
-		line += blanks(width - ansi.StringWidth(line))
+		line += styled.Blanks(width - ansi.StringWidth(line))
 		lines[y+i] = ansi.Cut(line, 0, x) + b + ansi.Cut(line, x+boxWidth, width)
 	}
 	return Fit(strings.Join(lines, "\n"), width, height)
@@ -74,17 +75,9 @@ func overlay(screen string, box []string, boxWidth, width, height int) string {
 // right one includes a blank on each side.
 func Beside(th *theme.Theme, left, right string, leftWidth, rightWidth, height int) string {
 	a, b := strings.Split(Fit(left, leftWidth, height), "\n"), strings.Split(Fit(right, rightWidth-2, height), "\n")
-	bar := th.Paint(theme.Dim, "│")
+	bar := th.Paint(styled.Dim, "│")
 	for i := range a {
-		a[i] += blanks(leftWidth-ansi.StringWidth(a[i])) + bar + " " + b[i]
+		a[i] += styled.Blanks(leftWidth-ansi.StringWidth(a[i])) + bar + " " + b[i]
 	}
 	return strings.Join(a, "\n")
-}
-
-// Wrap breaks a text between words into lines of at most width columns.
-func Wrap(s string, width int) []string {
-	if Width(s) <= width {
-		return []string{s}
-	}
-	return strings.Split(ansi.Wrap(s, max(1, width), ""), "\n")
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
@@ -15,7 +16,7 @@ type MenuEntry interface {
 	// Title names the entry. It is safe to show.
 	Title() string
 	// Line is shown beside the title. It is asked for only when the entry is in sight.
-	Line() Line
+	Line() styled.Line
 	// Text is what the words that narrow the menu are looked for in, in any case.
 	Text() string
 }
@@ -140,19 +141,19 @@ const widestMenu = 110
 // View draws the menu in at most width columns and height lines.
 func (m *Menu[E]) View(th *theme.Theme, width, height int) []string {
 	width = min(width, widestMenu)
-	lines := []string{Rule(th, Text(theme.Accent, m.title), width), Fit(" "+m.prompt.View(th, width-1), width, 1)}
+	lines := []string{Rule(th, styled.Text(styled.Accent, m.title), width), Fit(" "+m.prompt.View(th, width-1), width, 1)}
 	n := max(1, height-4)
 	from := min(max(0, m.cursor-n/2), max(0, len(m.shown)-n))
 	for i := from; i < min(from+n, len(m.shown)); i++ {
-		lines = append(lines, m.line(i).Render(th, width))
+		lines = append(lines, Render(th, m.line(i), width))
 	}
 	switch {
 	case m.loading:
 		lines = append(lines, " …")
 	case len(m.shown) == 0:
-		lines = append(lines, Text(theme.Dim, " there is none").Render(th, width))
+		lines = append(lines, Render(th, styled.Text(styled.Dim, " there is none"), width))
 	}
-	lines = append(lines, Text(theme.Dim, m.hint()).Render(th, width))
+	lines = append(lines, Render(th, styled.Text(styled.Dim, m.hint()), width))
 	return lines[:min(len(lines), height)]
 }
 
@@ -167,13 +168,13 @@ func (m *Menu[E]) hint() string {
 	return text + fmt.Sprintf("  %d of %d", len(m.shown), len(m.entries))
 }
 
-func (m *Menu[E]) line(i int) Line {
+func (m *Menu[E]) line(i int) styled.Line {
 	entry := m.entries[m.shown[i]]
 	mark := "  "
 	if i == m.cursor {
 		mark = "▸ "
 	}
 	const title = 34
-	line := Line{{Text: mark, Role: theme.Accent}, {Text: Pad(entry.Title(), title) + "  ", Role: theme.Name}}
+	line := styled.Line{{Text: mark, Role: styled.Accent}, {Text: styled.Pad(entry.Title(), title) + "  ", Role: styled.Name}}
 	return append(line, entry.Line()...)
 }

@@ -6,15 +6,16 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // dish is an entry of a menu.
 type dish struct{ name, made string }
 
-func (d dish) Title() string { return d.name }
-func (d dish) Line() Line    { return Text(theme.Dim, d.made) }
-func (d dish) Text() string  { return d.name + " " + d.made }
+func (d dish) Title() string     { return d.name }
+func (d dish) Line() styled.Line { return styled.Text(styled.Dim, d.made) }
+func (d dish) Text() string      { return d.name + " " + d.made }
 
 func typing(s string) tea.KeyPressMsg { return tea.KeyPressMsg{Text: s, Code: []rune(s)[0]} }
 

@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/rivo/uniseg"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -40,8 +40,7 @@ func (p *Prompt) SetValue(s string) {
 // Insert types text. It is cut into what a reader sees as characters; line breaks and tabs become blanks.
 func (p *Prompt) Insert(s string) {
 	var added []string
-	for g := uniseg.NewGraphemes(s); g.Next(); {
-		c := g.Str()
+	for c := range styled.Characters(s) {
 		if c == "\n" || c == "\r" || c == "\t" || c == "\r\n" {
 			c = " "
 		}
@@ -119,16 +118,16 @@ func (p *Prompt) View(th *theme.Theme, width int) string {
 			after += c
 		}
 	}
-	if room := width - Width(p.Label) - 2; Width(before) > room && room > 0 {
+	if room := width - styled.Width(p.Label) - 2; styled.Width(before) > room && room > 0 {
 		before = "…" + tail(before, room-1)
 	}
-	line := Line{{p.Label, theme.Accent}, {before, theme.Plain}}
+	line := styled.Line{{Text: p.Label, Role: styled.Accent}, {Text: before}}
 	used := line.Width()
-	if used+Width(at) > width {
-		return line.Render(th, width)
+	if used+styled.Width(at) > width {
+		return Render(th, line, width)
 	}
-	rest := Line{{after, theme.Plain}, {"  " + p.Hint, theme.Dim}}
-	return line.Paint(th) + Cursor(th, at) + rest.Render(th, width-used-Width(at))
+	rest := styled.Line{{Text: after}, {Text: "  " + p.Hint, Role: styled.Dim}}
+	return th.PaintLine(line) + Cursor(th, at) + Render(th, rest, width-used-styled.Width(at))
 }
 
 // Cursor draws the character under the cursor. Without colours only an empty place can be marked.
@@ -144,8 +143,12 @@ func Cursor(th *theme.Theme, s string) string {
 
 // tail returns the end of a text that fits into width columns.
 func tail(s string, width int) string {
-	for s != "" && Width(s) > width {
-		_, s, _, _ = uniseg.FirstGraphemeClusterInString(s, -1)
+	over := styled.Width(s) - width
+	for c, w := range styled.Characters(s) {
+		if over <= 0 {
+			break
+		}
+		s, over = s[len(c):], over-w
 	}
 	return s
 }

@@ -1,5 +1,7 @@
 package widget
 
+import "github.com/kubectl-dra/kubectl-dra/styled"
+
 import "github.com/kubectl-dra/kubectl-dra/tui/theme"
 
 // leastBody is how many lines a panel leaves to what is above it, leastPanel how many it is worth having.
@@ -10,14 +12,14 @@ const (
 
 // Split draws a body and, below a rule, a panel about what is selected in it. The panel takes what it
 // needs, but no more than two fifths of the height, and nothing of a low screen.
-func Split(th *theme.Theme, body func(height int) string, title Line, panel []Line, width, height int) string {
+func Split(th *theme.Theme, body func(height int) string, title styled.Line, panel []styled.Line, width, height int) string {
 	rows := min(len(panel), height*2/5-1)
 	if rows < min(leastPanel, len(panel)) || rows == 0 || height-rows-1 < leastBody {
 		return body(height)
 	}
 	out := Fit(body(height-rows-1), width, height-rows-1) + "\n" + Rule(th, title, width)
 	for _, line := range panel[:rows] {
-		out += "\n" + line.Render(th, width)
+		out += "\n" + Render(th, line, width)
 	}
 	return out
 }

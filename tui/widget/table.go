@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
@@ -25,8 +26,8 @@ type Column struct {
 
 // Row is a row of a table: cells, or a heading that goes across all columns.
 type Row struct {
-	Cells   []Line
-	Heading Line
+	Cells   []styled.Line
+	Heading styled.Line
 	// Mark stands before the row, in one column; the cursor takes its place.
 	Mark string
 }
@@ -81,7 +82,7 @@ func (t *Table) SetRows(rows Rows, natural []int, cursor int) {
 func Measure(columns []Column, rows Rows) []int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
-		widths[i] = Width(c.Title) + 2 // room for the mark of the sort order
+		widths[i] = styled.Width(c.Title) + 2 // room for the mark of the sort order
 	}
 	step := max(1, rows.Len()/measured)
 	for i := 0; i < rows.Len(); i += step {
@@ -171,7 +172,7 @@ func (t *Table) View(th *theme.Theme, width, height int) string {
 	t.titles(&b, th, widths, width)
 	if t.Len() == 0 && t.Empty != "" && height > 1 {
 		b.WriteString("\n")
-		painter{theme: th}.line(&b, Text(theme.Dim, "  "+t.Empty), width, false)
+		painter{theme: th}.line(&b, styled.Text(styled.Dim, "  "+t.Empty), width, false)
 	}
 	for i := t.top; i < min(t.top+t.height, t.Len()) && height > 1; i++ {
 		b.WriteString("\n")
@@ -209,7 +210,7 @@ func trimRight(s string) string { return strings.TrimRight(s, " ") }
 func (t *Table) plainTitles(th *theme.Theme, widths []int) string {
 	row := Row{}
 	for _, c := range t.Columns {
-		row.Cells = append(row.Cells, Text(theme.Title, c.Title))
+		row.Cells = append(row.Cells, styled.Text(styled.Title, c.Title))
 	}
 	var b strings.Builder
 	t.cells(&b, painter{theme: th}, row, widths, 1<<20)
@@ -219,14 +220,14 @@ func (t *Table) plainTitles(th *theme.Theme, widths []int) string {
 func (t *Table) titles(b *strings.Builder, th *theme.Theme, widths []int, width int) {
 	p := painter{theme: th}
 	left := width - margin
-	b.WriteString(blanks(min(margin, width)))
+	b.WriteString(styled.Blanks(min(margin, width)))
 	t.spans = t.spans[:0]
 	for i, c := range t.Columns {
 		if widths[i] == 0 || left <= 0 {
 			continue
 		}
 		title := c.Title
-		if c.Short != "" && Width(title) > widths[i] {
+		if c.Short != "" && styled.Width(title) > widths[i] {
 			title = c.Short
 		}
 		if i == t.Sort {
@@ -234,13 +235,13 @@ func (t *Table) titles(b *strings.Builder, th *theme.Theme, widths []int, width 
 		}
 		w := min(widths[i], left)
 		t.spans = append(t.spans, columnSpan{i, width - left, width - left + w + gap})
-		p.line(b, Text(theme.Title, title), w, c.Right)
+		p.line(b, styled.Text(styled.Title, title), w, c.Right)
 		left -= w
 		w = min(gap, left)
-		b.WriteString(blanks(w))
+		b.WriteString(styled.Blanks(w))
 		left -= w
 	}
-	b.WriteString(blanks(left))
+	b.WriteString(styled.Blanks(left))
 }
 
 func sortMark(desc bool) string {
@@ -253,11 +254,11 @@ func sortMark(desc bool) string {
 func (t *Table) row(b *strings.Builder, th *theme.Theme, i int, widths []int, width int, selected bool) {
 	p := painter{theme: th, selected: selected}
 	row := t.rows.Row(i)
-	mark, role := row.Mark, theme.Dim
+	mark, role := row.Mark, styled.Dim
 	if selected {
-		mark, role = "▸", theme.Accent
+		mark, role = "▸", styled.Accent
 	}
-	b.WriteString(p.paint(role, Pad(mark, min(margin, width))))
+	b.WriteString(p.paint(role, styled.Pad(mark, min(margin, width))))
 	t.cells(b, p, row, widths, max(0, width-margin))
 }
 
@@ -277,11 +278,11 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 		p.line(b, cell, w, t.Columns[i].Right)
 		left -= w
 		w = min(gap, left)
-		b.WriteString(p.paint(theme.Plain, blanks(w)))
+		b.WriteString(p.paint(styled.Plain, styled.Blanks(w)))
 		left -= w
 	}
 	if left < 1<<10 {
-		b.WriteString(p.paint(theme.Plain, blanks(left)))
+		b.WriteString(p.paint(styled.Plain, styled.Blanks(left)))
 	}
 }
 
@@ -289,7 +290,7 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 func (t *Table) layout(width int) []int {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
-		w := Width(c.Title) + 2
+		w := styled.Width(c.Title) + 2
 		if i < len(t.natural) {
 			w = t.natural[i]
 		}

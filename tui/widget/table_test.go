@@ -1,5 +1,7 @@
 package widget
 
+import "github.com/kubectl-dra/kubectl-dra/styled"
+
 import "testing"
 
 // repeating is many rows, of which every so many is a heading.
@@ -9,9 +11,9 @@ func (r repeating) Len() int { return r.rows }
 
 func (r repeating) Row(i int) Row {
 	if i%r.every == 0 {
-		return Row{Heading: Line{{Text: "heading"}}}
+		return Row{Heading: styled.Line{{Text: "heading"}}}
 	}
-	return Row{Cells: []Line{{{Text: "a device with a long name"}}}}
+	return Row{Cells: []styled.Line{{{Text: "a device with a long name"}}}}
 }
 
 // TestMeasureOfRepeatingRows: that rows repeat must not hide them from the measure, whatever the period.

@@ -3,18 +3,19 @@ package widget
 import (
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // Page shows lines of text that can be scrolled.
 type Page struct {
-	lines  []Line
+	lines  []styled.Line
 	top    int
 	height int
 }
 
 // SetLines replaces the text; the place stays.
-func (p *Page) SetLines(lines []Line) {
+func (p *Page) SetLines(lines []styled.Line) {
 	p.lines = lines
 	p.Scroll(0)
 }
@@ -54,7 +55,7 @@ func (p *Page) More() int { return max(0, len(p.lines)-p.top-p.Height()) }
 func (p *Page) Plain(th *theme.Theme) string {
 	lines := make([]string, len(p.lines))
 	for i, l := range p.lines {
-		lines[i] = l.Paint(th)
+		lines[i] = th.PaintLine(l)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
-var roles = map[editor.Role]theme.Role{
-	editor.Function: theme.Keyword, editor.Keyword: theme.Keyword, editor.Constant: theme.Literal, editor.Text: theme.Literal,
-	editor.Number: theme.Literal, editor.Comment: theme.Dim, editor.Unknown: theme.Bad, editor.Operator: theme.Strong,
+var roles = map[editor.Role]styled.Role{
+	editor.Function: styled.Keyword, editor.Keyword: styled.Keyword, editor.Constant: styled.Literal, editor.Text: styled.Literal,
+	editor.Number: styled.Literal, editor.Comment: styled.Dim, editor.Unknown: styled.Bad, editor.Operator: styled.Strong,
 }
 
 // cells are the characters of a selector with the roles of the parts that they belong to.
@@ -42,10 +42,10 @@ func visible(guard *inspect.Guard, char rune) string {
 }
 
 // paint is a selector in one line, as the roles of its parts.
-func paint(expression string) widget.Line {
-	var line widget.Line
+func paint(expression string) styled.Line {
+	var line styled.Line
 	for _, span := range editor.Highlight(expression) {
-		line = append(line, widget.Span{Text: inspect.Sanitize(strings.ReplaceAll(expression[span.Start:span.End], "\n", " ")), Role: roles[span.Role]})
+		line = append(line, styled.Span{Text: inspect.Sanitize(strings.ReplaceAll(expression[span.Start:span.End], "\n", " ")), Role: roles[span.Role]})
 	}
 	return line
 }

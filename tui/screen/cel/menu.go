@@ -9,8 +9,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -45,7 +45,7 @@ type entry struct {
 func (e entry) Title() string { return inspect.Sanitize(e.title()) }
 
 // Line implements widget.MenuEntry.
-func (e entry) Line() widget.Line { return paint(e.expression) }
+func (e entry) Line() styled.Line { return paint(e.expression) }
 
 // Text implements widget.MenuEntry.
 func (e entry) Text() string { return e.title() + " " + e.expression }
@@ -150,7 +150,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	entries := entriesOf(w.Snapshot, ref)
 	switch len(entries) {
 	case 0:
-		return screen.Send(screen.Say{Text: fmt.Sprintf("%s %s has no CEL selectors", strings.ToLower(string(ref.Kind)), ref), Role: theme.Warn})
+		return screen.Send(screen.Say{Text: fmt.Sprintf("%s %s has no CEL selectors", strings.ToLower(string(ref.Kind)), ref), Role: styled.Warn})
 	case 1:
 		return s.loadEntry(w, &entries[0])
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -82,39 +82,39 @@ func (d *deviceRows) Row(i int) widget.Row {
 	device := &d.a.lab.devices[subject]
 	result := d.a.trial.OutcomeOf(subject).Result
 	mark, role := resultMark(result)
-	name := theme.Plain
+	name := styled.Plain
 	if result == selector.NoMatch {
-		name = theme.Dim
+		name = styled.Dim
 	}
-	return widget.Row{Cells: []widget.Line{
+	return widget.Row{Cells: []styled.Line{
 		{{Text: mark + " ", Role: role}, {Text: inspect.Sanitize(device.ID.Pool + "/" + device.ID.Device), Role: name}},
-		widget.Text(theme.Dim, inspect.Sanitize(string(device.Node))), widget.Text(theme.Dim, screen.ShortDriver(device.ID.Driver)),
+		styled.Text(styled.Dim, inspect.Sanitize(string(device.Node))), styled.Text(styled.Dim, screen.ShortDriver(device.ID.Driver)),
 	}}
 }
 
-func resultMark(r selector.Result) (string, theme.Role) {
+func resultMark(r selector.Result) (string, styled.Role) {
 	switch r {
 	case selector.Match:
-		return "✓", theme.Good
+		return "✓", styled.Good
 	case selector.Failed:
-		return "!", theme.Bad
+		return "!", styled.Bad
 	}
-	return "·", theme.Dim
+	return "·", styled.Dim
 }
 
-func valueMark(v *selector.TermValue) (string, theme.Role) {
+func valueMark(v *selector.TermValue) (string, styled.Role) {
 	switch {
 	case v.Err != nil:
-		return "!", theme.Bad
+		return "!", styled.Bad
 	case v.Match:
-		return "✓", theme.Good
+		return "✓", styled.Good
 	}
-	return "✗", theme.Warn
+	return "✗", styled.Warn
 }
 
 // termLines is the truth table of the device under the cursor: each term with what it gives and the values
 // that it saw.
-func (s *Screen) termLines(width int) []widget.Line {
+func (s *Screen) termLines(width int) []styled.Line {
 	subject, ok := s.subject()
 	if !ok {
 		return nil
@@ -124,23 +124,23 @@ func (s *Screen) termLines(width int) []widget.Line {
 		return fieldLines(a.lab, subject)
 	}
 	o := a.trial.OutcomeOf(subject)
-	var out []widget.Line
+	var out []styled.Line
 	reads := a.lab.bench.Reads(a.trial, o)
 	for i := range a.trial.Terms {
 		mark, role := valueMark(&o.Terms[i])
 		term := fold(paint(a.trial.Terms[i]), max(10, width-3))
 		for j, line := range term {
-			lead := widget.Span{Text: "   "}
+			lead := styled.Span{Text: "   "}
 			if j == 0 {
-				lead = widget.Span{Text: mark + "  ", Role: role}
+				lead = styled.Span{Text: mark + "  ", Role: role}
 			}
-			out = append(out, append(widget.Line{lead}, line...))
+			out = append(out, append(styled.Line{lead}, line...))
 		}
 		if i < len(reads) {
 			out = append(out, readLines(reads[i])...)
 		}
 		if err := o.Terms[i].Err; err != nil {
-			out = append(out, indented(fold(widget.Text(theme.Bad, inspect.Sanitize(briefly(err))), max(10, width-5)))...)
+			out = append(out, indented(fold(styled.Text(styled.Bad, inspect.Sanitize(briefly(err))), max(10, width-5)))...)
 		}
 	}
 	return out
@@ -153,31 +153,31 @@ func briefly(err error) string {
 }
 
 // fieldLines is what a device has, while there are no terms.
-func fieldLines(l *lab, subject int) []widget.Line {
-	var out []widget.Line
+func fieldLines(l *lab, subject int) []styled.Line {
+	var out []styled.Line
 	for _, v := range l.bench.Values(subject) {
-		out = append(out, widget.Line{
-			{Text: inspect.Sanitize(v.Field.Expression()), Role: theme.Dim}, {Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: theme.Literal},
+		out = append(out, styled.Line{
+			{Text: inspect.Sanitize(v.Field.Expression()), Role: styled.Dim}, {Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal},
 		})
 	}
 	return out
 }
 
-func indented(lines []widget.Line) []widget.Line {
+func indented(lines []styled.Line) []styled.Line {
 	for i := range lines {
-		lines[i] = append(widget.Line{{Text: "     "}}, lines[i]...)
+		lines[i] = append(styled.Line{{Text: "     "}}, lines[i]...)
 	}
 	return lines
 }
 
-func readLines(reads []selector.Read) []widget.Line {
-	var out []widget.Line
+func readLines(reads []selector.Read) []styled.Line {
+	var out []styled.Line
 	for _, r := range reads {
-		value, role := inspect.Sanitize(r.Value), theme.Literal
+		value, role := inspect.Sanitize(r.Value), styled.Literal
 		if value == "" {
-			value, role = "(the device has none)", theme.Warn
+			value, role = "(the device has none)", styled.Warn
 		}
-		out = append(out, widget.Line{{Text: "     " + shortField(r.Expression) + " = ", Role: theme.Dim}, {Text: value, Role: role}})
+		out = append(out, styled.Line{{Text: "     " + shortField(r.Expression) + " = ", Role: styled.Dim}, {Text: value, Role: role}})
 	}
 	return out
 }
@@ -190,40 +190,12 @@ func shortField(field string) string {
 	return inspect.Sanitize(strings.TrimPrefix(field, "device."))
 }
 
-// wrap breaks a line into lines of at most width columns.
-func wrap(line widget.Line, width int) []widget.Line {
-	out := []widget.Line{nil}
-	column := 0
-	for _, span := range line {
-		for len(span.Text) > 0 {
-			fits := 0
-			used := column
-			for i, r := range span.Text {
-				w := widget.Width(string(r))
-				if used+w > width && used > 0 {
-					break
-				}
-				used, fits = used+w, i+len(string(r))
-			}
-			n := len(out) - 1
-			if fits > 0 {
-				out[n] = append(out[n], widget.Span{Text: span.Text[:fits], Role: span.Role})
-			}
-			span.Text, column = span.Text[fits:], used
-			if len(span.Text) > 0 {
-				out, column = append(out, nil), 0
-			}
-		}
-	}
-	return out
-}
-
 // valueLines is which values the matches have, field by field.
-func (s *Screen) valueLines(width, height int) []widget.Line {
+func (s *Screen) valueLines(width, height int) []styled.Line {
 	if s.good == nil {
 		return nil
 	}
-	var out []widget.Line
+	var out []styled.Line
 	for i := range s.good.histograms {
 		h := &s.good.histograms[i]
 		lines := histogram(h, width, s.good.trial.Matched)
@@ -232,7 +204,7 @@ func (s *Screen) valueLines(width, height int) []widget.Line {
 			if len(out) >= height && len(out) > 0 {
 				out, left = out[:height-1], left+1
 			}
-			return append(out, widget.Text(theme.Dim, fmt.Sprintf("… fields not shown: %d", left)))
+			return append(out, styled.Text(styled.Dim, fmt.Sprintf("… fields not shown: %d", left)))
 		}
 		out = append(out, lines...)
 	}
@@ -242,34 +214,34 @@ func (s *Screen) valueLines(width, height int) []widget.Line {
 // mostBars is how many values of a field get a line of their own.
 const mostBars = 5
 
-func histogram(h *selector.Histogram, width, matched int) []widget.Line {
-	title := widget.Line{{Text: inspect.Sanitize(h.Field.Name), Role: theme.Name}, {Text: " " + inspect.Sanitize(h.Field.Domain), Role: theme.Dim}}
+func histogram(h *selector.Histogram, width, matched int) []styled.Line {
+	title := styled.Line{{Text: inspect.Sanitize(h.Field.Name), Role: styled.Name}, {Text: " " + inspect.Sanitize(h.Field.Domain), Role: styled.Dim}}
 	if h.Distinct == 1 && h.Missing == 0 {
-		return []widget.Line{append(widget.Line{title[0], {Text: " = "}, {Text: inspect.Sanitize(h.Values[0].Value), Role: theme.Literal}}, widget.Span{Text: "  all", Role: theme.Dim})}
+		return []styled.Line{append(styled.Line{title[0], {Text: " = "}, {Text: inspect.Sanitize(h.Values[0].Value), Role: styled.Literal}}, styled.Span{Text: "  all", Role: styled.Dim})}
 	}
 	if h.Distinct > valuesShown {
 		text := fmt.Sprintf("  %d different values, as ", h.Distinct)
-		return []widget.Line{append(title[:1:1], widget.Span{Text: text, Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(h.Values[0].Value), Role: theme.Literal})}
+		return []styled.Line{append(title[:1:1], styled.Span{Text: text, Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(h.Values[0].Value), Role: styled.Literal})}
 	}
-	lines := []widget.Line{title}
+	lines := []styled.Line{title}
 	for _, v := range h.Values[:min(mostBars, len(h.Values))] {
-		lines = append(lines, bar(inspect.Sanitize(v.Value), v.Devices, matched, width, theme.Literal))
+		lines = append(lines, bar(inspect.Sanitize(v.Value), v.Devices, matched, width, styled.Literal))
 	}
 	if more := len(h.Values) - mostBars; more > 0 {
-		lines = append(lines, widget.Text(theme.Dim, fmt.Sprintf("  and %d more values", more)))
+		lines = append(lines, styled.Text(styled.Dim, fmt.Sprintf("  and %d more values", more)))
 	}
 	if h.Missing > 0 {
-		lines = append(lines, bar("(none)", h.Missing, matched, width, theme.Warn))
+		lines = append(lines, bar("(none)", h.Missing, matched, width, styled.Warn))
 	}
 	return lines
 }
 
 // bar is a value with the share of the matches that have it.
-func bar(value string, n, of, width int, role theme.Role) widget.Line {
+func bar(value string, n, of, width int, role styled.Role) styled.Line {
 	const number = 7
 	text := max(8, min(28, width-number-12))
 	length := max(4, min(24, width-number-text-4))
-	line := widget.Line{{Text: "  " + widget.Pad(widget.Cut(value, text), text) + " ", Role: role}}
-	line = append(line, widget.Bar(float64(n)/float64(max(1, of)), length, theme.Used)...)
-	return append(line, widget.Span{Text: fmt.Sprintf("%*d", number, n), Role: theme.Plain})
+	line := styled.Line{{Text: "  " + styled.Pad(styled.Cut(value, text), text) + " ", Role: role}}
+	line = append(line, widget.Bar(float64(n)/float64(max(1, of)), length, styled.Used)...)
+	return append(line, styled.Span{Text: fmt.Sprintf("%*d", number, n), Role: styled.Plain})
 }

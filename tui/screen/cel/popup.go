@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -112,29 +113,29 @@ func (p *popup) box(th *theme.Theme, width, height int) []string {
 		return nil
 	}
 	from := min(max(0, p.cursor-n/2), len(p.items.Items)-n)
-	inner := widget.Width(p.help())
+	inner := styled.Width(p.help())
 	for _, item := range p.items.Items {
-		inner = max(inner, widget.Width(inspect.Sanitize(item.Label))+2+widget.Width(count(&item)))
+		inner = max(inner, styled.Width(inspect.Sanitize(item.Label))+2+styled.Width(count(&item)))
 	}
 	inner = min(inner, width-4, 76)
-	lines := []string{th.Paint(theme.Dim, "╭"+repeat("─", inner+2)+"╮")}
-	edge := th.Paint(theme.Dim, "│")
+	lines := []string{th.Paint(styled.Dim, "╭"+repeat("─", inner+2)+"╮")}
+	edge := th.Paint(styled.Dim, "│")
 	for i := from; i < from+n; i++ {
 		lines = append(lines, edge+p.item(th, i, inner)+edge)
 	}
-	help := widget.Line{{Text: widget.Cut(p.help(), inner), Role: theme.Dim}}
-	return append(lines, edge+" "+help.Render(th, inner)+" "+edge, th.Paint(theme.Dim, "╰"+repeat("─", inner+2)+"╯"))
+	help := styled.Line{{Text: styled.Cut(p.help(), inner), Role: styled.Dim}}
+	return append(lines, edge+" "+widget.Render(th, help, inner)+" "+edge, th.Paint(styled.Dim, "╰"+repeat("─", inner+2)+"╯"))
 }
 
 func (p *popup) item(th *theme.Theme, i, width int) string {
 	item := &p.items.Items[i]
-	mark, role := " ", theme.Plain
+	mark, role := " ", styled.Plain
 	if i == p.cursor {
-		mark, role = "▸", theme.Accent
+		mark, role = "▸", styled.Accent
 	}
 	number := count(item)
-	label := widget.Pad(widget.Cut(inspect.Sanitize(item.Label), width-widget.Width(number)), width-widget.Width(number))
-	return widget.Line{{Text: mark, Role: theme.Accent}, {Text: label, Role: role}, {Text: number + " ", Role: theme.Dim}}.Paint(th)
+	label := styled.Pad(styled.Cut(inspect.Sanitize(item.Label), width-styled.Width(number)), width-styled.Width(number))
+	return th.PaintLine(styled.Line{{Text: mark, Role: styled.Accent}, {Text: label, Role: role}, {Text: number + " ", Role: styled.Dim}})
 }
 
 func count(item *editor.Item) string {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -426,12 +426,12 @@ func (s *Screen) wheel(msg tea.MouseWheelMsg) {
 }
 
 // errorRole is how a finding looks.
-func errorRole(severity selector.Severity) theme.Role {
+func errorRole(severity selector.Severity) styled.Role {
 	switch severity {
 	case selector.SeverityError:
-		return theme.Bad
+		return styled.Bad
 	case selector.SeverityWarning:
-		return theme.Warn
+		return styled.Warn
 	}
-	return theme.Dim
+	return styled.Dim
 }

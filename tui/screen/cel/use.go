@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // usage is what becomes of a claim with a selector instead of its own.
@@ -169,18 +168,18 @@ func (s *Screen) takeOther(_ *screen.World, msg tea.Msg) (cmd tea.Cmd, handled b
 }
 
 // lines says what becomes of the claim.
-func (u *usage) lines(width int) []widget.Line {
+func (u *usage) lines(width int) []styled.Line {
 	if u.err != nil {
-		return fold(widget.Text(theme.Bad, inspect.Sanitize(u.err.Error())), width)
+		return fold(styled.Text(styled.Bad, inspect.Sanitize(u.err.Error())), width)
 	}
-	role := theme.Good
+	role := styled.Good
 	if u.with.Nodes.Allocatable == 0 {
-		role = theme.Bad
+		role = styled.Bad
 	}
-	head := widget.Line{
-		{Text: inspect.Sanitize(u.source.String()), Role: theme.Name}, {Text: " with this selector: "},
+	head := styled.Line{
+		{Text: inspect.Sanitize(u.source.String()), Role: styled.Name}, {Text: " with this selector: "},
 		{Text: fmt.Sprintf("%d of %d nodes", u.with.Nodes.Allocatable, u.with.Nodes.Total), Role: role},
 		{Text: fmt.Sprintf(" could satisfy it (as it is: %d)", u.own.Nodes.Allocatable)},
 	}
-	return append(fold(head, width), fold(widget.Text(theme.Dim, inspect.Sanitize(u.with.Message)), width)...)
+	return append(fold(head, width), fold(styled.Text(styled.Dim, inspect.Sanitize(u.with.Message)), width)...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
@@ -26,7 +27,7 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	s.zones.editor = len(head)
 	if !s.proposing() {
 		for _, line := range s.adviceLines(width-2, max(2, (height-len(lines))*2/5)) {
-			lines = append(lines, append(widget.Line{{Text: " "}}, line...).Render(th, width))
+			lines = append(lines, widget.Render(th, append(styled.Line{{Text: " "}}, line...), width))
 		}
 	}
 	if rest := height - len(lines); rest > 2 {
@@ -39,32 +40,32 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 }
 
 // title says in a few words what the selector does.
-func (s *Screen) title(w *screen.World) widget.Line {
-	line := widget.Text(theme.Strong, "Selector")
-	add := func(role theme.Role, text string) { line = append(line, widget.Span{Text: "  " + text, Role: role}) }
+func (s *Screen) title(w *screen.World) styled.Line {
+	line := styled.Text(styled.Strong, "Selector")
+	add := func(role styled.Role, text string) { line = append(line, styled.Span{Text: "  " + text, Role: role}) }
 	a := s.answer
 	switch {
 	case w.Snapshot == nil:
-		add(theme.Dim, "waiting for the cluster")
+		add(styled.Dim, "waiting for the cluster")
 	case s.lab == nil || a == nil:
-		add(theme.Dim, "reading devices …")
+		add(styled.Dim, "reading devices …")
 	case strings.TrimSpace(s.ed.Text()) == "":
-		add(theme.Dim, "none yet; "+devices(len(s.lab.devices)))
+		add(styled.Dim, "none yet; "+devices(len(s.lab.devices)))
 	case a.text != s.ed.Text():
-		add(theme.Dim, "…")
+		add(styled.Dim, "…")
 	case a.trial.Check.Scheduler != nil:
-		add(theme.Bad, "does not compile")
+		add(styled.Bad, "does not compile")
 	default:
 		s.verdict(a, add)
 	}
 	if s.class != "" {
-		line = append(line, widget.Span{Text: "  behind class ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.class), Role: theme.Name})
+		line = append(line, styled.Span{Text: "  behind class ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(s.class), Role: styled.Name})
 	}
 	if s.source.ref.Kind != screen.None {
-		line = append(line, widget.Span{Text: "  of ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(s.source.String()), Role: theme.Name})
+		line = append(line, styled.Span{Text: "  of ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(s.source.String()), Role: styled.Name})
 	}
 	if a != nil && a.text == s.ed.Text() && a.trial.Check.Scheduler == nil && strings.TrimSpace(s.ed.Text()) != "" {
-		add(theme.Dim, a.cost())
+		add(styled.Dim, a.cost())
 	}
 	return line
 }
@@ -78,10 +79,10 @@ func (a *answer) cost() string {
 	return text
 }
 
-func (s *Screen) verdict(a *answer, add func(theme.Role, string)) {
-	role := theme.Good
+func (s *Screen) verdict(a *answer, add func(styled.Role, string)) {
+	role := styled.Good
 	if a.trial.Matched == 0 {
-		role = theme.Warn
+		role = styled.Warn
 	}
 	text := fmt.Sprintf("%d of %d match", a.trial.Matched, a.trial.Total())
 	if a.some {
@@ -89,10 +90,10 @@ func (s *Screen) verdict(a *answer, add func(theme.Role, string)) {
 	}
 	add(role, text)
 	if a.trial.Failed > 0 {
-		add(theme.Bad, fmt.Sprintf("fails on %d", a.trial.Failed))
+		add(styled.Bad, fmt.Sprintf("fails on %d", a.trial.Failed))
 	}
 	if accepted, _ := a.trial.Check.Accepted(); !accepted {
-		add(theme.Warn, "refused by the API server")
+		add(styled.Warn, "refused by the API server")
 	}
 }
 
@@ -113,7 +114,7 @@ func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string
 		if cursor >= 0 {
 			blank = " " + widget.Cursor(th, " ")
 		}
-		return []string{blank + " " + th.Paint(theme.Dim, widget.Cut(hint, width-4)), ""}, 1, 0
+		return []string{blank + " " + th.Paint(styled.Dim, styled.Cut(hint, width-4)), ""}, 1, 0
 	}
 	text := s.ed.Lines(s.width)
 	row, column := text.Find(s.ed.Cursor())
@@ -159,16 +160,16 @@ func (s *Screen) foremost() *selector.Finding {
 
 // adviceLines says what is wrong with the selector, what to write instead, and what a claim would get, in
 // at most height lines.
-func (s *Screen) adviceLines(width, height int) []widget.Line {
-	var out []widget.Line
+func (s *Screen) adviceLines(width, height int) []styled.Line {
+	var out []styled.Line
 	if s.uses.Running() {
-		out = append(out, widget.Text(theme.Dim, "asking the allocator …"))
+		out = append(out, styled.Text(styled.Dim, "asking the allocator …"))
 	}
 	if s.usage != nil {
 		out = append(out, s.usage.lines(width)...)
 	}
 	if s.lab != nil && s.lab.partial != "" {
-		out = append(out, widget.Text(theme.Warn, s.lab.partial))
+		out = append(out, styled.Text(styled.Warn, s.lab.partial))
 	}
 	if f := s.foremost(); f != nil {
 		out = append(out, s.findingLines(f, width, height-len(out))...)
@@ -176,7 +177,7 @@ func (s *Screen) adviceLines(width, height int) []widget.Line {
 			out = append(out, messageLines(&s.findings[i+1], width)...)
 		}
 	} else if e := s.compileError(); e != "" {
-		out = append(out, fold(widget.Text(theme.Bad, e), width)...)
+		out = append(out, fold(styled.Text(styled.Bad, e), width)...)
 	}
 	return out[:min(len(out), height)]
 }
@@ -196,15 +197,15 @@ func mark(severity selector.Severity) string {
 	return "! "
 }
 
-func messageLines(f *selector.Finding, width int) []widget.Line {
-	return fold(widget.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
+func messageLines(f *selector.Finding, width int) []styled.Line {
+	return fold(styled.Line{{Text: mark(f.Severity), Role: errorRole(f.Severity)}, {Text: inspect.Sanitize(f.Message)}}, width)
 }
 
 // findingLines is a finding with the corrected forms. Where there is little room, the first of these is
 // worth more than the end of a long message.
-func (s *Screen) findingLines(f *selector.Finding, width, height int) []widget.Line {
+func (s *Screen) findingLines(f *selector.Finding, width, height int) []styled.Line {
 	message := messageLines(f, width)
-	var instead []widget.Line
+	var instead []styled.Line
 	for i := range f.Suggestions {
 		lines := s.insteadLines(&f.Suggestions[i], width)
 		if i > 0 && len(message)+len(instead)+len(lines) > height {
@@ -214,22 +215,23 @@ func (s *Screen) findingLines(f *selector.Finding, width, height int) []widget.L
 	}
 	if room := max(1, height-len(instead)); len(message) > room {
 		message = message[:room]
-		message[room-1] = append(message[room-1], widget.Span{Text: "…", Role: theme.Dim})
+		last := &message[room-1]
+		*last = append(*last, styled.Span{Text: styled.Blanks(min(1, width-last.Width())) + styled.Ellipsis, Role: styled.Dim})
 	}
 	return append(message, instead...)
 }
 
-func (s *Screen) insteadLines(suggestion *selector.Suggestion, width int) []widget.Line {
-	head := widget.Line{{Text: "or ", Role: theme.Good}}
+func (s *Screen) insteadLines(suggestion *selector.Suggestion, width int) []styled.Line {
+	head := styled.Line{{Text: "or ", Role: styled.Good}}
 	if suggestion.Expression == s.suggestion() {
 		key := "r"
 		if s.mode == editing {
 			key = "^R"
 		}
-		head = widget.Line{{Text: key, Role: theme.Accent}, {Text: " instead: ", Role: theme.Good}}
+		head = styled.Line{{Text: key, Role: styled.Accent}, {Text: " instead: ", Role: styled.Good}}
 	}
 	effect := fmt.Sprintf("  %s: %s", inspect.Sanitize(suggestion.Effect), devices(suggestion.Matched))
-	return fold(append(append(head, paint(suggestion.Expression)...), widget.Span{Text: effect, Role: theme.Dim}), width)
+	return fold(append(append(head, paint(suggestion.Expression)...), styled.Span{Text: effect, Role: styled.Dim}), width)
 }
 
 func devices(n int) string {
@@ -239,39 +241,10 @@ func devices(n int) string {
 	return fmt.Sprintf("%d devices", n)
 }
 
-// fold breaks a line at blanks, and inside of words that are longer than a line. All lines but the first
-// are indented.
-func fold(line widget.Line, width int) []widget.Line {
-	const indent = 2
-	var out []widget.Line
-	current, column := widget.Line{}, 0
-	feed := func() {
-		out = append(out, current)
-		current, column = widget.Line{{Text: repeat(" ", indent)}}, indent
-	}
-	for _, span := range line {
-		for _, word := range strings.SplitAfter(span.Text, " ") {
-			need := widget.Width(strings.TrimRight(word, " "))
-			if column+need == width {
-				word = strings.TrimRight(word, " ")
-			}
-			if column+need > width && column > indent && need <= width-indent {
-				feed()
-			}
-			pieces := wrap(widget.Text(span.Role, word), max(1, width-column))
-			if len(pieces) > 1 {
-				pieces = append(pieces[:1], wrap(widget.Text(span.Role, word[len(pieces[0].String()):]), max(1, width-indent))...)
-			}
-			for i, piece := range pieces {
-				if i > 0 {
-					feed()
-				}
-				current = append(current, piece...)
-				column += piece.Width()
-			}
-		}
-	}
-	return append(out, current)
+// fold breaks a line at blanks and between the parts of an expression, and what is longer than a line anywhere. All
+// lines but the first are indented.
+func fold(line styled.Line, width int) []styled.Line {
+	return styled.Wrap(line, styled.Wrapping{Width: width, Rest: "  ", Break: true, Spans: true})
 }
 
 // panes draws the devices, the terms and the values in exactly height lines; top is the line that they
@@ -320,36 +293,36 @@ func beside(th *theme.Theme, left, right []string, width int) []string {
 		if i < len(right) {
 			b = right[i]
 		}
-		out[i] = ansi.Truncate(a, width, "") + repeat(" ", width-ansi.StringWidth(a)) + th.Paint(theme.Dim, "│") + b
+		out[i] = ansi.Truncate(a, width, "") + repeat(" ", width-ansi.StringWidth(a)) + th.Paint(styled.Dim, "│") + b
 	}
 	return out
 }
 
 // paneLines is a heading and lines, exactly height in all.
-func paneLines(th *theme.Theme, title widget.Line, lines []widget.Line, width, height int) []string {
+func paneLines(th *theme.Theme, title styled.Line, lines []styled.Line, width, height int) []string {
 	out := []string{widget.Rule(th, title, width)}
 	for i := 0; len(out) < height; i++ {
 		switch {
 		case i >= len(lines):
 			out = append(out, "")
 		case len(out) == height-1 && i+1 < len(lines):
-			out = append(out, widget.Text(theme.Dim, fmt.Sprintf(" … %d more lines", len(lines)-i)).Render(th, width))
+			out = append(out, widget.Render(th, styled.Text(styled.Dim, fmt.Sprintf(" … %d more lines", len(lines)-i)), width))
 		default:
-			out = append(out, append(widget.Line{{Text: " "}}, lines[i]...).Render(th, width))
+			out = append(out, widget.Render(th, append(styled.Line{{Text: " "}}, lines[i]...), width))
 		}
 	}
 	return out[:height]
 }
 
 func (s *Screen) devicesPane(th *theme.Theme, width, height int) []string {
-	title := widget.Text(theme.Title, "Devices")
+	title := styled.Text(styled.Title, "Devices")
 	if a := s.good; a != nil {
 		text := s.which.describe(a)
-		role := theme.Dim
+		role := styled.Dim
 		if s.stale() {
-			text, role = "of the selector before", theme.Warn
+			text, role = "of the selector before", styled.Warn
 		}
-		title = append(title, widget.Span{Text: " " + text, Role: role})
+		title = append(title, styled.Span{Text: " " + text, Role: role})
 	}
 	out := []string{widget.Rule(th, title, width)}
 	if height > 1 {
@@ -364,17 +337,17 @@ func (s *Screen) stale() bool {
 }
 
 func (s *Screen) termsPane(th *theme.Theme, width, height int) []string {
-	title := widget.Text(theme.Title, "Terms")
+	title := styled.Text(styled.Title, "Terms")
 	if id, ok := s.selected(); ok {
-		title = append(title, widget.Span{Text: " on ", Role: theme.Dim}, widget.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: theme.Name})
+		title = append(title, styled.Span{Text: " on ", Role: styled.Dim}, styled.Span{Text: inspect.Sanitize(id.Pool + "/" + id.Device), Role: styled.Name})
 	}
 	return paneLines(th, title, s.termLines(width-2), width, height)
 }
 
 func (s *Screen) valuesPane(th *theme.Theme, width, height int) []string {
-	title := widget.Text(theme.Title, "Values")
+	title := styled.Text(styled.Title, "Values")
 	if s.good != nil {
-		title = append(title, widget.Span{Text: " of " + devices(s.good.trial.Matched) + " that match", Role: theme.Dim})
+		title = append(title, styled.Span{Text: " of " + devices(s.good.trial.Matched) + " that match", Role: styled.Dim})
 	}
 	return paneLines(th, title, s.valueLines(width-2, height-1), width, height)
 }
@@ -419,8 +392,8 @@ func (s *Screen) Plain(w *screen.World, _ int) string {
 		if len(f.Values) > some {
 			text += ", …"
 		}
-		line := widget.Line{{Text: inspect.Sanitize(f.Field.Expression()), Role: theme.Name}}
-		lines = append(lines, widget.Line{line[0], {Text: fmt.Sprintf("  %s on %s: ", kind, devices(f.Total())), Role: theme.Dim}, {Text: inspect.Sanitize(text), Role: theme.Literal}}.Paint(w.Theme))
+		line := styled.Line{{Text: inspect.Sanitize(f.Field.Expression()), Role: styled.Name}}
+		lines = append(lines, w.Theme.PaintLine(styled.Line{line[0], {Text: fmt.Sprintf("  %s on %s: ", kind, devices(f.Total())), Role: styled.Dim}, {Text: inspect.Sanitize(text), Role: styled.Literal}}))
 	}
 	return strings.Join(lines, "\n")
 }

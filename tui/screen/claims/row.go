@@ -11,9 +11,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -121,41 +121,41 @@ func devices(allocation *resourcev1.AllocationResult) string {
 }
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, r.namespace) }},
-	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.name) }},
+	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.namespace) }},
+	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
-	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) widget.Line { return orDash(r.node) }},
-	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) widget.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
-	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(r.pods) }},
-	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, r.reason.text) }},
-	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
+	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) styled.Line { return orDash(r.node) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) styled.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.reason.text) }},
+	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
 }
 
-func orDash(s string) widget.Line {
+func orDash(s string) styled.Line {
 	if s == "" {
-		return widget.Text(theme.Dim, "–")
+		return styled.Text(styled.Dim, "–")
 	}
-	return widget.Text(theme.Plain, s)
+	return styled.Text(styled.Plain, s)
 }
 
-func stateCell(r *row) widget.Line {
+func stateCell(r *row) styled.Line {
 	switch r.state {
 	case inspect.ClaimPending:
 		switch {
 		case r.helped:
-			return widget.Text(theme.Supposed, "✓ helped")
+			return styled.Text(styled.Supposed, "✓ helped")
 		case r.released:
-			return widget.Text(theme.Supposed, "released")
+			return styled.Text(styled.Supposed, "released")
 		case r.reason.stuck():
-			return widget.Text(theme.Bad, "✗ stuck")
+			return styled.Text(styled.Bad, "✗ stuck")
 		}
-		return widget.Text(theme.Warn, "pending")
+		return styled.Text(styled.Warn, "pending")
 	case inspect.ClaimReserved:
-		return widget.Text(theme.Good, "reserved")
+		return styled.Text(styled.Good, "reserved")
 	case inspect.ClaimAllocated:
-		return widget.Text(theme.Plain, "allocated")
+		return styled.Text(styled.Plain, "allocated")
 	}
-	return widget.Text(theme.Warn, strings.ToLower(string(r.state)))
+	return styled.Text(styled.Warn, strings.ToLower(string(r.state)))
 }
 
 var groupings = []listing.Grouping[row]{

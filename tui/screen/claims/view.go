@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -35,32 +35,32 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	table := s.List.View(w, width, height-panel-1)
 	out := []string{widget.Fit(table, width, height-panel-1), widget.Rule(w.Theme, nil, width)}
 	for _, l := range lines {
-		out = append(out, " "+l.Render(w.Theme, width-1))
+		out = append(out, " "+widget.Render(w.Theme, l, width-1))
 	}
 	return strings.Join(out, "\n")
 }
 
 // sideLines is the explanation of the claim that is pointed at.
-func (s *Screen) sideLines(width int) []widget.Line {
+func (s *Screen) sideLines(width int) []styled.Line {
 	if !s.answer.Known {
 		return s.waiting()
 	}
 	if s.answer.Err != nil {
-		return []widget.Line{widget.Text(theme.Bad, inspect.Sanitize(s.answer.Err.Error()))}
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(s.answer.Err.Error()))}
 	}
-	return screen.Lines(text.Lines(s.answer.Value, text.Options{Width: width}))
+	return text.Lines(s.answer.Value, text.Options{Width: width})
 }
 
-func (s *Screen) waiting() []widget.Line {
+func (s *Screen) waiting() []styled.Line {
 	row := s.Row()
 	if row == nil {
 		return nil
 	}
-	return []widget.Line{{{Text: row.namespace + "/" + row.name, Role: theme.Name}, {Text: "  " + row.reason.text}}}
+	return []styled.Line{{{Text: row.namespace + "/" + row.name, Role: styled.Name}, {Text: "  " + row.reason.text}}}
 }
 
 // panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
-func (s *Screen) panel(width, height int) []widget.Line {
+func (s *Screen) panel(width, height int) []styled.Line {
 	row := s.Row()
 	if row == nil {
 		return nil
@@ -69,21 +69,21 @@ func (s *Screen) panel(width, height int) []widget.Line {
 		return s.waiting()
 	}
 	e := s.answer.Value
-	lines := []widget.Line{headline(row, e)}
+	lines := []styled.Line{headline(row, e)}
 	if row.reason.stuck() {
-		lines = append(lines, wrap(theme.Plain, row.reason.text, width, 1+height/6)...)
+		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)
 	}
 	if e.Allocation != nil {
 		lines = append(lines, held(e.Allocation))
 	}
 	if row.helped {
-		lines = append(lines, widget.Text(theme.Supposed, "as is supposed; as things are, it is stuck"))
+		lines = append(lines, styled.Text(styled.Supposed, "as is supposed; as things are, it is stuck"))
 	}
 	for _, n := range e.Waits {
 		if row.released || row.helped {
 			break // what was said of the cluster as it is
 		}
-		lines = append(lines, wrap(theme.Dim, inspect.Sanitize(n.Message), width, 1)...)
+		lines = append(lines, clip(styled.Dim, inspect.Sanitize(n.Message), width, 1)...)
 	}
 	if len(e.Fixes) > 0 && height > 2 {
 		lines = lines[:min(len(lines), height-1)]
@@ -93,26 +93,26 @@ func (s *Screen) panel(width, height int) []widget.Line {
 		if i == 0 {
 			label = "try: "
 		}
-		lines = append(lines, widget.Line{{Text: label, Role: theme.Good}, {Text: inspect.Sanitize(fix.Message)}, {Text: where(fix), Role: theme.Dim}})
+		lines = append(lines, styled.Line{{Text: label, Role: styled.Good}, {Text: inspect.Sanitize(fix.Message)}, {Text: where(fix), Role: styled.Dim}})
 	}
 	return lines[:min(len(lines), height)]
 }
 
 // headline is the answer, with the colour of the verdict and a mark that says the same.
-func headline(row *row, e *explain.Explanation) widget.Line {
-	mark, role := "✓ ", theme.Good
+func headline(row *row, e *explain.Explanation) styled.Line {
+	mark, role := "✓ ", styled.Good
 	switch e.Verdict {
 	case explain.Unsatisfiable, explain.Invalid:
-		mark, role = "✗ ", theme.Bad
+		mark, role = "✗ ", styled.Bad
 	case explain.Unknown:
-		mark, role = "? ", theme.Warn
+		mark, role = "? ", styled.Warn
 	}
 	name := row.namespace + "/" + row.name
-	return widget.Line{{Text: mark, Role: role}, {Text: name, Role: theme.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: theme.Strong}}
+	return styled.Line{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
 }
 
 // held lists devices: "gpu-a-01: gpu-0 gpu-1".
-func held(a *explain.Allocation) widget.Line {
+func held(a *explain.Allocation) styled.Line {
 	names := make([]string, 0, len(a.Devices))
 	for _, d := range a.Devices {
 		name := d.ID.Device
@@ -121,9 +121,9 @@ func held(a *explain.Allocation) widget.Line {
 		}
 		names = append(names, inspect.Sanitize(name))
 	}
-	line := widget.Line{{Text: strings.Join(names, " ")}}
+	line := styled.Line{{Text: strings.Join(names, " ")}}
 	if a.Node != "" {
-		line = append(widget.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: theme.Name}}, line...)
+		line = append(styled.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: styled.Name}}, line...)
 	}
 	return line
 }
@@ -138,19 +138,19 @@ func where(fix explain.Fix) string {
 	return ""
 }
 
-// wrap breaks a text into at most n lines.
-func wrap(role theme.Role, s string, width, n int) []widget.Line {
-	lines := widget.Wrap(s, width)
+// clip breaks a text into at most n lines; an ellipsis shows that there would be more.
+func clip(role styled.Role, s string, width, n int) []styled.Line {
+	lines := styled.WrapText(s, width)
 	if len(lines) > n {
-		lines[n-1] = widget.Cut(lines[n-1]+" "+lines[n], width)
+		lines[n-1] = styled.Cut(lines[n-1]+" "+lines[n], width)
 		if !strings.HasSuffix(lines[n-1], "…") {
-			lines[n-1] = widget.Cut(lines[n-1], width-1) + "…"
+			lines[n-1] = styled.Cut(lines[n-1], width-1) + "…"
 		}
 		lines = lines[:n]
 	}
-	out := make([]widget.Line, len(lines))
+	out := make([]styled.Line, len(lines))
 	for i, l := range lines {
-		out[i] = widget.Text(role, l)
+		out[i] = styled.Text(role, l)
 	}
 	return out
 }

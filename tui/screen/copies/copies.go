@@ -8,9 +8,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -42,11 +42,11 @@ func count(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Fit, 
 
 // lines shows the total, the nodes on which copies fit, and, taken together by what is in the way, those on
 // which none does.
-func lines(f *explain.Fit, o reading.Layout) []widget.Line {
-	lines := []widget.Line{headline(f), nil}
+func lines(f *explain.Fit, o reading.Layout) []styled.Line {
+	lines := []styled.Line{headline(f), nil}
 	wide := 4
 	for _, n := range f.Nodes {
-		wide = max(wide, widget.Width(inspect.Sanitize(string(n.Node))))
+		wide = max(wide, styled.Width(inspect.Sanitize(string(n.Node))))
 	}
 	wide = min(wide, o.Width/3)
 	most := 1
@@ -69,18 +69,18 @@ func lines(f *explain.Fit, o reading.Layout) []widget.Line {
 		if lines[len(lines)-1] != nil {
 			lines = append(lines, nil)
 		}
-		lines = append(lines, widget.Text(theme.Strong, "None fits on"))
+		lines = append(lines, styled.Text(styled.Strong, "None fits on"))
 	}
 	lines = append(lines, refusals(order, none, o.Width)...)
 	for _, p := range f.Partial {
-		lines = append(lines, nil, widget.Text(theme.Warn, inspect.Sanitize(p)))
+		lines = append(lines, nil, styled.Text(styled.Warn, inspect.Sanitize(p)))
 	}
 	return lines
 }
 
 // refusals are the nodes on which none fits, by what is in the way.
-func refusals(order []string, none map[string][]explain.NodeFit, width int) []widget.Line {
-	var lines []widget.Line
+func refusals(order []string, none map[string][]explain.NodeFit, width int) []styled.Line {
+	var lines []styled.Line
 	wide := 0
 	who := make([]string, len(order))
 	for i, message := range order {
@@ -89,44 +89,44 @@ func refusals(order []string, none map[string][]explain.NodeFit, width int) []wi
 		if len(nodes) > 1 {
 			who[i] = fmt.Sprintf("%s and %d more", who[i], len(nodes)-1)
 		}
-		wide = min(max(wide, widget.Width(who[i])), width/3)
+		wide = min(max(wide, styled.Width(who[i])), width/3)
 	}
 	for i, message := range order {
-		label := widget.Span{Text: "  " + widget.Pad(who[i], wide) + "  ", Role: theme.Name}
-		for _, text := range widget.Wrap(inspect.Sanitize(message), max(10, width-wide-4)) {
-			lines = append(lines, widget.Line{label, {Text: text}})
-			label.Text = widget.Pad("", wide+4)
+		label := styled.Span{Text: "  " + styled.Pad(who[i], wide) + "  ", Role: styled.Name}
+		for _, text := range styled.WrapText(inspect.Sanitize(message), max(10, width-wide-4)) {
+			lines = append(lines, styled.Line{label, {Text: text}})
+			label.Text = styled.Pad("", wide+4)
 		}
 	}
 	return lines
 }
 
-func headline(f *explain.Fit) widget.Line {
+func headline(f *explain.Fit) styled.Line {
 	name := inspect.Sanitize(f.Subject.Namespace + "/" + f.Subject.Name)
 	number := fmt.Sprint(f.Total)
 	if f.AtLeast {
 		number = "at least " + number
 	}
-	role, mark := theme.Good, "✓ "
+	role, mark := styled.Good, "✓ "
 	if f.Total == 0 {
-		role, mark = theme.Bad, "✗ "
+		role, mark = styled.Bad, "✗ "
 	}
 	what := " more copies of "
 	if f.Total == 1 && !f.AtLeast {
 		what = " more copy of "
 	}
-	return widget.Line{{Text: mark + number, Role: role}, {Text: what}, {Text: name, Role: theme.Name}, {Text: " fit now"}}
+	return styled.Line{{Text: mark + number, Role: role}, {Text: what}, {Text: name, Role: styled.Name}, {Text: " fit now"}}
 }
 
-func nodeLine(n explain.NodeFit, wide, most, width int) widget.Line {
+func nodeLine(n explain.NodeFit, wide, most, width int) styled.Line {
 	count := fmt.Sprintf("%4d  ", n.Copies)
 	if n.AtLeast {
 		count = fmt.Sprintf("≥%3d  ", n.Copies)
 	}
-	line := widget.Line{{Text: "  " + widget.Pad(inspect.Sanitize(string(n.Node)), wide), Role: theme.Name}, {Text: count, Role: theme.Strong}}
-	line = append(line, widget.Bar(float64(n.Copies)/float64(most), 10, theme.Good)...)
+	line := styled.Line{{Text: "  " + styled.Pad(inspect.Sanitize(string(n.Node)), wide), Role: styled.Name}, {Text: count, Role: styled.Strong}}
+	line = append(line, widget.Bar(float64(n.Copies)/float64(most), 10, styled.Good)...)
 	if room := width - line.Width() - 8; room > 10 && n.Limit.Message != "" {
-		line = append(line, widget.Span{Text: "  then: " + widget.Cut(inspect.Sanitize(n.Limit.Message), room), Role: theme.Dim})
+		line = append(line, styled.Span{Text: "  then: " + styled.Cut(inspect.Sanitize(n.Limit.Message), room), Role: styled.Dim})
 	}
 	return line
 }

@@ -9,9 +9,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
@@ -76,7 +75,7 @@ func (s *sheet) request(name string, r wanted) {
 	if r.mode == resourcev1.DeviceAllocationModeAll {
 		count = "all of "
 	}
-	s.spans(name, widget.Span{Text: count}, named(r.class))
+	s.spans(name, styled.Span{Text: count}, named(r.class))
 	for _, sel := range r.selectors {
 		if sel.CEL != nil {
 			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
@@ -100,7 +99,7 @@ func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
 		id := inspect.DeviceOf(r)
-		spans := []widget.Span{named(id.String())}
+		spans := []styled.Span{named(id.String())}
 		if r.AdminAccess != nil && *r.AdminAccess {
 			spans = append(spans, dim("  admin access"))
 		}
@@ -115,14 +114,14 @@ func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 }
 
 // deviceRemark says what is wrong with a device that is held.
-func deviceRemark(w *screen.World, id inspect.DeviceID) []widget.Span {
+func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	d, ok := screen.FindDevice(w, screen.DeviceRef(id))
 	if !ok {
-		return []widget.Span{{Text: "  is no longer published", Role: theme.Bad}}
+		return []styled.Span{{Text: "  is no longer published", Role: styled.Bad}}
 	}
-	var spans []widget.Span
+	var spans []styled.Span
 	for i := range d.Device.Taints {
-		spans = append(spans, widget.Span{Text: "  " + explain.FormatTaint(&d.Device.Taints[i]), Role: theme.Warn})
+		spans = append(spans, styled.Span{Text: "  " + explain.FormatTaint(&d.Device.Taints[i]), Role: styled.Warn})
 	}
 	return spans
 }
@@ -135,11 +134,11 @@ func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, id inspect.DeviceID) {
 			continue
 		}
 		for _, condition := range d.Conditions {
-			role := theme.Good
+			role := styled.Good
 			if condition.Status != "True" {
-				role = theme.Warn
+				role = styled.Warn
 			}
-			s.spans("", widget.Span{Text: condition.Type + "=" + string(condition.Status), Role: role}, dim("  "+condition.Message))
+			s.spans("", styled.Span{Text: condition.Type + "=" + string(condition.Status), Role: role}, dim("  "+condition.Message))
 		}
 		if n := d.NetworkData; n != nil {
 			s.field("", strings.TrimSpace(fmt.Sprintf("interface %s %s %s", n.InterfaceName, n.HardwareAddress, strings.Join(n.IPs, " "))))
@@ -160,7 +159,7 @@ func (s *sheet) pods(w *screen.World, ref inspect.ClaimRef) {
 			s.spans("pod", named(p.Name), dim("  could not be read"))
 			continue
 		}
-		s.spans("pod", named(p.Name), widget.Span{Text: "  " + string(pod.Status.Phase)}, dim(onNode(pod)))
+		s.spans("pod", named(p.Name), styled.Span{Text: "  " + string(pod.Status.Phase)}, dim(onNode(pod)))
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 				s.field("", strings.Join(strings.Fields(c.Message), " "))

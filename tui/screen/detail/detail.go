@@ -8,10 +8,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Kinds are the kinds of objects that have a page.
@@ -22,7 +21,7 @@ func New(ref screen.Ref) screen.Screen {
 	return reading.New(reading.Config[*sheet]{
 		Ref:   ref,
 		Ask:   func(_ context.Context, w *screen.World) (*sheet, error) { return describe(w, ref) },
-		Lines: func(s *sheet, o reading.Layout) []widget.Line { return s.lines(o.Width) },
+		Lines: func(s *sheet, o reading.Layout) []styled.Line { return s.lines(o.Width) },
 	})
 }
 
@@ -58,9 +57,9 @@ func (s *sheet) title(w *screen.World, o screen.Object, what string) {
 	if o.GetNamespace() != "" {
 		name = o.GetNamespace() + "/" + name
 	}
-	line := widget.Line{{Text: inspect.Sanitize(name), Role: theme.Name}, {Text: "  " + what, Role: theme.Strong}}
+	line := styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  " + what, Role: styled.Strong}}
 	if age := screen.Age(w.Snapshot, o.GetCreationTimestamp().Time); age >= 0 {
-		line = append(line, widget.Span{Text: "  " + screen.FormatAge(age) + " old", Role: theme.Dim})
+		line = append(line, styled.Span{Text: "  " + screen.FormatAge(age) + " old", Role: styled.Dim})
 	}
 	s.head(line)
 }

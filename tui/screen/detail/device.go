@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
-	s.head(widget.Line{
-		{Text: inspect.Sanitize(d.ID.String()), Role: theme.Name},
+	s.head(styled.Line{
+		{Text: inspect.Sanitize(d.ID.String()), Role: styled.Name},
 		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.StateRole(d.State)},
 	})
 	s.field("note", d.Note)
 	s.field("node", string(d.Node))
 	s.field("slice", d.Slice.Name)
 	for i := range d.Device.Taints {
-		s.spans("taint", widget.Span{Text: explain.FormatTaint(&d.Device.Taints[i]), Role: theme.Warn})
+		s.spans("taint", styled.Span{Text: explain.FormatTaint(&d.Device.Taints[i]), Role: styled.Warn})
 	}
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
@@ -43,7 +43,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 			s.field(string(name), total.String())
 			continue
 		}
-		s.spans(string(name), append(widget.Bar(share(used, total), 20, theme.Shared), widget.Span{Text: fmt.Sprintf(" %s of %s used", used.String(), total.String())})...)
+		s.spans(string(name), append(widget.Bar(share(used, total), 20, styled.Shared), styled.Span{Text: fmt.Sprintf(" %s of %s used", used.String(), total.String())})...)
 	}
 	if len(d.Device.Attributes) > 0 {
 		s.section("Attributes")
@@ -65,9 +65,9 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 	}
 	s.section("Held by")
 	for _, h := range d.Holders {
-		spans := []widget.Span{named(h.Claim.String())}
+		spans := []styled.Span{named(h.Claim.String())}
 		if claim, ok := w.Snapshot.Claim(h.Claim); ok {
-			spans = append(spans, widget.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))},
+			spans = append(spans, styled.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))},
 				dim("  "+screen.FormatAge(screen.Age(w.Snapshot, claim.CreationTimestamp.Time))))
 		}
 		if h.Admin() {
@@ -108,8 +108,8 @@ func (s *sheet) node(w *screen.World, n *corev1.Node) {
 		s.section("Devices")
 		for _, driver := range sortedKeys(nodes[at].Drivers) {
 			c := nodes[at].Drivers[driver]
-			bar := widget.Bar(float64(c.Total-c.Free)/float64(max(1, c.Total)), 20, theme.Used)
-			s.spans(driver, append(bar, widget.Span{Text: fmt.Sprintf(" %d of %d free", c.Free, c.Total)})...)
+			bar := widget.Bar(float64(c.Total-c.Free)/float64(max(1, c.Total)), 20, styled.Used)
+			s.spans(driver, append(bar, styled.Span{Text: fmt.Sprintf(" %d of %d free", c.Free, c.Total)})...)
 		}
 	}
 	s.nodeDevices(w, n.Name)
@@ -136,12 +136,12 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 			driver = d.ID.Driver
 			s.section("%s", driver)
 		}
-		spans := []widget.Span{{Text: widget.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
+		spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
 		for _, h := range d.Holders {
 			spans = append(spans, named("  "+h.Claim.String()))
 		}
 		for j := range d.Device.Taints {
-			spans = append(spans, widget.Span{Text: "  " + explain.FormatTaint(&d.Device.Taints[j]), Role: theme.Warn})
+			spans = append(spans, styled.Span{Text: "  " + explain.FormatTaint(&d.Device.Taints[j]), Role: styled.Warn})
 		}
 		s.spans(d.ID.Device, append(spans, dim("  "+d.Note))...)
 	}
@@ -161,9 +161,9 @@ func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
 		case name == "":
 			s.field(entry.Name, "none is needed")
 		case !found:
-			s.spans(entry.Name, named(name), widget.Span{Text: "  does not exist", Role: theme.Bad})
+			s.spans(entry.Name, named(name), styled.Span{Text: "  does not exist", Role: styled.Bad})
 		default:
-			s.spans(entry.Name, named(name), widget.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))})
+			s.spans(entry.Name, named(name), styled.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))})
 		}
 	}
 	s.section("Conditions")

@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // sheet is text in sections of named fields. What is put into it is sanitised here.
@@ -16,10 +15,10 @@ type sheet struct{ parts []part }
 type part struct {
 	heading bool
 	name    string
-	line    widget.Line
+	line    styled.Line
 }
 
-func (s *sheet) head(line widget.Line) {
+func (s *sheet) head(line styled.Line) {
 	s.parts = append(s.parts, part{heading: true, line: line})
 }
 
@@ -28,18 +27,18 @@ func (s *sheet) section(format string, args ...any) {
 	if len(s.parts) > 0 {
 		s.parts = append(s.parts, part{heading: true})
 	}
-	s.head(widget.Text(theme.Strong, inspect.Sanitize(fmt.Sprintf(format, args...))))
+	s.head(styled.Text(styled.Strong, inspect.Sanitize(fmt.Sprintf(format, args...))))
 }
 
 // field adds a field; an empty value leaves it out.
 func (s *sheet) field(name, value string) { s.spans(name, plain(value)...) }
 
 // spans adds a field of several pieces.
-func (s *sheet) spans(name string, spans ...widget.Span) {
-	line := widget.Line{}
+func (s *sheet) spans(name string, spans ...styled.Span) {
+	line := styled.Line{}
 	for _, span := range spans {
 		if span.Text != "" {
-			line = append(line, widget.Span{Text: inspect.Sanitize(span.Text), Role: span.Role})
+			line = append(line, styled.Span{Text: inspect.Sanitize(span.Text), Role: span.Role})
 		}
 	}
 	if len(line) > 0 {
@@ -47,36 +46,36 @@ func (s *sheet) spans(name string, spans ...widget.Span) {
 	}
 }
 
-func plain(s string) []widget.Span { return []widget.Span{{Text: s}} }
+func plain(s string) []styled.Span { return []styled.Span{{Text: s}} }
 
-func named(s string) widget.Span { return widget.Span{Text: s, Role: theme.Name} }
+func named(s string) styled.Span { return styled.Span{Text: s, Role: styled.Name} }
 
-func dim(s string) widget.Span { return widget.Span{Text: s, Role: theme.Dim} }
+func dim(s string) styled.Span { return styled.Span{Text: s, Role: styled.Dim} }
 
 // lines lays the sheet out: values stand below each other, and long ones are wrapped.
-func (s *sheet) lines(width int) []widget.Line {
+func (s *sheet) lines(width int) []styled.Line {
 	wide := 0
 	for _, p := range s.parts {
-		wide = max(wide, widget.Width(p.name))
+		wide = max(wide, styled.Width(p.name))
 	}
 	wide = min(wide, width/3)
-	var lines []widget.Line
+	var lines []styled.Line
 	for _, p := range s.parts {
 		if p.heading {
 			lines = append(lines, p.line)
 			continue
 		}
-		label := widget.Span{Text: "  " + widget.Pad(p.name, wide) + "  ", Role: theme.Dim}
+		label := styled.Span{Text: "  " + styled.Pad(p.name, wide) + "  ", Role: styled.Dim}
 		room := max(10, width-wide-4)
 		if p.line.Width() <= room || len(p.line) > 1 {
-			lines = append(lines, append(widget.Line{label}, p.line...))
+			lines = append(lines, append(styled.Line{label}, p.line...))
 			continue
 		}
-		for i, text := range widget.Wrap(p.line[0].Text, room) {
+		for i, text := range styled.WrapText(p.line[0].Text, room) {
 			if i > 0 {
 				label.Text = strings.Repeat(" ", wide+4)
 			}
-			lines = append(lines, widget.Line{label, {Text: text, Role: p.line[0].Role}})
+			lines = append(lines, styled.Line{label, {Text: text, Role: p.line[0].Role}})
 		}
 	}
 	return lines

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -66,17 +66,17 @@ func (c *counterSet) name() string {
 }
 
 // setHeading shows what is left of the counters above the devices that draw on them.
-func setHeading(group string, rows []*row) widget.Line {
+func setHeading(group string, rows []*row) styled.Line {
 	if group == "" {
 		return heading("devices without counters", rows)
 	}
 	set := rows[0].set
-	line := widget.Line{{Text: inspect.Sanitize(group), Role: theme.Strong}}
+	line := styled.Line{{Text: inspect.Sanitize(group), Role: styled.Strong}}
 	for _, name := range slices.Sorted(maps.Keys(set.total)) {
 		total, used := set.total[name], set.used[name]
-		line = append(line, widget.Span{Text: "  " + inspect.Sanitize(name) + " ", Role: theme.Dim})
-		line = append(line, widget.Bar(used.AsApproximateFloat64()/max(1e-9, total.AsApproximateFloat64()), 8, theme.Used)...)
-		line = append(line, widget.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
+		line = append(line, styled.Span{Text: "  " + inspect.Sanitize(name) + " ", Role: styled.Dim})
+		line = append(line, widget.Bar(used.AsApproximateFloat64()/max(1e-9, total.AsApproximateFloat64()), 8, styled.Used)...)
+		line = append(line, styled.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
 	}
 	return line
 }

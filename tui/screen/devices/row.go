@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -45,21 +45,21 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 }
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "DEVICE", Min: 10, Max: 40}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, inspect.Sanitize(r.status.ID.Device)) }},
-	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
-	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 4}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
-	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 5}, Cell: func(r *row) widget.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
-	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) widget.Line { return orDash(model(r.status.Device)) }},
+	{Column: widget.Column{Title: "DEVICE", Min: 10, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
+	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
+	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
+	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
+	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(model(r.status.Device)) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.status.State), rank(b.status.State)) }},
 	{Column: widget.Column{Title: "USED", Rank: 3, Min: 8, Max: 24}, Cell: usedCell},
 	{Column: widget.Column{Title: "HOLDER", Min: 16, Max: 80, Rank: 1}, Cell: holderCell},
 }
 
-func orDash(s string) widget.Line {
+func orDash(s string) styled.Line {
 	if s == "" {
-		return widget.Text(theme.Dim, "–")
+		return styled.Text(styled.Dim, "–")
 	}
-	return widget.Text(theme.Plain, inspect.Sanitize(s))
+	return styled.Text(styled.Plain, inspect.Sanitize(s))
 }
 
 // marks are the signs of states, as in the picture of the nodes.
@@ -67,8 +67,8 @@ var marks = map[inspect.DeviceState]string{
 	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
 }
 
-func stateCell(r *row) widget.Line {
-	return widget.Text(screen.StateRole(r.status.State), marks[r.status.State]+" "+strings.ToLower(string(r.status.State)))
+func stateCell(r *row) styled.Line {
+	return styled.Text(screen.StateRole(r.status.State), marks[r.status.State]+" "+strings.ToLower(string(r.status.State)))
 }
 
 func rank(s inspect.DeviceState) int {
@@ -76,7 +76,7 @@ func rank(s inspect.DeviceState) int {
 }
 
 // usedCell is a bar of the capacity that is used up most.
-func usedCell(r *row) widget.Line {
+func usedCell(r *row) styled.Line {
 	best, name := -1.0, resourcev1.QualifiedName("")
 	for n, used := range r.status.Used {
 		total, ok := r.status.Device.Capacity[n]
@@ -92,32 +92,32 @@ func usedCell(r *row) widget.Line {
 		return nil
 	}
 	used, total := r.status.Used[name], r.status.Device.Capacity[name].Value
-	return append(widget.Bar(best, 8, theme.Shared), widget.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
+	return append(widget.Bar(best, 8, styled.Shared), styled.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
 }
 
 // holderCell is who holds the device, and otherwise why it cannot be had.
-func holderCell(r *row) widget.Line {
+func holderCell(r *row) styled.Line {
 	line := r.holders(func(h inspect.Holder) string { return inspect.Sanitize(h.Claim.String()) })
 	for i := range r.status.Device.Taints {
-		line = append(line, widget.Span{Text: sep(line) + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: theme.Warn})
+		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
 	}
 	if r.status.Note != "" {
-		line = append(line, widget.Span{Text: sep(line) + inspect.Sanitize(r.status.Note), Role: theme.Dim})
+		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(r.status.Note), Role: styled.Dim})
 	}
 	if line == nil {
-		return widget.Text(theme.Dim, "–")
+		return styled.Text(styled.Dim, "–")
 	}
 	return line
 }
 
 // holders lists who holds the device; those with admin access, who take nothing from others, come last.
-func (r *row) holders(name func(inspect.Holder) string) widget.Line {
-	var line, admins widget.Line
+func (r *row) holders(name func(inspect.Holder) string) styled.Line {
+	var line, admins styled.Line
 	for _, h := range r.status.Holders {
 		if h.Admin() {
-			admins = append(admins, widget.Span{Text: ", " + name(h) + " (admin)"})
+			admins = append(admins, styled.Span{Text: ", " + name(h) + " (admin)"})
 		} else {
-			line = append(line, widget.Span{Text: sep(line) + name(h)})
+			line = append(line, styled.Span{Text: sep(line) + name(h)})
 		}
 	}
 	if len(line) == 0 && len(admins) > 0 {
@@ -127,31 +127,31 @@ func (r *row) holders(name func(inspect.Holder) string) widget.Line {
 }
 
 // panel says of the selected device what has no room in its row: which it is, and who has it, with pods.
-func (r *row) panel(w *screen.World) []widget.Line {
+func (r *row) panel(w *screen.World) []styled.Line {
 	id := r.status.ID
-	first := widget.Line{{Text: "  " + inspect.Sanitize(id.String()), Role: theme.Name}}
+	first := styled.Line{{Text: "  " + inspect.Sanitize(id.String()), Role: styled.Name}}
 	if node := string(r.status.Node); node != "" && node != id.Pool {
-		first = append(first, widget.Span{Text: "  on " + inspect.Sanitize(node)})
+		first = append(first, styled.Span{Text: "  on " + inspect.Sanitize(node)})
 	}
 	if m := model(r.status.Device); m != "" {
-		first = append(first, widget.Span{Text: "  " + inspect.Sanitize(m)})
+		first = append(first, styled.Span{Text: "  " + inspect.Sanitize(m)})
 	}
-	first = append(first, widget.Span{Text: "  "})
+	first = append(first, styled.Span{Text: "  "})
 	first = append(first, stateCell(r)...)
 	held := r.holders(func(h inspect.Holder) string { return holderText(w, h) })
 	if held != nil {
-		held = append(widget.Line{{Text: "  held by ", Role: theme.Dim}}, held...)
+		held = append(styled.Line{{Text: "  held by ", Role: styled.Dim}}, held...)
 	}
 	for i := range r.status.Device.Taints {
-		held = append(held, widget.Span{Text: "  taint " + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: theme.Warn})
+		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
 	}
 	if r.status.Note != "" {
-		held = append(held, widget.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: theme.Dim})
+		held = append(held, styled.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: styled.Dim})
 	}
 	if held == nil {
-		held = widget.Text(theme.Dim, "  nobody holds it")
+		held = styled.Text(styled.Dim, "  nobody holds it")
 	}
-	return []widget.Line{first, held}
+	return []styled.Line{first, held}
 }
 
 // holderText is a claim with the pods that use it.
@@ -166,7 +166,7 @@ func holderText(w *screen.World, h inspect.Holder) string {
 	return text
 }
 
-func sep(line widget.Line) string {
+func sep(line styled.Line) string {
 	if len(line) == 0 {
 		return ""
 	}
@@ -208,7 +208,7 @@ var groupings = []listing.Grouping[row]{
 }
 
 // heading sums up a group: how much of it is taken.
-func heading(group string, rows []*row) widget.Line {
+func heading(group string, rows []*row) styled.Line {
 	free := 0
 	for _, r := range rows {
 		if r.status.State == inspect.DeviceFree {
@@ -218,9 +218,9 @@ func heading(group string, rows []*row) widget.Line {
 	if group == "" {
 		group = "none"
 	}
-	line := widget.Line{{Text: inspect.Sanitize(group) + "  ", Role: theme.Strong}}
-	line = append(line, widget.Bar(float64(len(rows)-free)/float64(len(rows)), 10, theme.Used)...)
-	return append(line, widget.Span{Text: fmt.Sprintf("  %d of %d free", free, len(rows)), Role: theme.Dim})
+	line := styled.Line{{Text: inspect.Sanitize(group) + "  ", Role: styled.Strong}}
+	line = append(line, widget.Bar(float64(len(rows)-free)/float64(len(rows)), 10, styled.Used)...)
+	return append(line, styled.Span{Text: fmt.Sprintf("  %d of %d free", free, len(rows)), Role: styled.Dim})
 }
 
 func whyEmpty(w *screen.World) string {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Kinds are the kinds of objects that can be explained.
@@ -20,8 +20,8 @@ func New(ref screen.Ref) screen.Screen {
 	return reading.New(reading.Config[*explain.Explanation]{
 		Ref: ref, More: "every node, and what becomes of the devices on it",
 		Ask: func(ctx context.Context, w *screen.World) (*explain.Explanation, error) { return ask(ctx, w, ref) },
-		Lines: func(e *explain.Explanation, o reading.Layout) []widget.Line {
-			return screen.Lines(text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose}))
+		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
+			return text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})
 		},
 	})
 }

@@ -8,10 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
 // Kinds are the kinds of objects that can be shown.
@@ -22,15 +21,15 @@ var Kinds = []screen.Kind{
 
 // New makes the page for an object.
 func New(ref screen.Ref) screen.Screen {
-	return reading.New(reading.Config[[]widget.Line]{
+	return reading.New(reading.Config[[]styled.Line]{
 		Ref:   ref,
-		Ask:   func(_ context.Context, w *screen.World) ([]widget.Line, error) { return lines(w, ref) },
-		Lines: func(lines []widget.Line, _ reading.Layout) []widget.Line { return lines },
+		Ask:   func(_ context.Context, w *screen.World) ([]styled.Line, error) { return lines(w, ref) },
+		Lines: func(lines []styled.Line, _ reading.Layout) []styled.Line { return lines },
 	})
 }
 
 // lines are the object as YAML. Of a device it is the slice that publishes it, beginning with the device.
-func lines(w *screen.World, ref screen.Ref) ([]widget.Line, error) {
+func lines(w *screen.World, ref screen.Ref) ([]styled.Line, error) {
 	object, kind, ok := screen.Find(w, ref)
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
@@ -48,21 +47,21 @@ func lines(w *screen.World, ref screen.Ref) ([]widget.Line, error) {
 	return encode(object)
 }
 
-func device(d inspect.DeviceStatus) ([]widget.Line, error) {
+func device(d inspect.DeviceStatus) ([]styled.Line, error) {
 	lines, err := encode(d.Device)
 	if err != nil {
 		return nil, err
 	}
 	head := fmt.Sprintf("# in ResourceSlice %s, with the taints of DeviceTaintRules", inspect.Sanitize(d.Slice.Name))
-	return append([]widget.Line{widget.Text(theme.Dim, head)}, lines...), nil
+	return append([]styled.Line{styled.Text(styled.Dim, head)}, lines...), nil
 }
 
-func encode(value any) ([]widget.Line, error) {
+func encode(value any) ([]styled.Line, error) {
 	data, err := yaml.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
-	var lines []widget.Line
+	var lines []styled.Line
 	for line := range strings.SplitSeq(strings.TrimRight(string(data), "\n"), "\n") {
 		lines = append(lines, paint(inspect.Sanitize(line)))
 	}
@@ -70,10 +69,10 @@ func encode(value any) ([]widget.Line, error) {
 }
 
 // paint tells keys from values.
-func paint(line string) widget.Line {
+func paint(line string) styled.Line {
 	key, value, ok := strings.Cut(line, ":")
 	if !ok || strings.ContainsAny(strings.TrimLeft(key, " -"), ` "'`) {
-		return widget.Text(theme.Plain, line)
+		return styled.Text(styled.Plain, line)
 	}
-	return widget.Line{{Text: key, Role: theme.Name}, {Text: ":", Role: theme.Dim}, {Text: value}}
+	return styled.Line{{Text: key, Role: styled.Name}, {Text: ":", Role: styled.Dim}, {Text: value}}
 }

@@ -7,10 +7,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -91,10 +91,10 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 }
 
 // legend explains the cells.
-func legend() widget.Line {
-	line := widget.Line{{Text: "  "}}
+func legend() styled.Line {
+	line := styled.Line{{Text: "  "}}
 	for _, c := range cells {
-		line = append(line, widget.Span{Text: c.mark, Role: c.role}, widget.Span{Text: " " + c.name + "   ", Role: theme.Dim})
+		line = append(line, styled.Span{Text: c.mark, Role: c.role}, styled.Span{Text: " " + c.name + "   ", Role: styled.Dim})
 	}
 	return line
 }
@@ -105,11 +105,11 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 		return s.List.View(w, width, height)
 	}
 	lines := []string{widget.Fit(s.List.View(w, width, height-3), width, height-3), widget.Rule(w.Theme, nil, width)}
-	remark := widget.Line{}
+	remark := styled.Line{}
 	if row := s.Row(); row != nil {
 		remark = row.sentence()
 	}
-	return strings.Join(append(lines, remark.Render(w.Theme, width), legend().Render(w.Theme, width)), "\n")
+	return strings.Join(append(lines, widget.Render(w.Theme, remark, width), widget.Render(w.Theme, legend(), width)), "\n")
 }
 
 // Plain implements screen.Screen.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -49,16 +49,16 @@ type cell struct {
 	key   byte
 	mark  string
 	name  string
-	role  theme.Role
+	role  styled.Role
 	state inspect.DeviceState
 }
 
 var cells = []cell{
-	{'a', "■", "used", theme.Used, inspect.DeviceAllocated},
-	{'p', "◧", "partly", theme.Shared, inspect.DevicePartial},
-	{'f', "□", "free", theme.Good, inspect.DeviceFree},
-	{'t', "▨", "tainted", theme.Warn, inspect.DeviceTainted},
-	{'u', "✗", "unreachable", theme.Bad, inspect.DeviceUnreachable},
+	{'a', "■", "used", styled.Used, inspect.DeviceAllocated},
+	{'p', "◧", "partly", styled.Shared, inspect.DevicePartial},
+	{'f', "□", "free", styled.Good, inspect.DeviceFree},
+	{'t', "▨", "tainted", styled.Warn, inspect.DeviceTainted},
+	{'u', "✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
 }
 
 func cellOf(state inspect.DeviceState) cell {
@@ -184,14 +184,14 @@ func (r *row) panelOf(driver string) *panel {
 }
 
 // picture draws the devices of a driver, groups apart.
-func (p *panel) picture() widget.Line {
+func (p *panel) picture() styled.Line {
 	if p == nil {
 		return nil
 	}
-	var line widget.Line
+	var line styled.Line
 	for i, g := range p.groups {
 		if i > 0 {
-			line = append(line, widget.Span{Text: " "})
+			line = append(line, styled.Span{Text: " "})
 		}
 		for from := 0; from < len(g.cells); {
 			to := from
@@ -199,7 +199,7 @@ func (p *panel) picture() widget.Line {
 				to++
 			}
 			c := cells[slices.IndexFunc(cells, func(c cell) bool { return c.key == g.cells[from] })]
-			line = append(line, widget.Span{Text: strings.Repeat(c.mark, to-from), Role: c.role})
+			line = append(line, styled.Span{Text: strings.Repeat(c.mark, to-from), Role: c.role})
 			from = to
 		}
 	}
@@ -271,12 +271,12 @@ func (r *row) remark() string {
 }
 
 // sentence says of the selected row what the picture shows, in words.
-func (r *row) sentence() widget.Line {
+func (r *row) sentence() styled.Line {
 	who := inspect.Sanitize(r.name)
 	if r.count > 1 {
 		who += fmt.Sprintf(" and %d more like it", r.count-1)
 	}
-	line := widget.Line{{Text: "  " + who, Role: theme.Name}, {Text: "  "}}
+	line := styled.Line{{Text: "  " + who, Role: styled.Name}, {Text: "  "}}
 	own := 0
 	for i := range r.drivers {
 		p := &r.drivers[i]
@@ -285,14 +285,14 @@ func (r *row) sentence() widget.Line {
 			total += len(g.cells)
 		}
 		own += total
-		line = append(line, widget.Span{Text: fmt.Sprintf("%s %d of %d free", screen.ShortDriver(p.driver), p.free, total)})
+		line = append(line, styled.Span{Text: fmt.Sprintf("%s %d of %d free", screen.ShortDriver(p.driver), p.free, total)})
 		if text := p.fragmented(); text != "" {
-			line = append(line, widget.Span{Text: ", " + text, Role: theme.Warn})
+			line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
 		}
-		line = append(line, widget.Span{Text: "  "})
+		line = append(line, styled.Span{Text: "  "})
 	}
 	if r.total > own {
-		line = append(line, widget.Span{Text: fmt.Sprintf("%d shared with other nodes", r.total-own), Role: theme.Dim})
+		line = append(line, styled.Span{Text: fmt.Sprintf("%d shared with other nodes", r.total-own), Role: styled.Dim})
 	}
 	return line
 }
@@ -301,27 +301,27 @@ func (r *row) sentence() widget.Line {
 var base = []listing.Column[row]{
 	{Column: widget.Column{Title: "NODE", Min: 10, Max: 40}, Cell: nameCell},
 	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.free, b.free) }, Amount: func(r *row) (float64, bool) { return float64(r.free), true }},
-	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) widget.Line { return widget.Text(theme.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
+	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) styled.Line { return styled.Text(styled.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
 }
 
-func nameCell(r *row) widget.Line {
-	role := theme.Name
+func nameCell(r *row) styled.Line {
+	role := styled.Name
 	if r.supposed {
-		role = theme.Supposed
+		role = styled.Supposed
 	}
-	line := widget.Text(role, inspect.Sanitize(r.name))
+	line := styled.Text(role, inspect.Sanitize(r.name))
 	if r.count > 1 {
-		line = append(line, widget.Span{Text: fmt.Sprintf(" +%d", r.count-1), Role: theme.Strong})
+		line = append(line, styled.Span{Text: fmt.Sprintf(" +%d", r.count-1), Role: styled.Strong})
 	}
 	return line
 }
 
-func freeCell(r *row) widget.Line {
-	role := theme.Good
+func freeCell(r *row) styled.Line {
+	role := styled.Good
 	if r.free == 0 {
-		role = theme.Dim
+		role = styled.Dim
 	}
-	return widget.Text(role, fmt.Sprintf("%d/%d", r.free, r.total))
+	return styled.Text(role, fmt.Sprintf("%d/%d", r.free, r.total))
 }
 
 // adapt makes a column for each driver, those with most devices first.
@@ -348,7 +348,7 @@ func adapt(rows []row) []listing.Column[row] {
 	for i, driver := range drivers {
 		columns = append(columns, listing.Column[row]{
 			Column:  widget.Column{Title: strings.ToUpper(screen.ShortDriver(driver)), Min: max(6, wide[driver]), Rank: 1 + i},
-			Cell:    func(r *row) widget.Line { return r.panelOf(driver).picture() },
+			Cell:    func(r *row) styled.Line { return r.panelOf(driver).picture() },
 			Compare: func(a, b *row) int { return cmp.Compare(a.panelOf(driver).freeCount(), b.panelOf(driver).freeCount()) },
 			Amount:  func(r *row) (float64, bool) { n := r.panelOf(driver).freeCount(); return float64(n), n >= 0 },
 		})

@@ -11,14 +11,13 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // panel tells about one level how its limits come about and what becomes of its requests.
-func (r *row) panel() []widget.Line {
-	var lines []widget.Line
-	for _, line := range []widget.Line{r.nowLine(), r.nominalLine(), r.limitsLine(), r.fullLine(), r.rejectedLine(), r.waitsLine(), r.demandLine()} {
+func (r *row) panel() []styled.Line {
+	var lines []styled.Line
+	for _, line := range []styled.Line{r.nowLine(), r.nominalLine(), r.limitsLine(), r.fullLine(), r.rejectedLine(), r.waitsLine(), r.demandLine()} {
 		if line != nil {
 			lines = append(lines, line)
 		}
@@ -27,56 +26,56 @@ func (r *row) panel() []widget.Line {
 	if schemas == "" {
 		schemas = "none leads here"
 	}
-	return append(lines, labelled("schemas", widget.Span{Text: schemas}))
+	return append(lines, labelled("schemas", styled.Span{Text: schemas}))
 }
 
-func labelled(label string, spans ...widget.Span) widget.Line {
-	return append(widget.Line{{Text: fmt.Sprintf("  %-10s ", label), Role: theme.Dim}}, spans...)
+func labelled(label string, spans ...styled.Span) styled.Line {
+	return append(styled.Line{{Text: fmt.Sprintf("  %-10s ", label), Role: styled.Dim}}, spans...)
 }
 
-func (r *row) nominalLine() widget.Line {
+func (r *row) nominalLine() styled.Line {
 	about := ""
 	if !r.exact {
 		about = "about "
 	}
 	line := labelled("nominal",
-		widget.Span{Text: fmt.Sprintf("%d seats", r.level.Nominal), Role: theme.Strong},
-		widget.Span{Text: fmt.Sprintf(" = ⌈%d × %d shares ÷ %d⌉, of %s%d seats %s", r.seats, r.level.Shares, r.shares, about, r.seats, from[r.source])})
+		styled.Span{Text: fmt.Sprintf("%d seats", r.level.Nominal), Role: styled.Strong},
+		styled.Span{Text: fmt.Sprintf(" = ⌈%d × %d shares ÷ %d⌉, of %s%d seats %s", r.seats, r.level.Shares, r.shares, about, r.seats, from[r.source])})
 	if r.level.Assumed {
-		line = append(line, widget.Span{Text: "; there is no object, the server makes it up", Role: theme.Dim})
+		line = append(line, styled.Span{Text: "; there is no object, the server makes it up", Role: styled.Dim})
 	}
 	if r.differs {
-		line = append(line, widget.Span{Text: "; the server has other limits at the moment", Role: theme.Warn})
+		line = append(line, styled.Span{Text: "; the server has other limits at the moment", Role: styled.Warn})
 	}
 	return line
 }
 
-func (r *row) limitsLine() widget.Line {
+func (r *row) limitsLine() styled.Line {
 	borrows := "borrows without limit"
 	if r.level.Borrowing != nil {
 		borrows = fmt.Sprintf("borrows up to %d", *r.level.Borrowing)
 	}
 	if r.exempt() {
-		return labelled("limits", widget.Span{Text: fmt.Sprintf("its requests never wait; it lends up to %d seats", r.level.Lendable)})
+		return labelled("limits", styled.Span{Text: fmt.Sprintf("its requests never wait; it lends up to %d seats", r.level.Lendable)})
 	}
 	text := fmt.Sprintf("lends up to %d, %s: %d to %d seats", r.level.Lendable, borrows, r.level.Lower, r.level.Upper)
-	return labelled("limits", widget.Span{Text: text})
+	return labelled("limits", styled.Span{Text: text})
 }
 
 // fullLine says what becomes of requests for which there is no seat.
-func (r *row) fullLine() widget.Line {
+func (r *row) fullLine() styled.Line {
 	switch q := r.level.Queuing; {
 	case r.exempt():
 		return nil
 	case q != nil:
-		return labelled("when full", widget.Span{Text: fmt.Sprintf("requests wait in %d queues of %d, each flow in %d of them", q.Queues, q.QueueLengthLimit, q.HandSize)})
+		return labelled("when full", styled.Span{Text: fmt.Sprintf("requests wait in %d queues of %d, each flow in %d of them", q.Queues, q.QueueLengthLimit, q.HandSize)})
 	}
-	return labelled("when full", widget.Span{Text: "requests are rejected"})
+	return labelled("when full", styled.Span{Text: "requests are rejected"})
 }
 
-func (r *row) nowLine() widget.Line {
+func (r *row) nowLine() styled.Line {
 	if r.figures.Executing == nil {
-		return labelled("now", widget.Span{Text: r.unread, Role: theme.Warn})
+		return labelled("now", styled.Span{Text: r.unread, Role: styled.Warn})
 	}
 	text := fmt.Sprintf("%d requests executing", *r.figures.Executing)
 	if r.figures.ExecutingSeats != nil {
@@ -88,21 +87,21 @@ func (r *row) nowLine() widget.Line {
 	if r.rates.known {
 		text += fmt.Sprintf("; %s/s over %s", perSecond(r.rates.dispatched), duration.HumanDuration(r.rates.over))
 	}
-	line := labelled("now", widget.Span{Text: text})
+	line := labelled("now", styled.Span{Text: text})
 	if r.figures.Quiescing {
-		line = append(line, widget.Span{Text: "; the level was deleted and ends with these", Role: theme.Warn})
+		line = append(line, styled.Span{Text: "; the level was deleted and ends with these", Role: styled.Warn})
 	}
 	if r.unread != "" {
-		line = append(line, widget.Span{Text: "; " + r.unread, Role: theme.Warn})
+		line = append(line, styled.Span{Text: "; " + r.unread, Role: styled.Warn})
 	}
 	return line
 }
 
-func (r *row) rejectedLine() widget.Line {
+func (r *row) rejectedLine() styled.Line {
 	if r.figures.Rejected == nil {
-		return labelled("rejected", widget.Span{Text: "not known", Role: theme.Dim})
+		return labelled("rejected", styled.Span{Text: "not known", Role: styled.Dim})
 	}
-	line := labelled("rejected", widget.Span{Text: fmt.Sprintf("%d since the server started", *r.figures.Rejected)})
+	line := labelled("rejected", styled.Span{Text: fmt.Sprintf("%d since the server started", *r.figures.Rejected)})
 	if r.load == nil || len(r.load.Total.Rejected) == 0 {
 		return line
 	}
@@ -110,11 +109,11 @@ func (r *row) rejectedLine() widget.Line {
 	for _, reason := range slices.Sorted(maps.Keys(r.load.Total.Rejected)) {
 		reasons = append(reasons, fmt.Sprintf("%d %s", r.load.Total.Rejected[reason], inspect.Sanitize(reason)))
 	}
-	return append(line, widget.Span{Text: ": " + strings.Join(reasons, ", ")})
+	return append(line, styled.Span{Text: ": " + strings.Join(reasons, ", ")})
 }
 
 // waitsLine says how long requests waited: those of the last minute, or all since the server started.
-func (r *row) waitsLine() widget.Line {
+func (r *row) waitsLine() styled.Line {
 	if r.load == nil {
 		return nil
 	}
@@ -125,7 +124,7 @@ func (r *row) waitsLine() widget.Line {
 	if waits.Requests == 0 {
 		return nil
 	}
-	return labelled("waits", widget.Span{Text: waitsText(waits) + " " + when})
+	return labelled("waits", styled.Span{Text: waitsText(waits) + " " + when})
 }
 
 func waitsText(waits flowcontrol.Waits) string {
@@ -145,10 +144,10 @@ func shortened(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-func (r *row) demandLine() widget.Line {
+func (r *row) demandLine() styled.Line {
 	if r.load == nil || r.load.Demand.Average == nil || r.load.Demand.HighWatermark == nil {
 		return nil
 	}
 	d := r.load.Demand
-	return labelled("demand", widget.Span{Text: fmt.Sprintf("%.1f seats on average in the last 10 s, %.0f at most", *d.Average, *d.HighWatermark)})
+	return labelled("demand", styled.Span{Text: fmt.Sprintf("%.1f seats on average in the last 10 s, %.0f at most", *d.Average, *d.HighWatermark)})
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -109,7 +109,7 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	if r == nil {
 		return body(height)
 	}
-	return widget.Split(w.Theme, body, widget.Text(theme.Strong, r.name), r.panel(), width, height)
+	return widget.Split(w.Theme, body, styled.Text(styled.Strong, r.name), r.panel(), width, height)
 }
 
 // Status implements screen.Screen.

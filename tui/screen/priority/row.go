@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -90,14 +90,14 @@ func value(n *int) int {
 	return *n
 }
 
-func number(n *int, role theme.Role) widget.Line {
+func number(n *int, role styled.Role) styled.Line {
 	switch {
 	case n == nil:
-		return widget.Text(theme.Dim, "–")
+		return styled.Text(styled.Dim, "–")
 	case *n == 0:
-		return widget.Text(theme.Dim, "0")
+		return styled.Text(styled.Dim, "0")
 	}
-	return widget.Text(role, strconv.Itoa(*n))
+	return styled.Text(role, strconv.Itoa(*n))
 }
 
 // barWidth is the width of the bar of seats in use, historyWidth that of its past.
@@ -107,8 +107,8 @@ const (
 )
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "LEVEL", Min: 16, Max: 32}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.name) }},
-	{Column: widget.Column{Title: "TYPE", Rank: 8}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, typeText(r)) }},
+	{Column: widget.Column{Title: "LEVEL", Min: 16, Max: 32}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
+	{Column: widget.Column{Title: "TYPE", Rank: 8}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, typeText(r)) }},
 	intColumn("SHARES", 7, func(r *row) int { return r.level.Shares }),
 	intColumn("NOMINAL", 2, func(r *row) int { return r.level.Nominal }),
 	{
@@ -120,7 +120,7 @@ var columns = []listing.Column[row]{
 		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Current), value(b.figures.Current)) },
 	},
 	{
-		Column: widget.Column{Title: "IN USE", Right: true}, Cell: func(r *row) widget.Line { return number(r.figures.ExecutingSeats, theme.Used) },
+		Column: widget.Column{Title: "IN USE", Right: true}, Cell: func(r *row) styled.Line { return number(r.figures.ExecutingSeats, styled.Used) },
 		Compare: func(a, b *row) int {
 			return cmp.Compare(value(a.figures.ExecutingSeats), value(b.figures.ExecutingSeats))
 		},
@@ -131,7 +131,7 @@ var columns = []listing.Column[row]{
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
 	},
 	{
-		Column: widget.Column{Title: "QUEUED", Right: true}, Cell: func(r *row) widget.Line { return number(r.figures.Queued, theme.Warn) },
+		Column: widget.Column{Title: "QUEUED", Right: true}, Cell: func(r *row) styled.Line { return number(r.figures.Queued, styled.Warn) },
 		Compare: func(a, b *row) int { return cmp.Compare(value(a.figures.Queued), value(b.figures.Queued)) },
 		Amount:  func(r *row) (float64, bool) { return known(r.figures.Queued) },
 	},
@@ -149,7 +149,7 @@ var columns = []listing.Column[row]{
 func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
 	return listing.Column[row]{
 		Column:  widget.Column{Title: title, Right: true, Rank: rank},
-		Cell:    func(r *row) widget.Line { return widget.Text(theme.Plain, strconv.Itoa(of(r))) },
+		Cell:    func(r *row) styled.Line { return styled.Text(styled.Plain, strconv.Itoa(of(r))) },
 		Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) },
 		Amount:  func(r *row) (float64, bool) { return float64(of(r)), true },
 	}
@@ -174,24 +174,24 @@ func typeText(r *row) string {
 	return "rejects"
 }
 
-func rangeCell(r *row) widget.Line {
+func rangeCell(r *row) styled.Line {
 	if r.level.Borrowing == nil {
-		return widget.Text(theme.Dim, fmt.Sprintf("%d–∞", r.level.Lower))
+		return styled.Text(styled.Dim, fmt.Sprintf("%d–∞", r.level.Lower))
 	}
-	return widget.Text(theme.Dim, fmt.Sprintf("%d–%d", r.level.Lower, r.level.Upper))
+	return styled.Text(styled.Dim, fmt.Sprintf("%d–%d", r.level.Lower, r.level.Upper))
 }
 
 // nowCell shows the limit that holds now, with what is borrowed or lent.
-func nowCell(r *row) widget.Line {
+func nowCell(r *row) styled.Line {
 	if r.figures.Current == nil {
-		return widget.Text(theme.Dim, "–")
+		return styled.Text(styled.Dim, "–")
 	}
-	line := widget.Text(theme.Plain, strconv.Itoa(*r.figures.Current))
+	line := styled.Text(styled.Plain, strconv.Itoa(*r.figures.Current))
 	switch d := *r.figures.Current - r.level.Nominal; {
 	case d > 0:
-		return append(line, widget.Span{Text: fmt.Sprintf(" ↑%d", d), Role: theme.Good})
+		return append(line, styled.Span{Text: fmt.Sprintf(" ↑%d", d), Role: styled.Good})
 	case d < 0:
-		return append(line, widget.Span{Text: fmt.Sprintf(" ↓%d", -d), Role: theme.Dim})
+		return append(line, styled.Span{Text: fmt.Sprintf(" ↓%d", -d), Role: styled.Dim})
 	}
 	return line
 }
@@ -206,33 +206,33 @@ func (r *row) share() float64 {
 	return share(*r.figures.ExecutingSeats, *r.figures.Current)
 }
 
-func barCell(r *row) widget.Line {
+func barCell(r *row) styled.Line {
 	switch {
 	case r.exempt():
-		return widget.Text(theme.Dim, "no limit")
+		return styled.Text(styled.Dim, "no limit")
 	case r.figures.ExecutingSeats == nil || r.figures.Current == nil:
-		return widget.Text(theme.Dim, "")
+		return styled.Text(styled.Dim, "")
 	}
-	role := theme.Used
+	role := styled.Used
 	if r.share() >= 1 {
-		role = theme.Warn
+		role = styled.Warn
 	}
 	return widget.Bar(r.share(), barWidth, role)
 }
 
-func rejectedCell(r *row) widget.Line {
-	line := number(r.figures.Rejected, theme.Plain)
+func rejectedCell(r *row) styled.Line {
+	line := number(r.figures.Rejected, styled.Plain)
 	if r.rates.rejected > 0 {
-		return append(line, widget.Span{Text: fmt.Sprintf(" +%s/s", perSecond(r.rates.rejected)), Role: theme.Bad})
+		return append(line, styled.Span{Text: fmt.Sprintf(" +%s/s", perSecond(r.rates.rejected)), Role: styled.Bad})
 	}
 	return line
 }
 
-func historyCell(r *row) widget.Line {
+func historyCell(r *row) styled.Line {
 	if r.exempt() {
-		return widget.Text(theme.Dim, "")
+		return styled.Text(styled.Dim, "")
 	}
-	return widget.Text(theme.Used, widget.Sparkline(r.use, historyWidth))
+	return styled.Text(styled.Used, widget.Sparkline(r.use, historyWidth))
 }
 
 // perSecond prints a rate with two digits that count.

@@ -4,60 +4,59 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
-	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // panel tells about one capacity what the table has no room for.
-func (r *row) panel(width int) []widget.Line {
-	lines := []widget.Line{r.classLine(), r.sizeLine(), {{Text: "  topology   ", Role: theme.Dim}, {Text: r.topology}}}
+func (r *row) panel(width int) []styled.Line {
+	lines := []styled.Line{r.classLine(), r.sizeLine(), {{Text: "  topology   ", Role: styled.Dim}, {Text: r.topology}}}
 	if r.err != "" {
-		lines = append(lines, widget.Line{{Text: "  invalid    ", Role: theme.Dim}, {Text: r.err, Role: theme.Bad}})
+		lines = append(lines, styled.Line{{Text: "  invalid    ", Role: styled.Dim}, {Text: r.err, Role: styled.Bad}})
 	}
 	return append(lines, r.nodeLines(width)...)
 }
 
-func (r *row) classLine() widget.Line {
-	line := widget.Line{{Text: "  class      ", Role: theme.Dim}}
+func (r *row) classLine() styled.Line {
+	line := styled.Line{{Text: "  class      ", Role: styled.Dim}}
 	switch {
 	case r.kind.missing:
-		return append(line, widget.Span{Text: "there is no StorageClass of this name", Role: theme.Warn})
+		return append(line, styled.Span{Text: "there is no StorageClass of this name", Role: styled.Warn})
 	case r.kind.provisioner == "":
-		return append(line, widget.Span{Text: "not read", Role: theme.Warn})
+		return append(line, styled.Span{Text: "not read", Role: styled.Warn})
 	}
-	line = append(line, widget.Span{Text: r.kind.provisioner + ", " + r.kind.binding})
+	line = append(line, styled.Span{Text: r.kind.provisioner + ", " + r.kind.binding})
 	if r.kind.ignored != "" {
-		line = append(line, widget.Span{Text: "; the scheduler does not look at capacities: " + r.kind.ignored, Role: theme.Warn})
+		line = append(line, styled.Span{Text: "; the scheduler does not look at capacities: " + r.kind.ignored, Role: styled.Warn})
 	}
 	return line
 }
 
-func (r *row) sizeLine() widget.Line {
-	line := widget.Line{{Text: "  room       ", Role: theme.Dim}}
+func (r *row) sizeLine() styled.Line {
+	line := styled.Line{{Text: "  room       ", Role: styled.Dim}}
 	line = append(line, quantity(r.total)...)
-	line = append(line, widget.Span{Text: " in all, largest volume "})
+	line = append(line, styled.Span{Text: " in all, largest volume "})
 	line = append(line, quantity(r.largest)...)
-	return append(line, widget.Span{Text: "  (" + inspect.Sanitize(r.ref.Namespace) + "/" + r.name + ")", Role: theme.Dim})
+	return append(line, styled.Span{Text: "  (" + inspect.Sanitize(r.ref.Namespace) + "/" + r.name + ")", Role: styled.Dim})
 }
 
 // nodeLines lists the nodes on as many lines as they need.
-func (r *row) nodeLines(width int) []widget.Line {
+func (r *row) nodeLines(width int) []styled.Line {
 	const label = "  nodes      "
 	if len(r.nodes) == 0 {
-		return []widget.Line{{{Text: label, Role: theme.Dim}, {Text: "none reaches it", Role: theme.Warn}}}
+		return []styled.Line{{{Text: label, Role: styled.Dim}, {Text: "none reaches it", Role: styled.Warn}}}
 	}
-	var lines []widget.Line
+	var lines []styled.Line
 	text := ""
 	flush := func() {
 		head := label
 		if len(lines) > 0 {
 			head = strings.Repeat(" ", len(label))
 		}
-		lines = append(lines, widget.Line{{Text: head, Role: theme.Dim}, {Text: text}})
+		lines = append(lines, styled.Line{{Text: head, Role: styled.Dim}, {Text: text}})
 		text = ""
 	}
 	for _, node := range r.nodes {
-		if text != "" && len(label)+widget.Width(text)+1+widget.Width(node) > width {
+		if text != "" && len(label)+styled.Width(text)+1+styled.Width(node) > width {
 			flush()
 		}
 		if text != "" {

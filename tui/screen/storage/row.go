@@ -15,9 +15,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/storage"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -129,29 +129,29 @@ func amount(q *resource.Quantity) float64 {
 	return q.AsApproximateFloat64()
 }
 
-func quantity(q *resource.Quantity) widget.Line {
+func quantity(q *resource.Quantity) styled.Line {
 	if q == nil {
-		return widget.Text(theme.Dim, "unknown")
+		return styled.Text(styled.Dim, "unknown")
 	}
-	return widget.Text(theme.Plain, q.String())
+	return styled.Text(styled.Plain, q.String())
 }
 
 // barWidth is the width of the bar that compares a capacity with the others of its class.
 const barWidth = 10
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "CLASS", Min: 8, Max: 32}, Cell: func(r *row) widget.Line { return widget.Text(theme.Name, r.class) }},
+	{Column: widget.Column{Title: "CLASS", Min: 8, Max: 32}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.class) }},
 	{
-		Column: widget.Column{Title: "CAPACITY", Right: true}, Cell: func(r *row) widget.Line { return quantity(r.total) },
+		Column: widget.Column{Title: "CAPACITY", Right: true}, Cell: func(r *row) styled.Line { return quantity(r.total) },
 		Compare: func(a, b *row) int { return cmp.Compare(amount(a.total), amount(b.total)) },
 		Amount:  func(r *row) (float64, bool) { return amount(r.total), r.total != nil },
 	},
 	{
-		Column: widget.Column{Title: "", Rank: 3}, Cell: func(r *row) widget.Line { return widget.Bar(r.share, barWidth, theme.Good) },
+		Column: widget.Column{Title: "", Rank: 3}, Cell: func(r *row) styled.Line { return widget.Bar(r.share, barWidth, styled.Good) },
 		Text: func(*row) string { return "" }, Compare: func(a, b *row) int { return cmp.Compare(a.share, b.share) },
 	},
 	{
-		Column: widget.Column{Title: "LARGEST", Right: true}, Cell: func(r *row) widget.Line { return quantity(r.largest) },
+		Column: widget.Column{Title: "LARGEST", Right: true}, Cell: func(r *row) styled.Line { return quantity(r.largest) },
 		Compare: func(a, b *row) int { return cmp.Compare(amount(a.largest), amount(b.largest)) },
 		Amount:  func(r *row) (float64, bool) { return amount(r.largest), r.largest != nil },
 	},
@@ -160,30 +160,30 @@ var columns = []listing.Column[row]{
 		Text: func(r *row) string { return strings.Join(r.nodes, " ") },
 	},
 	{Column: widget.Column{Title: "TOPOLOGY", Max: 60, Rank: 4}, Cell: topologyCell},
-	{Column: widget.Column{Title: "NAME", Max: 40, Rank: 5}, Cell: func(r *row) widget.Line { return widget.Text(theme.Dim, r.name) }},
+	{Column: widget.Column{Title: "NAME", Max: 40, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.name) }},
 	{
-		Column: widget.Column{Title: "AGE", Right: true, Rank: 2}, Cell: func(r *row) widget.Line { return widget.Text(theme.Plain, screen.FormatAge(r.age)) },
+		Column: widget.Column{Title: "AGE", Right: true, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) },
 		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
 		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge,
 	},
 }
 
-func nodesCell(r *row) widget.Line {
+func nodesCell(r *row) styled.Line {
 	switch n := len(r.nodes); n {
 	case 0:
-		return widget.Text(theme.Warn, "none")
+		return styled.Text(styled.Warn, "none")
 	case 1:
-		return widget.Text(theme.Plain, r.nodes[0])
+		return styled.Text(styled.Plain, r.nodes[0])
 	default:
-		return widget.Line{{Text: fmt.Sprintf("%d", n), Role: theme.Plain}, {Text: "  " + strings.Join(r.nodes[:min(n, 8)], " "), Role: theme.Dim}}
+		return styled.Line{{Text: fmt.Sprintf("%d", n), Role: styled.Plain}, {Text: "  " + strings.Join(r.nodes[:min(n, 8)], " "), Role: styled.Dim}}
 	}
 }
 
-func topologyCell(r *row) widget.Line {
+func topologyCell(r *row) styled.Line {
 	if r.err != "" {
-		return widget.Text(theme.Bad, r.err)
+		return styled.Text(styled.Bad, r.err)
 	}
-	return widget.Text(theme.Dim, r.topology)
+	return styled.Text(styled.Dim, r.topology)
 }
 
 var groupings = []listing.Grouping[row]{
@@ -193,7 +193,7 @@ var groupings = []listing.Grouping[row]{
 
 // classHeading sums up what a class has left. Drivers may count the same storage in several classes, so
 // nothing is summed up over classes.
-func classHeading(class string, rows []*row) widget.Line {
+func classHeading(class string, rows []*row) styled.Line {
 	sum, unknown := 0.0, 0
 	for _, r := range rows {
 		if r.total == nil {
@@ -209,9 +209,9 @@ func classHeading(class string, rows []*row) widget.Line {
 	if unknown > 0 {
 		text += fmt.Sprintf(", %d unknown", unknown)
 	}
-	line := widget.Line{{Text: class, Role: theme.Strong}, {Text: text, Role: theme.Dim}}
+	line := styled.Line{{Text: class, Role: styled.Strong}, {Text: text, Role: styled.Dim}}
 	if rows[0].kind.missing {
-		line = append(line, widget.Span{Text: "  no such StorageClass", Role: theme.Warn})
+		line = append(line, styled.Span{Text: "  no such StorageClass", Role: styled.Warn})
 	}
 	return line
 }

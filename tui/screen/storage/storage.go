@@ -1,9 +1,9 @@
 package storage
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/tui/widget"
 )
 
@@ -30,5 +30,5 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	if r == nil {
 		return body(height)
 	}
-	return widget.Split(w.Theme, body, widget.Text(theme.Strong, r.class), r.panel(width), width, height)
+	return widget.Split(w.Theme, body, styled.Text(styled.Strong, r.class), r.panel(width), width, height)
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // SelectorOptions say how a test is printed.
@@ -52,19 +52,10 @@ func (p *selectorPrinter) line(format string, args ...any) {
 
 // paragraph writes text in lines that fit, the first after first, the others after rest.
 func (p *selectorPrinter) paragraph(first, rest, text string) {
-	line := first
-	empty := true
-	for _, word := range strings.Fields(inspect.Sanitize(text)) {
-		if !empty && displayWidth(line)+1+displayWidth(word) > p.opts.Width {
-			p.text.WriteString(line + "\n")
-			line, empty = rest, true
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
+	words := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
+	for _, line := range styled.Wrap(words, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest}) {
+		p.text.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	p.text.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
 func (p *selectorPrinter) header() {
@@ -111,22 +102,28 @@ func (p *selectorPrinter) caret(line, column int) {
 			source[i] = ' '
 		}
 	}
-	at := min(column-1, len(source))
-	room := max(20, p.opts.Width-4)
-	if len(source) > room {
-		start := max(0, min(at-room/3, len(source)-room))
-		end := min(len(source), start+room)
-		part := slices.Clone(source[start:end])
-		if start > 0 {
-			copy(part, []rune("..."))
-		}
-		if end < len(source) {
-			copy(part[len(part)-3:], []rune("..."))
-		}
-		source, at = part, at-start
+	text := string(source)
+	at, all := styled.Width(string(source[:min(column-1, len(source))])), styled.Width(text)
+	if room := max(20, p.opts.Width-4); all > room {
+		start := max(0, min(at-room/3, all-room))
+		text = window(text, start, start+room)
+		at -= start
 	}
-	p.text.WriteString("    " + strings.TrimRight(string(source), " ") + "\n")
-	p.text.WriteString("    " + strings.Repeat(" ", displayWidth(string(source[:min(at, len(source))]))) + "^\n")
+	p.text.WriteString("    " + strings.TrimRight(text, " ") + "\n")
+	p.text.WriteString("    " + strings.Repeat(" ", at) + "^\n")
+}
+
+// window returns what stands between two columns of a text, with a mark at each end where something is missing.
+func window(text string, from, to int) string {
+	left, right := "", ""
+	start, end := from, to
+	if from > 0 {
+		left, start = cutMark, from+len(cutMark)
+	}
+	if to < styled.Width(text) {
+		right, end = cutMark, to-len(cutMark)
+	}
+	return left + styled.Columns(text, start, end) + right
 }
 
 func (p *selectorPrinter) summary() {
@@ -322,7 +319,7 @@ func (g *deviceGroup) because() string {
 	return orNone(strings.Join(parts, ", "))
 }
 
-// maxValueLength is how much of a value a table shows.
+// maxValueLength is how many columns of a value a table shows.
 const maxValueLength = 60
 
 func shortValues(values []string) string {
@@ -332,9 +329,7 @@ func shortValues(values []string) string {
 	}
 	shown := slices.Clone(values[:min(n, len(values))])
 	for i, v := range shown {
-		if utf8.RuneCountInString(v) > maxValueLength {
-			shown[i] = string([]rune(v)[:maxValueLength-3]) + "..."
-		}
+		shown[i] = styled.CutTo(v, maxValueLength, cutMark)
 	}
 	text := strings.Join(shown, " or ")
 	if n := len(values) - len(shown); n > 0 {

@@ -6,11 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Table says how items of one kind are shown in columns.
@@ -107,7 +105,7 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 				continue
 			}
 			cell = columns[i].Cut.shorten(cell, widths[i])
-			line += cell + strings.Repeat(" ", max(0, widths[i]-displayWidth(cell))+gap)
+			line += cell + strings.Repeat(" ", max(0, widths[i]-styled.Width(cell))+gap)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -120,10 +118,10 @@ func layOut(columns []Column, rows [][]string, opts TableOptions) []int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		if opts.Layout != nil { // a column that is empty now may not stay so
-			widths[i] = displayWidth(c.Header)
+			widths[i] = styled.Width(c.Header)
 		}
 		for _, row := range rows {
-			widths[i] = max(widths[i], displayWidth(row[i]))
+			widths[i] = max(widths[i], styled.Width(row[i]))
 		}
 	}
 	limit := opts.Width
@@ -194,7 +192,7 @@ func giveBack(columns []Column, rows [][]string, widths, full []int, limit int) 
 		}
 		used := 0
 		for _, row := range rows {
-			used = max(used, displayWidth(c.Cut.shorten(row[i], widths[i])))
+			used = max(used, styled.Width(c.Cut.shorten(row[i], widths[i])))
 		}
 		widths[i] = used
 	}
@@ -210,14 +208,14 @@ func giveBack(columns []Column, rows [][]string, widths, full []int, limit int) 
 func (c Column) least(rows [][]string, i, width int, last bool) int {
 	switch c.Cut {
 	case CutText:
-		return min(width, max(cmp.Or(c.Least, minText), displayWidth(c.Header)))
+		return min(width, max(cmp.Or(c.Least, minText), styled.Width(c.Header)))
 	case CutList:
 		if last {
 			return min(width, minList)
 		}
 		least := 0
 		for _, row := range rows {
-			least = max(least, displayWidth(shortList(row[i], 1)))
+			least = max(least, styled.Width(shortList(row[i], 1)))
 		}
 		return least
 	}
@@ -234,17 +232,20 @@ func tableWidth(widths []int) int {
 	return total
 }
 
+// cutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
+const cutMark = "..."
+
 // shorten makes a cell fit if the column allows it.
 func (c Cut) shorten(cell string, limit int) string {
-	if displayWidth(cell) <= limit {
+	if styled.Width(cell) <= limit {
 		return cell
 	}
 	switch c {
 	case CutText:
-		return cutText(cell, limit)
+		return styled.CutTo(cell, limit, cutMark)
 	case CutList:
 		for n := strings.Count(cell, ","); n > 0; n-- {
-			if short := shortList(cell, n); displayWidth(short) <= limit {
+			if short := shortList(cell, n); styled.Width(short) <= limit {
 				return short
 			}
 		}
@@ -260,26 +261,8 @@ func shortList(cell string, n int) string {
 		return cell
 	}
 	short := fmt.Sprintf("%s,+%d", strings.Join(names[:n], ","), len(names)-n)
-	if displayWidth(short) >= displayWidth(cell) {
+	if styled.Width(short) >= styled.Width(cell) {
 		return cell
 	}
 	return short
-}
-
-// cutText shortens text to a number of columns and marks the place.
-func cutText(s string, limit int) string {
-	const mark = "..."
-	if limit <= len(mark) {
-		return mark[:limit]
-	}
-	return ansi.Truncate(s, limit, mark)
-}
-
-// displayWidth is the number of columns that text takes on a terminal. Names in Kubernetes are ASCII, but values of
-// attributes and messages may have wide and combining characters.
-func displayWidth(s string) int {
-	if utf8.RuneCountInString(s) == len(s) {
-		return len(s)
-	}
-	return ansi.StringWidth(s)
 }
