@@ -3,7 +3,6 @@ package widget
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -18,7 +17,7 @@ type Editor struct {
 	Cells func(text string) []Cell
 
 	text   string
-	cursor int // in bytes, between two runes
+	cursor int // in bytes, between two characters
 	undo   []editorState
 	// last is the kind of the last change: typing the next letter of a word is not a change of its own to undo.
 	last change
@@ -136,14 +135,24 @@ func (e *Editor) target(key string) (to int, ok bool) {
 	return 0, false
 }
 
+// before returns where the character before an offset begins.
 func (e *Editor) before(at int) int {
-	_, n := utf8.DecodeLastRuneInString(e.text[:at])
-	return at - n
+	start := strings.LastIndexByte(e.text[:max(0, at-1)], '\n') + 1
+	for c := range styled.Characters(e.text[start:at]) {
+		if start+len(c) >= at {
+			break
+		}
+		start += len(c)
+	}
+	return start
 }
 
+// after returns where the character at an offset ends.
 func (e *Editor) after(at int) int {
-	_, n := utf8.DecodeRuneInString(e.text[at:])
-	return at + n
+	for c := range styled.Characters(e.text[at:]) {
+		return at + len(c)
+	}
+	return at
 }
 
 func (e *Editor) lineStart() int { return strings.LastIndexByte(e.text[:e.cursor], '\n') + 1 }

@@ -19,15 +19,31 @@ func cells(text string) []widget.Cell {
 	out := make([]widget.Cell, 0, len(text))
 	var guard inspect.Guard
 	for _, span := range editor.Highlight(text) {
-		for i, char := range text[span.Start:span.End] {
-			c := widget.Cell{Text: "\n", Role: roles[span.Role], At: span.Start + i}
-			if char != '\n' {
-				c.Text = visible(&guard, char)
-			}
-			out = append(out, c)
+		at := span.Start
+		for char := range styled.Characters(text[span.Start:span.End]) {
+			out = appendCells(out, char, at, roles[span.Role], &guard)
+			at += len(char)
 		}
 	}
 	return out
+}
+
+// appendCells adds a character, or, if it cannot be shown as it is, a cell for each of its runes.
+func appendCells(out []widget.Cell, char string, at int, role styled.Role, guard *inspect.Guard) []widget.Cell {
+	if char == "\n" {
+		return append(out, widget.Cell{Text: char, Role: role, At: at})
+	}
+	var runes []widget.Cell
+	shown := ""
+	for i, r := range char {
+		c := widget.Cell{Text: visible(guard, r), Role: role, At: at + i}
+		shown += c.Text
+		runes = append(runes, c)
+	}
+	if shown == char {
+		return append(out, widget.Cell{Text: char, Role: role, At: at})
+	}
+	return append(out, runes...)
 }
 
 // visible is the next character as it can be shown.
