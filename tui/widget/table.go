@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -288,7 +287,7 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 
 // layout decides how wide each column is drawn; 0 leaves it out.
 func (t *Table) layout(width int) []int {
-	widths := make([]int, len(t.Columns))
+	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {
 		w := styled.Width(c.Title) + 2
 		if i < len(t.natural) {
@@ -297,52 +296,13 @@ func (t *Table) layout(width int) []int {
 		if c.Max > 0 {
 			w = min(w, c.Max)
 		}
-		widths[i] = w
-	}
-	return t.squeeze(widths, width)
-}
-
-// squeeze makes columns narrower, and leaves some out, until all fit. First the most dispensable columns go
-// until the others fit at their narrowest; then the space that is left is dealt out, a column at a time.
-func (t *Table) squeeze(natural []int, width int) []int {
-	widths := slices.Clone(natural)
-	total := margin - gap
-	for i, c := range t.Columns {
+		least := w
 		if c.Min > 0 {
-			widths[i] = min(natural[i], c.Min)
+			least = min(w, c.Min)
 		}
-		total += widths[i] + gap
+		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
 	}
-	for total > width {
-		i := t.mostDispensable(widths)
-		if i < 0 {
-			return widths
-		}
-		total -= widths[i] + gap
-		widths[i] = 0
-	}
-	for grown := true; grown && total < width; {
-		grown = false
-		for i := range widths {
-			if widths[i] > 0 && widths[i] < natural[i] && total < width {
-				widths[i]++
-				total++
-				grown = true
-			}
-		}
-	}
-	return widths
-}
-
-// mostDispensable returns the column that is left out next, or -1.
-func (t *Table) mostDispensable(widths []int) int {
-	drop := -1
-	for i, c := range t.Columns {
-		if widths[i] > 0 && c.Rank > 0 && (drop < 0 || c.Rank >= t.Columns[drop].Rank) {
-			drop = i
-		}
-	}
-	return drop
+	return styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}.Columns(columns)
 }
 
 func clamp(n, low, high int) int { return max(low, min(n, high)) }

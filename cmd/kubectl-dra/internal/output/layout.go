@@ -3,6 +3,8 @@ package output
 import (
 	"io"
 	"reflect"
+
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Layout keeps the columns of a table in their places while rows are added by further prints. The zero
@@ -26,7 +28,7 @@ func (l *Layout) keep(columns []Column, rows [][]string, widths []int, limit int
 		widths[i] = max(l.widths[i], widths[i])
 	}
 	for i := len(widths) - 1; i >= 0 && limit > 0; i-- {
-		if excess := tableWidth(widths) - limit; excess > 0 && widths[i] > 0 {
+		if excess := styled.ColumnsWidth(widths, gap) - limit; excess > 0 && widths[i] > 0 {
 			widths[i] = max(least[i], widths[i]-excess)
 		}
 	}

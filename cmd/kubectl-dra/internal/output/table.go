@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -132,7 +131,7 @@ func layOut(columns []Column, rows [][]string, opts TableOptions) []int {
 	case opts.Layout.begun():
 		opts.Layout.keep(columns, rows, widths, limit)
 	case limit > 0:
-		fit(columns, rows, widths, limit)
+		widths = fit(columns, rows, widths, limit)
 	}
 	if opts.Layout != nil {
 		opts.Layout.widths = widths
@@ -148,40 +147,16 @@ const minText = 12
 
 // fit makes a table narrower: it leaves out the columns that do not fit even when they are cut, by
 // rank, and cuts the others, the widest first. Width 0 means left out; -o wide has them.
-func fit(columns []Column, rows [][]string, widths []int, limit int) {
-	least := make([]int, len(columns))
-	var optional []int
-	total := -gap
+func fit(columns []Column, rows [][]string, full []int, limit int) []int {
+	fitted := make([]styled.Column, len(columns))
 	for i, c := range columns {
-		least[i] = c.least(rows, i, widths[i], i == len(columns)-1)
-		if c.Rank > 0 {
-			optional = append(optional, i)
-			continue
-		}
-		total += least[i] + gap
+		fitted[i] = styled.Column{Natural: full[i], Least: c.least(rows, i, full[i], i == len(columns)-1), Rank: c.Rank}
 	}
-	slices.SortStableFunc(optional, func(a, b int) int { return cmp.Compare(columns[a].Rank, columns[b].Rank) })
-	for _, i := range optional {
-		if total+least[i]+gap <= limit {
-			total += least[i] + gap
-		} else {
-			widths[i], least[i] = 0, 0
-		}
+	widths := styled.Fitting{Width: limit, Gap: gap}.Columns(fitted)
+	if styled.ColumnsWidth(widths, gap) <= limit {
+		giveBack(columns, rows, widths, full, limit)
 	}
-	full := slices.Clone(widths)
-	for excess := tableWidth(widths) - limit; excess > 0; excess-- {
-		widest := -1
-		for i := range columns {
-			if widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			return
-		}
-		widths[widest]--
-	}
-	giveBack(columns, rows, widths, full, limit)
+	return widths
 }
 
 // giveBack gives to text what lists leave over, which are cut by whole names.
@@ -198,7 +173,7 @@ func giveBack(columns []Column, rows [][]string, widths, full []int, limit int) 
 	}
 	for i, c := range columns {
 		if c.Cut == CutText && widths[i] > 0 {
-			widths[i] += min(full[i]-widths[i], max(0, limit-tableWidth(widths)))
+			widths[i] += min(full[i]-widths[i], max(0, limit-styled.ColumnsWidth(widths, gap)))
 		}
 	}
 }
@@ -220,16 +195,6 @@ func (c Column) least(rows [][]string, i, width int, last bool) int {
 		return least
 	}
 	return width
-}
-
-func tableWidth(widths []int) int {
-	total := -gap
-	for _, w := range widths {
-		if w > 0 {
-			total += w + gap
-		}
-	}
-	return total
 }
 
 // cutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
