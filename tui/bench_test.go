@@ -73,7 +73,7 @@ func driveLarge(tb testing.TB, s *inspect.Snapshot, view string) *model {
 	m := newModel(context.Background(), Options{Source: Static(s), View: view, Clock: demo.Now, Profile: colorprofile.TrueColor})
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
 	m.base = s
-	settle(m, m.remake())
+	settle(m, m.rebuildWorld())
 	return m
 }
 
@@ -116,7 +116,7 @@ func BenchmarkBackground(b *testing.B) {
 			m := driveLarge(b, largeOnce(), view)
 			b.ReportAllocs()
 			for b.Loop() {
-				settle(m, m.remake())
+				settle(m, m.rebuildWorld())
 			}
 		})
 	}

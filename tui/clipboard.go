@@ -17,7 +17,7 @@ const maxCopied = 74_000
 
 // copied is what the copy key takes.
 func copied(s screen.Screen, ref screen.Ref) string {
-	if c, ok := s.(screen.Copier); ok {
+	if c, ok := s.(screen.CopyTexter); ok {
 		return c.CopyText()
 	}
 	return inspect.Sanitize(ref.Name) // a name is one line
@@ -35,6 +35,6 @@ func (m *model) copyText(text string) tea.Cmd {
 		// Half a text would look like a whole one.
 		return m.say(styled.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
 	}
-	m.said = screen.Say{Text: "copied", Role: styled.Good}
+	m.remark = screen.Say{Text: "copied", Role: styled.Good}
 	return tea.SetClipboard(text)
 }

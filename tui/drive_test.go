@@ -110,7 +110,7 @@ func (d *driver) send(msg tea.Msg) {
 	d.Helper()
 	if a, ok := msg.(arrived); ok {
 		d.m.base = a.snapshot
-		settle(d.m, d.m.remake())
+		settle(d.m, d.m.rebuildWorld())
 		return
 	}
 	_, cmd := d.m.Update(msg)

@@ -24,7 +24,7 @@ const (
 // headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be said
 // about the screen, unless it draws one and there is nothing to be said.
 func (m *model) headerHeight() int {
-	if _, ruled := m.top().(screen.Ruled); ruled && len(m.crumbs()) == 0 {
+	if _, own := m.top().(screen.HasHeader); own && len(m.crumbs()) == 0 {
 		return titleHeight
 	}
 	return titleHeight + 1
@@ -163,8 +163,8 @@ func (m *model) statusLine() string {
 	if m.input != nil {
 		return m.input.prompt.View(th, room) + th.PaintLine(status)
 	}
-	if m.said.Text != "" {
-		return widget.Render(th, styled.Text(m.said.Role, " "+inspect.Sanitize(m.said.Text)), m.width)
+	if m.remark.Text != "" {
+		return widget.Render(th, styled.Text(m.remark.Role, " "+inspect.Sanitize(m.remark.Text)), m.width)
 	}
 	line := m.keyLine(room)
 	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})

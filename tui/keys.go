@@ -74,7 +74,7 @@ func (m *model) pageOff(p screen.Page, ref screen.Ref) string {
 func (m *model) supposeOff(ref screen.Ref) string {
 	switch ref.Kind {
 	case screen.Claim:
-		if m.base == nil || slices.Contains(m.supposed, changeOf(ref)) {
+		if m.base == nil || slices.Contains(m.hypotheses, changeOf(ref)) {
 			return ""
 		}
 		return holdsNothing(m.base, ref)
@@ -87,7 +87,7 @@ func (m *model) supposeOff(ref screen.Ref) string {
 }
 
 func (m *model) forgetOff() string {
-	if len(m.supposed) == 0 {
+	if len(m.hypotheses) == 0 {
 		return "nothing is supposed"
 	}
 	return ""
@@ -99,7 +99,7 @@ func (m *model) writeOff(ref screen.Ref) string {
 		return m.options.NoWriter
 	case m.commit.Running():
 		return "something is being written already"
-	case len(m.supposed) > 0:
+	case len(m.hypotheses) > 0:
 		return "not while something is supposed: W forgets it"
 	case ref.Kind != screen.Claim:
 		return "select a claim first"
@@ -145,10 +145,10 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.interrupted = true
 		return m.leave()
 	}
-	if m.hold(k) {
+	if m.holdKey(k) {
 		return nil
 	}
-	m.said = screen.Say{}
+	m.remark = screen.Say{}
 	m.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
 	switch {
 	case m.popup != nil:
@@ -189,8 +189,8 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	case whatIf:
 		return m.toggle(changeOf(ref))
 	case forget:
-		m.supposed = nil
-		return m.remake()
+		m.hypotheses = nil
+		return m.rebuildWorld()
 	case allocate:
 		return m.prepare(Allocate, ref)
 	case deallocate:

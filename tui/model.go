@@ -22,31 +22,31 @@ type model struct {
 	profile       colorprofile.Profile
 
 	// base is the newest snapshot as it came, world what is shown.
-	base     *inspect.Snapshot
-	version  int
-	world    *screen.World
-	actual   *screen.World // the newest with nothing supposed
-	supposed []screen.Change
-	suppose  screen.Job[supposition]
+	base       *inspect.Snapshot
+	version    int
+	world      *screen.World
+	actual     *screen.World // the newest with nothing supposed
+	hypotheses []screen.Change
+	suppose    screen.Job[supposition]
 
 	views   []view
 	current int
 	// pages lie above the view, the last one on top.
 	pages []page
 
-	header header
-	record recorder
-	input  *input
-	popup  *popup
-	said   screen.Say
-	held   []tea.KeyPressMsg
-	find   screen.Job[found]
-	plan   screen.Job[Plan]
-	commit screen.Job[string]
+	header    header
+	record    recorder
+	input     *input
+	popup     *popup
+	remark    screen.Say
+	typeahead []tea.KeyPressMsg
+	find      screen.Job[found]
+	plan      screen.Job[Plan]
+	commit    screen.Job[string]
 
 	// throttled: a snapshot has come so soon after the one before that it is shown a little later.
 	throttled bool
-	remade    time.Time
+	rebuilt   time.Time
 	hurried   int // how many in a row were
 
 	// leaving: the user was told that something is being written when they wanted to leave.
@@ -80,12 +80,12 @@ func newModel(ctx context.Context, options Options) *model {
 	m.world = screen.NewWorld(ctx, 0, nil)
 	m.world.Namespace = options.Namespace
 	m.world.Theme = theme.New(m.dark, m.profile)
-	m.ensure()
+	m.openView()
 	return m
 }
 
-// ensure makes the screen of the current view if there is none yet.
-func (m *model) ensure() {
+// openView makes the screen of the current view if there is none yet.
+func (m *model) openView() {
 	v := &m.views[m.current]
 	if v.screen != nil {
 		return
@@ -157,17 +157,17 @@ func (m *model) now() time.Time {
 	return m.options.Clock()
 }
 
-// remake makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
+// rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
 // changed in the background first.
-func (m *model) remake() tea.Cmd {
-	if len(m.supposed) == 0 {
+func (m *model) rebuildWorld() tea.Cmd {
+	if len(m.hypotheses) == 0 {
 		m.suppose.Stop()
 		return m.change(m.base, nil)
 	}
 	if m.suppose.Running() {
 		return nil // its result is looked at when it comes
 	}
-	base, changes := m.base, m.supposed
+	base, changes := m.base, m.hypotheses
 	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
 		return supposition{base, changes, applyAll(base, changes)}, nil
 	})
@@ -195,14 +195,14 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 	if m.hurried >= restless {
 		wait = busyPace
 	}
-	if wait -= time.Since(m.remade); wait > 0 {
+	if wait -= time.Since(m.rebuilt); wait > 0 {
 		m.throttled = true
 		m.hurried++
 		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
 	}
 	m.hurried = 0
-	m.remade = time.Now()
-	return m.remake()
+	m.rebuilt = time.Now()
+	return m.rebuildWorld()
 }
 
 // change replaces the world.
@@ -227,8 +227,8 @@ func (m *model) asItIs() *screen.World {
 	return m.actual
 }
 
-// restyle changes how things look, and nothing else.
-func (m *model) restyle() {
+// applyTheme changes how things look, and nothing else.
+func (m *model) applyTheme() {
 	w := *m.world
 	w.Theme = theme.New(m.dark, m.profile)
 	m.world = &w

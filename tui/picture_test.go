@@ -56,7 +56,7 @@ func lively(t *testing.T, p picture) *driver {
 	options := Options{View: p.view, Profile: colorprofile.TrueColor, Levels: demoLoad(t), NoWriter: "the demo cluster cannot be written"}
 	d, life := alive(t, options, p.width, p.height)
 	d.m.dark = !p.light
-	d.m.restyle()
+	d.m.applyTheme()
 	for i := range 40 {
 		if s := life.Step(); i >= 30 {
 			d.send(arrived{s})

@@ -14,14 +14,14 @@ import (
 // prepare works out what an action would write, to be confirmed.
 func (m *model) prepare(action Action, ref screen.Ref) tea.Cmd {
 	writer := m.options.Writer
-	m.said = screen.Say{Text: "working out what would be written for " + ref.String() + " …", Role: styled.Dim}
+	m.remark = screen.Say{Text: "working out what would be written for " + ref.String() + " …", Role: styled.Dim}
 	return m.plan.Await(m.world, func(ctx context.Context) (Plan, error) { return writer.Plan(ctx, action, ref) })
 }
 
 // takePlan asks whether a plan shall be carried out, and tells how that went.
 func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
 	if result, ok := m.plan.Take(msg); ok {
-		m.said = screen.Say{}
+		m.remark = screen.Say{}
 		if result.Err != nil {
 			return m.say(styled.Bad, result.Err.Error()), true
 		}
@@ -45,7 +45,7 @@ func (m *model) confirmation(plan Plan) *popup {
 	}
 	p.lines = append(p.lines, nil, styled.Line{{Text: "y", Role: styled.Accent}, {Text: " write it   "}, {Text: "n", Role: styled.Accent}, {Text: " or Esc: leave all as it is"}})
 	p.confirm = func() tea.Cmd {
-		m.said = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: styled.Dim}
+		m.remark = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: styled.Dim}
 		return m.commit.Await(m.world, plan.Execute)
 	}
 	return p

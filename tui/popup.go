@@ -102,8 +102,8 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// relay lays the help out anew when the size has changed.
-func (m *model) relay() {
+// layOutHelp lays the help out anew when the size has changed.
+func (m *model) layOutHelp() {
 	if m.popup == nil || m.popup.confirm != nil {
 		return
 	}

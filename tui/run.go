@@ -70,7 +70,7 @@ func Once(ctx context.Context, w io.Writer, options Options) error {
 	m.world.Theme = theme.None()
 	if options.Profile > colorprofile.NoTTY {
 		m.profile = options.Profile
-		m.restyle()
+		m.applyTheme()
 	}
 	select {
 	case s, ok := <-options.Source.Updates():
@@ -81,7 +81,7 @@ func Once(ctx context.Context, w io.Writer, options Options) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	settle(m, m.remake())
+	settle(m, m.rebuildWorld())
 	if err := ctx.Err(); err != nil {
 		return err
 	}

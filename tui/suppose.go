@@ -32,19 +32,19 @@ func (m *model) toggle(c screen.Change) tea.Cmd {
 	if m.base == nil {
 		return nil
 	}
-	changes := slices.Clone(m.supposed)
+	changes := slices.Clone(m.hypotheses)
 	if at := slices.Index(changes, c); at >= 0 {
 		changes = slices.Delete(changes, at, at+1)
-		m.said = screen.Say{Text: "no longer supposed: " + c.String(), Role: styled.Supposed}
+		m.remark = screen.Say{Text: "no longer supposed: " + c.String(), Role: styled.Supposed}
 	} else {
 		if why := pointless(m.base, c); why != "" {
 			return m.say(styled.Warn, why)
 		}
 		changes = append(changes, c)
-		m.said = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: styled.Supposed}
+		m.remark = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: styled.Supposed}
 	}
-	m.supposed = changes
-	return m.remake()
+	m.hypotheses = changes
+	return m.rebuildWorld()
 }
 
 // holdsNothing says that the release of a claim would change nothing, or "".

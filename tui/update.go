@@ -17,13 +17,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.relay()
+		m.layOutHelp()
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
-		m.restyle()
+		m.applyTheme()
 	case tea.ColorProfileMsg:
 		m.profile = msg.Profile
-		m.restyle()
+		m.applyTheme()
 	case ticked:
 		w := *m.world
 		w.Now = m.now()
@@ -34,8 +34,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ended:
 		return m, m.end()
 	case paced:
-		m.throttled, m.remade = false, time.Now()
-		return m, m.remake()
+		m.throttled, m.rebuilt = false, time.Now()
+		return m, m.rebuildWorld()
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:
@@ -44,7 +44,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.mouse(msg)
 	default:
 		cmd := m.message(msg)
-		return m, tea.Batch(cmd, m.release())
+		return m, tea.Batch(cmd, m.replayKeys())
 	}
 	return m, nil
 }
@@ -59,7 +59,7 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 	case screen.Back:
 		return m.back()
 	case screen.Say:
-		m.said = msg
+		m.remark = msg
 		return nil
 	case screen.Copy:
 		return m.copyText(msg.Text)
@@ -111,8 +111,8 @@ func (m *model) take(result screen.Result[supposition]) tea.Cmd {
 		return nil
 	}
 	show := m.change(result.Value.snapshot, result.Value.changes)
-	if result.Value.base != m.base || !slices.Equal(result.Value.changes, m.supposed) {
-		return tea.Batch(show, m.remake())
+	if result.Value.base != m.base || !slices.Equal(result.Value.changes, m.hypotheses) {
+		return tea.Batch(show, m.rebuildWorld())
 	}
 	return show
 }
@@ -133,7 +133,7 @@ func (m *model) goTo(msg screen.Go) tea.Cmd {
 	cmd := m.show(func() {
 		m.pages = nil
 		m.current = at
-		m.ensure()
+		m.openView()
 	})
 	if msg.Ref.Kind == screen.None {
 		return cmd
@@ -150,7 +150,7 @@ func (m *model) enter(namespace string) {
 		return
 	}
 	m.setNamespace(namespace)
-	m.said = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: styled.Accent}
+	m.remark = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: styled.Accent}
 }
 
 // setNamespace narrows what is shown to a namespace; "" is all.
@@ -216,7 +216,7 @@ func (m *model) back() tea.Cmd {
 }
 
 func (m *model) say(role styled.Role, text string) tea.Cmd {
-	m.said = screen.Say{Text: text, Role: role}
+	m.remark = screen.Say{Text: text, Role: role}
 	return nil
 }
 
@@ -260,6 +260,6 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 
 // typing reports whether the screen takes text.
 func (m *model) typing() bool {
-	t, ok := m.top().(screen.Typist)
+	t, ok := m.top().(screen.TextInput)
 	return ok && t.Typing()
 }

@@ -88,7 +88,7 @@ type List[T any] struct {
 var _ interface {
 	screen.Screen
 	screen.Filterer
-	screen.Settler
+	screen.Pending
 } = (*List[struct{}])(nil)
 
 // order is what the user chose about the order of rows.

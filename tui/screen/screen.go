@@ -28,8 +28,8 @@ type Screen interface {
 	Status() string
 }
 
-// Typist is a Screen that takes text. While it does, it gets every key but ctrl+c.
-type Typist interface {
+// TextInput is a Screen that takes text. While it does, it gets every key but ctrl+c.
+type TextInput interface {
 	Typing() bool
 }
 
@@ -39,21 +39,21 @@ type Filterer interface {
 	FilterText() string
 }
 
-// Settler is a Screen whose selection can be about to become another one, because the rows that the user has asked
+// Pending is a Screen whose selection can be about to become another one, because the rows that the user has asked
 // for are still being worked out.
-type Settler interface {
+type Pending interface {
 	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
 	Unsettled() bool
 }
 
-// Ruled is a Screen that begins with a rule of its own, so that none is needed above it.
-type Ruled interface {
-	// Ruled does nothing; it marks the screen.
-	Ruled()
+// HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.
+type HasHeader interface {
+	// HasHeader does nothing; it marks the screen.
+	HasHeader()
 }
 
-// Copier is a Screen that knows better than the name of its selection what the copy key should take.
-type Copier interface {
+// CopyTexter is a Screen that knows better than the name of its selection what the copy key should take.
+type CopyTexter interface {
 	CopyText() string
 }
 

@@ -52,7 +52,7 @@ type derived struct {
 // it keeps slices in memory which are gone: so many, among all those before it.
 type generation struct {
 	cluster *allocator.Cluster
-	gone    int
+	retired int
 }
 
 // after returns the generation of the next snapshot. One that would keep a quarter as many slices that are gone
@@ -62,11 +62,11 @@ func (g *generation) after(s *inspect.Snapshot) *generation {
 	options := allocator.Options{}
 	if g != nil {
 		now := s.Objects().Slices
-		next.gone = g.gone + replaced(g.cluster.Snapshot().Objects().Slices, now)
-		if next.gone <= max(len(now)/4, fewSlices) {
+		next.retired = g.retired + replaced(g.cluster.Snapshot().Objects().Slices, now)
+		if next.retired <= max(len(now)/4, fewSlices) {
 			options.Like = g.cluster
 		} else {
-			next.gone = 0
+			next.retired = 0
 		}
 	}
 	next.cluster = allocator.NewCluster(s, options)

@@ -30,10 +30,10 @@ func TestWorldForgetsSlicesThatAreGone(t *testing.T) {
 			next.Slices[at] = next.Slices[at].DeepCopy()
 		}
 		objects = next
-		before := w.derived.built.Load().gone
+		before := w.derived.built.Load().retired
 		w = w.Next(version+1, inspect.New(objects, inspect.Config{}))
 		w.Cluster()
-		switch gone := w.derived.built.Load().gone; {
+		switch gone := w.derived.built.Load().retired; {
 		case gone == 0:
 			forgot++
 		case gone != before+changed:

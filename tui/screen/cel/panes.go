@@ -30,18 +30,18 @@ func (p pane) next(narrow bool) pane {
 	return (p + 1) % n
 }
 
-// which says which devices are listed.
-type which uint8
+// listFilter says which devices are listed.
+type listFilter uint8
 
 const (
-	matching which = iota // and those on which the selector fails; all, when there are neither
+	matching listFilter = iota // and those on which the selector fails; all, when there are neither
 	failing
 	everyone
-	whiches
+	listFilters
 )
 
 // order returns the devices of an answer that are listed.
-func (w which) order(a *answer) []int {
+func (w listFilter) order(a *answer) []int {
 	switch {
 	case w == failing:
 		return a.order[a.matched:a.rest]
@@ -51,7 +51,7 @@ func (w which) order(a *answer) []int {
 	return a.order[:a.rest]
 }
 
-func (w which) describe(a *answer) string {
+func (w listFilter) describe(a *answer) string {
 	switch {
 	case w == failing:
 		return "on which it fails"
@@ -119,7 +119,7 @@ func (s *Screen) termLines(width int) []styled.Line {
 	if !ok {
 		return nil
 	}
-	a := s.good
+	a := s.lastValid
 	if strings.TrimSpace(a.text) == "" {
 		return fieldLines(a.lab, subject)
 	}
@@ -192,15 +192,15 @@ func shortField(field string) string {
 
 // valueLines is which values the matches have, field by field.
 func (s *Screen) valueLines(width, height int) []styled.Line {
-	if s.good == nil {
+	if s.lastValid == nil {
 		return nil
 	}
 	var out []styled.Line
-	for i := range s.good.histograms {
-		h := &s.good.histograms[i]
-		lines := histogram(h, width, s.good.trial.Matched)
+	for i := range s.lastValid.histograms {
+		h := &s.lastValid.histograms[i]
+		lines := histogram(h, width, s.lastValid.trial.Matched)
 		if len(out)+len(lines) > height {
-			left := len(s.good.histograms) - i
+			left := len(s.lastValid.histograms) - i
 			if len(out) >= height && len(out) > 0 {
 				out, left = out[:height-1], left+1
 			}

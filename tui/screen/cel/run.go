@@ -98,7 +98,7 @@ func (s *Screen) try(w *screen.World) tea.Cmd {
 	if s.advised != s.inQuestion() { // else they stand until there are newer ones: the devices are others, not the text
 		s.findings = nil
 	}
-	look := s.look.Start(w, func(ctx context.Context) (*answer, error) {
+	look := s.preview.Start(w, func(ctx context.Context) (*answer, error) {
 		for trial, err := range l.bench.Trials(ctx, expression) {
 			if err != nil {
 				return nil, err
@@ -107,13 +107,13 @@ func (s *Screen) try(w *screen.World) tea.Cmd {
 		}
 		return nil, context.Cause(ctx)
 	})
-	s.full.Stop()
+	s.fullRun.Stop()
 	return look
 }
 
 // finish tries the text on all devices, after it was tried on some.
 func (s *Screen) finish(w *screen.World, a *answer) tea.Cmd {
-	return s.full.Start(w, func(ctx context.Context) (*answer, error) {
+	return s.fullRun.Start(w, func(ctx context.Context) (*answer, error) {
 		trial, err := a.lab.bench.Try(ctx, a.trial.Expression)
 		if err != nil {
 			return nil, err
@@ -156,7 +156,7 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) 
 		}
 		return tea.Batch(cmd, s.read(w)), true
 	}
-	if r, ok := s.look.Take(msg); ok {
+	if r, ok := s.preview.Take(msg); ok {
 		if r.Err != nil {
 			return nil, true
 		}
@@ -166,7 +166,7 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) 
 		}
 		return s.advise(w, r.Value), true
 	}
-	if r, ok := s.full.Take(msg); ok {
+	if r, ok := s.fullRun.Take(msg); ok {
 		if r.Err != nil {
 			return nil, true
 		}
@@ -199,10 +199,10 @@ func (s *Screen) show(a *answer) {
 		return
 	}
 	id, had := s.selected()
-	if before := s.good; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
+	if before := s.lastValid; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
 		had = false // nobody has chosen it, or what is nearest is of interest now
 	}
-	s.good = a
+	s.lastValid = a
 	s.fill()
 	if !had {
 		return
@@ -217,8 +217,8 @@ func (s *Screen) show(a *answer) {
 
 // fill puts devices of the last good answer into the table.
 func (s *Screen) fill() {
-	s.rows = &deviceRows{s.good, s.which.order(s.good)}
-	s.table.SetRows(s.rows, s.good.natural, 0)
+	s.rows = &deviceRows{s.lastValid, s.listFilter.order(s.lastValid)}
+	s.table.SetRows(s.rows, s.lastValid.natural, 0)
 }
 
 // subject is the number of the device under the cursor.
@@ -235,5 +235,5 @@ func (s *Screen) selected() (inspect.DeviceID, bool) {
 	if !ok {
 		return inspect.DeviceID{}, false
 	}
-	return s.good.lab.devices[subject].ID, true
+	return s.lastValid.lab.devices[subject].ID, true
 }

@@ -35,27 +35,27 @@ type Screen struct {
 	class string
 
 	benches screen.Job[*lab]
-	look    screen.Job[*answer]
-	full    screen.Job[*answer]
+	preview screen.Job[*answer]
+	fullRun screen.Job[*answer]
 	advice  screen.Job[advice]
-	uses    screen.Job[usage]
+	impact  screen.Job[usage]
 	lists   screen.Job[[]entry]
 
 	lab *lab
-	// answer is the newest, good the newest of a text that compiles.
-	answer, good *answer
-	findings     []selector.Finding
-	advised      string // what the findings are about, as inQuestion tells
-	usage        *usage
+	// answer is the newest, lastValid the newest of a text that compiles.
+	answer, lastValid *answer
+	findings          []selector.Finding
+	advised           string // what the findings are about, as inQuestion tells
+	usage             *usage
 	// wanted is an object whose selectors are to be loaded when the world is known.
 	wanted screen.Ref
 
-	table  *widget.Table
-	rows   *deviceRows // of the table
-	which  which
-	pane   pane
-	pause  time.Duration // before advice
-	narrow bool          // there is room for one pane only
+	table      *widget.Table
+	rows       *deviceRows // of the table
+	listFilter listFilter
+	pane       pane
+	pause      time.Duration // before advice
+	narrow     bool          // there is room for one pane only
 	// width of the editor when last drawn, which up and down need, and where else things were drawn.
 	width int
 	zones zones
@@ -71,6 +71,15 @@ type editorState struct {
 	top int // the first line that is shown
 }
 
+// What the root finds out by asking.
+var _ interface {
+	screen.Screen
+	screen.TextInput
+	screen.Pending
+	screen.HasHeader
+	screen.CopyTexter
+} = (*Screen)(nil)
+
 // New makes the view.
 func New() *Screen {
 	s := &Screen{table: widget.NewTable(columns), width: 80, pause: pause}
@@ -78,22 +87,22 @@ func New() *Screen {
 	return s
 }
 
-// Typing implements screen.Typist.
+// Typing implements screen.TextInput.
 func (s *Screen) Typing() bool { return s.mode != browsing }
 
-// Unsettled implements screen.Settler: what can be done depends on how the text has fared.
+// Unsettled implements screen.Pending: what can be done depends on how the text has fared.
 func (s *Screen) Unsettled() bool {
 	if s.benches.Running() && (s.lab == nil || s.lab.class != s.class) {
 		return true
 	}
-	return s.advised != s.inQuestion() && (s.look.Running() || s.full.Running() || s.advice.Running())
+	return s.advised != s.inQuestion() && (s.preview.Running() || s.fullRun.Running() || s.advice.Running())
 }
 
 // inQuestion tells texts, each tried on the devices of a class, apart.
 func (s *Screen) inQuestion() string { return s.class + "\x00" + s.ed.Text() }
 
-// Ruled implements screen.Ruled.
-func (s *Screen) Ruled() {}
+// HasHeader implements screen.HasHeader.
+func (s *Screen) HasHeader() {}
 
 // Update implements screen.Screen.
 func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
@@ -253,8 +262,8 @@ func (s *Screen) do(w *screen.World, action keymap.Action) tea.Cmd {
 	case copyYAML:
 		return screen.Send(screen.Copy{Text: s.CopyText()})
 	case showOthers:
-		s.which = (s.which + 1) % whiches
-		if s.good != nil {
+		s.listFilter = (s.listFilter + 1) % listFilters
+		if s.lastValid != nil {
 			s.fill()
 		}
 	case switchPane:
@@ -333,7 +342,7 @@ func (s *Screen) changed(w *screen.World, propose bool) tea.Cmd {
 	if propose && s.lab != nil {
 		s.popup.propose(s.lab.completer, &s.ed.Editor, false)
 	}
-	if s.answer != nil && s.answer.text == s.ed.Text() && !s.look.Running() {
+	if s.answer != nil && s.answer.text == s.ed.Text() && !s.preview.Running() {
 		return nil
 	}
 	return s.try(w)
@@ -378,7 +387,7 @@ func (s *Screen) remember() {
 	}
 }
 
-// CopyText implements screen.Copier.
+// CopyText implements screen.CopyTexter.
 func (s *Screen) CopyText() string { return editor.YAML(s.ed.Text()) }
 
 // Selection implements screen.Screen.

@@ -78,7 +78,7 @@ func join(selectors []resourcev1.DeviceSelector) string {
 // use asks the allocator, in the background.
 func (s *Screen) use(w *screen.World, at source, expression string) tea.Cmd {
 	s.usage = nil
-	return s.uses.Start(w, func(ctx context.Context) (usage, error) {
+	return s.impact.Start(w, func(ctx context.Context) (usage, error) {
 		u := usage{source: at}
 		cluster, claim := withoutAllocation(w, at.ref)
 		if claim == nil {
@@ -159,7 +159,7 @@ func (s *Screen) takeOther(_ *screen.World, msg tea.Msg) (cmd tea.Cmd, handled b
 		}
 		return nil, true
 	}
-	if r, ok := s.uses.Take(msg); ok {
+	if r, ok := s.impact.Take(msg); ok {
 		r.Value.err = r.Err
 		s.usage = &r.Value
 		return nil, true

@@ -162,7 +162,7 @@ func (s *Screen) foremost() *selector.Finding {
 // at most height lines.
 func (s *Screen) adviceLines(width, height int) []styled.Line {
 	var out []styled.Line
-	if s.uses.Running() {
+	if s.impact.Running() {
 		out = append(out, styled.Text(styled.Dim, "asking the allocator …"))
 	}
 	if s.usage != nil {
@@ -316,8 +316,8 @@ func paneLines(th *theme.Theme, title styled.Line, lines []styled.Line, width, h
 
 func (s *Screen) devicesPane(th *theme.Theme, width, height int) []string {
 	title := styled.Text(styled.Title, "Devices")
-	if a := s.good; a != nil {
-		text := s.which.describe(a)
+	if a := s.lastValid; a != nil {
+		text := s.listFilter.describe(a)
 		role := styled.Dim
 		if s.stale() {
 			text, role = "of the selector before", styled.Warn
@@ -333,7 +333,7 @@ func (s *Screen) devicesPane(th *theme.Theme, width, height int) []string {
 
 // stale reports whether what is shown is of a text before this one, which does not compile.
 func (s *Screen) stale() bool {
-	return s.good != nil && s.answer != nil && s.answer != s.good && s.answer.trial.Check.Scheduler != nil
+	return s.lastValid != nil && s.answer != nil && s.answer != s.lastValid && s.answer.trial.Check.Scheduler != nil
 }
 
 func (s *Screen) termsPane(th *theme.Theme, width, height int) []string {
@@ -346,8 +346,8 @@ func (s *Screen) termsPane(th *theme.Theme, width, height int) []string {
 
 func (s *Screen) valuesPane(th *theme.Theme, width, height int) []string {
 	title := styled.Text(styled.Title, "Values")
-	if s.good != nil {
-		title = append(title, styled.Span{Text: " of " + devices(s.good.trial.Matched) + " that match", Role: styled.Dim})
+	if s.lastValid != nil {
+		title = append(title, styled.Span{Text: " of " + devices(s.lastValid.trial.Matched) + " that match", Role: styled.Dim})
 	}
 	return paneLines(th, title, s.valueLines(width-2, height-1), width, height)
 }

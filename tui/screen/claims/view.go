@@ -74,7 +74,7 @@ func (s *Screen) panel(width, height int) []styled.Line {
 		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)
 	}
 	if e.Allocation != nil {
-		lines = append(lines, held(e.Allocation))
+		lines = append(lines, deviceNames(e.Allocation))
 	}
 	if row.helped {
 		lines = append(lines, styled.Text(styled.Supposed, "as is supposed; as things are, it is stuck"))
@@ -111,8 +111,8 @@ func headline(row *row, e *explain.Explanation) styled.Line {
 	return styled.Line{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
 }
 
-// held lists devices: "gpu-a-01: gpu-0 gpu-1".
-func held(a *explain.Allocation) styled.Line {
+// deviceNames lists devices: "gpu-a-01: gpu-0 gpu-1".
+func deviceNames(a *explain.Allocation) styled.Line {
 	names := make([]string, 0, len(a.Devices))
 	for _, d := range a.Devices {
 		name := d.ID.Device

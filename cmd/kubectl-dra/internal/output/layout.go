@@ -8,12 +8,12 @@ import (
 )
 
 // Layout keeps the columns of a table in their places while rows are added by further prints. The zero
-// value is that of a table that has not begun; a Layout is for one table.
+// value is that of a table that was not started yet; a Layout is for one table.
 type Layout struct {
 	widths []int // 0 is a column that was left out
 }
 
-func (l *Layout) begun() bool { return l != nil && l.widths != nil }
+func (l *Layout) started() bool { return l != nil && l.widths != nil }
 
 // keep makes the widths of further rows those of the rows before. A column becomes wider for a name, and
 // for text as far as the limit allows or the text would say too little; limit 0 is any width.

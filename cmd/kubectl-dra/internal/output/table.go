@@ -88,7 +88,7 @@ func PrintTable(w io.Writer, list *List, opts TableOptions) error {
 }
 
 func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOptions) error {
-	if !opts.NoHeaders && !opts.Layout.begun() {
+	if !opts.NoHeaders && !opts.Layout.started() {
 		header := make([]string, len(columns))
 		for i, c := range columns {
 			header[i] = c.Header
@@ -128,7 +128,7 @@ func layOut(columns []Column, rows [][]string, opts TableOptions) []int {
 		limit = 0
 	}
 	switch {
-	case opts.Layout.begun():
+	case opts.Layout.started():
 		opts.Layout.keep(columns, rows, widths, limit)
 	case limit > 0:
 		widths = fit(columns, rows, widths, limit)

@@ -49,8 +49,8 @@ func TestKeysTypedAheadAreAboutWhatIsToCome(t *testing.T) {
 			d := drive(t, 80, 24, "")
 			d.ahead(test.keys...)
 			d.shows(test.want)
-			if len(d.m.held) > 0 {
-				t.Errorf("%d keys are still held", len(d.m.held))
+			if len(d.m.typeahead) > 0 {
+				t.Errorf("%d keys are still held", len(d.m.typeahead))
 			}
 		})
 	}
