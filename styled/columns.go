@@ -25,7 +25,7 @@ type Fitting struct {
 	Evenly bool
 }
 
-// Columns returns how wide columns are drawn; 0 leaves one out. Columns that do not fit even at their least width are
+// Columns returns how wide columns are drawn. A column of width 0 is left out. Those that do not fit even at their least width are
 // left out by rank, then the others are made narrower. Columns of rank 0 stay, also when they make the table too wide.
 func (f Fitting) Columns(columns []Column) []int {
 	widths := make([]int, len(columns)) // the least of those that are shown
@@ -91,7 +91,7 @@ func narrow(widths, least []int, excess int) {
 	}
 }
 
-// ColumnsWidth returns the width of a table with columns of these widths; 0 is a column that is left out.
+// ColumnsWidth returns the width of a table with columns of these widths. A column of width 0 is left out.
 func ColumnsWidth(widths []int, gap int) int {
 	total := -gap
 	for _, w := range widths {

@@ -35,7 +35,7 @@ func Characters(s string) iter.Seq2[string, int] {
 // Ellipsis shows that something is missing.
 const Ellipsis = "…"
 
-// Cut shortens a text to a number of columns; an ellipsis shows that something is missing.
+// Cut shortens a text to a number of columns. An ellipsis shows that something is missing.
 func Cut(s string, width int) string { return CutTo(s, width, Ellipsis) }
 
 // CutTo is Cut with another mark at the end of a text that was shortened. The mark has only characters of one column.
@@ -75,5 +75,5 @@ func Pad(s string, width int) string {
 	return s + Blanks(width-Width(s))
 }
 
-// Blanks is a text of so many columns in which nothing is seen; it is empty for a number below one.
+// Blanks returns n blanks, or nothing if n is negative.
 func Blanks(n int) string { return strings.Repeat(" ", max(0, n)) }

@@ -24,7 +24,7 @@ const (
 // recorder notes what happens to claims and devices from one snapshot to the next, in the background.
 type recorder struct {
 	job    screen.Job[*screen.History]
-	before *screen.World // what the newest snapshot is compared with; nil before the first
+	before *screen.World // what the newest snapshot is compared with, or nil before the first
 	missed *screen.World
 	now    *screen.History
 }

@@ -21,7 +21,7 @@ type input struct {
 	left        func() tea.Cmd
 	// complete proposes whole texts for what was typed.
 	complete func(text string) []string
-	// take takes results of the input's own work; may be nil.
+	// take takes results of the input's own work. It may be nil.
 	take func(tea.Msg) bool
 }
 

@@ -44,12 +44,12 @@ type model struct {
 	plan      screen.Job[Plan]
 	commit    screen.Job[string]
 
-	// throttled: a snapshot has come so soon after the one before that it is shown a little later.
+	// throttled says that a snapshot came so soon after the one before that it is shown a little later.
 	throttled bool
 	rebuilt   time.Time
 	hurried   int // how many in a row were
 
-	// leaving: the user was told that something is being written when they wanted to leave.
+	// leaving says that the user wanted to leave and was told that something is being written.
 	leaving     bool
 	interrupted bool
 	// failed is why the source had nothing to show.

@@ -33,44 +33,44 @@ type Waiter interface {
 // Options say what to show and how.
 type Options struct {
 	Source Source
-	// Origin says in a word what the source is when it is no live cluster, such as "demo" or "file"; empty
-	// is a live cluster.
+	// Origin says in a word what the source is if it is not a live cluster, such as "demo" or "file". It is empty for a
+	// live cluster.
 	Origin string
 	// Cluster and User are names for the header; they may be empty.
 	Cluster, User string
-	// Namespace is the one to begin with; "" is all.
+	// Namespace is the namespace to begin with. If it is empty, all namespaces are shown.
 	Namespace string
-	// View is the name of the view to begin with; "" is the first.
+	// View is the name of the view to begin with. If it is empty, that is the first view.
 	View string
-	// Typing: the view takes text from the beginning, if it can.
+	// Typing makes the view take text from the beginning, if it can.
 	Typing bool
 	// Clock tells the time of a live source. It must be set.
 	Clock func() time.Time
-	// Writer writes to the cluster; nil says that nothing can be written, NoWriter why.
+	// Writer writes to the cluster. If it is nil, nothing can be written, and NoWriter says why.
 	Writer   Writer
 	NoWriter string
 
-	// Remarks are lines that something else said while the first snapshot is waited for, such as what a credential
-	// plugin wants of the user; nil is none. They need not be safe.
+	// Remarks returns what others have written while the program waits for its first snapshot, a line each: for example
+	// what a credential plugin asks of the user. The lines need not be safe to show. Remarks may be nil.
 	Remarks func() []string
 
-	// Levels reads what API priority levels are doing; nil where there is no server to ask.
+	// Levels reads what API priority levels are doing. It is nil if there is no server to ask.
 	Levels flowcontrol.Source
-	// Seats is the server concurrency limit that priority levels share; 0 finds it out.
+	// Seats is the server concurrency limit that priority levels share. If it is 0, it is worked out.
 	Seats int
 
-	// Input and Output are the terminal; nil is standard input and output. Environ is the environment of
-	// the terminal, nil that of the process.
+	// Input and Output are the terminal. If they are nil, standard input and output are used. Environ is the environment
+	// of the terminal. If it is nil, that of the process is used.
 	Input   io.Reader
 	Output  io.Writer
 	Environ []string
-	// Profile is what the terminal can show; Unknown finds out.
+	// Profile is what the terminal can show. If it is Unknown, the terminal is asked.
 	Profile colorprofile.Profile
-	// Width is the number of columns that Once may use; 0 is any.
+	// Width is the number of columns that Once may use. If it is 0, lines may have any width.
 	Width int
 
-	once bool // nothing may be waited for
-	// tick waits between readings of the server; nil is tea.Tick.
+	once bool // nothing may wait
+	// tick waits between readings of the server. If it is nil, tea.Tick does.
 	tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 

@@ -18,7 +18,7 @@ type popup struct {
 	title string
 	lines []styled.Line
 	top   int
-	// confirm is what happens on "y"; nil makes it a popup that any key but those that scroll closes.
+	// confirm is what the accept key does. If it is nil, every key that does not scroll closes the popup.
 	confirm func() tea.Cmd
 }
 

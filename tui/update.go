@@ -153,7 +153,7 @@ func (m *model) enter(namespace string) {
 	m.remark = screen.Say{Text: "now in namespace " + namespace + "; n shows others", Role: styled.Accent}
 }
 
-// setNamespace narrows what is shown to a namespace; "" is all.
+// setNamespace narrows what is shown to a namespace. If it is empty, all namespaces are shown.
 func (m *model) setNamespace(namespace string) {
 	w := *m.world
 	m.version++

@@ -14,7 +14,7 @@ import (
 
 // Options say how much to show, and where.
 type Options struct {
-	// Width is the number of columns; 0 means 80.
+	// Width is the number of columns of the terminal. If it is 0, that is 80.
 	Width int
 	// Verbose shows every group of nodes, all nodes of a group and every request.
 	Verbose bool

@@ -10,13 +10,13 @@ type Key struct {
 	Action Action
 	// Press are the keystrokes, in the notation of Bubble Tea ("enter", "ctrl+f", "?").
 	Press []string
-	// Show is how the key is written for people; empty means the first of Press.
+	// Show is how the key is written for people. If it is empty, that is the first of Press.
 	Show string
-	// Short says in a word or two what it does, for the status line; empty keeps it out of there.
+	// Short says in a word or two what the key does. If it is empty, the status line does not mention the key.
 	Short string
-	// Help says in one line what it does.
+	// Help says in one line what the key does.
 	Help string
-	// Off says why the key does nothing here and now; empty means that it works.
+	// Off says why the key does nothing at the moment. It is empty if the key works.
 	Off string
 }
 
@@ -28,7 +28,7 @@ func (k Key) Label() string {
 	return k.Press[0]
 }
 
-// Disabled returns the key with a reason why it does nothing; an empty reason enables it.
+// Disabled returns the key with a reason why it does nothing. An empty reason enables it.
 func (k Key) Disabled(why string) Key {
 	k.Off = why
 	return k

@@ -20,7 +20,7 @@ func (a *arranged[T]) filter() []int {
 	return index
 }
 
-// matcher turns a filter into a test; nil lets everything pass. A filter has words that must all match:
+// matcher turns a filter into a test. It is nil if everything passes. A filter has words that must all match:
 // "column=value" looks into one column, "column>number" (or <, >=, <=) compares what it shows, any other word
 // may match anywhere. A "!" before a word turns it round.
 func (a *arranged[T]) matcher(filter string) func(*T) bool {
@@ -140,7 +140,7 @@ func quantityOf(text string) (float64, bool) {
 	return q.AsApproximateFloat64(), err == nil
 }
 
-// amountTest compares the number that a column shows with one that was typed; nil when one of the two is no number.
+// amountTest compares the number that a column shows with one that was typed. It is nil if either is not a number.
 func amountTest[T any](column *Column[T], operator, value string) func(*T) bool {
 	number := column.Number
 	if number == nil {

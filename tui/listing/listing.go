@@ -18,14 +18,14 @@ type Column[T any] struct {
 	widget.Column
 	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
 	Cell func(row *T) styled.Line
-	// Text is what filters and sorting see of a row; nil takes the text of the Cell.
+	// Text is what filters and sorting see of a row. If it is nil, they see the text of the Cell.
 	Text func(row *T) string
-	// Compare orders two rows; nil compares their Texts, numbers in them by value.
+	// Compare orders two rows. If it is nil, their Texts are compared, with numbers in them by value.
 	Compare func(a, b *T) int
-	// Amount is the number that the column shows of a row, and whether it shows one, for filters such as
-	// free>4; nil means that it never does.
+	// Amount returns the number that the column shows of a row, and whether it shows one, for filters such as
+	// free>4. If it is nil, the column never shows a number.
 	Amount func(row *T) (float64, bool)
-	// Number reads a number of a filter; nil reads what Kubernetes writes as a quantity.
+	// Number reads a number of a filter. If it is nil, numbers are quantities as Kubernetes writes them.
 	Number func(text string) (float64, bool)
 }
 
@@ -34,7 +34,7 @@ type Grouping[T any] struct {
 	Name string
 	// Of names the group of a row.
 	Of func(row *T) string
-	// Heading is what stands above a group; nil shows its name and the number of rows.
+	// Heading is what stands above a group. If it is nil, that is its name and the number of rows.
 	Heading func(group string, rows []*T) styled.Line
 }
 
@@ -50,16 +50,16 @@ type Config[T any] struct {
 	// Ref is the object that a row is about.
 	Ref     func(row *T) screen.Ref
 	Columns []Column[T]
-	// Adapt chooses columns for rows, in the background; nil takes Columns. Those that are always there
+	// Adapt chooses columns for rows, in the background. If it is nil, Columns are used. Those that are always there
 	// come in the same places as in Columns.
 	Adapt func(rows []T) []Column[T]
 	// Groupings can be chosen with a key; the first is in force at the start if Grouped is set.
 	Groupings []Grouping[T]
 	Grouped   bool
-	// Empty says why there are no rows, for example because something could not be read; nil, or the
-	// empty string, says that there are none.
+	// Empty says why there are no rows, for example because something could not be read. If it is nil, or returns
+	// nothing, the list only says that there are none.
 	Empty func(w *screen.World) string
-	// Extra is text of a row that filters see besides that of the columns.
+	// Extra is text of a row that filters see in addition to that of the columns.
 	Extra func(row *T) string
 }
 
@@ -69,7 +69,7 @@ type List[T any] struct {
 	config Config[T]
 	table  *widget.Table
 	job    screen.Job[arranged[T]]
-	// stale: the world changed while the job was running.
+	// stale says that the world changed while the job was running.
 	stale bool
 
 	order order
@@ -77,10 +77,10 @@ type List[T any] struct {
 	built bool
 	err   error
 	want  string // refKey of the object to point at as soon as it is there
-	// asked: no rows were built since the user asked for an object or a namespace.
+	// asked says that no rows were built since the user asked for an object or a namespace.
 	asked     bool
 	namespace string
-	// moved: the user has chosen a row, with which the cursor stays; before that it stays at the first.
+	// moved says that the user has chosen a row, with which the cursor stays. Before that it stays on the first row.
 	moved bool
 }
 
@@ -94,9 +94,9 @@ var _ interface {
 // order is what the user chose about the order of rows.
 type order struct {
 	filter   string
-	sort     int // column; -1 is the default order
+	sort     int // the number of a column, or -1 for the default order
 	desc     bool
-	grouping int // -1 is none
+	grouping int // the number of a grouping, or -1 if rows are not grouped
 }
 
 // New makes a List without rows.

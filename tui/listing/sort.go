@@ -21,7 +21,7 @@ type arranged[T any] struct {
 	heads   []styled.Line
 	shown   int
 	natural []int
-	// hint says why a filter that lets nothing pass may not be what was meant; empty otherwise.
+	// hint says why a filter that lets nothing pass may not be what the user meant. It is empty if there is nothing to say.
 	hint string
 }
 

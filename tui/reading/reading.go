@@ -22,7 +22,7 @@ type Config[T any] struct {
 	Ask func(ctx context.Context, w *screen.World) (T, error)
 	// Lines lays it out. The text in the lines is safe to show.
 	Lines func(value T, o Layout) []styled.Line
-	// More says in a few words what a verbose layout shows besides; empty means that there is none.
+	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
 }
 

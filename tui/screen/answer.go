@@ -10,7 +10,7 @@ import (
 // Answer is what a screen knows of something that takes time to work out and that changes with the world:
 // the newest result, kept while the next one is being worked out. The zero value knows nothing.
 type Answer[T any] struct {
-	// Value and Err are the newest result, Known says that there is one.
+	// Value and Err are the newest result. They mean nothing until Known is true.
 	Value T
 	Err   error
 	Known bool

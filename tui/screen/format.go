@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Age is how old something was when the snapshot was taken; negative when that is not known.
+// Age returns how old something was when the snapshot was taken. It is negative if that is not known.
 func Age(s *inspect.Snapshot, created time.Time) time.Duration {
 	if created.IsZero() {
 		return -1

@@ -10,7 +10,7 @@ type Event struct {
 }
 
 // History is what was seen to happen since the program began to watch. It is not written after it was
-// handed out; nil is an empty one.
+// handed out. A nil History is an empty one.
 type History struct {
 	Events map[Ref][]Event
 }

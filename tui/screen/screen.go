@@ -18,11 +18,11 @@ type Screen interface {
 	// View draws at most height lines of at most width columns. It must neither search nor wait, nor do
 	// work that grows with the cluster.
 	View(w *World, width, height int) string
-	// Plain is all that the screen has to show, as text without a limit to its height; width 0 is any.
+	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any width.
 	Plain(w *World, width int) string
 	// Keys are the keys of this screen besides those that mean the same everywhere.
 	Keys() keymap.Map
-	// Selection is the object that keys such as explain are about; the zero Ref when there is none.
+	// Selection is the object that keys such as explain are about. It is the zero Ref if there is none.
 	Selection() Ref
 	// Status is a few words for the end of the status line, such as "214 claims".
 	Status() string
@@ -35,7 +35,7 @@ type TextInput interface {
 
 // Filterer is a Screen whose content can be narrowed with the filter line.
 type Filterer interface {
-	// FilterText is the filter in force; empty when there is none.
+	// FilterText is the filter in force. It is empty if there is none.
 	FilterText() string
 }
 

@@ -19,17 +19,17 @@ type World struct {
 	// Version grows with every World whose objects differ from the one before: a newer snapshot, or
 	// another supposition.
 	Version int
-	// Snapshot is what screens show, with everything that is supposed; nil until the first one arrives.
+	// Snapshot is what screens show, with everything that is supposed. It is nil until the first one arrives.
 	Snapshot *inspect.Snapshot
 	// Supposed are the changes under which Snapshot differs from the cluster. When there are any, answers
 	// are hypothetical and must be marked so.
 	Supposed []Change
-	// Actual is the world as it is while something is supposed, to compare with; nil otherwise.
+	// Actual is the world without suppositions, to compare with. It is nil while nothing is supposed.
 	Actual *World
-	// Namespace narrows what has a namespace; "" is all.
+	// Namespace is the only namespace whose objects are shown. If it is empty, all are.
 	Namespace string
 	Theme     *theme.Theme
-	// Now is the time to measure ages by: that of the snapshot for files, else the clock's.
+	// Now is the time that ages are measured by: for files that of the snapshot, otherwise that of the clock.
 	Now time.Time
 	// History is what was seen to happen; it may be nil.
 	History *History
@@ -42,7 +42,7 @@ type World struct {
 type derived struct {
 	cluster func() *allocator.Cluster
 	built   atomic.Pointer[generation]
-	// like is the newest cluster that was built before this one; nil at the beginning.
+	// like is the newest cluster that was built before this one. It is nil at the beginning.
 	like    *generation
 	devices func() []inspect.DeviceStatus
 	nodes   func() []inspect.NodeStatus

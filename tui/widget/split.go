@@ -1,8 +1,9 @@
 package widget
 
-import "github.com/kubectl-dra/kubectl-dra/styled"
-
-import "github.com/kubectl-dra/kubectl-dra/tui/theme"
+import (
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
 
 // leastBody is how many lines a panel leaves to what is above it, leastPanel how many it is worth having.
 const (

@@ -10,11 +10,11 @@ import (
 // Column is a column of a Table. Its natural width is that of its widest text.
 type Column struct {
 	Title string
-	// Short is the title where there is no room for Title; may be empty.
+	// Short is the title if there is no room for Title. It may be empty.
 	Short string
-	// Min is how narrow the column may become; 0 means that it keeps its natural width.
+	// Min is how narrow the column may become. If it is 0, the column keeps its natural width.
 	Min int
-	// Max bounds the width; 0 means no bound.
+	// Max is how wide the column may become. If it is 0, there is no bound.
 	Max int
 	// Right aligns numbers.
 	Right bool
@@ -47,7 +47,7 @@ const (
 // Table shows rows with a cursor. Its cost per frame depends on the size of the screen only.
 type Table struct {
 	Columns []Column
-	// Sort is the column by which rows are sorted, -1 for none; it only marks the title.
+	// Sort is the column whose title is marked as the one that rows are sorted by, or -1 for none.
 	Sort int
 	Desc bool
 	// Empty is shown instead of rows when there are none.
@@ -67,7 +67,7 @@ type columnSpan struct{ column, from, to int }
 // NewTable makes a table without rows.
 func NewTable(columns []Column) *Table { return &Table{Columns: columns, Sort: -1, height: 1} }
 
-// SetRows replaces the rows. natural are their widths, from Measure; cursor is the row to point at.
+// SetRows replaces the rows. Their natural widths come from Measure, and cursor is the row to point at.
 func (t *Table) SetRows(rows Rows, natural []int, cursor int) {
 	at := t.cursor - t.top // the cursor stays at its place on the screen
 	t.rows, t.natural = rows, natural
@@ -101,7 +101,7 @@ func (t *Table) Len() int {
 	return t.rows.Len()
 }
 
-// Cursor returns the row that is pointed at; -1 when there are no rows.
+// Cursor returns the row that is pointed at. It is -1 if there are no rows.
 func (t *Table) Cursor() int {
 	if t.Len() == 0 {
 		return -1
@@ -285,7 +285,7 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 	}
 }
 
-// layout decides how wide each column is drawn; 0 leaves it out.
+// layout returns how wide each column is drawn. A column of width 0 is left out.
 func (t *Table) layout(width int) []int {
 	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {

@@ -1,8 +1,10 @@
 package widget
 
-import "github.com/kubectl-dra/kubectl-dra/styled"
+import (
+	"testing"
 
-import "testing"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
 
 // repeating is many rows, of which every so many is a heading.
 type repeating struct{ rows, every int }

@@ -19,7 +19,8 @@ type lab struct {
 	completer *editor.Completer
 	devices   []inspect.DeviceStatus
 	partial   string // why answers may differ from those of the cluster, or ""
-	// class is the one whose devices these are; "" is none. all is the lab of all devices.
+	// class is the class whose devices these are. It is empty if they are those of the whole snapshot; otherwise all is
+	// the lab of that.
 	class string
 	all   *lab
 }
@@ -48,7 +49,7 @@ func newLab(ctx context.Context, w *screen.World, old *lab, class string) (*lab,
 	return l, nil
 }
 
-// ofClass returns the devices that all selectors of a class match: none when there is no such class.
+// ofClass returns the devices that all selectors of a class match. There are none if the class does not exist.
 func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]inspect.DeviceStatus, error) {
 	class, ok := s.Class(name)
 	if !ok {

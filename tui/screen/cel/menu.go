@@ -17,9 +17,9 @@ import (
 // source is where a selector is, or could be: a request of a claim or template, or a class.
 type source struct {
 	ref screen.Ref
-	// request is the index of the request, alternative that in firstAvailable, or -1.
+	// request is the index of the request, alternative the index in its firstAvailable, or -1 if it has none.
 	request, alternative int
-	// selector is the index of the selector that was loaded; -1 stands for all of them.
+	// selector is the index of the selector that was loaded, or -1 for all of them.
 	selector int
 	// name is that of the request, class that of the class that it names.
 	name, class string
@@ -37,7 +37,7 @@ func (s *source) String() string {
 type entry struct {
 	source     source
 	expression string
-	// label says what it is, when source does not.
+	// label says what the entry is, if source does not.
 	label string
 }
 

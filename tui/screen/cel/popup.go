@@ -15,7 +15,7 @@ import (
 type popup struct {
 	items  editor.Completion
 	cursor int
-	// chosen: the user has moved in it, so that Enter takes an item instead of breaking the line.
+	// chosen says that the user has moved the cursor, so that Enter takes an item instead of breaking the line.
 	chosen bool
 }
 

@@ -25,7 +25,7 @@ type answer struct {
 	matched, rest int
 	natural       []int
 	histograms    []selector.Histogram
-	// some: only the first devices were tried, the others are being tried.
+	// some says that only the first devices were tried so far.
 	some bool
 }
 

@@ -31,7 +31,7 @@ type Screen struct {
 	history []string
 	// source is what the text was loaded from.
 	source source
-	// class is the one behind which the selector stands: only its devices are tried. "" is none.
+	// class is the class that the selector is used with: only its devices are tried. If it is empty, all are.
 	class string
 
 	benches screen.Job[*lab]

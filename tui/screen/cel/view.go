@@ -136,8 +136,8 @@ func (s *Screen) editorLines(th *theme.Theme, width, height int) (lines []string
 	return lines, column + 1, y
 }
 
-// proposing: something is proposed under the cursor. What is wrong with a word that is not finished is not
-// worth saying then.
+// proposing reports whether something is proposed under the cursor. What is wrong with a word that is not finished
+// is not worth saying then.
 func (s *Screen) proposing() bool { return s.popup.open() && s.mode == editing }
 
 // caret points at the place of the first finding.

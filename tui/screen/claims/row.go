@@ -29,7 +29,8 @@ type row struct {
 	pods            string
 	age             time.Duration
 	reason          reason
-	// released: it is supposed that the claim is released. helped: it is stuck, and would not be as is supposed.
+	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
+	// supposed.
 	released, helped bool
 }
 

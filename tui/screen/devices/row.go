@@ -22,7 +22,7 @@ import (
 type row struct {
 	ref    screen.Ref
 	status *inspect.DeviceStatus
-	// set is what is left of the counters that the device draws on; nil when it draws on none.
+	// set is what is left of the counters that the device draws on. It is nil if it draws on none.
 	set *counterSet
 }
 

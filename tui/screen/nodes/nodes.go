@@ -17,8 +17,8 @@ import (
 // Screen is the view.
 type Screen struct {
 	*listing.List[row]
-	// chosen: the user has said whether nodes that look alike are taken together; before that, it is done
-	// when there are many.
+	// chosen says that the user has decided whether nodes that look alike are taken together. Until then they are if
+	// there are many.
 	chosen, together bool
 }
 

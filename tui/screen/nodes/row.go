@@ -21,7 +21,7 @@ import (
 type row struct {
 	name  string // of the first
 	count int    // of nodes
-	// supposed: it is there under a what-if only.
+	// supposed says that the node is there only under a what-if.
 	supposed bool
 	// drivers have the devices that are tied to the node, sorted by name.
 	drivers []panel
@@ -32,7 +32,7 @@ type row struct {
 // panel is the devices of one driver on a node, in groups that belong together.
 type panel struct {
 	driver string
-	place  string // the attribute that makes the groups; empty when there is none
+	place  string // the attribute that makes the groups, or "" if there is none
 	groups []group
 	free   int
 }
@@ -68,7 +68,7 @@ func cellOf(state inspect.DeviceState) cell {
 // places are attributes that say where in a node a device is, the one that divides most first.
 var places = []string{"numa", "numanode", "pcieroot"}
 
-// placeOf is where in its node a device is, with the name of the attribute; empty when it does not say.
+// placeOf returns where in its node a device is, with the name of the attribute that says so. Both are empty if none does.
 func placeOf(d *inspect.DeviceStatus) (name, value string) {
 	at := len(places)
 	for attribute, a := range d.Device.Attributes {
@@ -368,7 +368,7 @@ func (p *panel) width() int {
 	return n
 }
 
-// freeCount is how many devices are free; -1 when there are none at all.
+// freeCount is how many devices are free. It is -1 if the node has no devices at all.
 func (p *panel) freeCount() int {
 	if p == nil {
 		return -1

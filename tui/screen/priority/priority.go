@@ -18,15 +18,15 @@ import (
 
 // Config is what the view needs besides the world.
 type Config struct {
-	// Reader is nil when there is no server to ask: then limits are computed and nothing is live.
+	// Reader is nil if there is no server to ask. Then limits are computed and nothing is live.
 	Reader flowcontrol.Source
 	// Clock tells the time of readings. It must be set when there is a Reader.
 	Clock func() time.Time
-	// Seats is the server concurrency limit; 0 finds it out.
+	// Seats is the server concurrency limit. If it is 0, it is worked out.
 	Seats int
-	// Once reads one time only.
+	// Once makes the view read only one time.
 	Once bool
-	// Tick waits between readings; nil is tea.Tick.
+	// Tick waits between readings. If it is nil, tea.Tick does.
 	Tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 

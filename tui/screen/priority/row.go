@@ -21,7 +21,7 @@ type row struct {
 	name    string
 	level   flowcontrol.Level
 	figures flowcontrol.Figures
-	load    *flowcontrol.Load // nil without metrics
+	load    *flowcontrol.Load // nil if there are no metrics
 	rates   rates
 	use     []float64
 	schemas string
@@ -29,9 +29,9 @@ type row struct {
 	seats, shares int
 	source        flowcontrol.ConcurrencySource
 	exact         bool
-	// unread says why there are no live figures; empty when there are.
+	// unread says why there are no live figures. It is empty if there are.
 	unread string
-	// differs: the server has other limits than those computed.
+	// differs says that the server has other limits than those computed.
 	differs bool
 }
 

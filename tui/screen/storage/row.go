@@ -25,7 +25,7 @@ import (
 type row struct {
 	ref            screen.Ref
 	class, name    string
-	total, largest *resource.Quantity // nil when the driver does not say
+	total, largest *resource.Quantity // nil if the driver does not say
 	share          float64            // of the largest total of the same class
 	topology       string
 	nodes          []string
@@ -39,7 +39,7 @@ type classKind struct {
 	missing     bool // there is no such class
 	provisioner string
 	binding     string
-	// ignored says why the scheduler does not look at the capacities of the class; empty when it does.
+	// ignored says why the scheduler does not look at the capacities of the class. It is empty if it does.
 	ignored string
 }
 

@@ -68,7 +68,7 @@ func TestOddCapacities(t *testing.T) {
 		"CSIDriver silent.example.com does not set storageCapacity",
 		"none reaches it",
 	}
-	rows := s.List.Rows()
+	rows := s.Rows()
 	if len(rows) != len(wants) {
 		t.Fatalf("%d rows, want %d", len(rows), len(wants))
 	}
