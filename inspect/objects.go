@@ -25,32 +25,3 @@ type Objects struct {
 	VolumeClaims      []*corev1.PersistentVolumeClaim
 	Volumes           []*corev1.PersistentVolume
 }
-
-// Resource names one of the resources that a Snapshot carries, by its plural as in a URL.
-type Resource string
-
-// The resources that a Snapshot carries.
-const (
-	Claims            Resource = "resourceclaims"
-	Templates         Resource = "resourceclaimtemplates"
-	Classes           Resource = "deviceclasses"
-	Slices            Resource = "resourceslices"
-	TaintRules        Resource = "devicetaintrules"
-	Pods              Resource = "pods"
-	Nodes             Resource = "nodes"
-	PriorityLevels    Resource = "prioritylevelconfigurations"
-	FlowSchemas       Resource = "flowschemas"
-	StorageCapacities Resource = "csistoragecapacities"
-	StorageClasses    Resource = "storageclasses"
-	CSIDrivers        Resource = "csidrivers"
-	VolumeClaims      Resource = "persistentvolumeclaims"
-	Volumes           Resource = "persistentvolumes"
-)
-
-// Resources lists every Resource, in a fixed order.
-func Resources() []Resource {
-	return []Resource{
-		Claims, Templates, Classes, Slices, TaintRules, Pods, Nodes, PriorityLevels, FlowSchemas,
-		StorageCapacities, StorageClasses, CSIDrivers, VolumeClaims, Volumes,
-	}
-}

@@ -118,27 +118,6 @@ func lookupByName[T metav1.Object](objects []T, name string) (T, bool) {
 	return o, false
 }
 
-// Sort sorts every list by namespace and name, in place.
-func (o *Objects) Sort() { o.sortLike(&Objects{}) }
-
-// sortLike is Sort for lists that have much in common with lists that are sorted.
-func (o *Objects) sortLike(before *Objects) {
-	sortByName(o.Claims, before.Claims)
-	sortByName(o.Templates, before.Templates)
-	sortByName(o.Classes, before.Classes)
-	sortByName(o.Slices, before.Slices)
-	sortByName(o.TaintRules, before.TaintRules)
-	sortByName(o.Pods, before.Pods)
-	sortByName(o.Nodes, before.Nodes)
-	sortByName(o.PriorityLevels, before.PriorityLevels)
-	sortByName(o.FlowSchemas, before.FlowSchemas)
-	sortByName(o.StorageCapacities, before.StorageCapacities)
-	sortByName(o.StorageClasses, before.StorageClasses)
-	sortByName(o.CSIDrivers, before.CSIDrivers)
-	sortByName(o.VolumeClaims, before.VolumeClaims)
-	sortByName(o.Volumes, before.Volumes)
-}
-
 // object is a pointer to an API object.
 type object interface {
 	comparable
@@ -184,14 +163,7 @@ func isSortedLike[T object](objects, sorted []T) bool {
 // object that it wants to change by a changed copy. The revision stays the same: what follows from it
 // is hypothetical.
 func (s *Snapshot) With(change func(*Objects)) *Snapshot {
-	o := s.objects
-	o.Claims = slices.Clone(o.Claims)
-	o.Templates = slices.Clone(o.Templates)
-	o.Classes = slices.Clone(o.Classes)
-	o.Slices = slices.Clone(o.Slices)
-	o.TaintRules = slices.Clone(o.TaintRules)
-	o.Pods = slices.Clone(o.Pods)
-	o.Nodes = slices.Clone(o.Nodes)
+	o := s.objects.clone()
 	if s.assumed {
 		o.Nodes = nil // derived again from the changed objects
 	}

@@ -50,7 +50,7 @@ func (r *renamer) all(objects []listing, h *Header) {
 			if r.learning {
 				dropFreeText(object)
 			}
-			r.own = ownNames[of.resource]
+			r.own = ownNames[of.Resource]
 			r.walk(reflect.ValueOf(object).Elem(), nil)
 		}
 	}

@@ -81,7 +81,7 @@ func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
 	for _, of := range objects {
 		for _, object := range of.objects {
 			if err := encoder.Encode(object); err != nil {
-				return header, fmt.Errorf("writing %s %s: %w", of.kind, object.GetName(), err)
+				return header, fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func headerOf(s *inspect.Snapshot, objects []listing) Header {
 	}
 	for _, of := range objects {
 		if len(of.objects) > 0 {
-			h.Objects[of.resource] = len(of.objects)
+			h.Objects[of.Resource] = len(of.objects)
 		}
 	}
 	return h
@@ -234,8 +234,8 @@ func readHeader(data []byte) (*Header, []byte, error) {
 // check tells whether all objects are there that the header speaks of.
 func (h *Header) check(objects *inspect.Objects) error {
 	for _, of := range listings(objects) {
-		if want, got := h.Objects[of.resource], len(of.objects); got < want {
-			return fmt.Errorf("it has %d of %d %s: %w", got, want, of.resource, errIncomplete)
+		if want, got := h.Objects[of.Resource], len(of.objects); got < want {
+			return fmt.Errorf("it has %d of %d %s: %w", got, want, of.Resource, errIncomplete)
 		}
 	}
 	return nil
@@ -243,38 +243,27 @@ func (h *Header) check(objects *inspect.Objects) error {
 
 // listing is the objects of one resource.
 type listing struct {
-	resource         inspect.Resource
-	apiVersion, kind string
-	objects          []metav1.Object
+	inspect.Kind
+	objects []metav1.Object
+}
+
+// firstResources come first in an archive, in this order. The others follow in that of inspect.Resources.
+var firstResources = []inspect.Resource{
+	inspect.Nodes, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Templates, inspect.Claims, inspect.Pods,
 }
 
 // listings lists the objects by resource, in a fixed order.
 func listings(o *inspect.Objects) []listing {
-	const dra, core, flow, storage = "resource.k8s.io/v1", "v1", "flowcontrol.apiserver.k8s.io/v1", "storage.k8s.io/v1"
-	return []listing{
-		{inspect.Nodes, core, "Node", plain(o.Nodes)},
-		{inspect.Classes, dra, "DeviceClass", plain(o.Classes)},
-		{inspect.Slices, dra, "ResourceSlice", plain(o.Slices)},
-		{inspect.TaintRules, dra, "DeviceTaintRule", plain(o.TaintRules)},
-		{inspect.Templates, dra, "ResourceClaimTemplate", plain(o.Templates)},
-		{inspect.Claims, dra, "ResourceClaim", plain(o.Claims)},
-		{inspect.Pods, core, "Pod", plain(o.Pods)},
-		{inspect.PriorityLevels, flow, "PriorityLevelConfiguration", plain(o.PriorityLevels)},
-		{inspect.FlowSchemas, flow, "FlowSchema", plain(o.FlowSchemas)},
-		{inspect.StorageCapacities, storage, "CSIStorageCapacity", plain(o.StorageCapacities)},
-		{inspect.StorageClasses, storage, "StorageClass", plain(o.StorageClasses)},
-		{inspect.CSIDrivers, storage, "CSIDriver", plain(o.CSIDrivers)},
-		{inspect.VolumeClaims, core, "PersistentVolumeClaim", plain(o.VolumeClaims)},
-		{inspect.Volumes, core, "PersistentVolume", plain(o.Volumes)},
-	}
-}
-
-func plain[T metav1.Object](objects []T) []metav1.Object {
-	return slices.Collect(func(yield func(metav1.Object) bool) {
-		for _, o := range objects {
-			if !yield(o) {
-				return
-			}
+	order := slices.Clone(firstResources)
+	for _, resource := range inspect.Resources() {
+		if !slices.Contains(order, resource) {
+			order = append(order, resource)
 		}
-	})
+	}
+	var out []listing
+	for _, resource := range order {
+		k := inspect.KindOf(resource)
+		out = append(out, listing{k, k.Objects(o)})
+	}
+	return out
 }

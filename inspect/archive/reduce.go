@@ -8,7 +8,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -39,7 +38,7 @@ func reduce(s *inspect.Snapshot) []listing {
 		})
 		for j, object := range of.objects {
 			copied := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every API object is one
-			copied.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(of.apiVersion, of.kind))
+			copied.GetObjectKind().SetGroupVersionKind(of.GroupVersionKind())
 			of.objects[j] = copied.(metav1.Object) //nolint:forcetypeassert // as above
 			reduceObject(of.objects[j])
 		}

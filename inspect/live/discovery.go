@@ -30,7 +30,7 @@ func (r *reader) discoveries(chosen []kind) map[string]func(context.Context) (di
 	for _, k := range chosen {
 		for _, v := range k.versions {
 			gv := k.groupVersion(v)
-			if k.group == "" || out[gv.String()] != nil {
+			if k.Group == "" || out[gv.String()] != nil {
 				continue
 			}
 			out[gv.String()] = once(func(ctx context.Context) (discovered, error) { return r.discover(ctx, gv) })
@@ -86,7 +86,7 @@ func (r *reader) mayServe(ctx context.Context, k kind, v apiVersion) (bool, erro
 		return true, nil
 	}
 	d, err := ask(ctx)
-	return err != nil || d.mayServe(string(k.resource)), err
+	return err != nil || d.mayServe(string(k.Resource)), err
 }
 
 // discoveredFor is how long an answer of discovery is used again while a cluster is followed.

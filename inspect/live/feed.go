@@ -134,7 +134,7 @@ func (f *feed) begin(ctx context.Context, try func(v apiVersion, namespace strin
 func (f *feed) beginAt(v apiVersion, try func(v apiVersion, namespace string) error) error {
 	at := begun{version: v, served: true, health: f.synced(v)}
 	err := try(v, "")
-	if apierrors.IsForbidden(err) && f.kind.namespaced && f.opts.Namespace != "" {
+	if apierrors.IsForbidden(err) && f.kind.Namespaced && f.opts.Namespace != "" {
 		at.namespace = f.opts.Namespace
 		at.health.State, at.health.Namespaces = inspect.Narrowed, []string{at.namespace}
 		at.health.Message = fmt.Sprintf("cannot list %s at cluster scope; only namespace %s was read", f.kind.qualified(), at.namespace)
@@ -177,11 +177,11 @@ func (f *feed) filled() {
 
 // mayBeServed asks discovery again and again: servers are upgraded while we watch.
 func (f *feed) mayBeServed(ctx context.Context, v apiVersion) (bool, error) {
-	if f.kind.group == "" {
+	if f.kind.Group == "" {
 		return true, nil
 	}
 	d, err := f.discoverOften(ctx, f.kind.groupVersion(v))
-	return err == nil && d.mayServe(string(f.kind.resource)), err
+	return err == nil && d.mayServe(string(f.kind.Resource)), err
 }
 
 // failed writes down why the resource cannot be read, if it cannot, and returns the error.
@@ -193,7 +193,7 @@ func (f *feed) failed(v apiVersion, err error) error {
 	h := inspect.Health{State: inspect.Broken, Version: f.kind.groupVersion(v).String(), Message: fmt.Sprintf("reading %s: %s", f.kind.qualified(), clean(cause(err)))}
 	if apierrors.IsForbidden(err) {
 		h.State, h.Message = inspect.Forbidden, fmt.Sprintf("cannot list %s at cluster scope", f.kind.qualified())
-		if f.kind.namespaced && f.opts.Namespace != "" {
+		if f.kind.Namespaced && f.opts.Namespace != "" {
 			h.Message += " or in namespace " + f.opts.Namespace
 		}
 	}

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -21,10 +20,8 @@ import (
 
 // kind says how one resource is read.
 type kind struct {
-	resource   inspect.Resource
-	group      string
-	namespaced bool
-	versions   []apiVersion // newest first
+	inspect.Kind
+	versions []apiVersion // newest first
 	typed
 }
 
@@ -40,8 +37,6 @@ type typed struct {
 	items func(v apiVersion, list runtime.Object) ([]object, error)
 	// reduce drops what no question reads of an object.
 	reduce func(object)
-	// set replaces the objects of this kind.
-	set func(objects *inspect.Objects, all []object)
 }
 
 // read returns the objects of a decoded list at v1, reduced.
@@ -67,12 +62,12 @@ type apiVersion struct {
 }
 
 func (k kind) groupVersion(v apiVersion) schema.GroupVersion {
-	return schema.GroupVersion{Group: k.group, Version: v.name}
+	return schema.GroupVersion{Group: k.Group, Version: v.name}
 }
 
 // qualified names the resource as in an RBAC message: "pods", "resourceslices.resource.k8s.io".
 func (k kind) qualified() string {
-	return schema.GroupResource{Group: k.group, Resource: string(k.resource)}.String()
+	return schema.GroupResource{Group: k.Group, Resource: string(k.Resource)}.String()
 }
 
 func list[T any, P interface {
@@ -82,15 +77,15 @@ func list[T any, P interface {
 	return P(new(T))
 }
 
-// items returns the items function of a kind whose v1 list is L and whose v1 object is T, and its add
-// function.
+// items returns the functions of a kind whose v1 list is L and whose v1 object is T. They take the objects
+// out of a list and, if reduce is not nil, reduce them.
 func items[L, T any, PL interface {
 	*L
 	runtime.Object
 }, PT interface {
 	*T
 	object
-}](of func(*L) []T, field func(*inspect.Objects) *[]*T, reduce func(*T)) typed {
+}](of func(*L) []T, reduce func(*T)) typed {
 	return typed{
 		items: func(v apiVersion, in runtime.Object) ([]object, error) {
 			var err error
@@ -112,20 +107,13 @@ func items[L, T any, PL interface {
 				reduce((*T)(o.(PT)))
 			}
 		},
-		set: func(objects *inspect.Objects, all []object) {
-			to := slices.Grow([]*T(nil), len(all))
-			for _, o := range all {
-				to = append(to, (*T)(o.(PT)))
-			}
-			*field(objects) = to
-		},
 	}
 }
 
 // kindOf returns how the resource is read.
 func kindOf(resource inspect.Resource) (kind, bool) {
 	for _, k := range kinds() {
-		if k.resource == resource {
+		if k.Resource == resource {
 			return k, true
 		}
 	}
@@ -138,120 +126,104 @@ func kinds() []kind {
 }
 
 func draKinds() []kind {
-	const group = resourcev1.GroupName
 	return []kind{{
-		resource: inspect.Claims, group: group, namespaced: true,
+		Kind: inspect.KindOf(inspect.Claims),
 		versions: []apiVersion{
 			{name: "v1", newList: list[resourcev1.ResourceClaimList]},
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.ResourceClaim { return &o.Claims }, nil),
+		typed: items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }, nil),
 	}, {
-		resource: inspect.Templates, group: group, namespaced: true,
+		Kind: inspect.KindOf(inspect.Templates),
 		versions: []apiVersion{
 			{name: "v1", newList: list[resourcev1.ResourceClaimTemplateList]},
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimTemplateList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimTemplateList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.ResourceClaimTemplateList) []resourcev1.ResourceClaimTemplate { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates }, nil),
+		typed: items(func(l *resourcev1.ResourceClaimTemplateList) []resourcev1.ResourceClaimTemplate { return l.Items }, nil),
 	}, {
-		resource: inspect.Classes, group: group,
+		Kind: inspect.KindOf(inspect.Classes),
 		versions: []apiVersion{
 			{name: "v1", newList: list[resourcev1.DeviceClassList]},
 			{name: "v1beta2", newList: list[resourcev1beta2.DeviceClassList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.DeviceClassList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.DeviceClass { return &o.Classes }, nil),
+		typed: items(func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items }, nil),
 	}, {
-		resource: inspect.Slices, group: group,
+		Kind: inspect.KindOf(inspect.Slices),
 		versions: []apiVersion{
 			{name: "v1", newList: list[resourcev1.ResourceSliceList]},
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceSliceList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.ResourceSlice { return &o.Slices }, reduceSlice),
+		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }, reduceSlice),
 	}, {
-		resource: inspect.TaintRules, group: group,
+		Kind: inspect.KindOf(inspect.TaintRules),
 		versions: []apiVersion{
 			{name: "v1", newList: list[resourcev1.DeviceTaintRuleList]},
 			{name: "v1beta2", newList: list[resourcev1beta2.DeviceTaintRuleList], convert: convert},
 			{name: "v1alpha3", newList: list[alphaTaintRuleList], convert: convertAlphaTaintRules, jsonOnly: true},
 		},
-		typed: items(func(l *resourcev1.DeviceTaintRuleList) []resourcev1.DeviceTaintRule { return l.Items },
-			func(o *inspect.Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules }, nil),
+		typed: items(func(l *resourcev1.DeviceTaintRuleList) []resourcev1.DeviceTaintRule { return l.Items }, nil),
 	}}
 }
 
 func coreKinds() []kind {
 	return []kind{{
-		resource: inspect.Pods, namespaced: true,
+		Kind:     inspect.KindOf(inspect.Pods),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-		typed: items(func(l *corev1.PodList) []corev1.Pod { return l.Items },
-			func(o *inspect.Objects) *[]*corev1.Pod { return &o.Pods }, reducePod),
+		typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod),
 	}, {
-		resource: inspect.Nodes,
+		Kind:     inspect.KindOf(inspect.Nodes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-		typed: items(func(l *corev1.NodeList) []corev1.Node { return l.Items },
-			func(o *inspect.Objects) *[]*corev1.Node { return &o.Nodes }, reduceNode),
+		typed:    items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, reduceNode),
 	}, {
-		resource: inspect.VolumeClaims, namespaced: true,
+		Kind:     inspect.KindOf(inspect.VolumeClaims),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
-		typed: items(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items },
-			func(o *inspect.Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims }, nil),
+		typed:    items(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items }, nil),
 	}, {
-		resource: inspect.Volumes,
+		Kind:     inspect.KindOf(inspect.Volumes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeList]}},
-		typed: items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items },
-			func(o *inspect.Objects) *[]*corev1.PersistentVolume { return &o.Volumes }, nil),
+		typed:    items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, nil),
 	}}
 }
 
 func flowKinds() []kind {
-	const group = flowcontrolv1.GroupName
 	return []kind{{
-		resource: inspect.PriorityLevels, group: group,
+		Kind: inspect.KindOf(inspect.PriorityLevels),
 		versions: []apiVersion{
 			{name: "v1", newList: list[flowcontrolv1.PriorityLevelConfigurationList]},
 			{name: "v1beta3", newList: list[flowcontrolv1beta3.PriorityLevelConfigurationList], convert: convertJSON},
 		},
 		typed: items(func(l *flowcontrolv1.PriorityLevelConfigurationList) []flowcontrolv1.PriorityLevelConfiguration {
 			return l.Items
-		}, func(o *inspect.Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels }, nil),
+		}, nil),
 	}, {
-		resource: inspect.FlowSchemas, group: group,
+		Kind: inspect.KindOf(inspect.FlowSchemas),
 		versions: []apiVersion{
 			{name: "v1", newList: list[flowcontrolv1.FlowSchemaList]},
 			{name: "v1beta3", newList: list[flowcontrolv1beta3.FlowSchemaList], convert: convertJSON},
 		},
-		typed: items(func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items },
-			func(o *inspect.Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas }, nil),
+		typed: items(func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items }, nil),
 	}}
 }
 
 func storageKinds() []kind {
-	const group = storagev1.GroupName
 	return []kind{{
-		resource: inspect.StorageCapacities, group: group, namespaced: true,
+		Kind: inspect.KindOf(inspect.StorageCapacities),
 		versions: []apiVersion{
 			{name: "v1", newList: list[storagev1.CSIStorageCapacityList]},
 			{name: "v1beta1", newList: list[storagev1beta1.CSIStorageCapacityList], convert: convertJSON},
 		},
-		typed: items(func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items },
-			func(o *inspect.Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities }, nil),
+		typed: items(func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items }, nil),
 	}, {
-		resource: inspect.StorageClasses, group: group,
+		Kind:     inspect.KindOf(inspect.StorageClasses),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.StorageClassList]}},
-		typed: items(func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items },
-			func(o *inspect.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }, nil),
+		typed:    items(func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }, nil),
 	}, {
-		resource: inspect.CSIDrivers, group: group,
+		Kind:     inspect.KindOf(inspect.CSIDrivers),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSIDriverList]}},
-		typed: items(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items },
-			func(o *inspect.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }, nil),
+		typed:    items(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items }, nil),
 	}}
 }

@@ -76,7 +76,7 @@ func (r *reader) readVersion(ctx context.Context, k kind, v apiVersion) (listed,
 		return r.broken(k, version, err)
 	}
 	message := fmt.Sprintf("cannot list %s at cluster scope", k.qualified())
-	if !k.namespaced || r.opts.Namespace == "" {
+	if !k.Namespaced || r.opts.Namespace == "" {
 		return listed{health: inspect.Health{State: inspect.Forbidden, Version: version, Message: message}}, nil
 	}
 	result, err = r.list(ctx, k, v, r.opts.Namespace)
@@ -147,7 +147,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		}
 		result.answered, result.revision = true, page.revision
 		result.objects = append(result.objects, objects...)
-		r.progress("read %d %s", pages.objects, k.resource)
+		r.progress("read %d %s", pages.objects, k.Resource)
 		if options.Continue = page.next; page.next == "" {
 			return result, partial
 		}
@@ -189,14 +189,14 @@ func decode(result rest.Result, into runtime.Object) error {
 
 // request asks for a resource at a version, in one namespace or in all ("").
 func (r *reader) request(k kind, v apiVersion, namespace string, options metav1.ListOptions) *rest.Request {
-	path := []string{"/apis", k.group, v.name}
-	if k.group == "" {
+	path := []string{"/apis", k.Group, v.name}
+	if k.Group == "" {
 		path = []string{"/api", v.name}
 	}
 	if namespace != "" {
 		path = append(path, "namespaces", namespace)
 	}
-	request := r.client.Get().AbsPath(append(path, string(k.resource))...).
+	request := r.client.Get().AbsPath(append(path, string(k.Resource))...).
 		SpecificallyVersionedParams(&options, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"}).
 		MaxRetries(r.retries)
 	if r.timeout > 0 && !options.Watch {

@@ -84,7 +84,7 @@ func newPaging(k kind) *paging {
 
 // mostObjects is how many objects of a kind are read.
 func mostObjects(k kind) int {
-	if k.resource == inspect.Pods {
+	if k.Resource == inspect.Pods {
 		return limits.pods
 	}
 	return limits.objects

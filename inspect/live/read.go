@@ -104,8 +104,8 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 
 	cluster := &Cluster{Health: map[inspect.Resource]inspect.Health{}, ServerVersion: about.git}
 	for i, k := range kinds {
-		cluster.Health[k.resource] = results[i].health
-		k.set(&cluster.Objects, results[i].objects)
+		cluster.Health[k.Resource] = results[i].health
+		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)
 	}
 	cluster.Features = features(about, gates)
 	if err := r.nothingAnswered(about, results); err != nil {

@@ -188,7 +188,7 @@ func (s *store) merge() []object {
 func (s *store) fill(to *inspect.Objects) bool {
 	objects, changed := s.list()
 	if changed {
-		s.kind.set(to, objects)
+		inspect.SetObjects(to, s.kind.Kind, objects)
 	}
 	return changed
 }

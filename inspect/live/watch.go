@@ -75,7 +75,7 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 		asked: make(chan struct{}), health: map[inspect.Resource]inspect.Health{},
 	}
 	for _, k := range kinds {
-		w.report(k.resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.resource)})
+		w.report(k.Resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.Resource)})
 	}
 	var group sync.WaitGroup
 	for _, k := range kinds {
@@ -127,7 +127,7 @@ func (w *Watcher) Waiting() (server string, since time.Time, what []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, k := range w.kinds {
-		switch h := w.health[k.resource]; h.State {
+		switch h := w.health[k.Resource]; h.State {
 		case inspect.Syncing:
 			what = append(what, k.qualified())
 		case inspect.Broken, inspect.Forbidden:
@@ -143,7 +143,7 @@ func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
 
 // follow starts to fill a store.
 func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
-	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.resource, h) }, pace: connection.NewPace(rhythm)}
+	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: connection.NewPace(rhythm)}
 	s := newStore(k, f.filled, w.mark)
 	f.size = s.size
 	w.stores = append(w.stores, s)
@@ -153,7 +153,7 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 			return f.watch(ctx, o)
 		},
 	}
-	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.resource), TypeDescription: k.qualified(), Backoff: &breather})
+	reflector := cache.NewReflectorWithOptions(source, nil, s, cache.ReflectorOptions{Name: string(k.Resource), TypeDescription: k.qualified(), Backoff: &breather})
 	group.Go(func() {
 		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients share.
 		for {

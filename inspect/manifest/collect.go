@@ -187,10 +187,10 @@ func decodeGuarded(raw []byte, decode decodeFunc) (metav1.Object, []error, error
 
 // complete gives an object what the API server would have given it.
 func (c *collector) complete(object metav1.Object, h head, k kind) {
-	if k.namespaced && object.GetNamespace() == "" {
+	if k.Namespaced && object.GetNamespace() == "" {
 		object.SetNamespace(c.opts.Namespace)
 	}
-	if !k.namespaced {
+	if !k.Namespaced {
 		object.SetNamespace("")
 	}
 	if prefix := object.GetGenerateName(); object.GetName() == "" && prefix != "" {
@@ -199,7 +199,7 @@ func (c *collector) complete(object metav1.Object, h head, k kind) {
 	}
 	object.SetManagedFields(nil)
 	setDefaults(object, h.apiVersion)
-	setType(object, k.newest, h.kind)
+	setType(object, k.APIVersion(), h.kind)
 }
 
 // objectName names an object in messages.
@@ -208,7 +208,7 @@ func objectName(kindName string, k kind, object metav1.Object) string {
 	if name == "" {
 		name = "(without name)"
 	}
-	if k.namespaced {
+	if k.Namespaced {
 		return kindName + " " + object.GetNamespace() + "/" + name
 	}
 	return kindName + " " + name
@@ -255,7 +255,7 @@ func rawName(kindName string, raw []byte) string {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &partial); err != nil {
 		return kindName
 	}
-	return objectName(kindName, kind{namespaced: partial.Namespace != ""}, &partial)
+	return objectName(kindName, kind{Kind: inspect.Kind{Namespaced: partial.Namespace != ""}}, &partial)
 }
 
 // skip counts an object that is not read, and warns when its author may have expected otherwise.

@@ -110,7 +110,7 @@ func defaultPriorityLevel(level *flowcontrolv1.PriorityLevelConfiguration, apiVe
 	if limited == nil {
 		return
 	}
-	if apiVersion == flowcontrolGroup+"v1beta3" {
+	if apiVersion == flowcontrolv1.GroupName+"/v1beta3" {
 		_, keepZero := level.Annotations[flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey]
 		delete(level.Annotations, flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey)
 		if ptr.Deref(limited.NominalConcurrencyShares, 0) == 0 {

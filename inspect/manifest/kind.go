@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,143 +18,101 @@ import (
 
 // kind is how one kind at one API version is read.
 type kind struct {
-	resource   inspect.Resource
-	namespaced bool
-	newest     string // the apiVersion of the decoded object
+	inspect.Kind
+	version
+}
+
+// version is how an API version of a kind is read.
+type version struct {
+	name string
 	// decode decodes strictly as far as complaints go and leniently as far as the object goes, and
 	// converts to the newest version.
-	decode func(raw []byte) (object metav1.Object, complaints []error, err error)
+	decode decodeFunc
 	// flat is set for resource.k8s.io before v1beta2: the fields under "exactly" belong to the request
 	// itself, and those of a device stand under "basic".
 	flat bool
 }
 
-const (
-	resourceGroup    = "resource.k8s.io/"
-	flowcontrolGroup = "flowcontrol.apiserver.k8s.io/"
-	storageGroup     = "storage.k8s.io/"
-)
+// versions are those at which the kinds can be read. Where a version has the JSON of the newest one it is
+// decoded as that (TestSameShape); at most a default differs. The kinds of resource.k8s.io/v1alpha3 look like
+// those of v1beta1, but for the plain quantities of a device's capacity.
+var versions = map[inspect.Resource][]version{
+	inspect.Claims: resourceVersions(decode[resourcev1.ResourceClaim],
+		converting(drav1beta2.Convert_v1beta2_ResourceClaim_To_v1_ResourceClaim),
+		converting(drav1beta1.Convert_v1beta1_ResourceClaim_To_v1_ResourceClaim)),
+	inspect.Templates: resourceVersions(decode[resourcev1.ResourceClaimTemplate],
+		converting(drav1beta2.Convert_v1beta2_ResourceClaimTemplate_To_v1_ResourceClaimTemplate),
+		converting(drav1beta1.Convert_v1beta1_ResourceClaimTemplate_To_v1_ResourceClaimTemplate)),
+	inspect.Classes: resourceVersions(decode[resourcev1.DeviceClass],
+		converting(drav1beta2.Convert_v1beta2_DeviceClass_To_v1_DeviceClass),
+		converting(drav1beta1.Convert_v1beta1_DeviceClass_To_v1_DeviceClass)),
+	inspect.Slices: {
+		{name: "v1", decode: decode[resourcev1.ResourceSlice]},
+		{name: "v1beta2", decode: converting(drav1beta2.Convert_v1beta2_ResourceSlice_To_v1_ResourceSlice)},
+		{name: "v1beta1", decode: converting(drav1beta1.Convert_v1beta1_ResourceSlice_To_v1_ResourceSlice), flat: true},
+		{name: "v1alpha3", decode: decodeAlphaSlice, flat: true},
+	},
+	inspect.TaintRules:        alike(decode[resourcev1.DeviceTaintRule], "v1", "v1beta2", "v1alpha3"),
+	inspect.Pods:              alike(decode[corev1.Pod], "v1"),
+	inspect.Nodes:             alike(decode[corev1.Node], "v1"),
+	inspect.PriorityLevels:    alike(decode[flowcontrolv1.PriorityLevelConfiguration], "v1", "v1beta3"),
+	inspect.FlowSchemas:       alike(decode[flowcontrolv1.FlowSchema], "v1", "v1beta3"),
+	inspect.StorageCapacities: alike(decode[storagev1.CSIStorageCapacity], "v1", "v1beta1"),
+	inspect.StorageClasses:    alike(decode[storagev1.StorageClass], "v1"),
+	inspect.CSIDrivers:        alike(decode[storagev1.CSIDriver], "v1"),
+	inspect.VolumeClaims:      alike(decode[corev1.PersistentVolumeClaim], "v1"),
+	inspect.Volumes:           alike(decode[corev1.PersistentVolume], "v1"),
+}
+
+// alike are versions that are decoded alike.
+func alike(decode decodeFunc, names ...string) []version {
+	var out []version
+	for _, name := range names {
+		out = append(out, version{name: name, decode: decode})
+	}
+	return out
+}
+
+// resourceVersions are the versions of most kinds of resource.k8s.io.
+func resourceVersions(v1, v1beta2, v1beta1 decodeFunc) []version {
+	return []version{
+		{name: "v1", decode: v1}, {name: "v1beta2", decode: v1beta2},
+		{name: "v1beta1", decode: v1beta1, flat: true}, {name: "v1alpha3", decode: v1beta1, flat: true},
+	}
+}
 
 // kindOf returns how to read a kind; false when no question needs it or its API version is gone.
 func kindOf(apiVersion, name string) (kind, bool) {
-	switch {
-	case apiVersion == "v1":
-		return coreKind(name)
-	case strings.HasPrefix(apiVersion, resourceGroup):
-		return resourceKind(strings.TrimPrefix(apiVersion, resourceGroup), name)
-	case apiVersion == flowcontrolGroup+"v1", apiVersion == flowcontrolGroup+"v1beta3":
-		return flowcontrolKind(name)
-	case apiVersion == storageGroup+"v1", apiVersion == storageGroup+"v1beta1" && name == "CSIStorageCapacity":
-		return storageKind(name)
-	}
-	return kind{}, false
-}
-
-func coreKind(name string) (kind, bool) {
-	k := kind{newest: "v1", namespaced: true}
-	switch name {
-	case "Pod":
-		k.resource, k.decode = inspect.Pods, decode[corev1.Pod]
-	case "Node":
-		k.resource, k.decode, k.namespaced = inspect.Nodes, decode[corev1.Node], false
-	case "PersistentVolumeClaim":
-		k.resource, k.decode = inspect.VolumeClaims, decode[corev1.PersistentVolumeClaim]
-	case "PersistentVolume":
-		k.resource, k.decode, k.namespaced = inspect.Volumes, decode[corev1.PersistentVolume], false
-	default:
+	group, wanted := splitVersion(apiVersion)
+	known, ok := kindNamed(group, name)
+	if !ok {
 		return kind{}, false
 	}
-	return k, true
-}
-
-// flowcontrolKind serves v1beta3 as well: its JSON is that of v1, and only a default differs.
-func flowcontrolKind(name string) (kind, bool) {
-	k := kind{newest: flowcontrolGroup + "v1"}
-	switch name {
-	case "PriorityLevelConfiguration":
-		k.resource, k.decode = inspect.PriorityLevels, decode[flowcontrolv1.PriorityLevelConfiguration]
-	case "FlowSchema":
-		k.resource, k.decode = inspect.FlowSchemas, decode[flowcontrolv1.FlowSchema]
-	default:
+	of := versions[known.Resource]
+	i := slices.IndexFunc(of, func(v version) bool { return v.name == wanted })
+	if i < 0 {
 		return kind{}, false
 	}
-	return k, true
+	return kind{known, of[i]}, true
 }
 
-// storageKind serves v1beta1 of CSIStorageCapacity as well: its JSON is that of v1.
-func storageKind(name string) (kind, bool) {
-	k := kind{newest: storageGroup + "v1"}
-	switch name {
-	case "CSIStorageCapacity":
-		k.resource, k.decode, k.namespaced = inspect.StorageCapacities, decode[storagev1.CSIStorageCapacity], true
-	case "StorageClass":
-		k.resource, k.decode = inspect.StorageClasses, decode[storagev1.StorageClass]
-	case "CSIDriver":
-		k.resource, k.decode = inspect.CSIDrivers, decode[storagev1.CSIDriver]
-	default:
-		return kind{}, false
+// kindNamed returns the kind of that name in a group.
+func kindNamed(group, name string) (inspect.Kind, bool) {
+	all := inspect.Kinds()
+	i := slices.IndexFunc(all, func(k inspect.Kind) bool { return k.Group == group && k.Name == name })
+	if i < 0 {
+		return inspect.Kind{}, false
 	}
-	return k, true
+	return all[i], true
 }
 
-// resourceKind serves resource.k8s.io. A DeviceTaintRule has the same JSON in all its versions
-// (v1alpha3, v1beta2, v1). The other kinds of v1alpha3 look like v1beta1, but for the plain quantities
-// of a device's capacity.
-func resourceKind(version, name string) (kind, bool) {
-	k := kind{newest: resourceGroup + "v1"}
-	if name == "DeviceTaintRule" {
-		k.resource, k.decode = inspect.TaintRules, decode[resourcev1.DeviceTaintRule]
-		return k, version == "v1alpha3" || version == "v1beta2" || version == "v1"
-	}
-	decoders := map[string]decoders{
-		"ResourceClaim": {
-			decode[resourcev1.ResourceClaim],
-			converting(drav1beta2.Convert_v1beta2_ResourceClaim_To_v1_ResourceClaim),
-			converting(drav1beta1.Convert_v1beta1_ResourceClaim_To_v1_ResourceClaim),
-		},
-		"ResourceClaimTemplate": {
-			decode[resourcev1.ResourceClaimTemplate],
-			converting(drav1beta2.Convert_v1beta2_ResourceClaimTemplate_To_v1_ResourceClaimTemplate),
-			converting(drav1beta1.Convert_v1beta1_ResourceClaimTemplate_To_v1_ResourceClaimTemplate),
-		},
-		"DeviceClass": {
-			decode[resourcev1.DeviceClass],
-			converting(drav1beta2.Convert_v1beta2_DeviceClass_To_v1_DeviceClass),
-			converting(drav1beta1.Convert_v1beta1_DeviceClass_To_v1_DeviceClass),
-		},
-		"ResourceSlice": {
-			decode[resourcev1.ResourceSlice],
-			converting(drav1beta2.Convert_v1beta2_ResourceSlice_To_v1_ResourceSlice),
-			converting(drav1beta1.Convert_v1beta1_ResourceSlice_To_v1_ResourceSlice),
-		},
-	}[name]
-	switch version {
-	case "v1":
-		k.decode = decoders.v1
-	case "v1beta2":
-		k.decode = decoders.v1beta2
-	case "v1beta1", "v1alpha3":
-		k.decode, k.flat = decoders.v1beta1, true
-	}
-	switch name {
-	case "ResourceClaim":
-		k.resource, k.namespaced = inspect.Claims, true
-	case "ResourceClaimTemplate":
-		k.resource, k.namespaced = inspect.Templates, true
-	case "DeviceClass":
-		k.resource = inspect.Classes
-	case "ResourceSlice":
-		k.resource = inspect.Slices
-		if version == "v1alpha3" && k.decode != nil {
-			k.decode = decodeAlphaSlice
-		}
-	}
-	return k, k.decode != nil
+// splitVersion takes an apiVersion apart.
+func splitVersion(apiVersion string) (group, version string) {
+	at := strings.LastIndexByte(apiVersion, '/')
+	return apiVersion[:max(at, 0)], apiVersion[at+1:]
 }
 
 type decodeFunc = func(raw []byte) (metav1.Object, []error, error)
-
-type decoders struct{ v1, v1beta2, v1beta1 decodeFunc }
 
 // objectPointer is a pointer to an API type.
 type objectPointer[T any] interface {
@@ -184,23 +143,14 @@ func converting[O, N any, NP objectPointer[N]](convert func(*O, *N, conversion.S
 // gone says why a kind at an API version cannot be read although newer versions of it are; empty for
 // kinds that no question needs.
 func gone(apiVersion, name string) string {
-	newest := ""
-	for _, candidate := range []string{"v1", resourceGroup + "v1", flowcontrolGroup + "v1", storageGroup + "v1"} {
-		if _, ok := kindOf(candidate, name); ok && groupOf(candidate) == groupOf(apiVersion) {
-			newest = candidate
-		}
-	}
-	version := apiVersion[strings.LastIndexByte(apiVersion, '/')+1:]
-	switch {
-	case groupOf(apiVersion) == resourceGroup && (version == "v1alpha1" || version == "v1alpha2"):
+	group, version := splitVersion(apiVersion)
+	if group == resourcev1.GroupName && (version == "v1alpha1" || version == "v1alpha2") {
 		return apiVersion + " is the first API of dynamic resource allocation (classic DRA), which is gone since Kubernetes 1.31; " +
 			"left out, write it anew for resource.k8s.io/v1"
-	case newest == "":
+	}
+	newest, ok := kindNamed(group, name)
+	if !ok {
 		return ""
 	}
-	return apiVersion + " is served by no current Kubernetes release; left out, use " + newest
-}
-
-func groupOf(apiVersion string) string {
-	return apiVersion[:strings.LastIndexByte(apiVersion, '/')+1]
+	return apiVersion + " is served by no current Kubernetes release; left out, use " + newest.APIVersion()
 }

@@ -108,12 +108,12 @@ func (c *collector) keep(p *pending) error {
 		c.warn(Warning{Source: where, Object: name, Path: "metadata.name", Message: "left out: an object needs a name"})
 		return nil
 	}
-	if !c.isDuplicate(where, identity{p.kind.resource, p.object.GetNamespace(), p.object.GetName()}, p.object, name) {
-		c.objects = appendObject(c.objects, p.object)
+	if !c.isDuplicate(where, identity{p.kind.Resource, p.object.GetNamespace(), p.object.GetName()}, p.object, name) {
+		c.objects.Add(p.object)
 	}
 	c.report(where, name, p.complaints, p.head, p.kind, p.invalid)
-	if versions := c.versions[p.kind.resource]; !slices.Contains(versions, p.head.apiVersion) && len(versions) < maxVersionsTracked {
-		c.versions[p.kind.resource] = append(versions, p.head.apiVersion)
+	if versions := c.versions[p.kind.Resource]; !slices.Contains(versions, p.head.apiVersion) && len(versions) < maxVersionsTracked {
+		c.versions[p.kind.Resource] = append(versions, p.head.apiVersion)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func List(items, next string) Answer {
 	return func(e *Exchange) {
 		t, _ := e.Server.target(strings.Split(strings.Trim(e.Request.URL.Path, "/"), "/"))
 		JSON(fmt.Sprintf(`{"kind":"%sList","apiVersion":%q,"metadata":{"resourceVersion":"3","continue":%q},"items":%s}`,
-			t.name, t.apiVersion(t.version), next, items))(e)
+			t.Name, t.apiVersion(t.version), next, items))(e)
 	}
 }
 

@@ -14,7 +14,7 @@ const betaVersion = "v1beta1"
 func beta(k kind, content map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(content)
 	spec, _ := out["spec"].(map[string]any)
-	switch k.resource {
+	switch k.Resource {
 	case inspect.Claims:
 		flattenRequests(spec)
 	case inspect.Templates:

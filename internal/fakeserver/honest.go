@@ -72,9 +72,9 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request, parts []string, 
 		s.get(w, t)
 	case r.Method == http.MethodPut && !t.collection():
 		s.update(w, r, t, body)
-	case r.Method == http.MethodPost && t.collection() && t.resource == inspect.TaintRules:
+	case r.Method == http.MethodPost && t.collection() && t.Resource == inspect.TaintRules:
 		s.create(w, r, t, body)
-	case r.Method == http.MethodDelete && t.resource == inspect.TaintRules && !t.collection():
+	case r.Method == http.MethodDelete && t.Resource == inspect.TaintRules && !t.collection():
 		s.delete(w, r, t, body)
 	default:
 		Status(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
@@ -121,10 +121,10 @@ func (s *Server) discover(w http.ResponseWriter, group, version string) {
 		return
 	}
 	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: group + "/" + version}
-	for _, k := range kinds {
-		if k.group == group && (version != betaVersion || k.resource != inspect.TaintRules) {
+	for _, k := range kinds() {
+		if k.Group == group && (version != betaVersion || k.Resource != inspect.TaintRules) {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: string(k.resource), Namespaced: k.namespaced, Kind: k.name,
+				Name: string(k.Resource), Namespaced: k.Namespaced, Kind: k.Name,
 				Verbs: metav1.Verbs{"create", "delete", "get", "list", "update", "watch"}})
 		}
 	}

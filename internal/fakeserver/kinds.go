@@ -16,35 +16,21 @@ const (
 )
 
 // kind is how one resource is served.
-type kind struct {
-	resource   inspect.Resource
-	name       string
-	group      string
-	namespaced bool
-}
+type kind struct{ inspect.Kind }
 
-var kinds = []kind{
-	{inspect.Claims, "ResourceClaim", DRA, true},
-	{inspect.Templates, "ResourceClaimTemplate", DRA, true},
-	{inspect.Classes, "DeviceClass", DRA, false},
-	{inspect.Slices, "ResourceSlice", DRA, false},
-	{inspect.TaintRules, "DeviceTaintRule", DRA, false},
-	{inspect.Pods, "Pod", Core, true},
-	{inspect.Nodes, "Node", Core, false},
-	{Namespaces, "Namespace", Core, false},
-	{inspect.VolumeClaims, "PersistentVolumeClaim", Core, true},
-	{inspect.Volumes, "PersistentVolume", Core, false},
-	{inspect.PriorityLevels, "PriorityLevelConfiguration", FlowControl, false},
-	{inspect.FlowSchemas, "FlowSchema", FlowControl, false},
-	{inspect.StorageCapacities, "CSIStorageCapacity", Storage, true},
-	{inspect.StorageClasses, "StorageClass", Storage, false},
-	{inspect.CSIDrivers, "CSIDriver", Storage, false},
+// kinds are those of a snapshot, and namespaces.
+func kinds() []kind {
+	var out []kind
+	for _, k := range inspect.Kinds() {
+		out = append(out, kind{k})
+	}
+	return append(out, kind{inspect.Kind{Resource: Namespaces, Name: "Namespace", Group: Core}})
 }
 
 // kindOf returns how a resource of a group is served. No two groups have a resource of the same name.
 func kindOf(group string, resource inspect.Resource) (kind, bool) {
-	for _, k := range kinds {
-		if k.group == group && k.resource == resource {
+	for _, k := range kinds() {
+		if k.Group == group && k.Resource == resource {
 			return k, true
 		}
 	}
@@ -53,8 +39,8 @@ func kindOf(group string, resource inspect.Resource) (kind, bool) {
 
 // kindNamed returns how objects of a kind are served.
 func kindNamed(name string) (kind, bool) {
-	for _, k := range kinds {
-		if k.name == name {
+	for _, k := range kinds() {
+		if k.Name == name {
 			return k, true
 		}
 	}
@@ -63,8 +49,8 @@ func kindNamed(name string) (kind, bool) {
 
 // apiVersion is the apiVersion of objects of the kind at a version.
 func (k kind) apiVersion(version string) string {
-	if k.group == Core {
+	if k.Group == Core {
 		return version
 	}
-	return k.group + "/" + version
+	return k.Group + "/" + version
 }

@@ -56,7 +56,7 @@ func (s *Server) Apply(document string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(k.resource, o)
+	s.put(k.Resource, o)
 }
 
 // integers turns numbers as encoding/json reads them into those that an unstructured object has.

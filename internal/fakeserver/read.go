@@ -35,7 +35,7 @@ func (s *Server) sorted(resource inspect.Resource, namespace string) []object {
 func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 	query := r.URL.Query()
 	s.mu.Lock()
-	objects := s.sorted(t.resource, t.key.Namespace)
+	objects := s.sorted(t.Resource, t.key.Namespace)
 	about := map[string]any{"resourceVersion": strconv.FormatInt(s.version, 10)}
 	s.mu.Unlock()
 	if label := query.Get("labelSelector"); label != "" { // only "has this label" is asked
@@ -58,7 +58,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 
 // listOf is a list of the kind of the target.
 func (t target) listOf(about map[string]any, items any) map[string]any {
-	return map[string]any{"kind": t.name + "List", "apiVersion": t.apiVersion(t.version), "metadata": about, "items": items}
+	return map[string]any{"kind": t.Name + "List", "apiVersion": t.apiVersion(t.version), "metadata": about, "items": items}
 }
 
 // at returns an object as it is served at the version of the target. The top level is a copy.
@@ -67,16 +67,16 @@ func (t target) at(o object) map[string]any {
 	for key, value := range o.Object {
 		out[key] = value
 	}
-	if t.group == DRA && t.version == betaVersion {
+	if t.Group == DRA && t.version == betaVersion {
 		out = beta(t.kind, out)
 	}
-	out["kind"], out["apiVersion"] = t.name, t.apiVersion(t.version)
+	out["kind"], out["apiVersion"] = t.Name, t.apiVersion(t.version)
 	return out
 }
 
 func (s *Server) get(w http.ResponseWriter, t target) {
 	s.mu.Lock()
-	o := s.store[t.resource][t.key]
+	o := s.store[t.Resource][t.key]
 	s.mu.Unlock()
 	if o == nil {
 		t.notFound(w)
@@ -86,7 +86,7 @@ func (s *Server) get(w http.ResponseWriter, t target) {
 }
 
 func (t target) notFound(w http.ResponseWriter) {
-	Status(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.%s %q not found", t.resource, t.group, t.key.Name))
+	Status(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s.%s %q not found", t.Resource, t.Group, t.key.Name))
 }
 
 // watch sends changes as they happen, until the client goes away; before that what there is, if that is asked for.
@@ -121,7 +121,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, t target) {
 func (s *Server) since(t target, version int64) []event {
 	var out []event
 	for _, e := range s.events {
-		if e.version > version && e.resource == t.resource && (t.key.Namespace == "" || t.key.Namespace == e.object.GetNamespace()) {
+		if e.version > version && e.resource == t.Resource && (t.key.Namespace == "" || t.key.Namespace == e.object.GetNamespace()) {
 			out = append(out, e)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Server) since(t target, version int64) []event {
 // sendInitial sends all objects and the bookmark that says that this was all. It returns the version of that moment.
 func (s *Server) sendInitial(stream *stream, t target) int64 {
 	s.mu.Lock()
-	objects, version := s.sorted(t.resource, t.key.Namespace), s.version
+	objects, version := s.sorted(t.Resource, t.key.Namespace), s.version
 	s.mu.Unlock()
 	for _, o := range objects {
 		stream.send("ADDED", t.at(o))
@@ -146,7 +146,7 @@ func (t target) bookmark(version int64, initialEnd bool) map[string]any {
 	if initialEnd {
 		about["annotations"] = map[string]any{metav1.InitialEventsAnnotationKey: "true"}
 	}
-	return map[string]any{"kind": t.name, "apiVersion": t.apiVersion(t.version), "metadata": about}
+	return map[string]any{"kind": t.Name, "apiVersion": t.apiVersion(t.version), "metadata": about}
 }
 
 // stream is the body of a watch.

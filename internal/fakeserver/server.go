@@ -60,8 +60,8 @@ func New(objects inspect.Objects) (*Server, error) {
 		about:    map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"},
 		metrics:  metrics,
 	}
-	for _, k := range kinds {
-		s.store[k.resource] = map[Key]object{}
+	for _, k := range kinds() {
+		s.store[k.Resource] = map[Key]object{}
 	}
 	if err := s.fill(objects); err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (w *Watch) First(version int64) map[string]any {
 	s := w.exchange.Server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	objects := s.sorted(w.target.resource, "")
+	objects := s.sorted(w.target.Resource, "")
 	if len(objects) == 0 {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, t target, body [
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.store[t.resource][t.key]
+	old := s.store[t.Resource][t.key]
 	switch {
 	case old == nil:
 		t.notFound(w)
@@ -37,7 +37,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, t target, body [
 	case sent.GetResourceVersion() != "" && sent.GetResourceVersion() != old.GetResourceVersion(),
 		sent.GetUID() != "" && sent.GetUID() != old.GetUID():
 		Status(w, http.StatusConflict, metav1.StatusReasonConflict, fmt.Sprintf(
-			"Operation cannot be fulfilled on %s.%s %q: the object has been modified; please apply your changes to the latest version and try again", t.resource, t.group, t.key.Name))
+			"Operation cannot be fulfilled on %s.%s %q: the object has been modified; please apply your changes to the latest version and try again", t.Resource, t.Group, t.key.Name))
 		return
 	}
 	changed := old.DeepCopy()
@@ -48,7 +48,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, t target, body [
 		changed.SetFinalizers(sent.GetFinalizers())
 	}
 	if !dry(r, nil) {
-		s.put(t.resource, changed)
+		s.put(t.Resource, changed)
 	}
 	reply(w, http.StatusOK, t.at(changed))
 }
@@ -61,13 +61,13 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, t target, body [
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.store[t.resource][Key{o.GetNamespace(), o.GetName()}] != nil {
-		Status(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, fmt.Sprintf("%s.%s %q already exists", t.resource, t.group, o.GetName()))
+	if s.store[t.Resource][Key{o.GetNamespace(), o.GetName()}] != nil {
+		Status(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, fmt.Sprintf("%s.%s %q already exists", t.Resource, t.Group, o.GetName()))
 		return
 	}
 	o.SetCreationTimestamp(metav1.NewTime(time.Now().UTC().Truncate(time.Second)))
 	if !dry(r, nil) {
-		s.put(t.resource, o)
+		s.put(t.Resource, o)
 	}
 	reply(w, http.StatusCreated, t.at(o))
 }
@@ -82,7 +82,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, t target, body [
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.store[t.resource][t.key]
+	old := s.store[t.Resource][t.key]
 	switch p := options.Preconditions; {
 	case old == nil:
 		t.notFound(w)
@@ -92,7 +92,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, t target, body [
 		return
 	}
 	if !dry(r, options.DryRun) {
-		s.drop(t.resource, t.key)
+		s.drop(t.Resource, t.key)
 	}
 	reply(w, http.StatusOK, t.at(old))
 }

@@ -55,24 +55,8 @@ func splitTypeAndNames(args []string) (word string, names []string, err error) {
 // objectNames lists namespace and name of the objects of a kind.
 func objectNames(s *inspect.Snapshot, k kind) []metav1.ObjectMeta {
 	var out []metav1.ObjectMeta
-	objects := s.Objects()
-	switch k.resource {
-	case inspect.Claims:
-		out = metas(objects.Claims)
-	case inspect.Templates:
-		out = metas(objects.Templates)
-	case inspect.Pods:
-		out = metas(objects.Pods)
-	case inspect.Nodes:
-		out = metas(objects.Nodes)
-	}
-	return out
-}
-
-func metas[T metav1.Object](objects []T) []metav1.ObjectMeta {
-	out := make([]metav1.ObjectMeta, len(objects))
-	for i, o := range objects {
-		out[i] = metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}
+	for _, o := range inspect.KindOf(k.resource).Objects(s.Objects()) {
+		out = append(out, metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()})
 	}
 	return out
 }

@@ -1,0 +1,170 @@
+package inspect
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Resource names one of the resources that a Snapshot carries, by its plural as in a URL.
+type Resource string
+
+// The resources that a Snapshot carries.
+const (
+	Claims            Resource = "resourceclaims"
+	Templates         Resource = "resourceclaimtemplates"
+	Classes           Resource = "deviceclasses"
+	Slices            Resource = "resourceslices"
+	TaintRules        Resource = "devicetaintrules"
+	Pods              Resource = "pods"
+	Nodes             Resource = "nodes"
+	PriorityLevels    Resource = "prioritylevelconfigurations"
+	FlowSchemas       Resource = "flowschemas"
+	StorageCapacities Resource = "csistoragecapacities"
+	StorageClasses    Resource = "storageclasses"
+	CSIDrivers        Resource = "csidrivers"
+	VolumeClaims      Resource = "persistentvolumeclaims"
+	Volumes           Resource = "persistentvolumes"
+)
+
+// Kind is what all that read or write objects of a Resource have to know of it.
+type Kind struct {
+	Resource Resource
+	// Name is the kind as in a manifest, "ResourceClaim".
+	Name string
+	// Group is the API group; "" is the core group.
+	Group      string
+	Namespaced bool
+
+	list list
+}
+
+// APIVersion is that of the objects in a Snapshot, "resource.k8s.io/v1".
+func (k Kind) APIVersion() string { return k.GroupVersionKind().GroupVersion().String() }
+
+// GroupVersionKind is that of the objects in a Snapshot. The version is v1 for all kinds.
+func (k Kind) GroupVersionKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: k.Group, Version: "v1", Kind: k.Name}
+}
+
+// Objects returns the objects of the kind, in their order.
+func (k Kind) Objects(of *Objects) []metav1.Object { return k.list.objects(of) }
+
+// kinds is the table of all kinds. A kind of object that is not in it does not exist for this program; see
+// ARCHITECTURE.md on what else a new kind needs.
+var kinds = []Kind{
+	{Claims, "ResourceClaim", resourcev1.GroupName, true, in(func(o *Objects) *[]*resourcev1.ResourceClaim { return &o.Claims })},
+	{Templates, "ResourceClaimTemplate", resourcev1.GroupName, true, in(func(o *Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates })},
+	{Classes, "DeviceClass", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.DeviceClass { return &o.Classes })},
+	{Slices, "ResourceSlice", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.ResourceSlice { return &o.Slices })},
+	{TaintRules, "DeviceTaintRule", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules })},
+	{Pods, "Pod", corev1.GroupName, true, in(func(o *Objects) *[]*corev1.Pod { return &o.Pods })},
+	{Nodes, "Node", corev1.GroupName, false, in(func(o *Objects) *[]*corev1.Node { return &o.Nodes })},
+	{PriorityLevels, "PriorityLevelConfiguration", flowcontrolv1.GroupName, false, in(func(o *Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels })},
+	{FlowSchemas, "FlowSchema", flowcontrolv1.GroupName, false, in(func(o *Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas })},
+	{StorageCapacities, "CSIStorageCapacity", storagev1.GroupName, true, in(func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities })},
+	{StorageClasses, "StorageClass", storagev1.GroupName, false, in(func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses })},
+	{CSIDrivers, "CSIDriver", storagev1.GroupName, false, in(func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers })},
+	{VolumeClaims, "PersistentVolumeClaim", corev1.GroupName, true, in(func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims })},
+	{Volumes, "PersistentVolume", corev1.GroupName, false, in(func(o *Objects) *[]*corev1.PersistentVolume { return &o.Volumes })},
+}
+
+// Kinds returns the kinds of all objects that a Snapshot carries, in a fixed order.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// KindOf returns the kind of the objects of a resource; the zero value for a resource that does not exist.
+func KindOf(resource Resource) Kind {
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Resource == resource })
+	if i < 0 {
+		return Kind{}
+	}
+	return kinds[i]
+}
+
+// Resources lists every Resource, in a fixed order.
+func Resources() []Resource {
+	out := make([]Resource, len(kinds))
+	for i, k := range kinds {
+		out[i] = k.Resource
+	}
+	return out
+}
+
+// SetObjects replaces the objects of a kind. It panics on an object of another kind.
+func SetObjects[O metav1.Object](of *Objects, k Kind, all []O) {
+	k.list.set(of, len(all), func(i int) metav1.Object { return all[i] })
+}
+
+// Add appends an object to the list of its kind. It returns false for an object of no kind that a Snapshot
+// carries.
+func (o *Objects) Add(object metav1.Object) bool {
+	return slices.ContainsFunc(kinds, func(k Kind) bool { return k.list.add(o, object) })
+}
+
+// Sort sorts every list by namespace and name, in place.
+func (o *Objects) Sort() { o.sortLike(&Objects{}) }
+
+// sortLike is Sort for lists that have much in common with lists that are sorted.
+func (o *Objects) sortLike(before *Objects) {
+	for _, k := range kinds {
+		k.list.sortLike(o, before)
+	}
+}
+
+// clone returns Objects whose lists are copies.
+func (o *Objects) clone() Objects {
+	out := *o
+	for _, k := range kinds {
+		k.list.clone(&out)
+	}
+	return out
+}
+
+// list is one of the lists of Objects, whatever its type.
+type list interface {
+	objects(of *Objects) []metav1.Object
+	set(of *Objects, n int, at func(i int) metav1.Object)
+	add(of *Objects, object metav1.Object) bool
+	sortLike(of, before *Objects)
+	clone(of *Objects)
+}
+
+// listOf finds a list in Objects.
+type listOf[T object] func(*Objects) *[]T
+
+// in lets the compiler infer the type of a list.
+func in[T object](field listOf[T]) list { return field }
+
+func (field listOf[T]) objects(of *Objects) []metav1.Object {
+	var out []metav1.Object
+	for _, object := range *field(of) {
+		out = append(out, object)
+	}
+	return out
+}
+
+func (field listOf[T]) set(of *Objects, n int, at func(i int) metav1.Object) {
+	to := slices.Grow([]T(nil), n)
+	for i := range n {
+		to = append(to, at(i).(T)) //nolint:forcetypeassert // see SetObjects
+	}
+	*field(of) = to
+}
+
+func (field listOf[T]) add(of *Objects, object metav1.Object) bool {
+	o, ok := object.(T)
+	if ok {
+		to := field(of)
+		*to = append(*to, o)
+	}
+	return ok
+}
+
+func (field listOf[T]) sortLike(of, before *Objects) { sortByName(*field(of), *field(before)) }
+
+func (field listOf[T]) clone(of *Objects) { *field(of) = slices.Clone(*field(of)) }
