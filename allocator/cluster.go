@@ -91,10 +91,13 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 	return c
 }
 
+// keptShapes bounds the slices whose shapes are known, for the slices of two snapshots.
+var keptShapes = selector.Bound{PerUse: 2, Spare: 1024}
+
 // inherit takes over what another cluster knows, or starts again when it knows too much of slices that are
 // gone.
 func (c *Cluster) inherit(like *Cluster) {
-	if like.shapes.known.Load() > 2*int64(len(c.snapshot.Objects().Slices)+len(like.snapshot.Objects().Slices))+1024 {
+	if keptShapes.Exceeded(int(like.shapes.known.Load()), len(c.snapshot.Objects().Slices)+len(like.snapshot.Objects().Slices)) {
 		c.selectors, c.shapes, c.looks = like.selectors.Fresh(), newShapes(), &lookTables{}
 		return
 	}

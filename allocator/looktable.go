@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -94,6 +95,9 @@ func (l *look) key() string {
 	return fmt.Sprintf("%t %q %q", l.reads.Everything, fields, names)
 }
 
+// keptLooks bounds the looks that are known, for the nodes that there are.
+var keptLooks = selector.Bound{PerUse: 4, Spare: 1024}
+
 // tableOf returns what all nodes of the snapshot look like to a question.
 func (c *Cluster) tableOf(ctx context.Context, l *look) (*lookTable, error) {
 	key := l.key()
@@ -103,7 +107,7 @@ func (c *Cluster) tableOf(ctx context.Context, l *look) (*lookTable, error) {
 	}
 	nodes := c.snapshot.Nodes()
 	table := &lookTable{key: key, snapshot: c.snapshot, numbers: make([]int32, len(nodes))}
-	if before == nil || before.known.len() > 4*len(nodes)+1024 {
+	if before == nil || keptLooks.Exceeded(before.known.len(), len(nodes)) {
 		before = &lookTable{known: newLookNumbers()}
 	}
 	table.known = before.known

@@ -9,9 +9,6 @@ import (
 // When a cluster changes, most devices stay what they are: the same objects, often in the same places. A
 // bench that is continued takes over what the one before has read of them, and reads only the others.
 
-// maxStale is how many more values than devices a column may know before it is read afresh.
-const maxStale = 1024
-
 // Continue returns a bench for other devices, those of a later snapshot of the same cluster. What is known
 // of devices that are the same objects as before is kept. The bench it continues stays as it is.
 func (b *Bench) Continue(subjects []Subject) *Bench {
@@ -58,13 +55,13 @@ func (c *columns) take(other *columns, from []int) {
 	var fields []Field
 	columns := []*column{base}
 	for f, column := range other.fields {
-		if column.values.size() <= 2*len(from)+maxStale {
+		if !keptValues.Exceeded(column.values.size(), len(from)) {
 			fields = append(fields, f)
 			columns = append(columns, column)
 		}
 	}
 	other.mu.Unlock()
-	if base == nil || base.values.size() > 2*len(from)+maxStale {
+	if base == nil || keptValues.Exceeded(base.values.size(), len(from)) {
 		return
 	}
 	var read []int // what cannot be converted is numbered by its place, so it is read again

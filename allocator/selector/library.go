@@ -9,10 +9,6 @@ import (
 	"k8s.io/dynamic-resource-allocation/cel"
 )
 
-// maxLibrary is the number of expressions from which on a Library starts again from nothing, so that a
-// process that is asked about ever other expressions does not grow. What is in use stays with its users.
-const maxLibrary = 4096
-
 // Library holds compiled expressions. They depend on nothing but their text and the features, so that one
 // Library serves all the clusters of a process. To compile takes about as long as a small question. It may
 // be used by several goroutines at once.
@@ -40,7 +36,7 @@ func (l *Library) source(features cel.Features, key programKey) *source {
 	defer l.mu.Unlock()
 	s, ok := l.sources[sourceKey{key, features}]
 	if !ok {
-		if len(l.sources) >= maxLibrary {
+		if keptSources.Exceeded(len(l.sources), 0) {
 			clear(l.sources)
 		}
 		s = &source{expression: key.expression, derived: key.derived, features: features}

@@ -68,9 +68,6 @@ type Program struct {
 	attributes map[*resourcev1.Device]derived
 }
 
-// maxMatches is the number of devices from which on a Program forgets what it knows of them.
-const maxMatches = 1 << 18
-
 type match struct {
 	ok  bool
 	err error
@@ -112,7 +109,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		}
 	}
 	p.mu.Lock()
-	if p.matches == nil || len(p.matches) >= maxMatches {
+	if p.matches == nil || keptDevices.Exceeded(len(p.matches), 0) {
 		p.matches, p.projected = map[*resourcev1.Device]match{}, map[string]match{}
 	}
 	p.matches[device] = m
@@ -150,7 +147,7 @@ func (p *Program) Attribute(ctx context.Context, driver string, device *resource
 	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, input(driver, device))
 	if ctx.Err() == nil {
 		p.mu.Lock()
-		if p.attributes == nil {
+		if p.attributes == nil || keptDevices.Exceeded(len(p.attributes), 0) {
 			p.attributes = map[*resourcev1.Device]derived{}
 		}
 		p.attributes[device] = d
