@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // maxText is how many bytes of text an Editor takes in. What would make it longer is not typed.
