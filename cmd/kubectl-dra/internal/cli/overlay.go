@@ -15,6 +15,13 @@ func overlay(base, over *inspect.Objects) {
 	base.TaintRules = upsert(base.TaintRules, over.TaintRules)
 	base.Pods = upsert(base.Pods, over.Pods)
 	base.Nodes = upsert(base.Nodes, over.Nodes)
+	base.PriorityLevels = upsert(base.PriorityLevels, over.PriorityLevels)
+	base.FlowSchemas = upsert(base.FlowSchemas, over.FlowSchemas)
+	base.StorageCapacities = upsert(base.StorageCapacities, over.StorageCapacities)
+	base.StorageClasses = upsert(base.StorageClasses, over.StorageClasses)
+	base.CSIDrivers = upsert(base.CSIDrivers, over.CSIDrivers)
+	base.VolumeClaims = upsert(base.VolumeClaims, over.VolumeClaims)
+	base.Volumes = upsert(base.Volumes, over.Volumes)
 }
 
 func upsert[T metav1.Object](base, over []T) []T {
