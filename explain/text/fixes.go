@@ -25,7 +25,7 @@ func (p *page) conflict() {
 		return
 	}
 	p.blank()
-	p.add("", "  ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+p.conflictHeading(c)))
+	p.add("", "  ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+conflictHeading(p.e, c)))
 	held := 0
 	for i := range c.Requirements {
 		r := &c.Requirements[i]
@@ -58,9 +58,9 @@ func (p *page) failure() {
 	p.requirement(&f.Requirement)
 }
 
-func (p *page) conflictHeading(c *explain.Conflict) string {
+func conflictHeading(e *explain.Explanation, c *explain.Conflict) string {
 	where := "on " + string(c.Node)
-	if p.e.Nodes.Total > 1 {
+	if e.Nodes.Total > 1 {
 		where += ", one of the nearest"
 	}
 	switch n := len(c.Requirements); n {
@@ -77,7 +77,7 @@ func (p *page) conflictHeading(c *explain.Conflict) string {
 func (p *page) requirement(r *explain.Requirement) {
 	message := span(styled.Plain, r.Sentence())
 	path := span(styled.Dim, r.Path)
-	if (p.manyClaims() || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
+	if (manyClaims(p.e) || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
 		path = span(styled.Dim, r.Claim.Name+" "+r.Path)
 	}
 	const indent = "    "
@@ -161,13 +161,13 @@ func fixWhere(f *explain.Fix) string {
 func (p *page) summary(heading string) {
 	groups := slices.Clone(p.e.Groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
-	if len(groups) == 0 || p.saidAlready(&groups[0]) {
+	if len(groups) == 0 || saidAlready(p.e, &groups[0]) {
 		return
 	}
 	var names [][]inspect.NodeName
 	var texts []string
 	for i := range groups {
-		text := p.shortFunnel(&groups[i])
+		text := shortFunnel(p.e, &groups[i])
 		at := slices.Index(texts, text)
 		if at < 0 {
 			at = len(texts)
@@ -202,7 +202,7 @@ func (p *page) fewNames(names []inspect.NodeName) string {
 }
 
 // shortFunnel is the funnel of the request that is starved, in one line; else the first reason.
-func (p *page) shortFunnel(g *explain.Group) string {
+func shortFunnel(e *explain.Explanation, g *explain.Group) string {
 	for i := range g.Funnels {
 		f := &g.Funnels[i]
 		reasons := reasonsOf(g, f)
@@ -212,16 +212,16 @@ func (p *page) shortFunnel(g *explain.Group) string {
 		if last := f.Steps[len(f.Steps)-1]; last.Name != "together" && last.Left >= f.Needed && f.Needed > 0 {
 			return f.Request + " " + reasons[0].Message // enough devices, but not together with others
 		}
-		return f.Request + " " + funnelLine(f) + p.poolNote(g)
+		return f.Request + " " + funnelLine(f) + poolNote(e, g)
 	}
-	if note := p.poolNote(g); note != "" {
+	if note := poolNote(e, g); note != "" {
 		return strings.TrimPrefix(note, "; ")
 	}
 	if len(g.Reasons) == 0 {
 		return ""
 	}
 	r := g.Reasons[0]
-	if p.e.Failure != nil && r.Told {
+	if e.Failure != nil && r.Told {
 		return "the selector fails, as said above"
 	}
 	if r.Request != "" && !r.NamesRequest {
@@ -232,13 +232,13 @@ func (p *page) shortFunnel(g *explain.Group) string {
 
 // poolNote names the pools that offer nothing, where that matters: if no device reaches the nodes, or if
 // the pool is part of the conflict.
-func (p *page) poolNote(g *explain.Group) string {
+func poolNote(e *explain.Explanation, g *explain.Group) string {
 	for _, r := range g.Reasons {
 		if r.Code != allocator.PoolIncomplete && r.Code != allocator.PoolInvalid {
 			continue
 		}
 		alone := len(g.Funnels) > 0 && g.Funnels[0].Steps[0].Most == 0
-		blamed := p.e.Conflict != nil && slices.ContainsFunc(p.e.Conflict.Requirements, func(q explain.Requirement) bool {
+		blamed := e.Conflict != nil && slices.ContainsFunc(e.Conflict.Requirements, func(q explain.Requirement) bool {
 			return q.Kind == explain.PoolRequired && q.Pool == r.Pool
 		})
 		if alone || blamed {

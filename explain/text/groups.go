@@ -36,7 +36,7 @@ func (p *page) groups() {
 		switch {
 		case i >= limit && !p.opts.Verbose:
 			rest += len(g.Nodes)
-		case p.saidAlready(g):
+		case saidAlready(p.e, g):
 		default:
 			p.blank()
 			p.group(g)
@@ -50,8 +50,8 @@ func (p *page) groups() {
 }
 
 // saidAlready reports that the headline says all that there is to say about all nodes.
-func (p *page) saidAlready(g *explain.Group) bool {
-	return len(p.e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && g.Reasons[0].Told
+func saidAlready(e *explain.Explanation, g *explain.Group) bool {
+	return len(e.Groups) == 1 && len(g.Funnels) == 0 && len(g.Reasons) == 1 && g.Reasons[0].Told
 }
 
 func plural(n int, noun string) string {
@@ -124,7 +124,7 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 		need += "; no device reaches the node"
 	}
 	name := f.Request
-	if p.manyClaims() {
+	if manyClaims(p.e) {
 		name = f.Claim.Name + ": " + name
 	}
 	p.add("  ", "    ", styled.Span{Text: "request "}, span(styled.Name, name), span(styled.Plain, ", "+need))
@@ -166,8 +166,8 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 	}
 }
 
-func (p *page) manyClaims() bool {
-	for _, g := range p.e.Groups {
+func manyClaims(e *explain.Explanation) bool {
+	for _, g := range e.Groups {
 		for _, f := range g.Funnels {
 			if f.Claim != g.Funnels[0].Claim {
 				return true
