@@ -125,7 +125,7 @@ func (d *draft) change(key string, change func(*inspect.Objects)) {
 func (d *draft) result(ctx context.Context) []*resourcev1.ResourceClaim {
 	for key, terms := range d.terms {
 		selectors := *d.fields(key.at).selectors
-		selectors[key.index].CEL = d.q.rewrite(ctx, selectors[key.index].CEL, terms)
+		selectors[key.index].CEL = rewrite(ctx, d.q, selectors[key.index].CEL, terms)
 	}
 	spelled := map[requestRef]bool{}
 	for key := range d.classTerms {
@@ -157,7 +157,7 @@ func (d *draft) spellOutClass(ctx context.Context, at requestRef) {
 	var selectors []resourcev1.DeviceSelector
 	for i, s := range class.Spec.Selectors {
 		if terms, ok := d.classTerms[selectorRef{at, i}]; ok {
-			s.CEL = d.q.rewrite(ctx, s.CEL, terms)
+			s.CEL = rewrite(ctx, d.q, s.CEL, terms)
 		}
 		selectors = append(selectors, s)
 	}
@@ -255,7 +255,7 @@ func rewriteClass(ctx context.Context, q *question, o *inspect.Objects, name str
 		o.Classes[i] = class.DeepCopy()
 		selectors := o.Classes[i].Spec.Selectors
 		for j, replaced := range terms {
-			selectors[j].CEL = q.rewrite(ctx, selectors[j].CEL, replaced)
+			selectors[j].CEL = rewrite(ctx, q, selectors[j].CEL, replaced)
 		}
 		o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
 	}

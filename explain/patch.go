@@ -12,7 +12,7 @@ import (
 
 // patchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so that
 // the indices stay true. There are none for a pod, because its claims are other objects.
-func (q *question) patchOf(ctx context.Context, edits []edit) []PatchOperation {
+func patchOf(ctx context.Context, q *question, edits []edit) []PatchOperation {
 	root := "/spec"
 	switch q.subject.Kind {
 	case "Pod":
@@ -80,7 +80,7 @@ func (p *patch) selectors(ctx context.Context, changed map[selectorRef]map[int]s
 	for _, key := range keys {
 		old := (*fieldsOf(p.q.claims, key.at).selectors)[key.index].CEL
 		path := fmt.Sprintf("%s/selectors/%d", p.request(key.at), key.index)
-		if cel := p.q.rewrite(ctx, old, changed[key]); cel != nil {
+		if cel := rewrite(ctx, p.q, old, changed[key]); cel != nil {
 			p.add("replace", path+"/cel/expression", cel.Expression)
 			continue
 		}

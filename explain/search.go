@@ -164,7 +164,7 @@ func (s *search) confirm(ctx context.Context, c *change) (*Fix, error) {
 func (s *search) fix(ctx context.Context, c *change, node inspect.NodeName, nodes int) *Fix {
 	f := &Fix{
 		Kind: c.kind, Also: c.also, Key: c.key, Node: node, Nodes: nodes, NamesNode: c.namesNode && node == c.node,
-		Patch: s.q.patchOf(ctx, c.edits), Message: oneLine(s.q.where(c.edits) + c.message),
+		Patch: patchOf(ctx, s.q, c.edits), Message: oneLine(s.q.where(c.edits) + c.message),
 	}
 	for _, ref := range c.claims {
 		h := newHolder(s.q.cluster.Snapshot(), ref)

@@ -17,7 +17,7 @@ func (q *question) terms(ctx context.Context, expression string) []string {
 }
 
 // rewrite returns a selector with some terms replaced, or dropped for "". It is nil when none is left.
-func (q *question) rewrite(ctx context.Context, s *resourcev1.CELDeviceSelector, replaced map[int]string) *resourcev1.CELDeviceSelector {
+func rewrite(ctx context.Context, q *question, s *resourcev1.CELDeviceSelector, replaced map[int]string) *resourcev1.CELDeviceSelector {
 	terms := q.terms(ctx, s.Expression)
 	var kept []string
 	for i, term := range terms {
