@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -112,8 +113,8 @@ type Group struct {
 	Reasons []Reason
 	// Funnels show, per request, how many devices are left after each check.
 	Funnels []Funnel
-	// Near grows with how close the nodes come to having what is needed.
-	Near int
+	// Score grows with how close the nodes come to having what is needed.
+	Score int
 }
 
 // Reason is one finding.
@@ -213,7 +214,7 @@ func (l *Loss) Message() string {
 	if len(values) == 0 {
 		return l.Text
 	}
-	return l.Text + ": " + shorten(values, 3)
+	return l.Text + ": " + words.Shorten(values, 3)
 }
 
 // Conflict is a set of requirements that cannot hold together on a node. What exactly that means is at the
@@ -221,9 +222,9 @@ func (l *Loss) Message() string {
 type Conflict struct {
 	Node         inspect.NodeName
 	Requirements []Requirement
-	// Given are requirements without which the scheduler gives up with an error, so that they are taken as
+	// Background are requirements without which the scheduler gives up with an error, so that they are taken as
 	// they are.
-	Given []Requirement
+	Background []Requirement
 	// Sole: dropping any one of the requirements, and nothing else, is enough on this node. Otherwise
 	// that is so only for those that are marked Alone.
 	Sole bool
@@ -239,8 +240,8 @@ type Requirement struct {
 	// Path is the field that makes the requirement; for what is not in the subject, the object.
 	Path    string
 	Message string
-	// Here is what the devices of the node have instead; may be empty.
-	Here string
+	// Actual is what the devices of the node have instead; may be empty.
+	Actual string
 	// Term is the expression of TermRequired and ClassTermRequired, which may be one of several in a selector, or what
 	// makes the pool of PoolRequired invalid.
 	Term string
@@ -258,10 +259,10 @@ type Requirement struct {
 
 // Sentence is the message with what there is instead.
 func (r *Requirement) Sentence() string {
-	if r.Here == "" {
+	if r.Actual == "" {
 		return r.Message
 	}
-	return r.Message + "; " + r.Here
+	return r.Message + "; " + r.Actual
 }
 
 // FixKind says what a fix changes.
@@ -297,10 +298,10 @@ type Fix struct {
 	Nodes int
 	// NamesNode: the message names the node.
 	NamesNode bool
-	// Beside is what the fix changes although it is no part of the conflict, for some of the fixes that make
+	// OtherBlockers is what the fix changes although it is no part of the conflict, for some of the fixes that make
 	// several changes: with all the other changes made and this one not, the node still refuses, or the scheduler
 	// gives up with an error (Fails). Some other conflict, beside the one that is shown, is behind it.
-	Beside []Requirement
+	OtherBlockers []Requirement
 	// Patch is the change as RFC 6902 operations on the subject; empty when the change is elsewhere.
 	Patch []PatchOperation
 	// Claims are those to be released.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -17,7 +17,7 @@ import (
 // TestGoldenDrivers pins explanations about objects of real drivers, of which the table in
 // testdata/drivers/README.md says what is true.
 func TestGoldenDrivers(t *testing.T) {
-	for _, question := range []string{
+	for _, asked := range []string{
 		"nvidia-gpu-h100 default/rct-anymig", "nvidia-gpu-h100 default/rct-cel-nomatch", "dranet-aks-gb300 default/1nic-aligned",
 		"dranet-aks-mi300x default/4nic-same-numa", "dranet-eks-efa default/gpu-efa-aligned", "dranet-oke-gb200 default/4gpu-8nic",
 		"google-tpu default/v6e-tpus", "intel-gaudi default/two-gaudi3", "intel-gpu-v1alpha3 default/gpu-4g",
@@ -25,10 +25,10 @@ func TestGoldenDrivers(t *testing.T) {
 		"dra-example-driver-taints basic-resourceclaimtemplate/single-gpu-without-toleration",
 		"kubectl-status dra-artifacts/artifact-gpu-template",
 	} {
-		t.Run(question, func(t *testing.T) {
-			folder, name, _ := strings.Cut(question, " ")
+		t.Run(asked, func(t *testing.T) {
+			folder, name, _ := strings.Cut(asked, " ")
 			namespace, name, _ := strings.Cut(name, "/")
-			e, err := explain.Template(context.Background(), driverCluster(t, folder), namespace, name, explain.Options{})
+			e, err := question.Template(context.Background(), driverCluster(t, folder), namespace, name, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

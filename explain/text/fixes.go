@@ -121,8 +121,8 @@ func (p *page) fixes() {
 			spans = append(spans, span(styled.Good, " → "+where))
 		}
 		p.add(fmt.Sprintf("  %d  ", i+1), "     ", spans...)
-		for j := range f.Beside {
-			p.beside(&f.Beside[j])
+		for j := range f.OtherBlockers {
+			p.beside(&f.OtherBlockers[j])
 		}
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
@@ -160,7 +160,7 @@ func fixWhere(f *explain.Fix) string {
 // differ only in what is of no interest here are put together.
 func (p *page) summary(heading string) {
 	groups := slices.Clone(p.e.Groups)
-	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
 	if len(groups) == 0 || saidAlready(p.e, &groups[0]) {
 		return
 	}

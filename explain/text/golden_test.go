@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
@@ -71,9 +72,9 @@ func TestGolden(t *testing.T) {
 
 func ask(c *allocator.Cluster, kind, namespace, name string) (*explain.Explanation, error) {
 	if kind == "pod" {
-		return explain.Pod(context.Background(), c, inspect.PodRef{Namespace: namespace, Name: name}, explain.Options{})
+		return question.Pod(context.Background(), c, inspect.PodRef{Namespace: namespace, Name: name}, question.Options{})
 	}
-	return explain.Claim(context.Background(), c, inspect.ClaimRef{Namespace: namespace, Name: name}, explain.Options{})
+	return question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{})
 }
 
 // checkWidth allows a line to be longer than the width only for a word that cannot be broken.

@@ -25,7 +25,7 @@ func (p *page) groups() {
 		return
 	}
 	groups := slices.Clone(p.e.Groups)
-	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Near, a.Near) })
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
 	limit := maxGroups
 	if p.e.Verdict == explain.Invalid {
 		limit = 1 // the error is what matters

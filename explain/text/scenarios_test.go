@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
@@ -18,7 +18,7 @@ import (
 // TestGoldenScenarios pins what is said of claims for real drivers that cannot be allocated on a node. The
 // scenarios say why; what happens in them is what users of these drivers meet.
 func TestGoldenScenarios(t *testing.T) {
-	for _, question := range []string{
+	for _, asked := range []string{
 		"real-nvidia-full-gpu gpu-test6/a100 gpu-node-1", // a model that the node does not have
 		"real-nvidia-mig default/mig-devices a100-2",     // fragmented: the large partition has no place left
 		"real-nvidia-mig default/whole a100-2",           // a partition keeps the GPU from being had as a whole
@@ -38,8 +38,8 @@ func TestGoldenScenarios(t *testing.T) {
 		"real-shared-nic-bandwidth default/nic-10g-in-5g-out net-2",
 		"real-shared-nic-bandwidth default/two-functions net-1", // the policy of the driver allows one
 	} {
-		t.Run(question, func(t *testing.T) {
-			parts := strings.Fields(question)
+		t.Run(asked, func(t *testing.T) {
+			parts := strings.Fields(asked)
 			s, err := scenario.Load(filepath.Join("../../testdata/scenarios", parts[0]+".txtar"))
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +47,7 @@ func TestGoldenScenarios(t *testing.T) {
 			namespace, name, _ := strings.Cut(parts[1], "/")
 			cluster := allocator.NewCluster(s.Snapshot, allocator.Options{})
 			ref := inspect.ClaimRef{Namespace: namespace, Name: name}
-			e, err := explain.Claim(context.Background(), cluster, ref, explain.Options{Node: inspect.NodeName(parts[2])})
+			e, err := question.Claim(context.Background(), cluster, ref, question.Options{Node: inspect.NodeName(parts[2])})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -85,13 +86,13 @@ func (s *Screen) use(w *screen.World, at source, expression string) tea.Cmd {
 			return u, fmt.Errorf("%s does not exist any more", at.String())
 		}
 		var err error
-		if u.own, err = explain.ClaimObject(ctx, cluster, claim, explain.Options{}); err != nil {
+		if u.own, err = question.ClaimObject(ctx, cluster, claim, question.Options{}); err != nil {
 			return u, err
 		}
 		if err := at.put(&claim.Spec, expression); err != nil {
 			return u, err
 		}
-		u.with, err = explain.ClaimObject(ctx, cluster, claim, explain.Options{})
+		u.with, err = question.ClaimObject(ctx, cluster, claim, question.Options{})
 		return u, err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -67,7 +68,7 @@ func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason, slow *sync.M
 				s.reasons[ref] = r
 			}
 		case inspect.ClaimDeleting:
-			s.reasons[ref] = reason{text: inspect.Sanitize(explain.Brief(w.Snapshot, claim, nil))}
+			s.reasons[ref] = reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
 		}
 	}
 	s.pending = append(s.pending, last...)
@@ -90,7 +91,7 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 			s.reasons[ref] = reason{text: notWorkedOut, verdict: explain.Unknown}
 			continue
 		}
-		r := reason{text: inspect.Sanitize(explain.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
+		r := reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
 		if e.Verdict == explain.Allocatable {
 			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 		}
@@ -124,7 +125,7 @@ func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*expl
 	}
 	var e *explain.Explanation
 	err = s.budget.Ask(ctx, func(ctx context.Context) (err error) {
-		e, err = explain.ClaimObject(ctx, s.about.Cluster(), claim, explain.Options{})
+		e, err = question.ClaimObject(ctx, s.about.Cluster(), claim, question.Options{})
 		return err
 	})
 	if errors.Is(err, timebudget.ErrTooLong) {

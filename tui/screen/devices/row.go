@@ -10,7 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
-	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/listing"
@@ -99,7 +99,7 @@ func usedCell(r *row) styled.Line {
 func holderCell(r *row) styled.Line {
 	line := r.holders(func(h inspect.Holder) string { return inspect.Sanitize(h.Claim.String()) })
 	for i := range r.status.Device.Taints {
-		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
+		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(words.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
 	}
 	if r.status.Note != "" {
 		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(r.status.Note), Role: styled.Dim})
@@ -143,7 +143,7 @@ func (r *row) panel(w *screen.World) []styled.Line {
 		held = append(styled.Line{{Text: "  held by ", Role: styled.Dim}}, held...)
 	}
 	for i := range r.status.Device.Taints {
-		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(explain.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
+		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(words.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
 	}
 	if r.status.Note != "" {
 		held = append(held, styled.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: styled.Dim})

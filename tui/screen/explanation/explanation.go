@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -29,11 +30,11 @@ func New(ref screen.Ref) screen.Screen {
 func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Explanation, error) {
 	switch ref.Kind {
 	case screen.Claim:
-		return explain.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, explain.Options{})
+		return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, question.Options{})
 	case screen.Pod:
-		return explain.Pod(ctx, w.Cluster(), inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name}, explain.Options{})
+		return question.Pod(ctx, w.Cluster(), inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name}, question.Options{})
 	case screen.Template:
-		return explain.Template(ctx, w.Cluster(), ref.Namespace, ref.Name, explain.Options{})
+		return question.Template(ctx, w.Cluster(), ref.Namespace, ref.Name, question.Options{})
 	}
 	return nil, fmt.Errorf("a %s cannot be explained", ref.Kind)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -180,9 +181,9 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 // precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
 // better: what cannot be allocated alone cannot be with others.
 func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
-	opts := explain.Options{Node: o.node}
+	opts := question.Options{Node: o.node}
 	if w.pod != nil {
-		e, err := explain.PodObject(ctx, cluster, w.pod, opts)
+		e, err := question.PodObject(ctx, cluster, w.pod, opts)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -196,7 +197,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Clust
 		return refused, why, err
 	}
 	for _, claim := range w.pending {
-		e, err := explain.ClaimObject(ctx, cluster, claim, opts)
+		e, err := question.ClaimObject(ctx, cluster, claim, opts)
 		if err == nil {
 			why, err = refusalLines(e, "claim")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 )
 
@@ -76,7 +77,7 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	var answers []*explain.Explanation
 	for _, subject := range subjects {
-		e, err := explainObject(ctx, cluster, subject, explain.Options{Node: o.node})
+		e, err := explainObject(ctx, cluster, subject, question.Options{Node: o.node})
 		if err != nil {
 			return err
 		}
@@ -85,14 +86,14 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 	return printExplanations(o, answers)
 }
 
-func explainObject(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts explain.Options) (*explain.Explanation, error) {
+func explainObject(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts question.Options) (*explain.Explanation, error) {
 	switch subject := subject.(type) {
 	case *corev1.Pod:
-		return explain.PodObject(ctx, c, subject, opts)
+		return question.PodObject(ctx, c, subject, opts)
 	case *resourcev1.ResourceClaimTemplate:
-		return explain.TemplateObject(ctx, c, subject, opts)
+		return question.TemplateObject(ctx, c, subject, opts)
 	case *resourcev1.ResourceClaim:
-		return explain.ClaimObject(ctx, c, subject, opts)
+		return question.ClaimObject(ctx, c, subject, opts)
 	}
 	return nil, fmt.Errorf("explaining %s: nothing is known of a %T", subject.GetName(), subject)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -61,7 +62,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	var answers []*explain.Fit
 	for _, subject := range subjects {
-		fit, err := explain.FitClaim(ctx, cluster, claimOf(subject), explain.Options{Node: o.node})
+		fit, err := question.FitClaim(ctx, cluster, claimOf(subject), question.Options{Node: o.node})
 		if abort := (*allocator.AbortError)(nil); errors.As(err, &abort) {
 			return fmt.Errorf("%s/%s %s: %w", subject.GetNamespace(), subject.GetName(), abort.Consequence(), abort)
 		}

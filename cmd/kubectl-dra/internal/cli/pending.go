@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 )
@@ -53,7 +54,7 @@ func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List)
 			}
 			e = questions.answers[at]
 		}
-		c.Reason = explain.Brief(s, claim, e)
+		c.Reason = question.Brief(s, claim, e)
 	}
 	return nil
 }
@@ -101,7 +102,7 @@ func (q *pendingQuestions) answer(ctx context.Context, s *inspect.Snapshot) erro
 	var budget timebudget.Budget
 	return allocator.Parallel(len(q.asked), func(i int) error {
 		err := budget.Ask(ctx, func(ctx context.Context) (err error) {
-			q.answers[i], err = explain.ClaimObject(ctx, cluster, q.asked[i], explain.Options{})
+			q.answers[i], err = question.ClaimObject(ctx, cluster, q.asked[i], question.Options{})
 			return err
 		})
 		if errors.Is(err, timebudget.ErrTooLong) {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
@@ -67,7 +68,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 	subjects := subjectsOf(s)
 	out := make([]string, len(subjects))
 	err := allocator.Parallel(len(subjects), func(i int) error {
-		e, err := explainObject(context.Background(), cluster, subjects[i], explain.Options{})
+		e, err := explainObject(context.Background(), cluster, subjects[i], question.Options{})
 		if err != nil {
 			return err
 		}
@@ -220,7 +221,7 @@ func shapesOf(t *testing.T, s *inspect.Snapshot) [][]string {
 	var shapes [][]string
 	for _, subject := range subjectsOf(s) {
 		shape := []string{kindName(subject)}
-		e, err := explainObject(context.Background(), cluster, subject, explain.Options{})
+		e, err := explainObject(context.Background(), cluster, subject, question.Options{})
 		if err != nil {
 			shapes = append(shapes, append(shape, "error"))
 			continue

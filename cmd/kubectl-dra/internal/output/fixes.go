@@ -78,7 +78,7 @@ func (c claimName) conflict(conflict *explain.Conflict) *Conflict {
 	}
 	return &Conflict{
 		Node: string(conflict.Node), Sole: conflict.Sole, Unproven: conflict.Unproven,
-		Requirements: each(conflict.Requirements, c.requirement), Given: optional(conflict.Given, c.requirement),
+		Requirements: each(conflict.Requirements, c.requirement), Given: optional(conflict.Background, c.requirement),
 	}
 }
 
@@ -104,7 +104,7 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
-		Node: string(f.Node), Nodes: f.Nodes, Beside: optional(f.Beside, c.requirement),
+		Node: string(f.Node), Nodes: f.Nodes, Beside: optional(f.OtherBlockers, c.requirement),
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder),

@@ -125,14 +125,14 @@ func TestExplanationOnTheWire(t *testing.T) {
 		Failure: &explain.Failure{
 			Requirement: explain.Requirement{
 				Kind: explain.TermRequired, Request: "gpus", Path: "spec.devices.requests[0].exactly.selectors[0].cel.expression",
-				Message: "gpus wants size == 4", Here: "gpu-0 has no size, but model", Term: "the whole term",
+				Message: "gpus wants size == 4", Actual: "gpu-0 has no size, but model", Term: "the whole term",
 			},
 			Device: device, Lacks: []string{"a field"}, Has: []string{"model"}, Near: "another field",
 		},
 		Fixes: []explain.Fix{{
 			Kind: explain.RelaxSelector, Also: []explain.FixKind{explain.ReleaseClaim}, Node: "n1", Nodes: 1, Message: "change two things",
-			Beside: []explain.Requirement{{Kind: explain.HeldRequired, Path: "resourceclaim ml/other", Message: "holds 1 device here: gpu-0", Holder: &holder, Fails: true}},
-			Claims: []explain.Holder{holder},
+			OtherBlockers: []explain.Requirement{{Kind: explain.HeldRequired, Path: "resourceclaim ml/other", Message: "holds 1 device here: gpu-0", Holder: &holder, Fails: true}},
+			Claims:        []explain.Holder{holder},
 		}},
 		Waits: []explain.Note{{Kind: "Pod", Namespace: "ml", Name: "p", Message: "it is gated"}},
 		Basis: explain.Basis{Version: "1.37", Variant: allocator.Incubating, Source: "defaults", Revision: 1, Remarks: []string{"r"}},

@@ -1,0 +1,53 @@
+package conflict_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestConflictOfDemo compares conflicts with what the comments in inspect/demo/cluster say is in the way.
+func TestConflictOfDemo(t *testing.T) {
+	cluster := explaintest.DemoCluster(t)
+	for _, test := range []struct {
+		claim, node, requirements string
+		sole                      bool
+	}{
+		{"ml/train-0", "gpu-b-04", "Count Constraint", true},
+		{"ml/llama-405b-eval", "gpu-b-04", "Term", true},
+		{"ml/pretrain-2", "gpu-b-04", "Count HeldBy:infer/moderation", true},
+		{"ml/driver-canary", "gpu-a-04", "Taint", true},
+		{"infer/whisper-large", "mig-01", "Term Counters HeldBy:infer/asr-batch HeldBy:infer/embed-pair", true},
+		{"net/cdn-egress-2", "cpu-02", "Capacity HeldBy:net/cdn-egress-1", true},
+		// Without its model it would take any FPGA, but those that are left are held too or are not published.
+		{"dev/video-transcode-1", "cpu-02", "Term HeldBy:dev/video-transcode-0 HeldBy:net/packet-capture", false},
+		{"dev/transcode-8k", "cpu-02", "Term PoolComplete", false},
+	} {
+		t.Run(test.claim, func(t *testing.T) {
+			namespace, name, _ := strings.Cut(test.claim, "/")
+			e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Conflict == nil {
+				t.Fatal("no conflict")
+			}
+			var have []string
+			for _, r := range e.Conflict.Requirements {
+				text := string(r.Kind)
+				if r.Holder != nil {
+					text += ":" + r.Holder.Claim.String()
+				}
+				have = append(have, text)
+			}
+			if !slices.Equal(have, strings.Fields(test.requirements)) || e.Conflict.Sole != test.sole || string(e.Conflict.Node) != test.node {
+				t.Errorf("%s: %v, sole %t; want %s: %s, sole %t", e.Conflict.Node, have, e.Conflict.Sole, test.node, test.requirements, test.sole)
+			}
+		})
+	}
+}

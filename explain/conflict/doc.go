@@ -1,0 +1,2 @@
+// Package conflict computes a minimal unsatisfiable set of requirements.
+package conflict

@@ -1,0 +1,125 @@
+package diagnose_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// apartDevice is a device "name attributes" of the tests: a letter is an attribute with the value that follows it.
+// A device with a slot takes that counter of the set "board"; one with a share can be had several times.
+func apartDevice(text string) resourcev1.Device {
+	name, rest, _ := strings.Cut(text, " ")
+	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
+	for _, word := range strings.Fields(rest) {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "slot":
+			d.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "board", Counters: map[string]resourcev1.Counter{
+				"slots": {Value: resource.MustParse(value)}, "power": {Value: resource.MustParse(value)},
+			}}}
+		case "share":
+			d.AllowMultipleAllocations = ptr.To(true)
+			d.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse(value)}}
+		default:
+			d.Attributes[resourcev1.QualifiedName(key)] = resourcev1.DeviceAttribute{StringValue: ptr.To(value)}
+		}
+	}
+	return d
+}
+
+// apartCluster has one node with the devices, and a second slice with counters for its board: 10 slots, and power.
+func apartCluster(power string, devices ...string) *allocator.Cluster {
+	o := explaintest.Uneven("-")
+	o.Slices[0].Spec.Devices = nil
+	for _, d := range devices {
+		o.Slices[0].Spec.Devices = append(o.Slices[0].Spec.Devices, apartDevice(d))
+	}
+	if power != "" {
+		o.Slices[0].Spec.Pool.ResourceSliceCount = 2
+		counters := o.Slices[0].DeepCopy()
+		counters.Name, counters.Spec.Devices = "counters", nil
+		counters.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "board", Counters: map[string]resourcev1.Counter{
+			"slots": {Value: resource.MustParse("10")}, "power": {Value: resource.MustParse(power)},
+		}}}
+		o.Slices = append(o.Slices, counters)
+	}
+	features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
+		inspect.GatePartitionableDevices: true, inspect.GateConsumableCapacity: true,
+	})
+	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
+}
+
+// TestWhatKeepsRequestsApart: the request that fits by itself names with which it does not go together, and why, where
+// each is exactly one thing.
+func TestWhatKeepsRequestsApart(t *testing.T) {
+	match := func(name string) resourcev1.DeviceConstraint {
+		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.BigDriver + "/" + name))}
+	}
+	distinct := resourcev1.DeviceConstraint{DistinctAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.BigDriver + "/d"))}
+	for _, tt := range []struct {
+		name        string
+		power       string
+		devices     string // separated by ";"
+		requests    string // each "name=kind", of a kind that devices have as attribute k
+		constraints []resourcev1.DeviceConstraint
+		share       string
+		want        string
+	}{
+		{"a constraint", "", "x k=a r=1;y k=b r=2", "p=a q=b", []resourcev1.DeviceConstraint{match("r")}, "",
+			"q: fits by itself, but not together with p on the same gpu.example.com/r"},
+		{"values that must differ", "", "x k=a d=1;y k=b d=1", "p=a q=b", []resourcev1.DeviceConstraint{distinct}, "",
+			"q: fits by itself, but not together with p on a different gpu.example.com/d"},
+		{"two constraints, either of which is enough", "", "x k=a r=1 s=1;y k=b r=2 s=2", "p=a q=b", []resourcev1.DeviceConstraint{match("r"), match("s")}, "",
+			"q: fits by itself, but not together with p"},
+		{"the only device", "", "x k=a", "p=a q=a", nil, "",
+			"q: fits by itself, but not together with p: x is the only device for it, and needed there too"},
+		{"too few devices for three", "", "x k=a;y k=a", "p=a q=a r=a", nil, "",
+			"r: fits by itself, but not together with the requests before it"},
+		{"one counter", "5", "x k=a slot=3;y k=b slot=3", "p=a q=b", nil, "",
+			"q: fits by itself, but not together with p: counter power of set board runs out"},
+		{"two counters", "12", "x k=a slot=6;y k=b slot=6", "p=a q=b", nil, "",
+			"q: fits by itself, but not together with p: counter slots of set board runs out"},
+		{"several counters", "10", "x k=a slot=6;y k=b slot=6", "p=a q=b", nil, "",
+			"q: fits by itself, but not together with p: the counters of set board run out"},
+		{"a capacity", "", "x k=a share=10", "p=a q=a", nil, "6",
+			"q: fits by itself, but not together with p: there is not enough of memory left"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			claim := explaintest.GpuClaim(1, "any", tt.constraints...)
+			claim.Spec.Devices.Requests = nil
+			for _, r := range strings.Fields(tt.requests) {
+				name, kind, _ := strings.Cut(r, "=")
+				exactly := &resourcev1.ExactDeviceRequest{
+					DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
+					Selectors: explaintest.CelSelectors(explaintest.Field + `k == "` + kind + `"`),
+				}
+				if tt.share != "" {
+					exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse(tt.share)}}
+				}
+				claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, resourcev1.DeviceRequest{Name: name, Exactly: exactly})
+			}
+			e, err := question.ClaimObject(context.Background(), apartCluster(tt.power, strings.Split(tt.devices, ";")...), claim, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict != explain.Unsatisfiable || len(e.Groups) != 1 || len(e.Groups[0].Reasons) == 0 {
+				t.Fatalf("%s: %+v", e.Message, e.Groups)
+			}
+			r := e.Groups[0].Reasons[0]
+			if got := r.Request + ": " + r.Message; got != tt.want {
+				t.Errorf("%s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// diagnosis finds out why a node cannot have the claims.
+type diagnosis struct {
+	q       *whatif.Question
+	cluster *allocator.Cluster
+	refs    []inspect.ClaimRef
+	node    *corev1.Node
+
+	// general are reasons that no request is to blame for.
+	general []explain.Reason
+	funnels []explain.Funnel
+	// starved are the funnels of requests that have too few devices.
+	starved []starved
+	// interactions are reasons why devices cannot be had together.
+	interactions []interaction
+	// loner is the request of joint that fits by itself; nil: none does.
+	loner *loner
+	// pools are pools that offer nothing.
+	pools []explain.Reason
+	// noPools: nothing reaches the node at all.
+	noPools bool
+}
+
+// starved is a request with too few devices, and its place among the funnels.
+type starved struct {
+	funnel int
+	path   string
+}
+
+// diagnose looks at a node that said no.
+func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *whatif.Answer) (*diagnosis, error) {
+	d := &diagnosis{q: q, cluster: q.Cluster, node: node}
+	for _, c := range q.Claims {
+		d.refs = append(d.refs, inspect.RefOf(c))
+	}
+	switch {
+	case a.Unsuitable != nil:
+		d.general = []explain.Reason{*a.Unsuitable}
+		return d, nil
+	case a.Abort != nil:
+		d.general = []explain.Reason{AbortReason(a.Abort)}
+		return d, nil
+	}
+	exam, err := q.Cluster.Examine(ctx, node, q.Claims)
+	if err != nil {
+		return nil, err
+	}
+	for i := range exam.Requests {
+		d.funnels = append(d.funnels, d.funnel(ctx, &exam.Requests[i]))
+	}
+	if a.Result.Outcome == allocator.Undecided {
+		d.general = []explain.Reason{{Code: allocator.SearchLimit, Key: words.Key(a.Result.Steps), Message: fmt.Sprintf("given up after %d steps without an answer", a.Result.Steps)}}
+		return d, nil
+	}
+	d.noPools = len(exam.Pools) == 0
+	d.findStarved(exam)
+	if len(d.starved) == 0 {
+		if err := d.findInteractions(ctx, exam); err != nil {
+			return nil, err
+		}
+	}
+	d.poolReasons(exam)
+	return d, nil
+}
+
+func AbortReason(e *allocator.AbortError) explain.Reason {
+	r := explain.Reason{
+		Code: e.Code, Request: e.Request, Claim: e.Claim, Message: WithoutHint(e), NamesRequest: e.Class == "",
+		Key: words.Key(e.Claim, e.Request, e.Class, e.Selector, withoutDevice(e.Err.Error(), e.Device)),
+	}
+	if e.Device != (inspect.DeviceID{}) {
+		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
+	}
+	return r
+}
+
+// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail alike are
+// told as one.
+func withoutDevice(text string, id inspect.DeviceID) string {
+	return strings.ReplaceAll(words.FirstLine(text), id.String(), "")
+}
+
+// WithoutHint is the first line of an error, without the general advice that CEL appends to it: the fixes say what
+// to write.
+func WithoutHint(e *allocator.AbortError) string {
+	text, _, _ := strings.Cut(words.FirstLine(e.Error()), ". consider using CEL optional chaining")
+	return text
+}
+
+// findStarved finds requests for which there are too few devices even if each device is looked at by
+// itself. A prioritized request only counts if that is so for all of its subrequests.
+func (d *diagnosis) findStarved(exam *allocator.Examination) {
+	for first := 0; first < len(exam.Requests); {
+		last := first
+		for last < len(exam.Requests) && exam.Requests[last].Claim == exam.Requests[first].Claim && exam.Requests[last].Request == exam.Requests[first].Request {
+			last++
+		}
+		all := true
+		for i := first; i < last; i++ {
+			all = all && starves(&d.funnels[i])
+		}
+		for i := first; i < last && all; i++ {
+			d.starved = append(d.starved, starved{i, d.path(&exam.Requests[i])})
+		}
+		first = last
+	}
+}
+
+// starves reports whether fewer devices are left than are needed.
+func starves(f *explain.Funnel) bool {
+	left := f.Steps[len(f.Steps)-1].Left
+	return left < f.Needed || f.All && f.Needed == 0
+}
+
+// starvedReasons says why a request has too few devices: a summary, then the losses, those last that
+// lie furthest from a usable device.
+func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Reason {
+	base := explain.Reason{Request: f.Request, Claim: f.Claim, Path: path, Key: f.Request}
+	last := f.Steps[len(f.Steps)-1]
+	if f.Steps[0].Most == 0 {
+		base.Code, base.Message = allocator.NoDevices, "no device reaches the node"
+		if d.noPools {
+			base.Message = "no resource pool reaches the node"
+		}
+		return []explain.Reason{base}
+	}
+	var out []explain.Reason
+	switch {
+	case f.All && f.Needed > 0:
+		base.Code = allocator.AllDevicesRequired
+		base.Message = fmt.Sprintf("all %s that match are required, %s can be had", words.Count(f.Needed, "device"), words.Span(last.Left, last.Most))
+		base.Path += ".allocationMode"
+		out = append(out, base)
+	case !f.All && last.Most > 0:
+		base.Code = allocator.NotEnoughDevices
+		base.Message = fmt.Sprintf("%s needed, %s can be had", words.Count(f.Needed, "device"), words.Span(last.Left, last.Most))
+		base.Path += ".count"
+		out = append(out, base)
+	}
+	for _, step := range slices.Backward(f.Steps) {
+		for _, other := range []bool{false, true} {
+			for i := range step.Lost {
+				loss := &step.Lost[i]
+				if loss.OtherDriver && f.Steps[1].Most > 0 {
+					continue // of no interest where there are devices of the class
+				}
+				if loss.OtherDriver == other {
+					out = append(out, lossReason(f, path, loss))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reason {
+	return explain.Reason{
+		Code: loss.Code, Key: words.Key(f.Request, loss.Key), Request: f.Request, Claim: f.Claim, Path: path,
+		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, Message: loss.Message(),
+	}
+}
+
+// poolReasons adds the pools that offer nothing because they are not in order: their devices may be
+// what is missing.
+func (d *diagnosis) poolReasons(exam *allocator.Examination) {
+	for _, p := range exam.Pools {
+		switch {
+		case p.Incomplete:
+			d.pools = append(d.pools, explain.Reason{Code: allocator.PoolIncomplete, Pool: p.ID, Key: words.Key(p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation), Message: fmt.Sprintf(
+				"pool %s offers nothing: %d of %d slices of generation %d are published", p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation)})
+		case p.Invalid != "":
+			d.pools = append(d.pools, explain.Reason{Code: allocator.PoolInvalid, Pool: p.ID, Key: words.Key(p.ID, p.Invalid), Message: fmt.Sprintf("pool %s offers nothing: %s", p.ID, p.Invalid)})
+		}
+	}
+}
+
+// path returns the field of a request in its claim.
+func (d *diagnosis) path(r *allocator.ExaminedRequest) string {
+	if r.Prioritized {
+		return fmt.Sprintf("spec.devices.requests[%d].firstAvailable[%d]", r.Request, r.Sub)
+	}
+	return fmt.Sprintf("spec.devices.requests[%d].exactly", r.Request)
+}

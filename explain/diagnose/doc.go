@@ -1,0 +1,2 @@
+// Package diagnose says why nodes refuse a question.
+package diagnose

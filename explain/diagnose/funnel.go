@@ -1,0 +1,275 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// A funnel shows what becomes of the devices that a request sees. Every device is lost at the first
+// step, in the order below, whose checks it fails. That is the order in which a person thinks (what
+// is it, may I have it, is it free, is there enough of it); the scheduler's own order is another, but
+// which devices remain in the end is the same.
+var funnelSteps = []struct {
+	name  string
+	codes []allocator.Code
+}{
+	{"class", []allocator.Code{allocator.ClassSelectorRejected}},
+	{"selectors", []allocator.Code{allocator.SelectorRejected, allocator.SelectorError}},
+	{"features", []allocator.Code{allocator.FeatureDisabled, allocator.NodeUnsuitable}},
+	{"taints", []allocator.Code{allocator.DeviceTainted}},
+	{"free", []allocator.Code{allocator.DeviceInUse}},
+	{"capacity", []allocator.Code{allocator.CapacityInsufficient, allocator.CapacityPolicyViolated}},
+	{"counters", []allocator.Code{allocator.CountersExhausted, allocator.CompatibilityGroupConflict}},
+	{"constraints", []allocator.Code{allocator.AttributeMissing}},
+}
+
+// funnel sorts the devices of an examined request into steps.
+func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) explain.Funnel {
+	f := explain.Funnel{Claim: d.refs[r.Claim], Request: r.Name, Needed: r.Needed, All: r.All}
+	seen := 0
+	lost := make([][]explain.Loss, len(funnelSteps))
+	for i := range r.Devices {
+		device := &r.Devices[i]
+		if device.Elsewhere {
+			continue
+		}
+		seen++
+		for step := range funnelSteps {
+			if rejection := device.Fails(funnelSteps[step].codes...); rejection != nil {
+				lost[step] = d.lose(ctx, lost[step], r, device, rejection)
+				break
+			}
+		}
+	}
+	f.Steps = append(f.Steps, explain.Step{Name: "seen", Left: seen, Most: seen})
+	left := seen
+	for i := range funnelSteps {
+		for j := range lost[i] {
+			left -= lost[i][j].Count
+		}
+		f.Steps = append(f.Steps, explain.Step{Name: funnelSteps[i].name, Left: left, Most: left, Lost: lost[i]})
+	}
+	return f
+}
+
+// lose adds a device to the losses of a step.
+func (d *diagnosis) lose(ctx context.Context, lost []explain.Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []explain.Loss {
+	loss := d.describe(ctx, r, device, rejection)
+	loss.Code = rejection.Code
+	loss.Count, loss.Most, loss.Total = 1, 1, 1
+	loss.Devices = []inspect.DeviceID{device.ID}
+	at := slices.IndexFunc(lost, func(other explain.Loss) bool { return same(&loss, other) })
+	if at < 0 {
+		return append(lost, loss)
+	}
+	lost[at].Count++
+	lost[at].Most++
+	absorb(&lost[at], &loss)
+	return lost
+}
+
+// same reports whether another loss has the same reason.
+func same(l *explain.Loss, other explain.Loss) bool {
+	return l.Code == other.Code && l.Key == other.Key && l.OtherDriver == other.OtherDriver
+}
+
+// absorb takes over the devices and values of a loss with the same reason.
+func absorb(l *explain.Loss, other *explain.Loss) {
+	l.Devices = append(l.Devices, other.Devices...)
+	l.Total += other.Total
+	for _, v := range other.Values {
+		at := slices.IndexFunc(l.Values, func(have explain.Value) bool { return have.Text == v.Text })
+		if at < 0 {
+			l.Values = append(l.Values, v)
+			continue
+		}
+		l.Values[at].Count += v.Count
+	}
+}
+
+// finish sorts what absorb left in the order of arrival.
+func finish(f *explain.Funnel) {
+	for i := range f.Steps {
+		lost := f.Steps[i].Lost
+		for j := range lost {
+			lost[j].Devices = unique(lost[j].Devices) // devices of common pools are seen from several nodes
+			slices.SortStableFunc(lost[j].Values, func(a, b explain.Value) int {
+				return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+			})
+		}
+		slices.SortStableFunc(lost, func(a, b explain.Loss) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Key, b.Key))
+		})
+	}
+}
+
+func unique(devices []inspect.DeviceID) []inspect.DeviceID {
+	seen := make(map[inspect.DeviceID]bool, len(devices))
+	return slices.DeleteFunc(devices, func(id inspect.DeviceID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
+}
+
+// merge adds the funnel of the same request on another node.
+func merge(f *explain.Funnel, other *explain.Funnel) {
+	for i := range f.Steps {
+		step, from := &f.Steps[i], &other.Steps[i]
+		step.Left, step.Most = min(step.Left, from.Left), max(step.Most, from.Most)
+		for j := range step.Lost {
+			if !slices.ContainsFunc(from.Lost, func(other explain.Loss) bool { return same(&step.Lost[j], other) }) {
+				step.Lost[j].Count = 0
+			}
+		}
+		for j := range from.Lost {
+			l := &from.Lost[j]
+			at := slices.IndexFunc(step.Lost, func(other explain.Loss) bool { return same(l, other) })
+			if at < 0 {
+				step.Lost = append(step.Lost, *l)
+				step.Lost[len(step.Lost)-1].Count = 0
+				continue
+			}
+			step.Lost[at].Count, step.Lost[at].Most = min(step.Lost[at].Count, l.Count), max(step.Lost[at].Most, l.Most)
+			absorb(&step.Lost[at], l)
+		}
+	}
+}
+
+// key identifies what is in the way, without names of devices and values; with numbers or without.
+func key(f *explain.Funnel, b *strings.Builder, numbers bool) {
+	for _, step := range f.Steps {
+		var parts []string
+		for j := range step.Lost {
+			l := &step.Lost[j]
+			if l.OtherDriver {
+				continue
+			}
+			part := string(l.Code) + " " + l.Key
+			if numbers {
+				part += fmt.Sprint(l.Count)
+			}
+			parts = append(parts, part)
+		}
+		slices.Sort(parts)
+		fmt.Fprintf(b, "%s %q", step.Name, parts)
+		if numbers && step.Name != "seen" {
+			fmt.Fprintf(b, " %d", step.Left)
+		}
+	}
+	if last := &f.Steps[len(f.Steps)-1]; !numbers {
+		fmt.Fprintf(b, " %t %t", last.Left == 0, last.Left >= f.Needed)
+	}
+	fmt.Fprintf(b, " %t\n", f.Steps[0].Left == 0)
+}
+
+// describe says in words why a device was refused, and which value it was refused for.
+func (d *diagnosis) describe(ctx context.Context, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
+	if rejection.Err != nil {
+		return describeError(r, rejection)
+	}
+	switch rejection.Code {
+	case allocator.ClassSelectorRejected:
+		return d.describeSelector(ctx, r.Class.Name, r.Class.Spec.Selectors, device, rejection)
+	case allocator.SelectorRejected:
+		return d.describeSelector(ctx, "", d.selectors(r), device, rejection)
+	case allocator.DeviceTainted:
+		taint := words.FormatTaint(rejection.Taint)
+		return explain.Loss{Key: taint, Text: "taint " + taint + " is not tolerated"}
+	case allocator.DeviceInUse:
+		return explain.Loss{Text: "held by other claims"}
+	case allocator.CapacityInsufficient:
+		if rejection.Available == nil {
+			return explain.Loss{Key: "no " + string(rejection.Capacity), Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
+		}
+		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value("%s left", rejection.Available)}
+	case allocator.CapacityPolicyViolated:
+		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
+	case allocator.CountersExhausted:
+		return explain.Loss{
+			Key:    words.Key(rejection.Needed, rejection.Counter),
+			Text:   fmt.Sprintf("%s of counter %s needed", rejection.Needed, rejection.Counter),
+			Values: value("%s left in %s", rejection.Available, rejection.CounterSet),
+		}
+	case allocator.CompatibilityGroupConflict:
+		return explain.Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value("%s", rejection.CounterSet)}
+	case allocator.AttributeMissing:
+		name := d.constraintAttribute(r.Claim, rejection.Constraint)
+		return explain.Loss{Key: words.Key(name, rejection.Constraint), Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", name, rejection.Constraint)}
+	case allocator.FeatureDisabled:
+		return explain.Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs the feature gate %s, which is off", rejection.Feature)}
+	case allocator.NodeUnsuitable:
+		return explain.Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
+	}
+	return explain.Loss{Text: string(rejection.Code)}
+}
+
+func value(format string, args ...any) []explain.Value {
+	return []explain.Value{{Text: fmt.Sprintf(format, args...), Count: 1}}
+}
+
+// describeError describes a check that failed with an error.
+func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection) explain.Loss {
+	text := words.FirstLine(rejection.Err.Error())
+	switch {
+	case rejection.Code != allocator.SelectorError:
+		return explain.Loss{Key: text, Text: text}
+	case rejection.FromClass:
+		return explain.Loss{Key: words.Key("class", r.Class.Name, rejection.Selector, text), Text: fmt.Sprintf("class %s, selector #%d fails: %s", r.Class.Name, rejection.Selector, text)}
+	}
+	return explain.Loss{Key: words.Key("selector", rejection.Selector, text), Text: fmt.Sprintf("selector #%d fails: %s", rejection.Selector, text)}
+}
+
+// describeSelector finds the first false term of a selector, of a class or of the request itself, and what it read.
+func (d *diagnosis) describeSelector(ctx context.Context, class string, selectors []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
+	expression := selectors[rejection.Selector].CEL.Expression
+	who := "the selector"
+	if class != "" {
+		who = "class " + class
+	}
+	for _, term := range d.cluster.Selectors().Terms(ctx, expression, device.ID.Driver, device.Device) {
+		if term.Err != nil || term.Match {
+			continue
+		}
+		var values []string
+		for _, read := range term.Reads {
+			if read.Value == "" {
+				values = append(values, read.Expression+" is not set")
+				continue
+			}
+			values = append(values, words.LastName(read.Expression)+" is "+read.Value)
+		}
+		return explain.Loss{
+			Key: words.Key(class, term.Expression), Text: who + " wants " + term.Expression, Values: value("%s", strings.Join(values, ", ")),
+			OtherDriver: rejection.Code == allocator.ClassSelectorRejected && len(term.Reads) == 1 && term.Reads[0].Expression == "device.driver",
+		}
+	}
+	return explain.Loss{Key: words.Key(class, expression), Text: who + " wants " + words.OneLine(expression)}
+}
+
+func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualifiedName {
+	c := &d.q.Claims[claim].Spec.Devices.Constraints[index]
+	if c.MatchAttribute != nil {
+		return *c.MatchAttribute
+	}
+	return *c.DistinctAttribute
+}
+
+// selectors returns the selectors of a request or subrequest.
+func (d *diagnosis) selectors(r *allocator.ExaminedRequest) []resourcev1.DeviceSelector {
+	request := &d.q.Claims[r.Claim].Spec.Devices.Requests[r.Request]
+	if r.Prioritized {
+		return request.FirstAvailable[r.Sub].Selectors
+	}
+	return request.Exactly.Selectors
+}

@@ -1,0 +1,299 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// When every request has enough devices of its own, the conflict is between devices or requests. It is
+// narrowed down by asking the allocator smaller questions: the requests one after the other until one
+// no longer fits; that one alone; and, if it does not fit alone, with smaller counts.
+//
+// Example: gpus needs 5 with the same numa; the node has 4 + 4. Alone it does not fit; with a count of
+// 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
+
+// interaction is a reason with numbers that may differ between the nodes of a group.
+type interaction struct {
+	explain.Reason
+	needed, low, high int            // "needed, at most low to high can be had together"; needed 0: none
+	values            map[string]int // of the attribute of a constraint, with the number of devices
+	nodes             int
+}
+
+func (j *interaction) key(b *strings.Builder, numbers bool) {
+	fmt.Fprintf(b, "%s %s %s %s %d", j.Code, j.Claim, j.Request, j.Key, j.needed)
+	if numbers {
+		fmt.Fprintf(b, " %d %v", j.low, j.values)
+	}
+	b.WriteByte('\n')
+}
+
+func (j *interaction) merge(other *interaction) {
+	j.low, j.high = min(j.low, other.low), max(j.high, other.high)
+	for v, n := range other.values {
+		j.values[v] = max(j.values[v], n)
+	}
+	j.nodes += other.nodes
+}
+
+// reason puts the numbers into words.
+func (j *interaction) reason() explain.Reason {
+	r := j.Reason
+	if j.needed > 0 {
+		r.Message = fmt.Sprintf("%s needed, at most %s can be had together", words.Count(j.needed, "device"), words.Span(j.low, j.high))
+	}
+	var parts []string
+	for _, v := range slices.SortedFunc(maps.Keys(j.values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(j.values[b], j.values[a]), cmp.Compare(a, b))
+	}) {
+		parts = append(parts, fmt.Sprintf("%d with %s", j.values[v], v))
+	}
+	if len(parts) > 0 {
+		r.Message += "; there are "
+		if j.nodes > 1 && j.low != j.high {
+			r.Message += "up to "
+		}
+		r.Message += words.Shorten(parts, 4)
+	}
+	return r
+}
+
+// findInteractions describes a conflict that no single device shows.
+func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examination) error {
+	claim, request, codes, err := d.firstMisfit(ctx)
+	if err != nil || claim < 0 {
+		return err
+	}
+	alone, aloneCodes, err := d.fits(ctx, []*resourcev1.ResourceClaim{only(d.q.Claims[claim], request)}, 0, 0)
+	if err != nil {
+		return err
+	}
+	r := examined(exam, claim, request)
+	base := interaction{nodes: 1, Reason: explain.Reason{
+		Request: d.q.Claims[claim].Spec.Devices.Requests[request].Name, Claim: d.refs[claim],
+		Path: d.path(r), Code: allocator.NotEnoughDevices,
+	}}
+	switch alone {
+	case allocator.Allocated:
+		base.Key, base.Message = "fits by itself", "fits by itself, but not together with what comes before it"
+		if claim == 0 {
+			base.Message = "fits by itself, but not together with the requests before it"
+		}
+		d.loner = &loner{claim: claim, request: request, codes: codes, devices: fittingDevices(r)}
+	case allocator.Undecided:
+		base.Key, base.Message = "given up", "does not fit; the search for the reason was given up"
+		codes = aloneCodes
+	default:
+		codes = aloneCodes
+		base.Key, base.Message = "does not fit", "does not fit"
+		if r.All && !r.Prioritized {
+			base.Key, base.Message = "all", "the devices that match cannot be had all together"
+		}
+		if !r.Prioritized && !r.All {
+			most, err := d.most(ctx, claim, request, r.Needed)
+			if err != nil {
+				return err
+			}
+			base.Path += ".count"
+			base.needed, base.low, base.high = r.Needed, most, most
+			d.narrow(claim, request, most)
+		}
+	}
+	d.interactions = append(d.interactions, base)
+	d.conflictReasons(exam, &base.Reason, claim, request, codes)
+	return nil
+}
+
+// fittingDevices are those that pass every check that looks at one device, if the request has one alternative.
+func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for i := range r.Devices {
+		if d := &r.Devices[i]; len(d.Failures) == 0 && !r.Prioritized {
+			out = append(out, d.ID)
+		}
+	}
+	return out
+}
+
+// firstMisfit adds the requests one by one and returns the first that does not fit to those before,
+// with what was refused for it; -1 when each step fits or is undecided.
+func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes map[rejectionKind]int, err error) {
+	for c := range d.q.Claims {
+		for r := range d.q.Claims[c].Spec.Devices.Requests {
+			claims := append(slices.Clone(d.q.Claims[:c]), upTo(d.q.Claims[c], r))
+			outcome, codes, err := d.fits(ctx, claims, c, r)
+			if err != nil {
+				return -1, -1, nil, err
+			}
+			if outcome != allocator.Allocated {
+				return c, r, codes, nil
+			}
+		}
+	}
+	return -1, -1, nil, nil
+}
+
+// rejectionKind is a kind of refusal that depends on what else is picked.
+type rejectionKind struct {
+	code       allocator.Code
+	constraint int
+	counterSet string
+	capacity   resourcev1.QualifiedName
+}
+
+// rejectionCounter counts the refusals for one request that come from what else is picked.
+type rejectionCounter struct {
+	claim, request int
+	counts         map[rejectionKind]int
+}
+
+func (t *rejectionCounter) Reject(r allocator.Rejection) {
+	if r.Claim != t.claim || r.Request != t.request {
+		return
+	}
+	switch r.Code {
+	case allocator.MatchAttributeConflict, allocator.DistinctAttributeConflict:
+		t.counts[rejectionKind{code: r.Code, constraint: r.Constraint}]++
+	case allocator.CountersExhausted, allocator.CompatibilityGroupConflict:
+		t.counts[rejectionKind{code: r.Code, constraint: -1, counterSet: r.CounterSet}]++
+	case allocator.CapacityInsufficient:
+		t.counts[rejectionKind{code: r.Code, constraint: -1, capacity: r.Capacity}]++
+	case allocator.DeviceInUse:
+		if r.InQuestion {
+			t.counts[rejectionKind{code: r.Code, constraint: -1}]++
+		}
+	}
+}
+
+// fits asks a smaller question and counts what is refused for one of its requests.
+func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim, claim, request int) (allocator.Outcome, map[rejectionKind]int, error) {
+	t := &rejectionCounter{claim: claim, request: request, counts: map[rejectionKind]int{}}
+	result, err := d.cluster.WithStepLimit(whatif.ProbeSteps).Allocate(ctx, d.node, claims, t)
+	var abort *allocator.AbortError
+	if errors.As(err, &abort) {
+		return allocator.Undecided, t.counts, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return result.Outcome, t.counts, nil
+}
+
+// most returns the largest count, below what is needed, with which the request fits alone.
+func (d *diagnosis) most(ctx context.Context, claim, request, needed int) (int, error) {
+	for n := needed - 1; n > 0; n-- {
+		c := only(d.q.Claims[claim], request)
+		c.Spec.Devices.Requests[0].Exactly.Count = int64(n)
+		outcome, _, err := d.fits(ctx, []*resourcev1.ResourceClaim{c}, 0, 0)
+		if err != nil || outcome == allocator.Allocated {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// narrow adds to the funnel of a request how many devices can be had together.
+func (d *diagnosis) narrow(claim, request, most int) {
+	name := d.q.Claims[claim].Spec.Devices.Requests[request].Name
+	for i := range d.funnels {
+		f := &d.funnels[i]
+		if f.Claim == d.refs[claim] && f.Request == name {
+			f.Steps = append(slices.Clip(f.Steps), explain.Step{Name: "together", Left: most, Most: most})
+		}
+	}
+}
+
+// conflictReasons lists what stood in the way of the devices, the most frequent first.
+func (d *diagnosis) conflictReasons(exam *allocator.Examination, base *explain.Reason, claim, request int, codes map[rejectionKind]int) {
+	order := slices.SortedFunc(maps.Keys(codes), func(a, b rejectionKind) int {
+		return cmp.Or(cmp.Compare(codes[b], codes[a]), cmp.Compare(a.code, b.code), cmp.Compare(a.constraint, b.constraint),
+			cmp.Compare(a.counterSet, b.counterSet), cmp.Compare(a.capacity, b.capacity))
+	})
+	for _, c := range order {
+		r := interaction{nodes: 1, Reason: explain.Reason{
+			Code: c.code, Key: words.Key(c.constraint, c.counterSet, c.capacity), Request: base.Request, Claim: base.Claim,
+		}}
+		switch c.code {
+		case allocator.MatchAttributeConflict, allocator.DistinctAttributeConflict:
+			kind, relation := "matchAttribute", "the same"
+			if c.code == allocator.DistinctAttributeConflict {
+				kind, relation = "distinctAttribute", "a different"
+			}
+			r.Path = fmt.Sprintf("spec.devices.constraints[%d].%s", c.constraint, kind)
+			r.Message = fmt.Sprintf("constraint #%d wants %s %s on each device", c.constraint, relation, d.constraintAttribute(claim, c.constraint))
+			r.values = d.values(exam, claim, request, d.constraintAttribute(claim, c.constraint))
+		case allocator.CountersExhausted:
+			r.Message = fmt.Sprintf("the counters of set %s do not suffice for more devices", c.counterSet)
+		case allocator.CompatibilityGroupConflict:
+			r.Message = fmt.Sprintf("devices of different compatibility groups draw on counter set %s", c.counterSet)
+		case allocator.CapacityInsufficient:
+			r.Message = fmt.Sprintf("the capacity %s does not suffice for another share", c.capacity)
+		case allocator.DeviceInUse:
+			r.Message = "devices are taken by other requests of the same question"
+		}
+		d.interactions = append(d.interactions, r)
+	}
+}
+
+// values counts the usable devices of a request by the value of an attribute.
+func (d *diagnosis) values(exam *allocator.Examination, claim, request int, name resourcev1.FullyQualifiedName) map[string]int {
+	counts := map[string]int{}
+	r := examined(exam, claim, request)
+	if len(d.derivedOf(r)) > 0 {
+		return counts // the constraint may be about a derived attribute, which no device publishes
+	}
+	for i := range r.Devices {
+		if device := &r.Devices[i]; len(device.Failures) == 0 {
+			if a := allocator.LookupAttribute(device.Device, device.ID.Driver, name); a != nil {
+				counts[selector.FormatAttribute(a)]++
+			}
+		}
+	}
+	return counts
+}
+
+func (d *diagnosis) derivedOf(r *allocator.ExaminedRequest) []resourcev1.DeviceDerivedAttribute {
+	request := &d.q.Claims[r.Claim].Spec.Devices.Requests[r.Request]
+	if r.Prioritized {
+		return request.FirstAvailable[r.Sub].DerivedAttributes
+	}
+	return request.Exactly.DerivedAttributes
+}
+
+// examined returns the first alternative of a request.
+func examined(exam *allocator.Examination, claim, request int) *allocator.ExaminedRequest {
+	for i := range exam.Requests {
+		if exam.Requests[i].Claim == claim && exam.Requests[i].Request == request {
+			return &exam.Requests[i]
+		}
+	}
+	return nil // unreachable: every request is examined
+}
+
+// only returns the claim with a single request; constraints on others have no effect.
+func only(claim *resourcev1.ResourceClaim, request int) *resourcev1.ResourceClaim {
+	out := claim.DeepCopy()
+	out.Spec.Devices.Requests = out.Spec.Devices.Requests[request : request+1]
+	return out
+}
+
+// upTo returns the claim with the requests up to and including one.
+func upTo(claim *resourcev1.ResourceClaim, request int) *resourcev1.ResourceClaim {
+	out := *claim
+	out.Spec.Devices.Requests = claim.Spec.Devices.Requests[:request+1]
+	return &out
+}

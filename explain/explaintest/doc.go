@@ -1,0 +1,2 @@
+// Package explaintest has what the tests of the packages around it have in common.
+package explaintest

@@ -1,0 +1,130 @@
+package fix_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestFixesOfFailingSelectors: where a selector fails for a device, the fields that it lacks are read under the right
+// name or asked for first, or the term goes. Each fix is applied and asked about.
+func TestFixesOfFailingSelectors(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		attributes []string
+		selector   string
+		class      string // selector of the class
+		want       []string
+	}{
+		{"one field", []string{"a b", "b"}, explaintest.Field + `a >= 4 && ` + explaintest.Field + `b == 4`, "",
+			[]string{"1 has(" + explaintest.Field + "a) && " + explaintest.Field + "a >= 4 && " + explaintest.Field + "b == 4", "2 " + explaintest.Field + "b == 4"}},
+		{"another field behind it", []string{"a b", "b", "a"}, explaintest.Field + `a >= 4 && ` + explaintest.Field + `b == 4`, "",
+			[]string{"1 has(" + explaintest.Field + "a) && " + explaintest.Field + "a >= 4 && has(" + explaintest.Field + "b) && " + explaintest.Field + "b == 4", "3 –"}},
+		{"two fields in a term", []string{"a b", "b", "a"}, explaintest.Field + `a + ` + explaintest.Field + `b == 8`, "",
+			[]string{"1 has(" + explaintest.Field + "a) && has(" + explaintest.Field + "b) && " + explaintest.Field + "a + " + explaintest.Field + "b == 8", "3 –"}},
+		{"an alternative", []string{"a b", "b"}, explaintest.Field + `a == 3 || ` + explaintest.Field + `a == 4`, "",
+			[]string{"1 has(" + explaintest.Field + "a) && (" + explaintest.Field + "a == 3 || " + explaintest.Field + "a == 4)", "2 –"}},
+		{"no field at all", []string{"a", "a"}, `1 / (` + explaintest.Field + `a - 4) == 1`, "", []string{"2 –"}},
+		{"no device has it", []string{"b", "b"}, explaintest.Field + `a == 4 && ` + explaintest.Field + `b == 4`, "", []string{"2 " + explaintest.Field + "b == 4"}},
+		{"a slip", []string{"model", "model"}, explaintest.Field + `modell == 4`, "", []string{"2 " + explaintest.Field + "model == 4", "2 –"}},
+		{"a slip in the domain", []string{"model", "model"}, `device.attributes["gpu.example.org"].model == 4`, "",
+			[]string{"2 " + explaintest.Field + "model == 4", "2 –"}},
+		{"no slip, since others have it", []string{"model", "modell"}, explaintest.Field + `modell == 4`, "",
+			[]string{"1 has(" + explaintest.Field + "modell) && " + explaintest.Field + "modell == 4", "2 –"}},
+		{"of the class", []string{"a b", "b"}, explaintest.Field + `b == 4`, explaintest.Field + `a == 4`,
+			[]string{"1 class has(" + explaintest.Field + "a) && " + explaintest.Field + "a == 4", "2 class –"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := explaintest.Uneven(tt.attributes...)
+			if tt.class != "" {
+				o.Classes[0].Spec.Selectors = explaintest.CelSelectors(tt.class)
+			}
+			claim := explaintest.GpuClaim(1, "any")
+			claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(tt.selector)
+			e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), claim, question.Options{})
+			if err != nil || e.Verdict != explain.Invalid {
+				t.Fatalf("%+v, %v", e, err)
+			}
+			var got []string
+			for i := range e.Fixes {
+				got = append(got, repaired(t, o, claim, &e.Fixes[i]))
+			}
+			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
+				t.Errorf("fixes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestFixOfAClassOfAlternatives: alternatives of one class meet its failing term, which is mended once, for all
+// the fields that devices lack.
+func TestFixOfAClassOfAlternatives(t *testing.T) {
+	o := explaintest.Uneven("a b", "b", "a")
+	o.Classes[0].Spec.Selectors = explaintest.CelSelectors(explaintest.Field + `a + ` + explaintest.Field + `b == 8`)
+	claim := explaintest.GpuClaim(1, "any")
+	claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{Name: "first", FirstAvailable: []resourcev1.DeviceSubRequest{
+		{Name: "x", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, Selectors: explaintest.CelSelectors(`false`)},
+		{Name: "y", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
+	}}
+	e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), claim, question.Options{})
+	if err != nil || e.Verdict != explain.Invalid || len(e.Fixes) == 0 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	want := "1 class has(" + explaintest.Field + "a) && has(" + explaintest.Field + "b) && " + explaintest.Field + "a + " + explaintest.Field + "b == 8"
+	if got := repaired(t, o, claim, &e.Fixes[0]); got != want {
+		t.Errorf("fix\n%s\nwant\n%s", got, want)
+	}
+}
+
+// repaired applies a fix, checks that it helps on as many nodes as it says and that nothing fails any more, and
+// returns that number with the selector, or selector of the class, that it leaves.
+func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, f *explain.Fix) string {
+	t.Helper()
+	where, left := "", "–"
+	if f.Kind != explain.RelaxSelector {
+		t.Errorf("fix %+v", f)
+	}
+	if len(f.Patch) == 0 {
+		where = "class "
+		class := o.Classes[0].DeepCopy()
+		class.Spec.Selectors = nil
+		if _, expression, ok := strings.Cut(f.Message, "do not match: "); ok {
+			class.Spec.Selectors = explaintest.CelSelectors(expression)
+			left = expression
+		}
+		o.Classes = []*resourcev1.DeviceClass{class}
+	} else {
+		claim = patched(t, claim, f.Patch)
+		if selectors := claim.Spec.Devices.Requests[0].Exactly.Selectors; len(selectors) > 0 {
+			left = selectors[0].CEL.Expression
+		}
+	}
+	fits := 0
+	c := explaintest.Newest(o)
+	for _, node := range o.Nodes {
+		result, err := c.Allocate(context.Background(), node, []*resourcev1.ResourceClaim{claim}, nil)
+		var abort *allocator.AbortError
+		switch {
+		case errors.As(err, &abort):
+			t.Errorf("with the fix %q the scheduler gives up on %s: %v", f.Message, node.Name, err)
+		case err != nil:
+			t.Fatal(err)
+		case result.Outcome == allocator.Allocated:
+			fits++
+		}
+	}
+	if fits != f.Nodes {
+		t.Errorf("the fix %q helps on %d nodes, not %d", f.Message, fits, f.Nodes)
+	}
+	return fmt.Sprintf("%d %s%s", f.Nodes, where, left)
+}

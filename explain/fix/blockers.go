@@ -1,0 +1,59 @@
+package fix
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+)
+
+// maxBlockers is the number of further requirements that are described.
+const maxBlockers = 3
+
+// otherBlockers finds out why a fix of several changes needs those that are not about the conflict: each is left out,
+// and the node of the conflict asked again.
+//
+// Example: no GPU has the model that is asked for, and another term reads a field that they lack. The conflict is
+// the model alone, but without it the other term makes the scheduler give up, so a fix drops both.
+func (s *search) otherBlockers(ctx context.Context, fix *requirement.Change) ([]explain.Requirement, error) {
+	c := s.conflict
+	if c == nil || c.Sole || len(fix.Edits) < 2 || fix.Node != c.Node {
+		return nil, nil
+	}
+	var out []explain.Requirement
+	b := s.Q.SandboxOf(c.Node)
+	all, err := s.lists.On(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range fix.Edits {
+		r := relaxedBy(all, e)
+		if r == nil || slices.Contains(c.Keys, r.Key()) || len(out) == maxBlockers {
+			continue
+		}
+		o, err := b.Try(ctx, slices.DeleteFunc(slices.Clone(fix.Edits), func(e whatif.Edit) bool {
+			other := relaxedBy(all, e)
+			return other == r || other != nil && inseparable(*r, *other)
+		}))
+		if err != nil {
+			return nil, err
+		}
+		if o == whatif.Refused || o == whatif.Aborted {
+			blocker := *r.Describe()
+			blocker.Fails = o == whatif.Aborted
+			out = append(out, blocker)
+		}
+	}
+	return out, nil
+}
+
+// relaxedBy returns the requirement that an edit gives up, or nil if it is not among them.
+func relaxedBy(all []requirement.Listed, e whatif.Edit) *requirement.Listed {
+	at := slices.IndexFunc(all, func(r requirement.Listed) bool { return r.Key() == e.Key() })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}

@@ -1,0 +1,159 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/conflict"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Changes that help only together.
+
+// combineChanges puts together changes that help only together, if nothing else helps that is within the reach of the user:
+// on one of the nodes that come no less near than that of the conflict, where they cost least and leave most devices.
+func (s *search) combineChanges(ctx context.Context) error {
+	if s.conflict == nil || s.foundWithin() {
+		return nil
+	}
+	var best *requirement.Change
+	tried := 0
+	for _, n := range s.Near {
+		if n.Score < s.Near[0].Score || tried == conflict.MaxCandidates {
+			continue // the first is the node of the conflict
+		}
+		tried++
+		c, err := s.combineOn(ctx, s.Q.SandboxOf(n.Name))
+		if err != nil {
+			return err
+		}
+		if c != nil && (best == nil || cmp.Or(cmp.Compare(c.Cost, best.Cost), cmp.Compare(devicesAsked(best.Edits), devicesAsked(c.Edits))) < 0) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	s.changes = append(s.changes, *best)
+	return s.moveConflict(ctx, best.Node)
+}
+
+// moveConflict takes the conflict of the node on which the fix is, when it says no less: then both are about one
+// node.
+func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
+	if node == s.conflict.Node {
+		return nil
+	}
+	c, err := conflict.On(ctx, s.lists, s.Q.SandboxOf(node))
+	if err != nil || c == nil {
+		return err
+	}
+	if old := s.conflict; c.Unproven == old.Unproven && c.Sole == old.Sole && len(c.Requirements) <= len(old.Requirements) {
+		s.conflict = c
+	}
+	return nil
+}
+
+// devicesAsked is the number of devices that changed counts ask for.
+func devicesAsked(edits []whatif.Edit) int64 {
+	sum := int64(0)
+	for _, e := range edits {
+		if c, ok := e.(whatif.CountEdit); ok {
+			sum += c.Count
+		}
+	}
+	return sum
+}
+
+// combineOn finds changes of which none can be left out on the node. It returns nil when there are none.
+func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement.Change, error) {
+	if b == nil {
+		return nil, nil
+	}
+	all, err := s.lists.On(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(r requirement.Listed) bool { return !s.Q.Feasible(r.Relaxing()) })
+	if o, err := b.Try(ctx, relaxingEdits(all)); err != nil || o != whatif.Fits {
+		return nil, err
+	}
+	// The dearest are put back first. They are in the order of how little a user can do about them.
+	steps := separable(all)
+	slices.SortStableFunc(steps, func(a, b []requirement.Listed) int { return b[0].Price(s.Q) - a[0].Price(s.Q) })
+	for i := 0; i < len(steps); {
+		fewer := slices.Delete(slices.Clone(steps), i, i+1)
+		o, err := b.Try(ctx, relaxingEdits(slices.Concat(fewer...)))
+		if err != nil {
+			return nil, err
+		}
+		if o == whatif.Fits {
+			steps = fewer
+			continue
+		}
+		i++
+	}
+	return s.join(ctx, b, slices.Concat(steps...))
+}
+
+func relaxingEdits(all []requirement.Listed) []whatif.Edit {
+	var out []whatif.Edit
+	for i := range all {
+		out = append(out, all[i].Relaxing())
+	}
+	return out
+}
+
+// separable puts together what can only be given up together: a term of a class, for all requests that ask for it.
+func separable(all []requirement.Listed) [][]requirement.Listed {
+	var out [][]requirement.Listed
+	for i := range all {
+		at := slices.IndexFunc(out, func(step []requirement.Listed) bool { return inseparable(step[0], all[i]) })
+		if at < 0 {
+			out = append(out, all[i:i+1:i+1])
+			continue
+		}
+		out[at] = append(out[at], all[i])
+	}
+	return out
+}
+
+// inseparable reports whether two requirements can only be given up together.
+func inseparable(a, b requirement.Listed) bool {
+	x, ok := a.Relaxable.(interface {
+		Inseparable(requirement.Relaxable) bool
+	})
+	return ok && x.Inseparable(b.Relaxable)
+}
+
+// join makes one change of several, each as small as it can be. The cheapest come first.
+func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) (*requirement.Change, error) {
+	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price(s.Q) - b.Price(s.Q) })
+	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}
+	together := &requirement.Combination{ClusterSandbox: s.ClusterSandbox, On: b, Edits: relaxingEdits(all)}
+	var parts, keys []string
+	for i := range all {
+		if i > 0 && inseparable(all[i-1], all[i]) {
+			continue // said for all requests
+		}
+		p, err := all[i].Combine(ctx, together, i)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case c.Kind == "":
+			c.Kind = p.Kind
+		case p.Kind != c.Kind && !slices.Contains(c.Also, p.Kind):
+			c.Also = append(c.Also, p.Kind)
+		}
+		parts, keys = append(parts, p.Message), append(keys, p.Key)
+		c.Cost += all[i].Price(s.Q)
+	}
+	c.Edits, c.Claims = together.Edits, together.Released
+	c.Message, c.Key = strings.Join(parts, ", and "), strings.Join(keys, "\n")
+	return c, nil
+}

@@ -1,0 +1,2 @@
+// Package fix finds changes that help.
+package fix

@@ -1,0 +1,216 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// maxHas is how many names of fields are listed.
+	maxHas = 8
+	// maxBriefValue is the length up to which a value is shown with its name: a model, not an identifier.
+	maxBriefValue = 24
+)
+
+// failureOf describes what makes the scheduler give up. nil: it is no term of a selector that fails for a device.
+func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
+	at, ok := q.RequestNamed(abort.Claim, abort.Request)
+	device := deviceOf(q, abort.Device)
+	if !ok || device == nil || abort.Selector < 0 {
+		return nil
+	}
+	selectors := q.SelectorsOf(at, abort.Class)
+	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
+		return nil
+	}
+	for _, term := range q.Cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
+		if term.Err == nil {
+			continue
+		}
+		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(ctx, q, abort, at, term.Expression)}
+		for _, r := range term.Reads {
+			if r.Value == "" {
+				f.Lacks = append(f.Lacks, r.Expression)
+			}
+		}
+		if len(f.Lacks) > 0 {
+			describe(f, device)
+		}
+		return f
+	}
+	return nil
+}
+
+// failedTerm is the term as a requirement.
+func failedTerm(ctx context.Context, q *whatif.Question, abort *allocator.AbortError, at whatif.RequestRef, term string) explain.Requirement {
+	r := explain.Requirement{
+		Kind: explain.TermRequired, Claim: abort.Claim, Request: abort.Request, Term: term,
+		Path: fmt.Sprintf("%s.selectors[%d].cel.expression", q.Path(at), abort.Selector),
+	}
+	who := abort.Request
+	if abort.Class != "" {
+		r.Kind, who = explain.ClassTermRequired, "class "+abort.Class
+		r.Path = fmt.Sprintf("deviceclass/%s spec.selectors[%d].cel.expression", abort.Class, abort.Selector)
+	}
+	r.Message = who + " wants " + requirement.Brief(q, term)
+	return r
+}
+
+// describe says what the device has instead of the first field that it lacks.
+func describe(f *explain.Failure, device *resourcev1.Device) {
+	wanted, ok := parseField(f.Lacks[0])
+	if !ok {
+		return
+	}
+	fields := fieldsOfDevice(device, f.Device.Driver)
+	var has []string
+	for _, have := range fields {
+		if have.kind == wanted.kind && have.domain == wanted.domain {
+			f.Has = append(f.Has, have.name)
+			has = append(has, strings.TrimSpace(have.name+" "+have.briefValue(device, f.Device.Driver)))
+		}
+	}
+	near, isNear := wanted.nearest(fields)
+	if isNear {
+		f.Near = near.expression()
+	}
+	f.Actual = fmt.Sprintf("%s has no %s", f.Device.Device, wanted.name)
+	if len(f.Has) > 0 {
+		f.Actual += ", but " + words.Shorten(has, maxHas)
+	} else {
+		f.Actual += ", nor other " + wanted.kinds() + " of " + wanted.domain
+	}
+	switch {
+	case !isNear:
+	case near.domain == wanted.domain && near.kind == wanted.kind:
+		f.Actual += fmt.Sprintf("; did you mean %s?", near.name)
+	default:
+		f.Actual += fmt.Sprintf("; did you mean %s?", near.expression())
+	}
+}
+
+// deviceField is an attribute or a capacity: device.kind["domain"].name.
+type deviceField struct{ kind, domain, name string }
+
+func parseField(expression string) (deviceField, bool) {
+	f, ok := selector.ParseField(expression)
+	return deviceField{f.Kind, f.Domain, f.Name}, ok
+}
+
+func (f deviceField) expression() string {
+	return fmt.Sprintf("device.%s[%q].%s", f.kind, f.domain, f.name)
+}
+
+func (f deviceField) kinds() string {
+	if f.kind == "capacity" {
+		return "capacities"
+	}
+	return f.kind
+}
+
+// briefValue is the value of the attribute on a device; "" when it is long, a list, or a capacity.
+func (f deviceField) briefValue(device *resourcev1.Device, driver string) string {
+	if f.kind != "attributes" {
+		return ""
+	}
+	text, _ := requirement.ScalarText(allocator.LookupAttribute(device, driver, resourcev1.FullyQualifiedName(f.domain+"/"+f.name)))
+	if utf8.RuneCountInString(text) > maxBriefValue {
+		return ""
+	}
+	return text
+}
+
+// fieldsOfDevice lists all fields of a device, attributes first, sorted.
+func fieldsOfDevice(device *resourcev1.Device, driver string) []deviceField {
+	var out []deviceField
+	add := func(kind string, name resourcev1.QualifiedName) {
+		domain, bare, qualified := strings.Cut(string(name), "/")
+		if !qualified {
+			domain, bare = driver, domain
+		}
+		out = append(out, deviceField{kind, domain, bare})
+	}
+	for name := range device.Attributes {
+		add("attributes", name)
+	}
+	for name := range device.Capacity {
+		add("capacity", name)
+	}
+	slices.SortFunc(out, func(a, b deviceField) int { return strings.Compare(a.expression(), b.expression()) })
+	return out
+}
+
+// respelling is a term that reads other fields.
+type respelling struct{ term, message string }
+
+// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were probably meant.
+// false: another device has such a field, so it is no slip, or none is close.
+func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (respelling, bool) {
+	out := respelling{term: term}
+	var parts []string
+	for _, text := range lacks {
+		wanted, ok := parseField(text)
+		if !ok || anyDeviceHas(q, wanted) {
+			return out, false
+		}
+		near, ok := wanted.nearest(fieldsOfDevice(device, id.Driver))
+		if !ok {
+			return out, false
+		}
+		parts = append(parts, near.besides(wanted)+" instead of "+wanted.besides(near))
+		out.term = strings.ReplaceAll(out.term, text, near.expression())
+	}
+	out.message = "read " + strings.Join(parts, " and ")
+	return out, out.term != term
+}
+
+// besides names the field, in short where another differs in the name only.
+func (f deviceField) besides(other deviceField) string {
+	if f.kind == other.kind && f.domain == other.domain {
+		return f.name
+	}
+	return f.expression()
+}
+
+// anyDeviceHas reports whether some device has the field.
+func anyDeviceHas(q *whatif.Question, f deviceField) bool {
+	for _, slice := range q.Cluster.Snapshot().Slices() {
+		for i := range slice.Spec.Devices {
+			if slices.Contains(fieldsOfDevice(&slice.Spec.Devices[i], slice.Spec.Driver), f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alikeField is how different the names of fields may be for one to be meant for the other.
+const alikeField = 0.4
+
+// nearest finds the field that was probably meant: one of the same name elsewhere, else one with a similar name.
+func (f deviceField) nearest(fields []deviceField) (deviceField, bool) {
+	best, distance := deviceField{}, 1.0
+	for _, have := range fields {
+		d := likeName(have.name, f.name)
+		if elsewhere := have.kind != f.kind || have.domain != f.domain; elsewhere && d > 0 {
+			continue
+		}
+		if d < distance && d <= alikeField {
+			best, distance = have, d
+		}
+	}
+	return best, distance <= alikeField
+}

@@ -1,0 +1,56 @@
+package fix_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestEveryFixKind finds a question for each kind of fix that has it among its answers. That the fixes are true
+// is what the other tests check.
+func TestEveryFixKind(t *testing.T) {
+	cluster := explaintest.DemoCluster(t)
+	s := cluster.Snapshot()
+	off := allocator.NewCluster(s.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GatePrioritizedList: false})), allocator.Options{})
+	claim := func(c *allocator.Cluster, namespace, name string, node inspect.NodeName) func() (*explain.Explanation, error) {
+		return func() (*explain.Explanation, error) {
+			return question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: namespace, Name: name}, question.Options{Node: node})
+		}
+	}
+	pod := podWith()
+	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimName: ptr.To("trian-1")}}
+	questions := map[explain.FixKind]func() (*explain.Explanation, error){
+		explain.ReduceCount:    claim(cluster, "ml", "train-0", ""),
+		explain.DropConstraint: claim(cluster, "ml", "train-0", ""),
+		explain.AddDevices:     claim(cluster, "ml", "train-0", ""),
+		explain.RelaxSelector:  claim(cluster, "ml", "llama-405b-eval", ""),
+		explain.TolerateTaint:  claim(cluster, "ml", "driver-canary", ""),
+		explain.ReleaseClaim:   claim(cluster, "ml", "pretrain-2", ""),
+		explain.ReduceCapacity: claim(cluster, "net", "cdn-egress-2", ""),
+		explain.UseNode:        claim(cluster, "ml", "train-1", "gpu-a-01"),
+		explain.EnableFeature:  claim(off, "ml", "sweep-3", ""),
+		explain.UseClass:       claim(cluster, "infer", "rerank-0", ""),
+		explain.CreateClass:    claim(cluster, "infer", "rerank-0", ""),
+		explain.UseClaim: func() (*explain.Explanation, error) {
+			return question.PodObject(context.Background(), cluster, pod, question.Options{})
+		},
+	}
+	for kind, ask := range questions {
+		e, err := ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Kind == kind && f.Nodes > 0 }) {
+			t.Errorf("no %s among the fixes of %q: %+v", kind, e.Message, e.Fixes)
+		}
+	}
+}

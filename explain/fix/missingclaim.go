@@ -1,0 +1,94 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
+)
+
+// MissingClaim is an entry of a pod that names a claim or a template that does not exist.
+type MissingClaim struct {
+	Entry    int
+	Template bool
+	Name     string
+}
+
+func (m *MissingClaim) String() string {
+	if m.Template {
+		return fmt.Sprintf("resourceclaimtemplate %q", m.Name)
+	}
+	return fmt.Sprintf("resourceclaim %q", m.Name)
+}
+
+// Unread reports whether the object may exist without having been seen.
+func (m *MissingClaim) Unread(s *inspect.Snapshot, namespace string) bool {
+	resource := inspect.Claims
+	if m.Template {
+		resource = inspect.Templates
+	}
+	switch h := s.Health(resource); h.State {
+	case inspect.Forbidden, inspect.Broken:
+		return true
+	case inspect.Narrowed:
+		return !slices.Contains(h.Namespaces, namespace)
+	}
+	return false
+}
+
+// Instead proposes claims or templates with similar names for one that does not exist. Each is tried by
+// explaining the pod with it.
+func (m *MissingClaim) Instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*corev1.Pod) (*explain.Explanation, error)) ([]explain.Fix, error) {
+	var names []string
+	for _, c := range s.Objects().Claims {
+		if !m.Template && c.Namespace == pod.Namespace {
+			names = append(names, c.Name)
+		}
+	}
+	for _, t := range s.Objects().Templates {
+		if m.Template && t.Namespace == pod.Namespace {
+			names = append(names, t.Name)
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return likeName(n, m.Name) > alikeClaim })
+	slices.SortStableFunc(names, func(a, b string) int { return spell.Distance(a, m.Name) - spell.Distance(b, m.Name) })
+	kind, field := "resourceclaim", "resourceClaimName"
+	if m.Template {
+		kind, field = "resourceclaimtemplate", "resourceClaimTemplateName"
+	}
+	var out []explain.Fix
+	for _, name := range names[:min(len(names), maxNames)] {
+		changed := pod.DeepCopy()
+		entry := &changed.Spec.ResourceClaims[m.Entry]
+		if m.Template {
+			entry.ResourceClaimTemplateName = &name
+		} else {
+			entry.ResourceClaimName = &name
+		}
+		e, err := ask(changed)
+		if err != nil {
+			return nil, err
+		}
+		if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated || e.Nodes.Allocatable == 0 || e.Allocation == nil {
+			continue
+		}
+		out = append(out, explain.Fix{
+			Kind: explain.UseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable,
+			Patch:   []explain.PatchOperation{{Op: "replace", Path: fmt.Sprintf("/spec/resourceClaims/%d/%s", m.Entry, field), Value: name}},
+			Message: words.OneLine(fmt.Sprintf("name the %s %s instead of %s", kind, name, m.Name)),
+		})
+	}
+	return out, nil
+}
+
+const (
+	// alikeClaim is how different the names of claims may be for one to be meant for the other.
+	alikeClaim = 0.35
+	// maxNames is the number of other names that are tried.
+	maxNames = 3
+)

@@ -1,0 +1,110 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What helps against a refusal before any node is looked at, most often since a device class does not exist.
+
+// refusedFixes finds what helps against a refusal before any node is looked at.
+func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reason) ([]explain.Fix, error) {
+	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch reason.Code {
+	case allocator.ClassNotFound:
+		s.classes()
+	case allocator.FeatureDisabled:
+		s.changes = []requirement.Change{requirement.Enabling(whatif.GatesEdit{Gates: []inspect.Gate{inspect.GatePrioritizedList}})}
+	}
+	return s.verify(ctx)
+}
+
+// maxClasses is the number of other classes that are tried.
+const maxClasses = 8
+
+// classes proposes classes with similar names, and to create the one that is missing.
+func (s *search) classes() {
+	snapshot := s.Q.Cluster.Snapshot()
+	type missing struct {
+		at   whatif.RequestRef
+		name string
+	}
+	var all []missing
+	for _, at := range s.Q.RequestRefs() {
+		name := *whatif.FieldsOf(s.Q.Claims, at).Class
+		if _, ok := snapshot.Class(name); !ok && name != "" {
+			all = append(all, missing{at, name})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	name, limit := all[0].name, alike
+	for _, class := range snapshot.Objects().Classes {
+		limit = min(limit, likeName(class.Name, name)+lessAlike)
+	}
+	var names []string
+	for _, class := range snapshot.Objects().Classes {
+		if likeName(class.Name, name) <= limit {
+			names = append(names, class.Name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likeName(a, name), likeName(b, name)) })
+	for i, other := range names[:min(len(names), maxClasses)] {
+		var edits []whatif.Edit
+		for _, m := range all {
+			if m.name == name {
+				edits = append(edits, whatif.ClassEdit{At: m.at, Class: other})
+			}
+		}
+		s.changes = append(s.changes, requirement.Change{
+			Kind: explain.UseClass, Edits: edits, Cost: requirement.CostClass + i, Key: other,
+			Message: fmt.Sprintf("ask for the device class %s instead of %s", other, name),
+		})
+	}
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return // nobody can create it
+	}
+	creating := createClassesEdit{}
+	for _, m := range all {
+		creating.names = append(creating.names, m.name)
+	}
+	s.changes = append(s.changes, requirement.Change{
+		Kind: explain.CreateClass, Edits: []whatif.Edit{creating}, Cost: requirement.CostCreate, Key: creating.Key(),
+		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", name),
+		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node could be looked at before, so all are asked
+			cluster, claims := s.Q.Real(ctx, []whatif.Edit{creating})
+			return whatif.Sweep(ctx, cluster, s.Nodes, claims)
+		},
+	})
+}
+
+// createClassesEdit creates device classes that select every device.
+type createClassesEdit struct{ names []string }
+
+func (e createClassesEdit) Key() string { return fmt.Sprintf("create classes %q", e.names) }
+
+func (e createClassesEdit) Apply(d *whatif.Draft) {
+	d.Change(e.Key(), func(o *inspect.Objects) {
+		for _, name := range e.names {
+			if !slices.ContainsFunc(o.Classes, func(c *resourcev1.DeviceClass) bool { return c.Name == name }) {
+				o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
+		}
+	})
+}

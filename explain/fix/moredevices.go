@@ -1,0 +1,245 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// More devices on the node of the conflict.
+
+// maxModels bounds how many different devices are tried, over all requests; each request has one at least.
+const maxModels = 4
+
+// deviceModel is a device that a request would take if it could be had, and where it is.
+type deviceModel struct {
+	request *allocator.ExaminedRequest
+	device  *allocator.ExaminedDevice
+	from    *whatif.Sandbox
+}
+
+// addition is a number of devices like a model to be added.
+type addition struct {
+	deviceModel
+	count int
+}
+
+// moreDevices tries copies of a device, as if they were added to the node: of one that the node has, or for a
+// request for which it has none, of one on another node. When nothing else helps, devices for all requests are
+// added together.
+func (s *search) moreDevices(ctx context.Context) error {
+	if s.conflict == nil {
+		return nil
+	}
+	b := s.Q.SandboxOf(s.conflict.Node)
+	requests, err := b.RequestsExamined(ctx)
+	if err != nil {
+		return err
+	}
+	needed := 0
+	for i := range requests {
+		if !requests[i].All {
+			needed += requests[i].Needed
+		}
+	}
+	var models []deviceModel
+	for i := range requests {
+		more, err := s.modelsFor(ctx, &requests[i], b, max(1, maxModels/len(requests)))
+		if err != nil {
+			return err
+		}
+		models = append(models, more...)
+	}
+	for _, model := range models {
+		for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
+			added := []addition{{model, n}}
+			e := addDevicesEdit{b, added}
+			o, err := b.Try(ctx, []whatif.Edit{e})
+			if err != nil {
+				return err
+			}
+			if o == whatif.Fits {
+				s.changes = append(s.changes, s.adding(e))
+				return nil
+			}
+		}
+	}
+	if len(s.changes) > 0 {
+		return nil
+	}
+	return s.devicesForAll(ctx, b, models)
+}
+
+// devicesForAll adds as many devices as each request needs, and then leaves out those that are not needed.
+func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []deviceModel) error {
+	var added []addition
+	for _, model := range models {
+		if !slices.ContainsFunc(added, func(a addition) bool {
+			return a.request.Claim == model.request.Claim && a.request.Request == model.request.Request
+		}) {
+			added = append(added, addition{model, min(model.request.Needed, resourcev1.AllocationResultsMaxSize)})
+		}
+	}
+	if len(added) < 2 {
+		return nil
+	}
+	if o, err := b.Try(ctx, []whatif.Edit{addDevicesEdit{b, added}}); err != nil || o != whatif.Fits {
+		return err
+	}
+	for i := range added {
+		for added[i].count > 0 {
+			fewer := slices.Clone(added)
+			fewer[i].count--
+			o, err := b.Try(ctx, []whatif.Edit{addDevicesEdit{b, fewer}})
+			if err != nil {
+				return err
+			}
+			if o != whatif.Fits {
+				break
+			}
+			added = fewer
+		}
+	}
+	s.changes = append(s.changes, s.adding(addDevicesEdit{b, added}))
+	return nil
+}
+
+// modelsFor lists different devices that a request accepts: those of the node, or else of other near nodes.
+func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) ([]deviceModel, error) {
+	if out := modelsOf(r, b, most); len(out) > 0 {
+		return out, nil
+	}
+	for _, other := range s.NearSandboxes() {
+		requests, err := other.RequestsExamined(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range requests {
+			if o := &requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
+				if out := modelsOf(o, other, most); len(out) > 0 {
+					return out, nil
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+func modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []deviceModel {
+	var out []deviceModel
+	seen := map[string]bool{}
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if r.All || len(out) == most || d.Fails(allocator.ClassSelectorRejected, allocator.SelectorRejected,
+			allocator.SelectorError, allocator.NodeUnsuitable, allocator.FeatureDisabled) != nil {
+			continue
+		}
+		key := d.ID.Driver + (&resourcev1.Device{
+			Attributes: d.Device.Attributes, Capacity: d.Device.Capacity, ConsumesCounters: d.Device.ConsumesCounters,
+		}).String()
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, deviceModel{r, d, from})
+		}
+	}
+	return out
+}
+
+// addDevicesEdit publishes copies of devices on a node, untainted and free, each in a pool of its own with counters of
+// its own.
+type addDevicesEdit struct {
+	on    *whatif.Sandbox
+	added []addition
+}
+
+func (e addDevicesEdit) Key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "add devices %s", e.on.Node.Name)
+	for _, a := range e.added {
+		fmt.Fprintf(&b, " %d %s", a.count, a.device.ID)
+	}
+	return b.String()
+}
+
+func (e addDevicesEdit) Apply(d *whatif.Draft) {
+	d.Change(e.Key(), func(o *inspect.Objects) {
+		number := 0
+		for _, a := range e.added {
+			for range a.count {
+				o.Slices = append(o.Slices, a.copyFor(e.on, fmt.Sprintf("added-%d.kubectl-dra.dev", number))...)
+				number++
+			}
+		}
+	})
+}
+
+// adding proposes to add devices to a node.
+func (s *search) adding(e addDevicesEdit) requirement.Change {
+	var parts []string
+	sum := 0
+	for _, a := range e.added {
+		if a.count == 0 {
+			continue
+		}
+		like := a.device.ID.Device
+		if a.from != e.on {
+			like = a.device.ID.String()
+		}
+		parts = append(parts, fmt.Sprintf("%s like %s", words.Count(a.count, "device"), like))
+		sum += a.count
+	}
+	c := requirement.Change{
+		Kind: explain.AddDevices, Edits: []whatif.Edit{e}, Node: inspect.NodeName(e.on.Node.Name), NamesNode: true, Cost: requirement.CostDevices + sum, Key: e.Key(),
+		Message: fmt.Sprintf("add %s to %s", strings.Join(parts, " and "), e.on.Node.Name),
+	}
+	if len(s.Nodes) > whatif.MaxSwept {
+		// All that reaches the node is in its sandbox, and the new devices reach no other node.
+		c.Fitting = func(ctx context.Context) (whatif.NodeSet, error) {
+			d := s.Q.Draft(c.Edits)
+			return whatif.Sweep(ctx, d.Cluster(e.on.Snapshot, s.Q.Cluster), []*corev1.Node{e.on.Node}, d.Result(ctx))
+		}
+	}
+	return c
+}
+
+// copyFor returns the slices of a new pool on the node with a copy of the device.
+func (like deviceModel) copyFor(b *whatif.Sandbox, name string) []*resourcev1.ResourceSlice {
+	id, device := like.device.ID, like.device.Device.DeepCopy()
+	device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
+	pool := resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}
+	var counters []resourcev1.CounterSet
+	if len(device.ConsumesCounters) > 0 {
+		pool.ResourceSliceCount = 2
+		for _, slice := range like.from.Snapshot.Slices() {
+			if slice.Spec.Driver == id.Driver && slice.Spec.Pool.Name == id.Pool {
+				counters = append(counters, slice.Spec.SharedCounters...)
+			}
+		}
+	}
+	slice := func(name string, devices []resourcev1.Device, counters []resourcev1.CounterSet) *resourcev1.ResourceSlice {
+		return &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: resourcev1.ResourceSliceSpec{
+				Driver: id.Driver, NodeName: ptr.To(b.Node.Name), Pool: pool, Devices: devices, SharedCounters: counters,
+			},
+		}
+	}
+	out := []*resourcev1.ResourceSlice{slice(name, []resourcev1.Device{*device}, nil)}
+	if len(device.ConsumesCounters) > 0 {
+		out = append(out, slice(name+"-counters", nil, counters))
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// otherClasses proposes classes of the same driver for requests of which the class is in the way: a whole GPU
+// where no partition is published, say.
+func (s *search) otherClasses(ctx context.Context) error {
+	if s.conflict == nil {
+		return nil
+	}
+	var tried []whatif.RequestRef
+	for i := range s.conflict.Requirements {
+		r := &s.conflict.Requirements[i]
+		at, ok := s.Q.RequestNamed(r.Claim, r.Request)
+		if !ok || slices.Contains(tried, at) || r.Kind != explain.ClassTermRequired && r.Kind != explain.RequestRequired {
+			continue
+		}
+		tried = append(tried, at)
+		name := *whatif.FieldsOf(s.Q.Claims, at).Class
+		class, _ := s.Q.Cluster.Snapshot().Class(name)
+		for n, other := range classesLike(ctx, s.Q, class) {
+			edits := []whatif.Edit{whatif.ClassEdit{At: at, Class: other}}
+			if !s.Q.Feasible(edits[0]) {
+				break
+			}
+			node, err := s.FirstFit(ctx, edits)
+			if err != nil {
+				return err
+			}
+			if node != "" {
+				s.changes = append(s.changes, requirement.Change{
+					Kind: explain.UseClass, Edits: edits, Node: node, Cost: requirement.CostClassOf + n, Key: fmt.Sprint(at, other),
+					Message: fmt.Sprintf("ask for the device class %s%s instead of %s%s", other, wantsInstead(ctx, s.Q, class, other), name, requirement.ForRequest(s.Q, r)),
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// classesLike lists the other classes that are about the same driver by their selectors.
+func classesLike(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) []string {
+	driver := driverTerm(ctx, q, class)
+	if driver == "" {
+		return nil
+	}
+	var out []string
+	for _, other := range q.Cluster.Snapshot().Objects().Classes {
+		if other.Name != class.Name && driverTerm(ctx, q, other) == driver && len(out) < maxClasses {
+			out = append(out, other.Name)
+		}
+	}
+	return out
+}
+
+// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may stand
+// for devices of quite another kind: "" when it wants nothing else.
+func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass, name string) string {
+	other, ok := q.Cluster.Snapshot().Class(name)
+	if !ok || class == nil {
+		return ""
+	}
+	known := classTerms(ctx, q, class)
+	var wants []string
+	for _, term := range classTerms(ctx, q, other) {
+		if !slices.Contains(known, term) {
+			wants = append(wants, requirement.Brief(q, term))
+		}
+	}
+	if len(wants) == 0 {
+		return ""
+	}
+	return " (" + words.Shorten(wants, 3) + ")"
+}
+
+// classTerms are the terms of all selectors of a class.
+func classTerms(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) []string {
+	var out []string
+	for i := range class.Spec.Selectors {
+		if cel := class.Spec.Selectors[i].CEL; cel != nil {
+			out = append(out, q.Terms(ctx, cel.Expression)...)
+		}
+	}
+	return out
+}
+
+// driverTerm is the term of a class that names its driver; "" without one.
+func driverTerm(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) string {
+	if class == nil {
+		return ""
+	}
+	for i := range class.Spec.Selectors {
+		if cel := class.Spec.Selectors[i].CEL; cel != nil {
+			for _, term := range q.Terms(ctx, cel.Expression) {
+				if requirement.NamesDriver(term) {
+					return term
+				}
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+)
+
+// Nodes that were not asked, or that the pod cannot use.
+
+// elsewhere reports whether a claim that the pod has already cannot be used from the node.
+func elsewhere(q *whatif.Question, node *corev1.Node) bool {
+	for ref := range q.Own {
+		if claim, ok := q.Cluster.Snapshot().Claim(ref); ok && !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
+func (s *search) otherNodes(ctx context.Context) error {
+	q := s.Q
+	if q.Partial {
+		return nil // what the other nodes were asked for, none of them has
+	}
+	if len(s.Nodes) == len(q.Cluster.Snapshot().Nodes()) {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, node := range s.Nodes {
+		asked[node.Name] = true
+	}
+	var other []*corev1.Node
+	for _, node := range q.Cluster.Snapshot().Nodes() {
+		if !asked[node.Name] && !elsewhere(q, node) {
+			other = append(other, node)
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	fitting, err := whatif.Sweep(ctx, q.Cluster.WithStepLimit(whatif.ProbeSteps), other, q.Claims)
+	if err != nil || fitting.Len() == 0 {
+		return err
+	}
+	node := fitting.First()
+	message := fmt.Sprintf("use node %s", node)
+	if n := fitting.Len(); n > 1 {
+		message = fmt.Sprintf("use one of %d other nodes, such as %s", n, node)
+	}
+	if reason, ok := q.Unsuitable[node]; ok {
+		message += ", whose devices would do; but " + reason.Message
+	}
+	at, _ := q.Cluster.Snapshot().Node(node)
+	s.changes = append(s.changes, requirement.Change{
+		Kind: explain.UseNode, Node: node, NamesNode: true, Cost: requirement.CostNode, Key: string(node), Message: message,
+		Fitting: func(context.Context) (whatif.NodeSet, error) { // it was just asked
+			return whatif.NodeSet{Nodes: []*corev1.Node{at}, Lists: [][]int{{0}}}, nil
+		},
+	})
+	return nil
+}

@@ -1,0 +1,164 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Claims that are released.
+
+const (
+	maxReleases       = 3  // sets of claims that are proposed
+	maxIdleNodes      = 16 // further nodes that are looked at because of claims that nobody uses
+	maxReleaseHolders = 24 // claims of which every one, and if need be every pair, is tried
+)
+
+// release finds, for each near node, the claims to release that disturb least.
+func (s *search) release(ctx context.Context) error {
+	var found []requirement.Change
+	for _, name := range s.releaseNodes() {
+		b := s.Q.SandboxOf(name)
+		if b == nil || len(b.Holders) == 0 {
+			continue
+		}
+		if o, err := b.Try(ctx, whatif.ReleaseEdits(b.Holders)); err != nil {
+			return err
+		} else if o != whatif.Fits {
+			continue
+		}
+		sets, err := s.releaseOn(ctx, b)
+		if err != nil {
+			return err
+		}
+		for _, refs := range sets {
+			if !slices.ContainsFunc(found, func(c requirement.Change) bool { return slices.Equal(c.Claims, refs) }) {
+				found = append(found, s.releaseChange(refs, name))
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b requirement.Change) int { return a.Cost - b.Cost })
+	s.changes = append(s.changes, found[:min(len(found), maxReleases)]...)
+	return nil
+}
+
+// releaseNodes are the near nodes, and some on which a claim is held that nobody uses: that is nothing that a
+// node looks like to the question.
+func (s *search) releaseNodes() []inspect.NodeName {
+	var out []inspect.NodeName
+	for _, n := range s.Near {
+		out = append(out, n.Name)
+	}
+	limit := len(out) + maxIdleNodes
+	for _, claim := range s.Q.Cluster.Snapshot().IdleHolders() {
+		if len(out) == limit {
+			break
+		}
+		name := inspect.AllocationNode(claim.Status.Allocation)
+		if name == "" || slices.Contains(out, name) {
+			continue
+		}
+		if slices.ContainsFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == string(name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) requirement.Change {
+	var parts []string
+	for _, ref := range refs {
+		parts = append(parts, ref.String())
+	}
+	text := "release " + words.Shorten(parts, 3)
+	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.Q.Cluster.Snapshot().Idle(ref) }); {
+	case idle && len(refs) == 1:
+		text += ", which no running pod uses"
+	case idle:
+		text += ", which no running pods use"
+	default:
+		if pods := podsUsing(s.Q, refs); len(pods) > 0 {
+			text += " (used by " + words.Shorten(pods, 3) + ")"
+		}
+	}
+	return requirement.Change{
+		Kind: explain.ReleaseClaim, Edits: whatif.ReleaseEdits(refs), Node: node, Claims: refs,
+		Cost: requirement.ReleaseCost(s.Q, refs...), Key: fmt.Sprint(refs), Message: text,
+	}
+}
+
+func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
+	var out []string
+	for _, ref := range refs {
+		for _, pod := range q.Cluster.Snapshot().PodsOf(ref) {
+			out = append(out, "pod "+pod.Name)
+		}
+	}
+	return out
+}
+
+// releaseOn returns sets of claims of a node whose release helps: the cheapest of one claim, or else of two;
+// and, where there are many, a set from which none can be left out.
+func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
+	holders := slices.Clone(on.Holders)
+	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
+		return requirement.ReleaseCost(s.Q, a) - requirement.ReleaseCost(s.Q, b)
+	})
+	helps := func(refs ...inspect.ClaimRef) (bool, error) {
+		o, err := on.Try(ctx, whatif.ReleaseEdits(refs))
+		return o == whatif.Fits, err
+	}
+	var out [][]inspect.ClaimRef
+	if len(holders) <= maxReleaseHolders {
+		for _, ref := range holders {
+			ok, err := helps(ref)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, []inspect.ClaimRef{ref})
+			}
+		}
+	}
+	if len(out) > 0 && s.Q.Cluster.Snapshot().Idle(out[0][0]) {
+		return out, nil
+	}
+	// Without the dearest first: what is left is what disturbs least, or nearly so.
+	set := slices.Clone(holders)
+	for i := len(set) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(set), i, i+1)
+		ok, err := helps(fewer...)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			set = fewer
+		}
+	}
+	if len(out) == 0 && len(set) > 2 && len(holders) <= maxReleaseHolders {
+		for i := range holders {
+			for j := range i {
+				ok, err := helps(holders[j], holders[i])
+				if err != nil {
+					return nil, err
+				}
+				if ok {
+					return [][]inspect.ClaimRef{{holders[j], holders[i]}, set}, nil
+				}
+			}
+		}
+	}
+	if len(set) > 0 && (len(out) == 0 || requirement.ReleaseCost(s.Q, set...) < requirement.ReleaseCost(s.Q, out[0]...)) {
+		slices.SortFunc(set, whatif.CompareRefs)
+		out = append(out, set)
+	}
+	return out, nil
+}

@@ -1,0 +1,210 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/conflict"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Finding fixes.
+//
+// A fix is found in three steps. First each requirement of the nodes that come nearest is dropped by
+// itself; if that does not help on any node, nothing less does. Then the change is made as small as it
+// can be: the highest count, the value nearest to the one asked for, the claims whose release hurts
+// least. Last the change is made to the whole snapshot and all nodes are asked again; only what helps
+// then is a fix. When no single change helps, a set of changes is looked for on the node of the
+// conflict: everything is dropped and put back one by one, the dearest first, as long as it still fits.
+
+// maxFound is the number of fixes that are verified and returned.
+const maxFound = 8
+
+// proposers look for changes, each of a kind. What comes later may look at what was found before.
+var proposers = []struct {
+	name string
+	find func(s *search, ctx context.Context) error
+}{
+	{"requirements", (*search).relaxEach},
+	{"release", (*search).release},
+	{"class", (*search).otherClasses},
+	{"node", (*search).otherNodes},
+	{"devices", (*search).moreDevices},
+	{"combined", (*search).combineChanges},
+}
+
+// search looks for changes that help.
+type search struct {
+	*whatif.ClusterSandbox
+	conflict     *conflict.Conflict
+	lists        *requirement.Lists
+	requirements []requirement.Listed // of all near nodes, each once, that somebody can give up
+	changes      []requirement.Change
+	releases     bool // some fix releases claims
+}
+
+// newSearch looks at the node of the conflict first: what helps there is of most interest.
+func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists, ranked []whatif.RankedNode, c *conflict.Conflict) (*search, error) {
+	if c != nil {
+		at := slices.IndexFunc(ranked, func(n whatif.RankedNode) bool { return n.Name == c.Node })
+		ranked = append([]whatif.RankedNode{ranked[at]}, slices.Delete(slices.Clone(ranked), at, at+1)...)
+	}
+	s := &search{ClusterSandbox: whatif.NewClusterSandbox(q, ranked), conflict: c, lists: lists}
+	seen := map[string]bool{}
+	for _, b := range s.NearSandboxes() {
+		all, err := lists.On(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			if key := r.Key(); !seen[key] {
+				seen[key] = true
+				if q.Feasible(r.Relaxing()) {
+					s.requirements = append(s.requirements, r)
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// run finds the fixes.
+func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
+	for _, p := range proposers {
+		if err := p.find(s, ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.foundWithin() {
+		// A class belongs to everybody. It is not to be changed when something else helps.
+		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
+	}
+	return s.verify(ctx)
+}
+
+// foundWithin reports whether a change was found that is within the reach of the user.
+func (s *search) foundWithin() bool {
+	return slices.ContainsFunc(s.changes, func(c requirement.Change) bool { return c.Cost < requirement.CostFeature })
+}
+
+// relaxEach gives up each requirement by itself, and if that helps, less than that.
+func (s *search) relaxEach(ctx context.Context) error {
+	for i := range s.requirements {
+		r := &s.requirements[i]
+		if r.OfOthers {
+			continue
+		}
+		node, err := s.FirstFit(ctx, []whatif.Edit{r.Relaxing()})
+		if err != nil {
+			return err
+		}
+		if node == "" {
+			continue
+		}
+		found, err := r.Propose(ctx, s.ClusterSandbox, node)
+		if err != nil {
+			return err
+		}
+		s.changes = append(s.changes, found...)
+	}
+	return nil
+}
+
+// verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
+func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
+	slices.SortStableFunc(s.changes, func(a, b requirement.Change) int { return cmp.Compare(a.Cost, b.Cost) })
+	var out []explain.Fix
+	for i := range s.changes {
+		if len(out) == maxFound {
+			break
+		}
+		f, err := s.confirm(ctx, &s.changes[i])
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		if f.OtherBlockers, err = s.otherBlockers(ctx, &s.changes[i]); err != nil {
+			return nil, err
+		}
+		out = append(out, *f)
+		s.releases = s.releases || len(f.Claims) > 0
+	}
+	return out, nil
+}
+
+// confirm asks all nodes with the change made. It returns nil when the change does not help.
+func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.Fix, error) {
+	find := c.Fitting
+	if find == nil {
+		find = func(ctx context.Context) (whatif.NodeSet, error) { return s.FittingWith(ctx, c.Edits, c.Node) }
+	}
+	fitting, err := find(ctx)
+	n := fitting.Len()
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	node := fitting.First()
+	if fitting.Contains(c.Node) {
+		node = c.Node
+	}
+	f := s.fix(ctx, c, node, n)
+	where := ""
+	if n > 1 {
+		where = "on " + string(node) + " "
+	}
+	text, err := s.tradeoff(ctx, c, node, where)
+	f.Message += text
+	return f, err
+}
+
+// fix describes a change that helps on so many nodes, one of which is given.
+func (s *search) fix(ctx context.Context, c *requirement.Change, node inspect.NodeName, nodes int) *explain.Fix {
+	f := &explain.Fix{
+		Kind: c.Kind, Also: c.Also, Key: c.Key, Node: node, Nodes: nodes, NamesNode: c.NamesNode && node == c.Node,
+		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(where(s.Q, c.Edits) + c.Message),
+	}
+	for _, ref := range c.Claims {
+		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
+		if b := s.Q.SandboxOf(f.Node); b != nil {
+			h.Devices = b.Devices[ref] // those that matter to the node
+		}
+		f.Claims = append(f.Claims, h)
+	}
+	return f
+}
+
+// where names the claim that is to be changed, for a pod: it is not the subject then.
+func where(q *whatif.Question, edits []whatif.Edit) string {
+	if q.Subject.Kind != "Pod" {
+		return ""
+	}
+	var names []string
+	for _, e := range edits {
+		s, ok := e.(whatif.SpecEdit)
+		if !ok {
+			continue
+		}
+		at := s.Target().Claim
+		name := "in claim " + q.Claims[at].Name
+		if q.Generated(at) {
+			name = "in the containers of the pod"
+		} else if template := q.TemplateOf(at); template != "" {
+			name = "in the template " + template
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, " and ") + ": "
+}

@@ -1,0 +1,201 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What a fix gives less of.
+//
+// Another value or another class may stand for a smaller device: a partition of a quarter of the memory fits where
+// half a GPU does not. The device that the scheduler would pick with the change is compared with those that the
+// request accepts as it is, held or not, on the nodes that come nearest: what it has less of than each of these
+// is said.
+
+// maxLess is the number of capacities that are compared in words.
+const maxLess = 2
+
+// less is a capacity of which a fix gives less.
+type less struct {
+	name        resourcev1.QualifiedName
+	have        resource.Quantity
+	least, most resource.Quantity // of the devices that are accepted as it is
+}
+
+// tradeoff says, in parentheses, what the devices that a fix gives on a node have less of; "" when that is nothing, or
+// not known. where is put before it.
+func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspect.NodeName, where string) (string, error) {
+	b := s.Q.SandboxOf(node)
+	if b == nil || s.Q.Exhausted() || !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { return admits(e) || noAmount(e) }) {
+		return "", nil
+	}
+	d := s.Q.Draft(c.Edits)
+	result, err := b.Cluster(d).Allocate(ctx, b.Node, d.Result(ctx), nil)
+	if err != nil || result.Outcome != allocator.Allocated {
+		return "", ctx.Err() // what it gives is not known
+	}
+	s.Q.Spent += result.Steps
+	if text := share(s.Q, c, result); text != "" {
+		return fmt.Sprintf(" (%s%s)", where, text), nil
+	}
+	var found []less
+	var compared []whatif.RequestRef
+	for _, e := range c.Edits {
+		if !admits(e) {
+			continue
+		}
+		at := e.(whatif.ClaimEdit).Target()
+		if slices.Contains(compared, at) {
+			continue
+		}
+		compared = append(compared, at)
+		accepted, err := accepted(ctx, s.ClusterSandbox, at)
+		if err != nil {
+			return "", err
+		}
+		found = append(found, compare(picked(b, result, at), accepted, capacityNamed(s.Q, e))...)
+	}
+	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
+	if len(found) == 0 {
+		return "", nil
+	}
+	var texts []string
+	for i := range found {
+		texts = append(texts, found[i].String())
+	}
+	of := ""
+	if s.Cut {
+		of = ", as the nearest nodes have"
+	}
+	return fmt.Sprintf(" (%sa device with %s%s)", where, words.Shorten(texts, maxLess), of), nil
+}
+
+// admits reports whether an edit lets a request have devices that it did not accept.
+func admits(e whatif.Edit) bool {
+	_, ok := e.(whatif.AdmitsOthers)
+	return ok
+}
+
+// noAmount reports whether an edit asks for no particular amount of a capacity any more.
+func noAmount(e whatif.Edit) bool {
+	c, ok := e.(whatif.CapacityEdit)
+	return ok && c.Amount == nil
+}
+
+// share says how much of a capacity a claim gets that asks for no particular amount; "" when the change is another.
+func share(q *whatif.Question, c *requirement.Change, result *allocator.Result) string {
+	if len(c.Edits) != 1 || !noAmount(c.Edits[0]) {
+		return ""
+	}
+	e := c.Edits[0].(whatif.CapacityEdit)
+	for _, r := range result.Allocations[e.At.Claim].Devices.Results {
+		if amount, ok := r.ConsumedCapacity[e.Capacity]; ok && r.Request == q.RequestName(e.At) {
+			return fmt.Sprintf("that gives %s", amount.String())
+		}
+	}
+	return ""
+}
+
+func (l less) String() string {
+	atLeast := ""
+	if l.least.Cmp(l.most) != 0 {
+		atLeast = "at least "
+	}
+	return fmt.Sprintf("%s %s instead of %s%s", l.name, l.have.String(), atLeast, l.least.String())
+}
+
+// capacityNamed is the capacity that a changed term names itself, which needs no mention; "" when it is none.
+func capacityNamed(q *whatif.Question, e whatif.Edit) resourcev1.QualifiedName {
+	if t, ok := e.(whatif.TermEdit); ok && t.Expression != "" {
+		if c := requirement.ComparisonOf(q, t.Expression); c != nil && c.Field.Kind == "capacity" {
+			return resourcev1.QualifiedName(c.Field.Name)
+		}
+	}
+	return ""
+}
+
+// picked are the devices of a result for a request.
+func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) []*resourcev1.Device {
+	name := b.Q.RequestName(at)
+	var out []*resourcev1.Device
+	for _, r := range result.Allocations[at.Claim].Devices.Results {
+		if r.Request != name {
+			continue
+		}
+		for _, slice := range b.Snapshot.SlicesIn(inspect.PoolID{Driver: r.Driver, Pool: r.Pool}) {
+			for i := range slice.Spec.Devices {
+				if slice.Spec.Devices[i].Name == r.Device {
+					out = append(out, &slice.Spec.Devices[i])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
+func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) ([]*resourcev1.Device, error) {
+	examined, err := c.Examined(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []*resourcev1.Device
+	for _, r := range examined {
+		if whatif.RefOf(r) != at {
+			continue
+		}
+		for _, d := range requirement.DevicesSelected(r) {
+			out = append(out, d.Device)
+		}
+	}
+	return out, nil
+}
+
+// compare lists the capacities of which one of some devices has less than each of others, but for one. Devices of
+// which claims take shares are not compared: what counts there is what is asked for.
+func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName) []less {
+	shared := func(d *resourcev1.Device) bool {
+		return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+	}
+	if len(have) == 0 || len(others) == 0 || slices.ContainsFunc(have, shared) || slices.ContainsFunc(others, shared) {
+		return nil
+	}
+	var out []less
+	for name := range others[0].Capacity {
+		mine, _, ok := extremes(have, name)
+		least, most, everywhere := extremes(others, name)
+		if ok && everywhere && name != except && mine.Cmp(least) < 0 {
+			out = append(out, less{name, mine, least, most})
+		}
+	}
+	slices.SortFunc(out, func(a, b less) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// extremes are the lowest and the highest amount of a capacity; false: some device does not have it.
+func extremes(devices []*resourcev1.Device, name resourcev1.QualifiedName) (least, most resource.Quantity, ok bool) {
+	for i, d := range devices {
+		c, has := d.Capacity[name]
+		if !has {
+			return least, most, false
+		}
+		if i == 0 || c.Value.Cmp(least) < 0 {
+			least = c.Value
+		}
+		if i == 0 || c.Value.Cmp(most) > 0 {
+			most = c.Value
+		}
+	}
+	return least, most, true
+}

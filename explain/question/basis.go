@@ -1,0 +1,105 @@
+package question
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+func basisOf(c *allocator.Cluster) explain.Basis {
+	s := c.Snapshot()
+	f := s.Features()
+	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Revision: s.Revision()}
+	if b.Version == "" {
+		b.Version = fmt.Sprintf("1.%d", f.Minor)
+	}
+	b.Version = strings.TrimPrefix(b.Version, "v")
+	switch {
+	case f.Minor > 0 && f.Minor < 36:
+		b.Remarks = append(b.Remarks, fmt.Sprintf(
+			"Kubernetes 1.%d does not define the order of devices and differs in details from the rules of 1.%d that were applied; the devices named are one possible choice",
+			f.Minor, inspect.NewestMinor))
+	case c.Variant() == allocator.Stable:
+		b.Remarks = append(b.Remarks, "with these features the scheduler runs its stable allocator, which does not define the order of devices; the devices named are one possible choice")
+	}
+	if f.Minor > inspect.NewestMinor {
+		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of 1.%d", f.Minor, inspect.NewestMinor))
+	}
+	return b
+}
+
+// limits says what a partial view means for an answer.
+type limits struct {
+	remarks []string
+	// mayBeMore: there may be devices that were not seen, so "no" is not certain.
+	mayBeMore bool
+	// mayBeTaken: devices may be held or tainted without that being seen, so "yes" is not certain.
+	mayBeTaken bool
+	// classes: there may be classes that were not seen.
+	classes bool
+}
+
+func limitsOf(s *inspect.Snapshot) limits {
+	var l limits
+	missing := func(r inspect.Resource) (inspect.Health, bool) {
+		h := s.Health(r)
+		return h, h.Partial()
+	}
+	add := func(r inspect.Resource, consequence string) bool {
+		h, bad := missing(r)
+		if bad {
+			l.remarks = append(l.remarks, describe(r, h)+": "+consequence)
+		}
+		return bad
+	}
+	if add(inspect.Slices, "there may be devices that are not seen here") {
+		l.mayBeMore, l.mayBeTaken = true, true
+	}
+	if add(inspect.Claims, "devices may be held by claims that are not seen here") {
+		l.mayBeTaken = true
+	}
+	if add(inspect.Classes, "device classes may exist that are not seen here") {
+		l.classes, l.mayBeMore = true, true
+	}
+	if s.Features().Enabled(inspect.GateDeviceTaintRules) && add(inspect.TaintRules, "devices may be tainted without that being seen here") {
+		l.mayBeTaken = true
+	}
+	add(inspect.Pods, "the pods behind claims are not known")
+	if s.NodesAssumed() {
+		l.assumedNodes(s)
+	}
+	return l
+}
+
+// assumedNodes adds what it means that the nodes are not known.
+func (l *limits) assumedNodes(s *inspect.Snapshot) {
+	why := "no nodes were given"
+	if h := s.Health(inspect.Nodes); h.Partial() {
+		why = describe(inspect.Nodes, h)
+	}
+	standIn := "those that ResourceSlices name stand in for them, without labels or taints"
+	if _, ok := s.Node(inspect.PseudoNode); ok {
+		standIn = "nor does anything name one; " + string(inspect.PseudoNode) + " stands for any node, without labels or taints"
+	}
+	l.remarks = append(l.remarks, why+": "+standIn)
+	for _, slice := range s.Slices() {
+		if slice.Spec.NodeSelector != nil {
+			l.remarks = append(l.remarks, fmt.Sprintf("ResourceSlice %s selects nodes by label: which nodes it reaches is not known", slice.Name))
+			l.mayBeMore = true
+			return
+		}
+	}
+}
+
+func describe(r inspect.Resource, h inspect.Health) string {
+	switch {
+	case h.Message != "":
+		return h.Message
+	case h.State == inspect.Narrowed:
+		return fmt.Sprintf("%s were read only in namespace %s", r, strings.Join(h.Namespaces, ", "))
+	}
+	return fmt.Sprintf("%s could not be read", r)
+}

@@ -1,0 +1,2 @@
+// Package question answers questions about claims, templates and pods.
+package question

@@ -1,0 +1,216 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// How many more copies of a claim fit.
+//
+// On one node the question is put to the allocator with 1, 2, 4 … copies as the claims of one pod, until
+// they no longer fit, and then narrowed down. That is the most that can be had together there; copies
+// that come one after the other can strand devices, so fewer may fit in practice. Example: 8 free GPUs,
+// 4 on each NUMA node, a claim for 3 on one NUMA node: 2 copies, and 2 GPUs are left over.
+//
+// How nodes are added up is said in fit_total.go.
+
+const (
+	// maxCopies is where counting on one node ends.
+	maxCopies = 1024
+	// maxSharedCopies is where counting over nodes with common devices ends.
+	maxSharedCopies = 64
+)
+
+// FitClaim counts the copies of a claim. The claim itself need not be in the snapshot; if it is
+// allocated, its devices stay taken. The error is an *allocator.AbortError when the scheduler would give
+// up on the claim.
+func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
+	fresh := claim.DeepCopy()
+	fresh.Status = resourcev1.ResourceClaimStatus{}
+	nodes, err := nodesFor(c.Snapshot(), opts)
+	if err != nil {
+		return nil, err
+	}
+	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limitsOf(c.Snapshot()).remarks}
+	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{fresh}, Nodes: nodes}
+	if reason := precheck(q); reason != nil {
+		for _, node := range nodes {
+			f.Nodes = append(f.Nodes, explain.NodeFit{Node: inspect.NodeName(node.Name), Limit: *reason})
+		}
+		return f, nil
+	}
+	answers, err := q.Ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f, count(ctx, q, answers, f)
+}
+
+// count fills in the copies on each node and in all.
+func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *explain.Fit) error {
+	fits := make([]kindFit, len(answers))
+	err := allocator.Parallel(len(answers), func(i int) error {
+		var err error
+		fits[i], err = fit(ctx, q, &answers[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var used []nodePools
+	for i := range answers {
+		positions, err := positions(q, answers[i].Nodes[0], fits[i].held)
+		if err != nil {
+			return err
+		}
+		for _, n := range answers[i].Nodes {
+			fit := fits[i].NodeFit
+			fit.Node = inspect.NodeName(q.Nodes[n].Name)
+			f.Nodes = append(f.Nodes, fit)
+			if fit.Copies == 0 {
+				continue
+			}
+			pools, err := poolsUsed(q, n, positions)
+			if err != nil {
+				return err
+			}
+			used = append(used, nodePools{n, fit, pools})
+		}
+	}
+	slices.SortStableFunc(f.Nodes, func(a, b explain.NodeFit) int {
+		return cmp.Or(cmp.Compare(b.Copies, a.Copies), cmp.Compare(a.Node, b.Node))
+	})
+	for _, several := range connected(used) {
+		copies, atLeast, err := together(ctx, q, several)
+		if err != nil {
+			return err
+		}
+		f.Total, f.AtLeast = f.Total+copies, f.AtLeast || atLeast
+	}
+	return nil
+}
+
+// kindFit is what fits on a node of a kind, and with which devices.
+type kindFit struct {
+	explain.NodeFit
+	held []resourcev1.AllocationResult
+}
+
+// fit counts the copies on the first of some nodes that are alike.
+func fit(ctx context.Context, q *whatif.Question, a *whatif.Answer) (fit kindFit, err error) {
+	if a.Abort != nil {
+		return fit, a.Abort
+	}
+	node := q.Nodes[a.Nodes[0]]
+	fit.Copies, fit.AtLeast, fit.held, err = most(ctx, q, node, a.Result)
+	if err != nil {
+		return fit, err
+	}
+	fit.Limit, err = limit(ctx, q, node, fit.held)
+	return fit, err
+}
+
+// most finds the largest number of copies that fit together on a node, given the answer for one. The
+// number is a lower bound when a search was given up or the counting ends at maxCopies.
+func most(ctx context.Context, q *whatif.Question, node *corev1.Node, one *allocator.Result) (n int, atLeast bool, held []resourcev1.AllocationResult, err error) {
+	low, high, result := 0, 1, one // low copies fit; result is the answer for high
+	for result.Outcome == allocator.Allocated {
+		low, held = high, result.Allocations
+		if high >= maxCopies {
+			return low, true, held, nil
+		}
+		high *= 2
+		if result, err = copies(ctx, q, node, high); err != nil {
+			return low, true, held, err
+		}
+	}
+	atLeast = result.Outcome == allocator.Undecided
+	for high-low > 1 {
+		middle := (low + high) / 2
+		if result, err = copies(ctx, q, node, middle); err != nil {
+			return low, true, held, err
+		}
+		if result.Outcome == allocator.Allocated {
+			low, held = middle, result.Allocations
+			continue
+		}
+		high, atLeast = middle, result.Outcome == allocator.Undecided
+	}
+	return low, atLeast, held, nil
+}
+
+// copies asks for n copies together on a node.
+func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (*allocator.Result, error) {
+	claims := make([]*resourcev1.ResourceClaim, n)
+	for i := range claims {
+		claims[i] = q.Claims[0]
+	}
+	return q.Cluster.Allocate(ctx, node, claims, nil)
+}
+
+// limit says why one more copy does not fit once some are allocated.
+func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, held []resourcev1.AllocationResult) (explain.Reason, error) {
+	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
+		o.Claims = append(o.Claims, holding(held)...)
+	})
+	more := &whatif.Question{Cluster: allocator.NewCluster(s, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
+	answers, err := more.Ask(ctx)
+	if err != nil {
+		return explain.Reason{}, err
+	}
+	groups, err := diagnose.Groups(ctx, more, answers)
+	if err != nil || len(groups) == 0 || len(groups[0].Reasons) == 0 {
+		return explain.Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
+	}
+	limit := groups[0].Reasons[0]
+	if foreign(groups[0].Funnels, limit.Request) {
+		limit.Message = "no device of its class here"
+	}
+	limit.Claims = slices.DeleteFunc(limit.Claims, func(h explain.Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
+	return limit, nil
+}
+
+// foreign reports whether all devices that the request sees belong to drivers that its class is not about.
+func foreign(funnels []explain.Funnel, request string) bool {
+	at := slices.IndexFunc(funnels, func(f explain.Funnel) bool { return f.Request == request })
+	if at < 0 || funnels[at].Steps[1].Most > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(funnels[at].Steps[1].Lost, func(l explain.Loss) bool { return !l.OtherDriver })
+}
+
+// holding makes claims that hold allocations.
+func holding(held []resourcev1.AllocationResult) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
+	for i := range held {
+		allocation := held[i]
+		allocation.Devices.Results = slices.Clone(allocation.Devices.Results)
+		for j := range allocation.Devices.Results {
+			r := &allocation.Devices.Results[j]
+			if r.ShareID != nil {
+				id := copyID(i, j)
+				r.ShareID = &id
+			}
+		}
+		out = append(out, &resourcev1.ResourceClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("copy %d", i+1)},
+			Status:     resourcev1.ResourceClaimStatus{Allocation: &allocation},
+		})
+	}
+	return out
+}
+
+func copyID(claim, device int) types.UID { return types.UID(fmt.Sprintf("copy-%d-%d", claim, device)) }

@@ -1,0 +1,86 @@
+package question_test
+
+import (
+	"context"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestFitOnTheDemo counts by hand. Free GPUs: gpu-a-02 has 4 (gpu-2 to gpu-5: 2 on each NUMA node),
+// gpu-a-03 has 4 without the broken one (3 on NUMA node 1), gpu-b-03 has 4 and gpu-b-04 has 6.
+func TestFitOnTheDemo(t *testing.T) {
+	numa := resourcev1.FullyQualifiedName("gpu.example.com/numa")
+	sameNUMA := resourcev1.DeviceConstraint{MatchAttribute: &numa}
+	tests := []struct {
+		name  string
+		claim *resourcev1.ResourceClaim
+		total int
+		nodes map[inspect.NodeName]int
+	}{
+		{"one GPU", explaintest.GpuClaim(1, "gpu.example.com"), 18, map[inspect.NodeName]int{"gpu-a-02": 4, "gpu-a-03": 4, "gpu-b-03": 4, "gpu-b-04": 6, "gpu-a-01": 0}},
+		{"three GPUs", explaintest.GpuClaim(3, "gpu.example.com"), 5, map[inspect.NodeName]int{"gpu-a-02": 1, "gpu-b-04": 2}},
+		{"three GPUs of one NUMA node", explaintest.GpuClaim(3, "gpu.example.com", sameNUMA), 3, map[inspect.NodeName]int{"gpu-a-03": 1, "gpu-b-03": 1, "gpu-b-04": 1, "gpu-a-02": 0}},
+		{"nine GPUs", explaintest.GpuClaim(9, "gpu.example.com"), 0, map[inspect.NodeName]int{"gpu-a-02": 0}},
+	}
+	cluster := explaintest.DemoCluster(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := question.FitClaim(context.Background(), cluster, tt.claim, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[inspect.NodeName]explain.NodeFit{}
+			for _, n := range f.Nodes {
+				got[n.Node] = n
+			}
+			for node, want := range tt.nodes {
+				if got[node].Copies != want || got[node].AtLeast {
+					t.Errorf("%s: %+v, want %d", node, got[node], want)
+				}
+				if got[node].Limit.Code == "" {
+					t.Errorf("%s: no limit given", node)
+				}
+			}
+			if f.Total != tt.total || f.AtLeast {
+				t.Errorf("total %d (at least: %t), want %d", f.Total, f.AtLeast, tt.total)
+			}
+		})
+	}
+}
+
+// TestFitOfCommonDevices: the FPGAs of rack c can be used from four nodes, but only once each.
+func TestFitOfCommonDevices(t *testing.T) {
+	f, err := question.FitClaim(context.Background(), explaintest.DemoCluster(t), explaintest.GpuClaim(1, "fpga.example.com"), question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range f.Nodes {
+		t.Logf("%s %d %s", n.Node, n.Copies, n.Limit.Message)
+	}
+	if f.Total != 0 {
+		t.Errorf("total %d, want 0: all FPGAs in complete pools are held", f.Total)
+	}
+	// Without the claim that holds one of them, one copy fits, on whatever node.
+	snapshot := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
+		for i, c := range o.Claims {
+			if c.Name == "packet-capture" {
+				o.Claims = append(o.Claims[:i:i], o.Claims[i+1:]...)
+				return
+			}
+		}
+	})
+	f, err = question.FitClaim(context.Background(), allocator.NewCluster(snapshot, allocator.Options{}), explaintest.GpuClaim(1, "fpga.example.com"), question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Total != 1 {
+		t.Errorf("total %d, want 1", f.Total)
+	}
+}

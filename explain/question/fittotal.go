@@ -1,0 +1,202 @@
+package question
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Adding up the copies of nodes.
+//
+// What fits on each node by itself, added up, is the most that can be had. It can be had when the nodes draw on
+// different pools: devices, counters and compatibility groups all belong to a pool. Nodes that draw on a common
+// pool are looked at together:
+//
+//	one of them can use all devices that any of them can use for the claim
+//	    whatever fits on several of them fits on that one, so its number is the number of them all
+//	otherwise
+//	    copies are given out one after the other, which is a lower bound; exact if it reaches the sum
+//
+// Example: four nodes can use the same two FPGAs. Two copies fit on each node, and two in all, not eight.
+
+// nodePools is a node on which copies fit, with the pools of the devices that they take.
+type nodePools struct {
+	node  int // of the question
+	fit   explain.NodeFit
+	pools []inspect.PoolID
+}
+
+// positions are those of the devices of allocations among the candidates of a node, ascending.
+func positions(q *whatif.Question, node int, held []resourcev1.AllocationResult) ([]int, error) {
+	candidates, err := q.Cluster.Candidates(q.Nodes[node])
+	if err != nil {
+		return nil, err
+	}
+	taken := map[inspect.DeviceID]bool{}
+	for i := range held {
+		for j := range held[i].Devices.Results {
+			r := &held[i].Devices.Results[j]
+			taken[inspect.DeviceOf(r)] = true
+		}
+	}
+	var out []int
+	for i, id := range candidates {
+		if taken[id] {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// poolsUsed lists the pools of the devices that a node gives for copies that were tried on a node that looks
+// like it. Like nodes have like devices at like positions.
+func poolsUsed(q *whatif.Question, node int, positions []int) ([]inspect.PoolID, error) {
+	mine, err := q.Cluster.Candidates(q.Nodes[node])
+	if err != nil {
+		return nil, err
+	}
+	var out []inspect.PoolID
+	for _, at := range positions {
+		if pool := mine[at].PoolID(); !slices.Contains(out, pool) {
+			out = append(out, pool)
+		}
+	}
+	return out, nil
+}
+
+// connected sorts nodes into sets that have no pool in common with each other.
+func connected(nodes []nodePools) [][]nodePools {
+	parent := make([]int, len(nodes))
+	root := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	first := map[inspect.PoolID]int{}
+	for i := range nodes {
+		parent[i] = i
+		for _, pool := range nodes[i].pools {
+			if other, known := first[pool]; known {
+				parent[root(i)] = root(other)
+			}
+			first[pool] = i
+		}
+	}
+	var out [][]nodePools
+	at := map[int]int{}
+	for i := range nodes {
+		r := root(i)
+		if _, known := at[r]; !known {
+			at[r] = len(out)
+			out = append(out, nil)
+		}
+		out[at[r]] = append(out[at[r]], nodes[i])
+	}
+	return out
+}
+
+// maxCompared is the number of nodes whose devices are compared.
+const maxCompared = 256
+
+// together counts the copies on nodes that may have devices in common.
+func together(ctx context.Context, q *whatif.Question, nodes []nodePools) (copies int, atLeast bool, err error) {
+	sum, most := 0, 0
+	for i := range nodes {
+		sum += nodes[i].fit.Copies
+		most = max(most, nodes[i].fit.Copies)
+		atLeast = atLeast || nodes[i].fit.AtLeast
+	}
+	if len(nodes) == 1 {
+		return sum, atLeast, nil
+	}
+	if len(nodes) <= maxCompared {
+		if best, err := covering(ctx, q, nodes); err != nil || best != nil {
+			if err != nil {
+				return 0, false, err
+			}
+			return best.fit.Copies, best.fit.AtLeast, nil
+		}
+	}
+	copies, err = oneByOne(ctx, q, nodes)
+	copies = max(copies, most)
+	return copies, atLeast || copies < sum, err
+}
+
+// covering returns a node that can use every device that any of the nodes can use for the claim; nil when there
+// is none. What "all" devices are differs between nodes, so there is none for such a claim.
+func covering(ctx context.Context, q *whatif.Question, nodes []nodePools) (*nodePools, error) {
+	// Nodes may see a pool in different generations, so it counts which object describes the device.
+	usable := make([]map[*resourcev1.Device]bool, len(nodes))
+	union := map[*resourcev1.Device]bool{}
+	for i := range nodes {
+		exam, err := q.Cluster.Examine(ctx, q.Nodes[nodes[i].node], q.Claims)
+		if err != nil {
+			return nil, err
+		}
+		usable[i] = map[*resourcev1.Device]bool{}
+		for j := range exam.Requests {
+			r := &exam.Requests[j]
+			if r.All {
+				return nil, nil
+			}
+			for _, d := range requirement.DevicesWithout(r, allocator.ClassSelectorRejected, allocator.SelectorRejected, allocator.NodeUnsuitable) {
+				usable[i][d.Device], union[d.Device] = true, true
+			}
+		}
+	}
+	for i := range nodes {
+		if len(usable[i]) == len(union) {
+			return &nodes[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// oneByOne gives out one copy after the other over the nodes.
+func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, error) {
+	var list []*corev1.Node
+	for i := range nodes {
+		list = append(list, q.Nodes[nodes[i].node])
+	}
+	s := q.Cluster.Snapshot()
+	for n := range maxSharedCopies {
+		c := allocator.NewCluster(s, allocator.Options{Like: q.Cluster})
+		next, err := firstFit(ctx, c, list, q.Claims)
+		if err != nil || next == nil {
+			return n, err
+		}
+		next[0].Devices.Results = slices.Clone(next[0].Devices.Results)
+		claims := holding(next)
+		claims[0].Name = fmt.Sprintf("copy %d", n+1)
+		s = s.With(func(o *inspect.Objects) { o.Claims = append(o.Claims, claims...) })
+	}
+	return maxSharedCopies, nil
+}
+
+// firstFit returns the allocations on the first node that fits, nil when none does.
+func firstFit(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
+	kinds, err := c.Sweep(ctx, nodes, claims)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range kinds {
+		if kind.Abort != nil {
+			return nil, kind.Abort
+		}
+		if kind.Result.Outcome == allocator.Allocated {
+			return kind.Result.Allocations, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,33 @@
+package question
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+func notFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, name, ErrNotFound) }
+
+// Options narrow a question.
+type Options struct {
+	// Node asks about one node only; "" asks about all.
+	Node inspect.NodeName
+}
+
+// ErrNotFound is wrapped by errors about an object that is not in the snapshot.
+var ErrNotFound = errors.New("not found")
+
+// nodesFor returns the nodes that the options ask about.
+func nodesFor(s *inspect.Snapshot, opts Options) ([]*corev1.Node, error) {
+	if opts.Node == "" {
+		return s.Nodes(), nil
+	}
+	node, ok := s.Node(opts.Node)
+	if !ok {
+		return nil, notFound("node", string(opts.Node))
+	}
+	return []*corev1.Node{node}, nil
+}

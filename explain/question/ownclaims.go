@@ -1,0 +1,109 @@
+package question
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Claims of a pod that have devices already, on nodes where the rest of the pod does not fit. When no node fits,
+// kube-scheduler clears the allocation of such a claim itself, if no other pod has reserved it, and tries again
+// (PostFilter of its dynamicresources plugin). Of several it takes any, one after each attempt.
+
+// maxOwnClaims is the number of allocated claims of a pod whose release is tried.
+const maxOwnClaims = 8
+
+// releaseOwn proposes to release allocated claims of the pod: each, or else all that the scheduler may clear.
+func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
+	sets := [][]*resourcev1.ResourceClaim{}
+	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
+	for _, claim := range claims[:min(len(claims), maxOwnClaims)] {
+		sets = append(sets, []*resourcev1.ResourceClaim{claim})
+		if clears(c.Snapshot(), claim, pod) {
+			cleared = append(cleared, claim)
+		}
+	}
+	if len(cleared) > 1 {
+		sets = append(sets, cleared)
+	}
+	var out []explain.Fix
+	for _, set := range sets {
+		if len(set) > 1 && len(out) > 0 {
+			break
+		}
+		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { deallocate(o, set) }), allocator.Options{Like: c})
+		e, err := podAsIs(ctx, without, pod, opts)
+		if err != nil {
+			return nil, err
+		}
+		if e.Verdict == explain.Allocatable && e.Allocation != nil {
+			out = append(out, ownFix(c.Snapshot(), pod, set, cleared, e))
+		}
+	}
+	return out, nil
+}
+
+// clears reports whether the scheduler may clear the allocation itself: nothing but the pod reserves it, and it is
+// what keeps the pod from some node.
+func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	by := claim.Status.ReservedFor
+	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
+		return false
+	}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
+		return !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == nil
+	})
+}
+
+// deallocate clears the allocations of claims.
+func deallocate(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
+	for i, claim := range o.Claims {
+		if slices.ContainsFunc(claims, func(r *resourcev1.ResourceClaim) bool { return r.Namespace == claim.Namespace && r.Name == claim.Name }) {
+			o.Claims[i] = claim.DeepCopy()
+			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
+		}
+	}
+}
+
+// ownFix describes a release with which the pod fits as e says. cleared are the claims that the scheduler may clear.
+func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.ResourceClaim, e *explain.Explanation) explain.Fix {
+	f := explain.Fix{Kind: explain.ReleaseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable}
+	var names, pods []string
+	itself := true
+	for _, claim := range claims {
+		ref := inspect.RefOf(claim)
+		h := whatif.NewHolder(s, ref)
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			h.Devices = append(h.Devices, inspect.DeviceOf(r))
+		}
+		f.Claims, names = append(f.Claims, h), append(names, ref.String())
+		itself = itself && slices.Contains(cleared, claim)
+		for _, user := range h.Pods {
+			if user != (inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}) {
+				pods = append(pods, "pod "+user.Name)
+			}
+		}
+	}
+	f.Message = "release " + words.Shorten(names, 3)
+	switch {
+	case itself && len(claims) < len(cleared):
+		f.Message += ", as kube-scheduler does itself with one of the claims when no node fits, before it tries again"
+	case itself:
+		f.Message += ", as kube-scheduler does itself when no node fits, before it tries again"
+	case len(pods) > 0:
+		f.Message += " (used by " + words.Shorten(pods, 3) + ")"
+	}
+	f.Message = words.OneLine(f.Message)
+	return f
+}

@@ -1,0 +1,280 @@
+package question
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Pod explains the claims of a pod of the snapshot together: they must all fit on one node.
+func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Options) (*explain.Explanation, error) {
+	pod, ok := c.Snapshot().Pod(ref)
+	if !ok {
+		return nil, notFound("pod", ref.String())
+	}
+	return PodObject(ctx, c, pod, opts)
+}
+
+// podClaims are the claims of a pod, sorted by what they need.
+type podClaims struct {
+	allocated []*resourcev1.ResourceClaim
+	pending   []*resourcev1.ResourceClaim
+	// templates names for each pending claim the template that asks for what it asks for, or "".
+	templates []string
+	notes     []explain.Note
+	// blocked says why the scheduler does not even try; it is "" if it does.
+	blocked string
+	// missing is the claim or template that does not exist, if that is why.
+	missing *fix.MissingClaim
+}
+
+// PodObject explains the claims of a pod that need not be in the snapshot.
+func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+	e, err := podAsIs(ctx, c, pod, opts)
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
+		return e, err
+	}
+	fixes, err := releaseOwn(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
+	if len(fixes) > 0 {
+		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
+	}
+	return e, err
+}
+
+// podAsIs is PodObject without what releasing claims of the pod itself would change.
+func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+	s := c.Snapshot()
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c)}
+	claims := claimsFor(s, pod)
+	e.Waits = append(e.Waits, claims.notes...)
+	if len(claims.pending) > 0 {
+		e.Waits = append(e.Waits, podState(pod)...)
+	}
+	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}})
+	e.NotModelled = notModelled(pod)
+	nodes, err := nodesFor(s, opts)
+	if err != nil {
+		return nil, err
+	}
+	if claims.blocked != "" {
+		e.Partial, e.Nodes.Total = limitsOf(s).remarks, len(nodes)
+		if claims.missing != nil && claims.missing.Unread(s, pod.Namespace) {
+			e.Verdict = explain.Unknown
+			remark(e, "not everything could be read, so it is not known whether %s exists", claims.missing)
+			return e, nil
+		}
+		e.Verdict = explain.Unsatisfiable
+		say(e, "cannot be scheduled: %s", claims.blocked)
+		if claims.missing != nil {
+			e.Fixes, err = claims.missing.Instead(pod, s, func(changed *corev1.Pod) (*explain.Explanation, error) {
+				return PodObject(ctx, c, changed, opts)
+			})
+		}
+		return e, err
+	}
+	var special *extended
+	if pod.Spec.NodeName == "" {
+		special = extendedOf(s, pod)
+	}
+	unsuitable := unsuitableNodes(s, pod, nodes, claims.allocated)
+	if special == nil && len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
+		explainPodAllocated(e, s, pod, claims)
+		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), len(nodes)-len(unsuitable)
+		if waits := pod.Spec.NodeName == "" && len(claims.allocated) > 0 && len(nodes) > 0; !waits || e.Nodes.Allocatable > 0 {
+			return e, nil
+		}
+		e.Allocation = nil // the pod has devices, but they are on no node that it can use
+	}
+	q := &whatif.Question{
+		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,
+		Unsuitable: unsuitable, Own: map[inspect.ClaimRef]bool{},
+	}
+	for _, claim := range claims.allocated {
+		q.Own[inspect.RefOf(claim)] = true
+	}
+	if special != nil {
+		q.PerNode = special
+		q.Simplify()
+	}
+	return e, decide(ctx, q, e)
+}
+
+// claimsFor resolves the entries of pod.spec.resourceClaims in order. The claim of a template that has
+// not been made yet is stood in for by one made from the template.
+func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
+	var out podClaims
+	note := func(format string, args ...any) {
+		out.notes = append(out.notes, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)})
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		if !ok {
+			out.fromTemplate(s, pod, i)
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		switch {
+		case !found:
+			missing := &fix.MissingClaim{Entry: i, Template: false, Name: name}
+			out.blocked = missing.String() + " does not exist"
+			if entry.ResourceClaimName != nil {
+				out.missing = missing
+			}
+		case claim.Status.Allocation != nil:
+			out.allocated = append(out.allocated, claim)
+		default:
+			out.pending, out.templates = append(out.pending, claim), append(out.templates, templateBehind(s, entry, claim))
+		}
+		if found && claim.DeletionTimestamp != nil {
+			note("the claim %s is being deleted", name)
+		}
+		if found && full(claim, pod) {
+			out.blocked = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
+		}
+	}
+	if status := pod.Status.ExtendedResourceClaimStatus; status != nil && pod.Spec.NodeName != "" {
+		if claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}); found && claim.Status.Allocation != nil {
+			out.allocated = append(out.allocated, claim)
+		}
+	}
+	return out
+}
+
+// templateBehind names the template from which the claim of an entry was made, as long as the two ask for the same.
+func templateBehind(s *inspect.Snapshot, entry *corev1.PodResourceClaim, claim *resourcev1.ResourceClaim) string {
+	if entry.ResourceClaimTemplateName == nil {
+		return ""
+	}
+	template, ok := s.Template(claim.Namespace, *entry.ResourceClaimTemplateName)
+	if !ok || !equality.Semantic.DeepEqual(template.Spec.Spec, claim.Spec) {
+		return ""
+	}
+	return template.Name
+}
+
+// full reports whether no further pod may use the claim.
+func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	if len(claim.Status.ReservedFor) < resourcev1.ResourceClaimReservedForMaxSize {
+		return false
+	}
+	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		return c.Resource == "pods" && c.Name == pod.Name
+	})
+}
+
+func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int) {
+	entry := &pod.Spec.ResourceClaims[index]
+	if entry.ResourceClaimTemplateName == nil {
+		p.blocked = fmt.Sprintf("its entry %s names neither a claim nor a template", entry.Name)
+		return
+	}
+	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
+	if !ok {
+		p.missing = &fix.MissingClaim{Entry: index, Template: true, Name: *entry.ResourceClaimTemplateName}
+		p.blocked = p.missing.String() + " does not exist"
+		return
+	}
+	p.pending, p.templates = append(p.pending, inspect.ClaimFromTemplate(template, pod.Name+"-"+entry.Name)), append(p.templates, template.Name)
+	p.notes = append(p.notes, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(
+		"the claim for its entry %s has not been created yet; decided with one made from the template %s", entry.Name, template.Name)})
+}
+
+// explainPodAllocated describes a pod that has all its devices, or needs none.
+func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) {
+	e.Verdict = explain.Allocated
+	e.Partial = limitsOf(s).remarks
+	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
+	for _, claim := range claims.allocated {
+		addDevices(e.Allocation, claim, claim.Status.Allocation)
+	}
+	switch {
+	case len(claims.allocated) == 0:
+		say(e, "uses no resource claims")
+	default:
+		say(e, "has all its devices: %s in %s", words.Count(len(e.Allocation.Devices), "device"), words.Count(len(claims.allocated), "claim"))
+	}
+}
+
+// unsuitableNodes says which nodes the pod cannot use for reasons of its own.
+func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node, allocated []*resourcev1.ResourceClaim) map[inspect.NodeName]explain.Reason {
+	out := map[inspect.NodeName]explain.Reason{}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	for _, node := range nodes {
+		if reason := unsuitable(s, pod, node, affinity, allocated); reason != nil {
+			out[inspect.NodeName(node.Name)] = *reason
+		}
+	}
+	return out
+}
+
+func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) *explain.Reason {
+	because := func(key, format string, args ...any) *explain.Reason {
+		r := whatif.UnsuitableFor(key, format, args...)
+		return &r
+	}
+	switch pod.Spec.NodeName {
+	case "":
+	case node.Name:
+		return nil // it was placed there, whatever has changed since
+	default:
+		return because("bound", "the pod is bound to node %s", pod.Spec.NodeName)
+	}
+	for _, claim := range allocated {
+		if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+			return because(words.Key("claim", claim.Name), "the devices of the allocated claim %s cannot be used from the node", claim.Name)
+		}
+	}
+	if s.NodesAssumed() {
+		return nil // labels and taints are not known
+	}
+	taints := node.Spec.Taints
+	if node.Spec.Unschedulable {
+		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	// Numeric tolerations are behind an alpha gate of the scheduler and off here.
+	taint, found := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, pod.Spec.Tolerations, blocking, false)
+	if found && taint.Key == corev1.TaintNodeUnschedulable {
+		return because("unschedulable", "the node is unschedulable")
+	}
+	if found {
+		return because(words.Key("taint", taint.ToString()), "the pod does not tolerate the node's taint %s", taint.ToString())
+	}
+	match, err := affinity.Match(node)
+	switch {
+	case err != nil:
+		return because(words.Key("affinity error", err), "the node affinity of the pod cannot be evaluated: %s", words.OneLine(err.Error()))
+	case !match:
+		return because("affinity", "the node does not match the node selector or affinity of the pod")
+	}
+	return nil
+}
+
+func blocking(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// notModelled names what else decides about the pod.
+func notModelled(pod *corev1.Pod) []string {
+	if pod.Spec.NodeName != "" {
+		return nil
+	}
+	return []string{"CPU, memory and resources of device plugins, volumes, pod affinity, topology spread and preemption"}
+}

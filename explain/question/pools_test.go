@@ -1,0 +1,51 @@
+package question_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestInvalidPoolIsBlamed: what makes a pool invalid is named where it is what stands in the way.
+func TestInvalidPoolIsBlamed(t *testing.T) {
+	counter := func(set string) []resourcev1.DeviceCounterConsumption {
+		return []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: map[string]resourcev1.Counter{"units": {}}}}
+	}
+	for name, devices := range map[string][]resourcev1.Device{
+		"device d1 is published twice":                           {{Name: "d1"}, {Name: "d1"}},
+		"device d2 consumes counter set s, which does not exist": {{Name: "d1"}, {Name: "d2", ConsumesCounters: counter("s")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "s1"}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: "gpu.example.com", NodeName: ptr.To("n1"), Devices: devices,
+				Pool: resourcev1.ResourcePool{Name: "n1", Generation: 1, ResourceSliceCount: 1}}}
+			s := inspect.New(inspect.Objects{
+				Slices: []*resourcev1.ResourceSlice{slice}, Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}},
+			}, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+			e, err := question.ClaimObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), explaintest.GpuClaim(1, "gpu"), question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict != explain.Unsatisfiable || e.Conflict == nil || len(e.Fixes) == 0 {
+				t.Fatalf("%s, conflict %+v, fixes %+v", e.Verdict, e.Conflict, e.Fixes)
+			}
+			blamed := false
+			for _, r := range e.Conflict.Requirements {
+				blamed = blamed || r.Kind == explain.PoolRequired && strings.Contains(r.Message, name)
+			}
+			if !blamed || !strings.Contains(e.Fixes[0].Message, "correct pool gpu.example.com/n1: "+name) {
+				t.Errorf("conflict %+v, first fix %q", e.Conflict.Requirements, e.Fixes[0].Message)
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package question
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// precheck makes the checks that the scheduler makes before it looks at any node. What fails here
+// makes the pod unschedulable; the same fault found later would be an error. nil: nothing fails.
+func precheck(q *whatif.Question) *explain.Reason {
+	for _, claim := range q.Claims {
+		for i := range claim.Spec.Devices.Requests {
+			if r := precheckRequest(q, claim, i); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index int) *explain.Reason {
+	s := q.Cluster.Snapshot()
+	request := &claim.Spec.Devices.Requests[index]
+	missing := func(name, path, class string) *explain.Reason {
+		if _, ok := s.Class(class); ok || class == "" {
+			return nil
+		}
+		return &explain.Reason{
+			Code: allocator.ClassNotFound, Claim: inspect.RefOf(claim),
+			Request: name, Path: path + ".deviceClassName",
+			Key: words.Key(class), NamesRequest: true,
+			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s)),
+		}
+	}
+	path := fmt.Sprintf("spec.devices.requests[%d]", index)
+	if request.Exactly != nil {
+		return missing(request.Name, path+".exactly", request.Exactly.DeviceClassName)
+	}
+	if len(request.FirstAvailable) > 0 && !s.Features().Enabled(inspect.GatePrioritizedList) {
+		return &explain.Reason{
+			Code: allocator.FeatureDisabled, Claim: inspect.RefOf(claim),
+			Request: request.Name, Path: path + ".firstAvailable",
+			Key: string(inspect.GatePrioritizedList), NamesRequest: true,
+			Message: fmt.Sprintf("request %s has subrequests, but the feature gate %s is off", request.Name, inspect.GatePrioritizedList),
+		}
+	}
+	for i := range request.FirstAvailable {
+		sub := &request.FirstAvailable[i]
+		if r := missing(request.Name+"/"+sub.Name, fmt.Sprintf("%s.firstAvailable[%d]", path, i), sub.DeviceClassName); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// existing names the classes that exist, when there are few, so that a wrong name can be corrected.
+func existing(s *inspect.Snapshot) string {
+	var names []string
+	for _, c := range s.Objects().Classes {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return "; there are no device classes"
+	}
+	return "; there " + words.Plural(len(names), "is ", "are ") + words.Shorten(names, 6)
+}

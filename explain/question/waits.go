@@ -1,0 +1,133 @@
+package question
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// waitsOf says what keeps a claim from being allocated besides devices. Devices are allocated when a
+// pod that uses the claim is scheduled, so most of it is about pods.
+func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Note {
+	ref := inspect.RefOf(claim)
+	onClaim := func(message string) explain.Note {
+		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
+	}
+	var notes []explain.Note
+	if claim.DeletionTimestamp != nil {
+		notes = append(notes, onClaim("the claim is being deleted, so the scheduler does not allocate it"))
+	}
+	pods := s.PodsOf(ref)
+	if len(pods) == 0 {
+		if h := s.Health(inspect.Pods); h.Partial() && h.State != inspect.Narrowed {
+			return append(notes, onClaim("pods could not be read, so it is not known whether one uses the claim"))
+		}
+		return append(notes, onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled"))
+	}
+	for _, p := range pods {
+		if pod, ok := s.Pod(p); ok {
+			notes = append(notes, podWaits(s, pod, ref)...)
+		}
+	}
+	return notes
+}
+
+// podWaits says what keeps a pod that uses a claim from being scheduled, besides that claim.
+func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []explain.Note {
+	if notes := podState(pod); notes != nil {
+		return notes
+	}
+	if notes := otherClaims(s, pod, ref); notes != nil {
+		return notes
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return nil // what the scheduler said is shown as it is
+		}
+	}
+	if old := words.Age(pod.CreationTimestamp.Time, s.Time()); old != "" {
+		return podNote(pod, "the pod was created %s ago, and the scheduler has not said anything about it yet", old)
+	}
+	return nil
+}
+
+func podNote(pod *corev1.Pod, format string, args ...any) []explain.Note {
+	return []explain.Note{{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)}}
+}
+
+// podState says why the scheduler does not consider the pod, or no longer does.
+func podState(pod *corev1.Pod) []explain.Note {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return podNote(pod, "the pod is being deleted")
+	case inspect.Ended(pod):
+		return podNote(pod, "the pod has finished (%s)", pod.Status.Phase)
+	case len(pod.Spec.SchedulingGates) > 0:
+		var gates []string
+		for _, g := range pod.Spec.SchedulingGates {
+			gates = append(gates, g.Name)
+		}
+		return podNote(pod, "the pod is not considered for scheduling until its scheduling gates are removed: %s", words.Shorten(gates, 5))
+	case pod.Spec.NodeName != "":
+		return podNote(pod, "the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
+	case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
+		return podNote(pod, "the pod is scheduled by %q, not by %s", pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	}
+	return nil
+}
+
+// otherClaims says which other claim the pod still lacks.
+func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []explain.Note {
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		switch {
+		case !ok:
+			return podNote(pod, "the claim for its entry %s has not been created yet", entry.Name)
+		case name == "" || name == ref.Name:
+			continue
+		}
+		other, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		switch {
+		case !found:
+			return podNote(pod, "the pod also needs the claim %s, which does not exist", name)
+		case other.Status.Allocation == nil:
+			return podNote(pod, "the pod also needs the claim %s, which is not allocated either: all claims of a pod must fit on one node (explain pod %s)", name, pod.Name)
+		}
+	}
+	return nil
+}
+
+// schedulerSays returns what the scheduler last wrote to the pods.
+func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []explain.Note {
+	var notes []explain.Note
+	for _, ref := range pods {
+		pod, ok := s.Pod(ref)
+		if !ok {
+			continue
+		}
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+				notes = append(notes, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: c.Message})
+			}
+		}
+	}
+	return notes
+}
+
+// usableNodes counts the nodes on which an allocation can be used.
+func usableNodes(nodes []*corev1.Node, selector *corev1.NodeSelector) int {
+	n := 0
+	for _, node := range nodes {
+		if whatif.NodeMatches(selector, node) {
+			n++
+		}
+	}
+	return n
+}

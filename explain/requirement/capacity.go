@@ -1,0 +1,273 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var capacityKind = Kind{name: explain.CapacityRequired, Importance: 5, list: listCapacities}
+
+// maxCapacitiesTried is the number of amounts that are tried before the largest one is searched for.
+const maxCapacitiesTried = 16
+
+// capacityRequirement is a requested capacity. It is given up by asking for the least amount, or for none at all on a
+// node where no device has the capacity. (Not to ask for any may be to ask for the whole.)
+type capacityRequirement struct {
+	explain.Requirement
+	edit whatif.CapacityEdit
+}
+
+func listCapacities(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for i := range s.exam.Requests {
+		r := &s.exam.Requests[i]
+		asked := *whatif.FieldsOf(s.Q.Claims, whatif.RefOf(r)).Capacity
+		if asked == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(asked.Requests)) {
+			amount := asked.Requests[name]
+			path := fmt.Sprintf("%s.capacity.requests[%q]", s.Q.Path(whatif.RefOf(r)), name)
+			out = append(out, capacityRequirement{
+				with(s.about(r, explain.CapacityRequired, path, "%s needs %s of %s on each device", r.Name, amount.String(), name), s.amountsLeft(r, name)),
+				whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)},
+			})
+		}
+	}
+	return out
+}
+
+// leastAmount is what stands for a capacity that is not required. It is nil where no device has it. The policy of a
+// device raises it to the least that it gives.
+func leastAmount(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) *resource.Quantity {
+	for i := range r.Devices {
+		if _, ok := r.Devices[i].Device.Capacity[name]; ok {
+			return resource.NewQuantity(1, resource.DecimalSI)
+		}
+	}
+	return nil
+}
+
+// amountsLeft says what the devices have left of a capacity, or that their policy is in the way.
+func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) string {
+	var left []resource.Quantity
+	policy := ""
+	for _, d := range devicesFor(r) {
+		capacity, ok := d.Device.Capacity[name]
+		if !ok {
+			continue
+		}
+		if f := d.Fails(allocator.CapacityPolicyViolated); f != nil && f.Capacity == name {
+			policy = allowed(capacity.RequestPolicy)
+		}
+		amount := amountLeft(s.Sandbox, d.ID, name, capacity.Value)
+		if !slices.ContainsFunc(left, func(have resource.Quantity) bool { return have.Cmp(amount) == 0 }) {
+			left = append(left, amount)
+		}
+	}
+	slices.SortFunc(left, func(a, b resource.Quantity) int { return b.Cmp(a) })
+	switch {
+	case len(left) == 0:
+		return "no device here has it"
+	case policy != "":
+		return "devices here give " + policy
+	case len(left) == 1:
+		return fmt.Sprintf("at most %s left here", &left[0])
+	}
+	var texts []string
+	for i := range left {
+		texts = append(texts, left[i].String())
+	}
+	return "devices here have " + words.Shorten(texts, maxValues) + " left"
+}
+
+// allowed says which amounts a policy allows.
+func allowed(p *resourcev1.CapacityRequestPolicy) string {
+	switch {
+	case p == nil:
+		return ""
+	case len(p.ValidValues) > 0:
+		var texts []string
+		for i := range p.ValidValues {
+			texts = append(texts, p.ValidValues[i].String())
+		}
+		return "only " + words.Shorten(texts, maxValues)
+	case p.ValidRange == nil:
+		return ""
+	}
+	text := ""
+	if p.ValidRange.Max != nil {
+		text = "at most " + p.ValidRange.Max.String()
+	}
+	if p.ValidRange.Step != nil {
+		text = strings.TrimPrefix(text+", in steps of "+p.ValidRange.Step.String(), ", ")
+	}
+	return text
+}
+
+// amountLeft is what claims leave of a capacity of a device.
+func amountLeft(b *whatif.Sandbox, id inspect.DeviceID, name resourcev1.QualifiedName, total resource.Quantity) resource.Quantity {
+	left := total.DeepCopy()
+	for _, h := range b.Snapshot.Holders(id) {
+		switch used, ok := h.Result.ConsumedCapacity[name]; {
+		case h.Admin():
+		case !h.Shared():
+			return resource.Quantity{Format: total.Format} // the claim has the whole device
+		case ok:
+			left.Sub(used)
+		}
+	}
+	return left
+}
+
+func (r capacityRequirement) Describe() *explain.Requirement { return &r.Requirement }
+func (r capacityRequirement) Relaxing() whatif.Edit          { return r.edit }
+func (r capacityRequirement) Effort(*whatif.Question) int    { return 2 }
+func (r capacityRequirement) Price(*whatif.Question) int     { return CostDrop }
+
+// Propose finds the largest amount that is to be had: first among those that devices have left, then any. To ask for
+// less never fits worse.
+func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+	wanted := (*whatif.FieldsOf(c.Q.Claims, r.edit.At).Capacity).Requests[r.edit.Capacity]
+	if r.edit.Amount == nil {
+		return []Change{{
+			Kind: explain.ReduceCapacity, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(),
+			Message: r.drop(c.Q),
+		}}, nil
+	}
+	best, at, err := r.largestLeft(ctx, c, wanted)
+	if err == nil && at == "" {
+		best, at, err = r.largestAmount(ctx, c, wanted, node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []Change{{
+		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: costValue, Key: fmt.Sprint(best.Key(), best.Amount),
+		Message: fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, wanted.String(), ForRequest(c.Q, &r.Requirement)),
+	}}, nil
+}
+
+func (r capacityRequirement) drop(q *whatif.Question) string {
+	return fmt.Sprintf("ask for no particular amount of %s%s", r.edit.Capacity, ForRequest(q, &r.Requirement))
+}
+
+// largestLeft tries the amounts that devices have left, the largest first. The node is "" when none helps.
+func (r capacityRequirement) largestLeft(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity) (whatif.CapacityEdit, inspect.NodeName, error) {
+	amounts := amountsBelow(c, r.edit.Capacity, wanted)
+	for i := range amounts[:min(len(amounts), maxCapacitiesTried)] {
+		e := r.edit
+		e.Amount = &amounts[i]
+		if at, err := c.FirstFit(ctx, []whatif.Edit{e}); err != nil || at != "" {
+			return e, at, err
+		}
+	}
+	return r.edit, "", nil
+}
+
+// largestAmount searches by halves between an amount that fits and the wanted one, which does not.
+func (r capacityRequirement) largestAmount(ctx context.Context, c *whatif.ClusterSandbox, wanted resource.Quantity, node inspect.NodeName) (whatif.CapacityEdit, inspect.NodeName, error) {
+	best := r.edit
+	low, high := best.Amount.Value(), wanted.Value()
+	for high-low > 1 {
+		e := best
+		e.Amount = resource.NewQuantity(low+(high-low)/2, wanted.Format)
+		at, err := c.FirstFit(ctx, []whatif.Edit{e})
+		if err != nil {
+			return best, node, err
+		}
+		if at == "" {
+			high = e.Amount.Value()
+			continue
+		}
+		low, best, node = e.Amount.Value(), e, at
+	}
+	return best, node, nil
+}
+
+func (r capacityRequirement) Combine(_ context.Context, c *Combination, _ int) (Part, error) {
+	if r.edit.Amount != nil {
+		return Part{
+			explain.ReduceCapacity, fmt.Sprint(r.edit.Key(), r.edit.Amount),
+			fmt.Sprintf("ask for the least of %s%s", r.edit.Capacity, ForRequest(c.Q, &r.Requirement)),
+		}, nil
+	}
+	return Part{explain.ReduceCapacity, r.edit.Key(), r.drop(c.Q)}, nil
+}
+
+// amountsBelow lists amounts below the wanted one that a device may have to give: what is left of it, shared by
+// a few, and what its policy allows; the largest first.
+func amountsBelow(c *whatif.ClusterSandbox, name resourcev1.QualifiedName, wanted resource.Quantity) []resource.Quantity {
+	var out []resource.Quantity
+	add := func(q resource.Quantity) {
+		if q.Sign() > 0 && q.Cmp(wanted) < 0 && !slices.ContainsFunc(out, func(have resource.Quantity) bool { return have.Cmp(q) == 0 }) {
+			out = append(out, q)
+		}
+	}
+	for _, b := range c.NearSandboxes() {
+		for _, slice := range b.Snapshot.Slices() {
+			for i := range slice.Spec.Devices {
+				capacity, ok := slice.Spec.Devices[i].Capacity[name]
+				if !ok {
+					continue
+				}
+				left := amountLeft(b, inspect.DeviceIDOf(slice, i), name, capacity.Value)
+				for part := int64(1); part <= 4; part++ {
+					add(floor(&capacity, divide(left, part)))
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b resource.Quantity) int { return b.Cmp(a) })
+	return out
+}
+
+// divide returns a whole part of an amount.
+func divide(q resource.Quantity, by int64) resource.Quantity {
+	if by == 1 {
+		return q
+	}
+	out := resource.NewQuantity(q.Value()/by, q.Format)
+	return *out
+}
+
+// floor returns the largest amount up to q that the policy of the capacity leaves as it is.
+func floor(c *resourcev1.DeviceCapacity, q resource.Quantity) resource.Quantity {
+	p := c.RequestPolicy
+	switch {
+	case p == nil:
+	case len(p.ValidValues) > 0:
+		best := resource.Quantity{}
+		for _, v := range p.ValidValues {
+			if v.Cmp(q) <= 0 && v.Cmp(best) > 0 {
+				best = v
+			}
+		}
+		return best
+	case p.ValidRange != nil:
+		r := p.ValidRange
+		if r.Max != nil && q.Cmp(*r.Max) > 0 {
+			q = *r.Max
+		}
+		if r.Min != nil && q.Cmp(*r.Min) < 0 {
+			return *r.Min
+		}
+		if r.Min != nil && r.Step != nil && r.Step.Value() > 0 {
+			steps := (q.Value() - r.Min.Value()) / r.Step.Value()
+			return *resource.NewQuantity(r.Min.Value()+steps*r.Step.Value(), q.Format)
+		}
+	}
+	return q
+}

@@ -1,0 +1,38 @@
+package requirement
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Combination is edits that help only together, on a node.
+type Combination struct {
+	*whatif.ClusterSandbox
+	On    *whatif.Sandbox
+	Edits []whatif.Edit
+	// Released are the claims that the edits release.
+	Released []inspect.ClaimRef
+}
+
+// Part is one of the changes of a combination.
+type Part struct {
+	Kind    explain.FixKind
+	Key     string // as in a change that makes it alone
+	Message string
+}
+
+// helpsWith puts another edit in the place of one if all together still help.
+func (c *Combination) helpsWith(ctx context.Context, i int, other whatif.Edit) (bool, error) {
+	tried := slices.Clone(c.Edits)
+	tried[i] = other
+	o, err := c.On.Try(ctx, tried)
+	if err != nil || o != whatif.Fits {
+		return false, err
+	}
+	c.Edits = tried
+	return true, nil
+}

@@ -1,0 +1,142 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var countKind = Kind{name: explain.CountRequired, Importance: 1, list: listCounts}
+
+// countRequirement is a number of devices above one, or all devices. It is given up by asking for one.
+type countRequirement struct {
+	explain.Requirement
+	edit whatif.CountEdit
+}
+
+func listCounts(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for i := range s.exam.Requests {
+		r := &s.exam.Requests[i]
+		path := s.Q.Path(whatif.RefOf(r))
+		switch {
+		case r.All:
+			what := "all devices that match"
+			if r.Needed > 1 {
+				what = fmt.Sprintf("all %d devices that match", r.Needed)
+			}
+			out = append(out, countRequirement{
+				with(s.about(r, explain.CountRequired, path+".allocationMode", "%s wants %s", r.Name, what), fitting(r)),
+				whatif.CountEdit{At: whatif.RefOf(r), Count: 1},
+			})
+		case r.Needed > 1:
+			out = append(out, countRequirement{
+				with(s.about(r, explain.CountRequired, path+".count", "%s needs %d devices", r.Name, r.Needed), fitting(r)),
+				whatif.CountEdit{At: whatif.RefOf(r), Count: 1},
+			})
+		}
+	}
+	return out
+}
+
+// fitting says how many devices pass every check that looks at one device.
+func fitting(r *allocator.ExaminedRequest) string {
+	fit := 0
+	for i := range r.Devices {
+		fit += words.Btoi(len(r.Devices[i].Failures) == 0)
+	}
+	switch fit {
+	case 0:
+		if n := len(DevicesWithout(r, allocator.ClassSelectorRejected)); n > 1 {
+			return fmt.Sprintf("none of %d here fits", n)
+		}
+		return "none here fits"
+	case 1:
+		return "1 here fits"
+	}
+	return fmt.Sprintf("%d here fit", fit)
+}
+
+func (r countRequirement) Describe() *explain.Requirement { return &r.Requirement }
+func (r countRequirement) Relaxing() whatif.Edit          { return r.edit }
+func (r countRequirement) Effort(*whatif.Question) int    { return 2 }
+func (r countRequirement) Price(*whatif.Question) int     { return costCount }
+
+// Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the devices of
+// a solution without one of them are a solution for one less.
+func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+	f := whatif.FieldsOf(c.Q.Claims, r.edit.At)
+	wanted, cost := "all", costAll
+	if *f.Mode == resourcev1.DeviceAllocationModeExactCount {
+		wanted, cost = fmt.Sprint(*f.Count), costCount
+	}
+	most, err := mostDevices(ctx, c, r.edit.At)
+	if err != nil {
+		return nil, err
+	}
+	best := r.edit // a count of 1 fits
+	for best.Count < most {
+		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
+		at, err := c.FirstFit(ctx, []whatif.Edit{next})
+		if err != nil {
+			return nil, err
+		}
+		if at == "" {
+			break
+		}
+		best, node = next, at
+	}
+	return []Change{{
+		Kind: explain.ReduceCount, Edits: []whatif.Edit{best}, Node: node, Cost: cost, Key: fmt.Sprint(best),
+		Message: fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(best.Count), "device"), wanted, ForRequest(c.Q, &r.Requirement)),
+	}}, nil
+}
+
+// mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on any
+// of the near nodes. Where another alternative is what fits, no count would be too high.
+func mostDevices(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) (int64, error) {
+	if f := whatif.FieldsOf(c.Q.Claims, at); *f.Mode == resourcev1.DeviceAllocationModeExactCount {
+		return *f.Count - 1, nil
+	}
+	examined, err := c.Examined(ctx)
+	if err != nil {
+		return 0, err
+	}
+	most := 1
+	for _, r := range examined {
+		if whatif.RefOf(r) == at {
+			most = max(most, r.Needed)
+		}
+	}
+	return int64(min(most, resourcev1.AllocationResultsMaxSize)), nil
+}
+
+// Combine raises the count as long as the edits together help.
+func (r countRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
+	most, err := mostDevices(ctx, c.ClusterSandbox, r.edit.At)
+	if err != nil {
+		return Part{}, err
+	}
+	best := r.edit
+	for best.Count < most {
+		next := whatif.CountEdit{At: best.At, Count: best.Count + 1}
+		helps, err := c.helpsWith(ctx, i, next)
+		if err != nil {
+			return Part{}, err
+		}
+		if !helps {
+			break
+		}
+		best = next
+	}
+	return Part{
+		explain.ReduceCount, fmt.Sprint(best), fmt.Sprintf("ask for %s%s", words.Count(int(best.Count), "device"), ForRequest(c.Q, &r.Requirement)),
+	}, nil
+}

@@ -1,0 +1,2 @@
+// Package requirement takes apart what decides about a node.
+package requirement

@@ -1,0 +1,80 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var featureKind = Kind{name: explain.FeatureRequired, Importance: 9, list: listFeatures}
+
+// featureRequirement is a feature gate that is off, and without which devices cannot be had. It is given up by turning
+// the gate on.
+type featureRequirement struct {
+	explain.Requirement
+	edit whatif.GatesEdit
+}
+
+func listFeatures(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for i := range s.exam.Requests {
+		out = append(out, s.featuresOf(&s.exam.Requests[i])...)
+	}
+	return out
+}
+
+func (s *site) featuresOf(r *allocator.ExaminedRequest) []Relaxable {
+	var out []Relaxable
+	var known []inspect.Gate
+	for i := range r.Devices {
+		failure := r.Devices[i].Fails(allocator.FeatureDisabled)
+		if failure == nil || slices.Contains(known, failure.Feature) {
+			continue
+		}
+		known = append(known, failure.Feature)
+		gates := []inspect.Gate{failure.Feature}
+		if failure.Feature == inspect.GateDeviceBindingConditions { // works only with the other
+			gates = append(gates, inspect.GateDeviceStatus)
+		}
+		claim := s.Q.Claims[r.Claim]
+		out = append(out, featureRequirement{explain.Requirement{
+			Kind: explain.FeatureRequired, Claim: inspect.RefOf(claim), Request: r.Name,
+			Path:    "feature gate " + string(failure.Feature),
+			Message: fmt.Sprintf("the feature gate %s is off, and devices need it", failure.Feature),
+		}, whatif.GatesEdit{Gates: gates}})
+	}
+	return out
+}
+
+func (r featureRequirement) Describe() *explain.Requirement { return &r.Requirement }
+func (r featureRequirement) Relaxing() whatif.Edit          { return r.edit }
+func (r featureRequirement) Effort(*whatif.Question) int    { return 4 }
+func (r featureRequirement) Price(*whatif.Question) int     { return CostFeature }
+
+func (r featureRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
+	c := Enabling(r.edit)
+	c.Node = node
+	return []Change{c}, nil
+}
+
+func (r featureRequirement) Combine(context.Context, *Combination, int) (Part, error) {
+	return Part{explain.EnableFeature, r.edit.Key(), Enabling(r.edit).Message}, nil
+}
+
+// Enabling proposes to turn on feature gates.
+func Enabling(e whatif.GatesEdit) Change {
+	var names []string
+	for _, g := range e.Gates {
+		names = append(names, string(g))
+	}
+	return Change{
+		Kind: explain.EnableFeature, Cost: CostFeature, Edits: []whatif.Edit{e}, Key: e.Key(),
+		Message: "turn on the feature gate " + strings.Join(names, " and "),
+	}
+}

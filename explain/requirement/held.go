@@ -1,0 +1,82 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var heldKind = Kind{name: explain.HeldRequired, Importance: 8, OfOthers: true, list: listHeld}
+
+// heldRequirement is that a claim keeps its devices. It is given up by releasing the claim.
+type heldRequirement struct {
+	explain.Requirement
+	edit whatif.ReleaseEdit
+}
+
+func listHeld(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for _, ref := range s.Holders {
+		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
+		h.Devices = s.Devices[ref]
+		out = append(out, heldRequirement{explain.Requirement{
+			Kind: explain.HeldRequired, Path: "resourceclaim " + ref.String(), Holder: &h,
+			Message: fmt.Sprintf("holds %s here: %s", words.Count(len(h.Devices), "device"), deviceNames(h.Devices)),
+		}, whatif.ReleaseEdit{Claim: ref}})
+	}
+	return out
+}
+
+// deviceNames names devices, without their pool.
+func deviceNames(ids []inspect.DeviceID) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, id.Device)
+	}
+	return words.Shorten(names, 4)
+}
+
+func (r heldRequirement) Describe() *explain.Requirement { return &r.Requirement }
+func (r heldRequirement) Relaxing() whatif.Edit          { return r.edit }
+func (r heldRequirement) Price(q *whatif.Question) int   { return ReleaseCost(q, r.edit.Claim) }
+
+func (r heldRequirement) Effort(q *whatif.Question) int {
+	if q.Cluster.Snapshot().Idle(r.edit.Claim) {
+		return 1
+	}
+	return 3
+}
+
+// Propose leaves it to the search for claims to release, which looks at all holders of a node together.
+func (r heldRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
+	return nil, nil
+}
+
+func (r heldRequirement) Combine(_ context.Context, c *Combination, _ int) (Part, error) {
+	c.Released = append(c.Released, r.edit.Claim)
+	return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}, nil
+}
+
+// ReleaseCost says how much it disturbs to release claims: nobody, or so many claims, pods and devices.
+func ReleaseCost(q *whatif.Question, refs ...inspect.ClaimRef) int {
+	s := q.Cluster.Snapshot()
+	idle, used := 0, 0
+	for _, ref := range refs {
+		if s.Idle(ref) {
+			idle++
+			continue
+		}
+		used += 10 + len(s.PodsOf(ref))
+		if claim, ok := s.Claim(ref); ok && claim.Status.Allocation != nil {
+			used += len(claim.Status.Allocation.Devices.Results)
+		}
+	}
+	if used > 0 {
+		return costRelease + used + idle
+	}
+	return costIdle + idle
+}

@@ -1,0 +1,222 @@
+package whatif
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	maxNear  = 32  // nodes on which changes are looked for one by one
+	MaxSwept = 512 // nodes that are asked about a change in the world
+)
+
+// RankedNode is a node that refuses, with the score of its group: the higher, the less is missing.
+type RankedNode struct {
+	Name  inspect.NodeName
+	Score int
+}
+
+// ClusterSandbox is the nodes on which what-if questions about the whole cluster are put: those that come nearest one by
+// one, all of them by asking one of each kind.
+type ClusterSandbox struct {
+	Q *Question
+	// Near are the nodes that are looked at one by one, the nearest first; cut says that there are more.
+	Near []RankedNode
+	Cut  bool
+	// Nodes are all that the pod can use.
+	Nodes []*corev1.Node
+}
+
+// NewClusterSandbox looks at the first of some ranked nodes one by one.
+func NewClusterSandbox(q *Question, ranked []RankedNode) *ClusterSandbox {
+	c := &ClusterSandbox{Q: q, Near: ranked[:min(len(ranked), maxNear)], Cut: len(ranked) > maxNear}
+	if len(q.Unsuitable) == 0 {
+		c.Nodes = slices.Clip(q.Nodes)
+	}
+	for _, node := range q.Nodes[len(c.Nodes):] {
+		if _, bad := q.Unsuitable[inspect.NodeName(node.Name)]; !bad {
+			c.Nodes = append(c.Nodes, node)
+		}
+	}
+	return c
+}
+
+// NearSandboxes are those of the near nodes.
+func (c *ClusterSandbox) NearSandboxes() []*Sandbox {
+	var out []*Sandbox
+	for _, n := range c.Near {
+		if b := c.Q.SandboxOf(n.Name); b != nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// nearNodes are the near nodes themselves.
+func (c *ClusterSandbox) nearNodes() []*corev1.Node {
+	var out []*corev1.Node
+	for _, n := range c.Near {
+		if node, ok := c.Q.Cluster.Snapshot().Node(n.Name); ok {
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// Examined are the requests as the near nodes see them, node after node.
+func (c *ClusterSandbox) Examined(ctx context.Context) ([]*allocator.ExaminedRequest, error) {
+	var out []*allocator.ExaminedRequest
+	for _, b := range c.NearSandboxes() {
+		requests, err := b.RequestsExamined(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range requests {
+			out = append(out, &requests[i])
+		}
+	}
+	return out, nil
+}
+
+// FirstFit returns a node on which the edits help, the nearest first. It is "" when there is none.
+func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
+	node, err := c.fitsNear(ctx, edits)
+	if err != nil || node != "" || !OnlySpecEdits(edits) {
+		return node, err
+	}
+	fitting, err := c.fitting(ctx, c.Q.Cluster.WithStepLimit(ProbeSteps), edits)
+	if err != nil {
+		return "", err
+	}
+	return fitting.First(), nil
+}
+
+// fitsNear is firstFit for the near nodes only.
+func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
+	if !OnlySpecEdits(edits) {
+		for _, b := range c.NearSandboxes() {
+			if o, err := b.Try(ctx, edits); err != nil || o == Fits {
+				return inspect.NodeName(b.Node.Name), err
+			}
+		}
+		return "", nil
+	}
+	claims := c.Q.Draft(edits).Result(ctx)
+	cluster := c.Q.Cluster.WithStepLimit(ProbeSteps)
+	for _, n := range c.Near {
+		node, ok := c.Q.Cluster.Snapshot().Node(n.Name)
+		if !ok {
+			continue
+		}
+		if o, err := c.Q.whatIf(ctx, cluster, node, claims); err != nil || o == Fits {
+			return n.Name, err
+		}
+	}
+	return "", nil
+}
+
+// fitting returns the nodes on which the claims can be allocated with the edits made to them. Nodes that look alike to
+// the question look alike also when it is put differently, as long as it is about the same fields of devices; so one
+// of them is asked.
+func (c *ClusterSandbox) fitting(ctx context.Context, cluster *allocator.Cluster, edits []Edit) (NodeSet, error) {
+	claims := c.Q.Draft(edits).Result(ctx)
+	if c.Q.Answers == nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
+		return Sweep(ctx, cluster, c.Nodes, claims)
+	}
+	out := NodeSet{Nodes: c.Q.Nodes}
+	if c.Q.Exhausted() {
+		return out, nil
+	}
+	outcomes, steps := make([]Outcome, len(c.Q.Answers)), make([]int64, len(c.Q.Answers))
+	err := allocator.Parallel(len(outcomes), func(i int) error {
+		a := &c.Q.Answers[i]
+		if a.Unsuitable != nil {
+			return nil // refused
+		}
+		var err error
+		outcomes[i], steps[i], err = OutcomeOf(ctx, cluster, c.Q.Nodes[a.Nodes[0]], claims)
+		return err
+	})
+	for _, n := range steps {
+		c.Q.Spent += n
+	}
+	for i, o := range outcomes {
+		if o == Fits {
+			out.Lists = append(out.Lists, c.Q.Answers[i].Nodes)
+		}
+	}
+	return out, err
+}
+
+// FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the whole
+// snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked in a large
+// cluster, and one more.
+func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) (NodeSet, error) {
+	if OnlySpecEdits(edits) {
+		return c.fitting(ctx, c.Q.Cluster.WithStepLimit(ProbeSteps), edits)
+	}
+	nodes := c.Nodes
+	if len(nodes) > MaxSwept {
+		nodes = c.nearNodes()
+		if node, ok := c.Q.Cluster.Snapshot().Node(more); ok && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	cluster, claims := c.Q.Real(ctx, edits)
+	return Sweep(ctx, cluster, nodes, claims)
+}
+
+// Real makes the edits in the whole snapshot, and classes change for all who use them. It returns the cluster and the
+// claims that are then asked for.
+func (q *Question) Real(ctx context.Context, edits []Edit) (*allocator.Cluster, []*resourcev1.ResourceClaim) {
+	d := q.Draft(edits)
+	d.changeClasses(ctx)
+	return d.Cluster(q.Cluster.Snapshot(), q.Cluster), d.Result(ctx)
+}
+
+// NodeSet is some of the nodes: lists of their indices, each ascending.
+type NodeSet struct {
+	Nodes []*corev1.Node
+	Lists [][]int
+}
+
+func (n NodeSet) Len() int {
+	sum := 0
+	for _, list := range n.Lists {
+		sum += len(list)
+	}
+	return sum
+}
+
+// First returns the name of the first node, or "".
+func (n NodeSet) First() inspect.NodeName {
+	if len(n.Lists) == 0 {
+		return ""
+	}
+	at := slices.MinFunc(n.Lists, func(a, b []int) int { return a[0] - b[0] })
+	return inspect.NodeName(n.Nodes[at[0]].Name)
+}
+
+func (n NodeSet) Contains(name inspect.NodeName) bool {
+	return slices.ContainsFunc(n.Lists, func(list []int) bool {
+		return slices.ContainsFunc(list, func(i int) bool { return n.Nodes[i].Name == string(name) })
+	})
+}
+
+// Sweep returns the nodes on which the claims can be allocated.
+func Sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (NodeSet, error) {
+	kinds, err := c.Sweep(ctx, nodes, claims)
+	out := NodeSet{Nodes: nodes}
+	for i := range kinds {
+		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
+			out.Lists = append(out.Lists, kinds[i].Nodes)
+		}
+	}
+	return out, err
+}

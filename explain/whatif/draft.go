@@ -1,0 +1,264 @@
+package whatif
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// anyClass is a device class that selects every device. It exists only in the small snapshots of
+// what-if questions, where the terms of a class that are kept become selectors of the request.
+const anyClass = "any.kubectl-dra.dev"
+
+// Draft collects edits before they are made, so that a selector of which several terms change is written once,
+// and what is removed from a list does not move what other edits are about.
+type Draft struct {
+	q      *Question
+	claims []*resourcev1.ResourceClaim // those of the question, but for copies that edits changed
+
+	terms       map[SelectorRef]map[int]string
+	classTerms  map[SelectorRef]map[int]string // of the classes of requests
+	constraints map[constraintRef][]string     // what they are about; nil drops them
+	requests    map[RequestRef]bool            // to be dropped
+
+	released map[inspect.ClaimRef]bool
+	gates    map[inspect.Gate]bool
+	changes  map[string]func(*inspect.Objects) // by what they change
+}
+
+// constraintRef addresses a constraint of a claim of the question.
+type constraintRef struct{ claim, constraint int }
+
+// Draft makes the edits of the first of the claims from a template to the others too.
+func (q *Question) Draft(edits []Edit) *Draft {
+	d := &Draft{q: q, claims: q.Claims}
+	for _, e := range q.forSameTemplate(edits) {
+		e.Apply(d)
+	}
+	return d
+}
+
+// claim returns a claim of the question that may be written to.
+func (d *Draft) claim(i int) *resourcev1.ResourceClaim {
+	if d.claims[i] == d.q.Claims[i] {
+		d.claims = slices.Clone(d.claims)
+		d.claims[i] = d.claims[i].DeepCopy()
+	}
+	return d.claims[i]
+}
+
+// fields returns the fields of a request, which may be written to.
+func (d *Draft) fields(at RequestRef) RequestFields {
+	d.claim(at.Claim)
+	return FieldsOf(d.claims, at)
+}
+
+func (d *Draft) replaceTerm(at SelectorRef, term int, expression string) {
+	set(&d.terms, at, term, expression)
+}
+
+func (d *Draft) replaceClassTerm(at SelectorRef, term int, expression string) {
+	set(&d.classTerms, at, term, expression)
+}
+
+func set[K comparable](m *map[K]map[int]string, key K, term int, expression string) {
+	if *m == nil {
+		*m = map[K]map[int]string{}
+	}
+	if (*m)[key] == nil {
+		(*m)[key] = map[int]string{}
+	}
+	(*m)[key][term] = expression
+}
+
+// changeConstraint says which requests a constraint is about; nil drops it.
+func (d *Draft) changeConstraint(claim, constraint int, requests []string) {
+	if d.constraints == nil {
+		d.constraints = map[constraintRef][]string{}
+	}
+	d.constraints[constraintRef{claim, constraint}] = requests
+}
+
+// dropRequest drops a request, with all its subrequests.
+func (d *Draft) dropRequest(at RequestRef) {
+	if d.requests == nil {
+		d.requests = map[RequestRef]bool{}
+	}
+	d.requests[RequestRef{at.Claim, at.Request, -1}] = true
+}
+
+// release takes its devices from a claim.
+func (d *Draft) release(ref inspect.ClaimRef) {
+	if d.released == nil {
+		d.released = map[inspect.ClaimRef]bool{}
+	}
+	d.released[ref] = true
+}
+
+// enable turns feature gates on.
+func (d *Draft) enable(gates ...inspect.Gate) {
+	if d.gates == nil {
+		d.gates = map[inspect.Gate]bool{}
+	}
+	for _, g := range gates {
+		d.gates[g] = true
+	}
+}
+
+// Change changes objects of the snapshot: copies of them, since those that there are belong to others. The key
+// says what is changed, and tells changes apart.
+func (d *Draft) Change(key string, change func(*inspect.Objects)) {
+	if d.changes == nil {
+		d.changes = map[string]func(*inspect.Objects){}
+	}
+	d.changes[key] = change
+}
+
+// Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of a class
+// whose terms change, the request gets those that are kept as its own.
+func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
+	for key, terms := range d.terms {
+		selectors := *d.fields(key.At).Selectors
+		selectors[key.Index].CEL = rewrite(ctx, d.q, selectors[key.Index].CEL, terms)
+	}
+	spelled := map[RequestRef]bool{}
+	for key := range d.classTerms {
+		if !spelled[key.At] {
+			spelled[key.At] = true
+			d.spellOutClass(ctx, key.At)
+		}
+	}
+	for _, at := range d.q.RequestRefs() {
+		if slices.ContainsFunc(*FieldsOf(d.claims, at).Selectors, dropped) {
+			selectors := d.fields(at).Selectors
+			*selectors = slices.DeleteFunc(*selectors, dropped)
+		}
+	}
+	d.remove()
+	return d.claims
+}
+
+func dropped(s resourcev1.DeviceSelector) bool { return s.CEL == nil }
+
+// spellOutClass replaces the class of a request by one that selects everything and puts those terms of
+// the class that are kept before the request's own selectors.
+func (d *Draft) spellOutClass(ctx context.Context, at RequestRef) {
+	f := d.fields(at)
+	class, ok := d.q.Cluster.Snapshot().Class(*f.Class)
+	if !ok {
+		return
+	}
+	var selectors []resourcev1.DeviceSelector
+	for i, s := range class.Spec.Selectors {
+		if terms, ok := d.classTerms[SelectorRef{at, i}]; ok {
+			s.CEL = rewrite(ctx, d.q, s.CEL, terms)
+		}
+		selectors = append(selectors, s)
+	}
+	*f.Class = anyClass
+	*f.Selectors = append(selectors, *f.Selectors...)
+}
+
+// remove removes constraints and requests, from the back so that indices stay true.
+func (d *Draft) remove() {
+	for key, requests := range d.constraints {
+		if requests != nil {
+			d.claim(key.claim).Spec.Devices.Constraints[key.constraint].Requests = requests
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(d.constraints), constraintRef.reversed) {
+		if d.constraints[key] == nil {
+			devices := &d.claim(key.claim).Spec.Devices
+			devices.Constraints = slices.Delete(devices.Constraints, key.constraint, key.constraint+1)
+		}
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(d.requests), reversedRequests) {
+		devices := &d.claim(at.Claim).Spec.Devices
+		devices.Requests = slices.Delete(devices.Requests, at.Request, at.Request+1)
+	}
+}
+
+func (c constraintRef) reversed(other constraintRef) int {
+	return slices.Compare([]int{other.claim, other.constraint}, []int{c.claim, c.constraint})
+}
+
+func reversedRequests(a, b RequestRef) int { return compareRequestRefs(b, a) }
+
+// worldKey identifies what the edits change around the claims. It is "" when that is nothing.
+func (d *Draft) worldKey() string {
+	if len(d.released)+len(d.gates)+len(d.changes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, ref := range slices.SortedFunc(maps.Keys(d.released), CompareRefs) {
+		b.WriteString("release " + ref.String() + "\n")
+	}
+	for _, g := range slices.Sorted(maps.Keys(d.gates)) {
+		b.WriteString("gate " + string(g) + "\n")
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.changes)) {
+		b.WriteString(key + "\n")
+	}
+	return b.String()
+}
+
+// Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known already of
+// expressions and devices is shared with a like cluster.
+func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator.Cluster {
+	if len(d.changes) > 0 {
+		s = s.With(func(o *inspect.Objects) {
+			for _, key := range slices.Sorted(maps.Keys(d.changes)) {
+				d.changes[key](o)
+			}
+		})
+	}
+	if len(d.gates) > 0 {
+		s = s.WithFeatures(s.Features().With(d.gates))
+	}
+	return allocator.NewCluster(s, allocator.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
+}
+
+// changeClasses makes the edits of classes in the classes themselves, for all who use them, and no longer in the
+// requests.
+func (d *Draft) changeClasses(ctx context.Context) {
+	classes := map[string]map[int]map[int]string{} // by name, selector and term
+	for key, terms := range d.classTerms {
+		name := *FieldsOf(d.q.Claims, key.At).Class
+		if classes[name] == nil {
+			classes[name] = map[int]map[int]string{}
+		}
+		for term, expression := range terms {
+			if classes[name][key.Index] == nil {
+				classes[name][key.Index] = map[int]string{}
+			}
+			classes[name][key.Index][term] = expression
+		}
+	}
+	d.classTerms = nil
+	for name, terms := range classes {
+		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(ctx, d.q, o, name, terms) })
+	}
+}
+
+// rewriteClass replaces terms of the selectors of a class, by selector and term.
+func rewriteClass(ctx context.Context, q *Question, o *inspect.Objects, name string, terms map[int]map[int]string) {
+	for i, class := range o.Classes {
+		if class.Name != name {
+			continue
+		}
+		o.Classes[i] = class.DeepCopy()
+		selectors := o.Classes[i].Spec.Selectors
+		for j, replaced := range terms {
+			selectors[j].CEL = rewrite(ctx, q, selectors[j].CEL, replaced)
+		}
+		o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
+	}
+}
+
+func CompareRefs(a, b inspect.ClaimRef) int { return strings.Compare(a.String(), b.String()) }

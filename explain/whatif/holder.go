@@ -1,0 +1,15 @@
+package whatif
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+func NewHolder(s *inspect.Snapshot, ref inspect.ClaimRef) explain.Holder {
+	h := explain.Holder{Claim: ref, Pods: s.PodsOf(ref)}
+	if claim, ok := s.Claim(ref); ok {
+		h.State, h.Age = inspect.StateOf(claim), words.Age(claim.CreationTimestamp.Time, s.Time())
+	}
+	return h
+}

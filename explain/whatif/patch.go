@@ -1,0 +1,106 @@
+package whatif
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// PatchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so that
+// the indices stay true. There are none for a pod, because its claims are other objects.
+func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOperation {
+	root := "/spec"
+	switch q.Subject.Kind {
+	case "Pod":
+		return nil
+	case "ResourceClaimTemplate":
+		root = "/spec/spec"
+	}
+	p := &patch{q: q, root: root + "/devices"}
+	lists := &Draft{q: q, claims: q.Claims}
+	for _, e := range edits {
+		if s, ok := e.(SpecEdit); ok {
+			s.patch(p)
+			s.Apply(lists)
+		}
+	}
+	p.selectors(ctx, lists.terms)
+	p.removals(lists)
+	return p.operations
+}
+
+// patch collects operations.
+type patch struct {
+	q          *Question
+	root       string
+	operations []explain.PatchOperation
+	tolerated  map[RequestRef]bool // has tolerations by now
+}
+
+func (p *patch) add(op, path string, value any) {
+	p.operations = append(p.operations, explain.PatchOperation{Op: op, Path: path, Value: value})
+}
+
+// request returns the path of a request or subrequest.
+func (p *patch) request(at RequestRef) string {
+	path := fmt.Sprintf("%s/requests/%d", p.root, at.Request)
+	if at.Sub >= 0 {
+		return fmt.Sprintf("%s/firstAvailable/%d", path, at.Sub)
+	}
+	return path + "/exactly"
+}
+
+// escape makes a reference token of a JSON pointer.
+func escape(token string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+func tolerationValue(t *resourcev1.DeviceToleration) map[string]any {
+	out := map[string]any{"operator": string(t.Operator)}
+	for name, value := range map[string]string{"key": t.Key, "value": t.Value, "effect": string(t.Effect)} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// selectors writes changed selectors, and removes those of which nothing is left.
+func (p *patch) selectors(ctx context.Context, changed map[SelectorRef]map[int]string) {
+	keys := slices.SortedFunc(maps.Keys(changed), func(a, b SelectorRef) int {
+		if a.At != b.At {
+			return compareRequestRefs(a.At, b.At)
+		}
+		return b.Index - a.Index
+	})
+	for _, key := range keys {
+		old := (*FieldsOf(p.q.Claims, key.At).Selectors)[key.Index].CEL
+		path := fmt.Sprintf("%s/selectors/%d", p.request(key.At), key.Index)
+		if cel := rewrite(ctx, p.q, old, changed[key]); cel != nil {
+			p.add("replace", path+"/cel/expression", cel.Expression)
+			continue
+		}
+		p.add("remove", path, nil)
+	}
+}
+
+// removals writes what happens to constraints and requests.
+func (p *patch) removals(lists *Draft) {
+	for _, key := range slices.SortedFunc(maps.Keys(lists.constraints), constraintRef.reversed) {
+		path := fmt.Sprintf("%s/constraints/%d", p.root, key.constraint)
+		if requests := lists.constraints[key]; requests != nil {
+			p.add("add", path+"/requests", requests)
+			continue
+		}
+		p.add("remove", path, nil)
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(lists.requests), reversedRequests) {
+		p.add("remove", fmt.Sprintf("%s/requests/%d", p.root, at.Request), nil)
+	}
+}

@@ -1,0 +1,192 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Sandbox is one node with all that can decide about it and nothing else: the pools that reach it, whole,
+// and the claims that hold devices of these. What-if questions are asked of it, so that their cost does
+// not depend on the size of the cluster.
+type Sandbox struct {
+	Q        *Question
+	Node     *corev1.Node
+	Snapshot *inspect.Snapshot
+	// Holders are the claims that hold devices of the pools other than by admin access, sorted; not those that
+	// the pod in question needs itself.
+	Holders []inspect.ClaimRef
+	Devices map[inspect.ClaimRef][]inspect.DeviceID
+	// clusters are kept for the worlds that were asked about, by what was changed in them.
+	clusters map[string]*allocator.Cluster
+	known    *knownExamination
+}
+
+// knownExamination remembers what examination returns.
+type knownExamination struct{ exam *allocator.Examination }
+
+// SandboxOf returns the sandbox of a node, made when first asked for. It is nil when there is none.
+func (q *Question) SandboxOf(name inspect.NodeName) *Sandbox {
+	b, ok := q.sandboxes[name]
+	if !ok {
+		if node, found := q.Cluster.Snapshot().Node(name); found {
+			b = q.NewSandbox(node)
+		}
+		if q.sandboxes == nil {
+			q.sandboxes = map[inspect.NodeName]*Sandbox{}
+		}
+		q.sandboxes[name] = b
+	}
+	return b
+}
+
+// NewSandbox cuts the surroundings of a node out of the snapshot. It is nil when the pools of the node cannot be
+// told, which makes the scheduler give up.
+func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
+	s := q.Cluster.Snapshot()
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		return nil
+	}
+	b := &Sandbox{Q: q, Node: node, clusters: map[string]*allocator.Cluster{}, Devices: map[inspect.ClaimRef][]inspect.DeviceID{}}
+	ids := map[inspect.PoolID]bool{}
+	for _, p := range pools {
+		ids[p.ID] = true
+	}
+	objects := inspect.Objects{
+		Nodes:   []*corev1.Node{node},
+		Classes: append(slices.Clone(s.Objects().Classes), &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: anyClass}}),
+	}
+	for id := range ids {
+		objects.Slices = append(objects.Slices, s.SlicesIn(id)...)
+	}
+	slices.SortFunc(objects.Slices, func(a, b *resourcev1.ResourceSlice) int { return cmp.Compare(a.Name, b.Name) })
+	for _, slice := range objects.Slices {
+		b.findHolders(s, slice)
+	}
+	for ref := range b.Devices {
+		if !q.Own[ref] {
+			b.Holders = append(b.Holders, ref)
+		}
+		if claim, ok := s.Claim(ref); ok {
+			objects.Claims = append(objects.Claims, claim)
+		}
+	}
+	slices.SortFunc(b.Holders, CompareRefs)
+	// The slices carry the taints of DeviceTaintRules already, so the rules stay out.
+	b.Snapshot = inspect.New(objects, inspect.Config{
+		Revision: s.Revision(), Time: s.Time(), Features: s.Features(), ServerVersion: s.ServerVersion(),
+	})
+	return b
+}
+
+func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSlice) {
+	for i := range slice.Spec.Devices {
+		id := inspect.DeviceIDOf(slice, i)
+		for _, h := range s.Holders(id) {
+			if !h.Admin() && !slices.Contains(b.Devices[h.Claim], id) {
+				b.Devices[h.Claim] = append(b.Devices[h.Claim], id)
+			}
+		}
+	}
+}
+
+// Examination is what each check says of each device of the node. It is nil when the scheduler gives up.
+func (b *Sandbox) Examination(ctx context.Context) (*allocator.Examination, error) {
+	if b.known == nil {
+		exam, err := b.Cluster(b.Q.Draft(nil)).Examine(ctx, b.Node, b.Q.Claims)
+		if err = allocator.IgnoreAbort(err); err != nil {
+			return nil, err
+		}
+		b.known = &knownExamination{exam}
+	}
+	return b.known.exam, nil
+}
+
+// RequestsExamined are the requests of the examination; there are none where the scheduler gives up.
+func (b *Sandbox) RequestsExamined(ctx context.Context) ([]allocator.ExaminedRequest, error) {
+	exam, err := b.Examination(ctx)
+	if err != nil || exam == nil {
+		return nil, err
+	}
+	return exam.Requests, nil
+}
+
+// Outcome is how a what-if question ended.
+type Outcome int
+
+const (
+	Refused   Outcome = iota // proved impossible
+	Fits                     // the scheduler would find devices
+	Aborted                  // the scheduler would give up with an error
+	Undecided                // not known: never counted as a proof
+)
+
+// Try asks for the claims on the node with the edits made.
+func (b *Sandbox) Try(ctx context.Context, edits []Edit) (Outcome, error) {
+	d := b.Q.Draft(edits)
+	return b.Q.whatIf(ctx, b.Cluster(d), b.Node, d.Result(ctx))
+}
+
+// Cluster returns the cluster that a draft makes of the surroundings of the node.
+func (b *Sandbox) Cluster(d *Draft) *allocator.Cluster {
+	key := d.worldKey()
+	if c, ok := b.clusters[key]; ok {
+		return c
+	}
+	c := d.Cluster(b.Snapshot, b.Q.Cluster)
+	b.clusters[key] = c
+	return c
+}
+
+// With returns the cluster of the surroundings of the node with objects changed: copies of them.
+func (b *Sandbox) With(change func(*inspect.Objects)) *allocator.Cluster {
+	d := b.Q.Draft(nil)
+	d.Change("objects", change)
+	return d.Cluster(b.Snapshot, b.Q.Cluster)
+}
+
+// maxSteps bounds the search steps that a question may spend on its conflict and fixes in all, a few
+// seconds. What is not answered by then is not known.
+const maxSteps = 1_000_000
+
+// Exhausted reports whether all steps are spent.
+func (q *Question) Exhausted() bool { return q.Spent > maxSteps }
+
+// whatIf asks another question about a node, as long as there are steps to spend.
+func (q *Question) whatIf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, error) {
+	if q.Exhausted() {
+		return Undecided, nil
+	}
+	o, steps, err := OutcomeOf(ctx, c, node, claims)
+	q.Spent += steps
+	return o, err
+}
+
+// OutcomeOf asks whether the claims can be allocated on the node, and tells the steps that took.
+func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, int64, error) {
+	result, err := c.Allocate(ctx, node, claims, nil)
+	var abort *allocator.AbortError
+	switch {
+	case errors.As(err, &abort):
+		return Aborted, 0, nil
+	case err != nil:
+		return Undecided, 0, err
+	case result.Outcome == allocator.Allocated:
+		return Fits, result.Steps, nil
+	case result.Outcome == allocator.Unsatisfiable:
+		return Refused, result.Steps, nil
+	}
+	return Undecided, result.Steps, nil
+}
+
+// ProbeSteps bounds the searches that only serve to describe a conflict better.
+const ProbeSteps = 100_000

@@ -1,0 +1,55 @@
+package whatif
+
+import (
+	"context"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Terms splits a selector at its top-level &&. There are none when it does not compile.
+func (q *Question) Terms(ctx context.Context, expression string) []string {
+	var out []string
+	for _, t := range q.Cluster.Selectors().Terms(ctx, expression, "", &resourcev1.Device{}) {
+		out = append(out, t.Expression)
+	}
+	return out
+}
+
+// rewrite returns a selector with some terms replaced, or dropped for "". It is nil when none is left.
+func rewrite(ctx context.Context, q *Question, s *resourcev1.CELDeviceSelector, replaced map[int]string) *resourcev1.CELDeviceSelector {
+	terms := q.Terms(ctx, s.Expression)
+	var kept []string
+	for i, term := range terms {
+		expression, ok := replaced[i]
+		switch {
+		case !ok:
+			kept = append(kept, term)
+		case expression != "":
+			// The spelling of the rest stays as the user wrote it, where that is possible.
+			if len(replaced) == 1 && strings.Count(s.Expression, term) == 1 {
+				return &resourcev1.CELDeviceSelector{Expression: strings.Replace(s.Expression, term, expression, 1)}
+			}
+			kept = append(kept, expression)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return nil
+	case 1:
+		return &resourcev1.CELDeviceSelector{Expression: kept[0]}
+	}
+	for i := range kept {
+		kept[i] = Parenthesized(kept[i])
+	}
+	return &resourcev1.CELDeviceSelector{Expression: strings.Join(kept, " && ")}
+}
+
+// Parenthesized puts a term into parentheses if || or ?: may be in it, which bind less than &&. They may also be in
+// a string, where parentheses do no harm.
+func Parenthesized(term string) string {
+	if strings.Contains(term, "||") || strings.Contains(term, "?") {
+		return "(" + term + ")"
+	}
+	return term
+}

@@ -1,0 +1,2 @@
+// Package words prints numbers, lists and times as people say them.
+package words
