@@ -35,7 +35,7 @@ bench: ## run the benchmarks, and no tests
 .PHONY: performance
 performance: ## measure beside the scheduler's allocator, and the terminal UI, and write docs/performance.md
 	@{ cat internal/benchtable/intro.md && { \
-	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain' -benchtime 3x ./allocator ./explain && \
+	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain' -benchtime 3x ./allocator ./explain/... && \
 	$(GO) test -run '^$$' -bench Frame ./tui && \
 	cd e2e && $(GO) test -run '^$$' -bench Top -benchtime 1x ./replay; \
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp

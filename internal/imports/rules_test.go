@@ -27,7 +27,16 @@ var layers = []layer{
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
-	{"explain", []string{"internal/spell", "inspect", "inspect/quantity", "inspect/storage", "inspect/flowcontrol", "allocator", "allocator/selector"}},
+	// What explains points one way: words < explain < whatif < diagnose, requirement < conflict < fix < question < text.
+	{"explain/words", nil},
+	{"explain", []string{"inspect", "allocator", "explain/words"}},
+	{"explain/whatif", []string{"inspect", "allocator", "explain", "explain/words"}},
+	{"explain/diagnose", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
+	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
+	{"explain/conflict", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
+	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
+	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix"}},
+	{"explain/explaintest", []string{"inspect", "inspect/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
 	{"tui/theme", []string{"styled"}},
 	{"tui/keymap", nil},
@@ -135,7 +144,9 @@ var heavy = []struct {
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
-var pure = []string{"styled", "inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/text"}
+var pure = []string{"styled", "inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict",
+	"explain/fix", "explain/question", "explain/text",
+}
 
 // impureImports are packages of the standard library that pure packages may not import.
 var impureImports = []string{"io/ioutil", "log", "net", "net/http", "os", "os/exec", "os/signal", "syscall", "unsafe"}
