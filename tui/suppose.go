@@ -4,9 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
-	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/screen"
@@ -81,76 +80,17 @@ func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
 func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
 		if slices.ContainsFunc(changes, func(c screen.Change) bool { return c.Kind == screen.IgnoreTaint }) {
-			settleTaints(o, s)
+			whatif.SettleTaints(o, s)
 		}
 		for i, c := range changes {
 			switch c.Kind {
 			case screen.ReleaseClaim:
-				release(o, c.Ref)
+				whatif.Release(o, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
 			case screen.IgnoreTaint:
-				untaint(o, c.Ref.Name)
+				whatif.Untaint(o, screen.DeviceID(c.Ref))
 			case screen.DuplicateNode:
-				duplicate(o, c.Ref.Name, i, s.NodesAssumed())
+				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
 			}
 		}
 	})
-}
-
-// release takes the allocation away from a claim.
-func release(o *inspect.Objects, ref screen.Ref) {
-	for i, claim := range o.Claims {
-		if claim.Namespace == ref.Namespace && claim.Name == ref.Name {
-			claim = claim.DeepCopy()
-			claim.Status = resourcev1.ResourceClaimStatus{}
-			o.Claims[i] = claim
-		}
-	}
-}
-
-// settleTaints writes the effective taints of all devices into their slices, so that no rule is needed any
-// more and the taints of single devices can be taken away.
-func settleTaints(o *inspect.Objects, s *inspect.Snapshot) {
-	o.Slices = slices.Clone(s.Slices())
-	o.TaintRules = nil
-}
-
-// untaint takes the taints off a device.
-func untaint(o *inspect.Objects, name string) {
-	for i, slice := range o.Slices {
-		for d := range slice.Spec.Devices {
-			if inspect.DeviceIDOf(slice, d).String() == name {
-				slice = slice.DeepCopy()
-				slice.Spec.Devices[d].Taints = nil
-				o.Slices[i] = slice
-			}
-		}
-	}
-}
-
-// duplicate adds a node like another, with the devices of its own pools and nothing taken of them. Where nodes are
-// assumed because slices name them, the added slices name the added one.
-func duplicate(o *inspect.Objects, name string, serial int, assumed bool) {
-	added := screen.SupposedName(name, serial)
-	at := slices.IndexFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == name })
-	if at < 0 && !assumed {
-		return
-	}
-	if at >= 0 {
-		node := o.Nodes[at].DeepCopy()
-		node.Name = added
-		if _, ok := node.Labels[corev1.LabelHostname]; ok {
-			node.Labels[corev1.LabelHostname] = added
-		}
-		o.Nodes = append(o.Nodes, node)
-	}
-	for _, slice := range slices.Clone(o.Slices) {
-		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != name {
-			continue
-		}
-		slice = slice.DeepCopy()
-		slice.Name = screen.SupposedName(slice.Name, serial)
-		slice.Spec.NodeName = &added
-		slice.Spec.Pool.Name = screen.SupposedName(slice.Spec.Pool.Name, serial)
-		o.Slices = append(o.Slices, slice)
-	}
 }

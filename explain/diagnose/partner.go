@@ -343,18 +343,7 @@ func (p *partnerSearch) device(ctx context.Context) ([]obstacle, error) {
 		return nil, nil
 	}
 	id := p.devices[0]
-	world := p.world(func(s *resourcev1.ResourceSlice) {
-		if s.Spec.Driver != id.Driver || s.Spec.Pool.Name != id.Pool {
-			return
-		}
-		for i := range s.Spec.Devices {
-			if s.Spec.Devices[i].Name == id.Device {
-				twin := *s.Spec.Devices[i].DeepCopy()
-				twin.Name = id.Device + "-twin"
-				s.Spec.Devices = append(s.Spec.Devices, twin)
-			}
-		}
-	})
+	world := p.world(func(s *resourcev1.ResourceSlice) { whatif.AddTwin(s, id) })
 	ok, err := p.helps(ctx, world, p.claimsBefore())
 	if err != nil || !ok {
 		return nil, err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -80,9 +78,9 @@ func (s *search) classes() {
 	if len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return // nobody can create it
 	}
-	creating := createClassesEdit{}
+	creating := whatif.CreateClassesEdit{}
 	for _, m := range all {
-		creating.names = append(creating.names, m.name)
+		creating.Names = append(creating.Names, m.name)
 	}
 	s.changes = append(s.changes, requirement.Change{
 		Kind: explain.CreateClass, Edits: []whatif.Edit{creating}, Cost: requirement.CostCreate, Key: creating.Key(),
@@ -91,20 +89,5 @@ func (s *search) classes() {
 			cluster, claims := s.Q.Real(ctx, []whatif.Edit{creating})
 			return whatif.Sweep(ctx, cluster, s.Nodes, claims)
 		},
-	})
-}
-
-// createClassesEdit creates device classes that select every device.
-type createClassesEdit struct{ names []string }
-
-func (e createClassesEdit) Key() string { return fmt.Sprintf("create classes %q", e.names) }
-
-func (e createClassesEdit) Apply(d *whatif.Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) {
-		for _, name := range e.names {
-			if !slices.ContainsFunc(o.Classes, func(c *resourcev1.DeviceClass) bool { return c.Name == name }) {
-				o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
-			}
-		}
 	})
 }

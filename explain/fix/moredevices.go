@@ -8,8 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -66,13 +64,13 @@ func (s *search) moreDevices(ctx context.Context) error {
 	for _, model := range models {
 		for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
 			added := []addition{{model, n}}
-			e := addDevicesEdit{b, added}
-			o, err := b.Try(ctx, []whatif.Edit{e})
+
+			o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, added)})
 			if err != nil {
 				return err
 			}
 			if o == whatif.Fits {
-				s.changes = append(s.changes, s.adding(e))
+				s.changes = append(s.changes, s.adding(b, added))
 				return nil
 			}
 		}
@@ -96,14 +94,14 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 	if len(added) < 2 {
 		return nil
 	}
-	if o, err := b.Try(ctx, []whatif.Edit{addDevicesEdit{b, added}}); err != nil || o != whatif.Fits {
+	if o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, added)}); err != nil || o != whatif.Fits {
 		return err
 	}
 	for i := range added {
 		for added[i].count > 0 {
 			fewer := slices.Clone(added)
 			fewer[i].count--
-			o, err := b.Try(ctx, []whatif.Edit{addDevicesEdit{b, fewer}})
+			o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, fewer)})
 			if err != nil {
 				return err
 			}
@@ -113,7 +111,7 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 			added = fewer
 		}
 	}
-	s.changes = append(s.changes, s.adding(addDevicesEdit{b, added}))
+	s.changes = append(s.changes, s.adding(b, added))
 	return nil
 }
 
@@ -158,88 +156,45 @@ func modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []de
 	return out
 }
 
-// addDevicesEdit publishes copies of devices on a node, untainted and free, each in a pool of its own with counters of
-// its own.
-type addDevicesEdit struct {
-	on    *whatif.Sandbox
-	added []addition
-}
-
-func (e addDevicesEdit) Key() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "add devices %s", e.on.Node.Name)
-	for _, a := range e.added {
-		fmt.Fprintf(&b, " %d %s", a.count, a.device.ID)
-	}
-	return b.String()
-}
-
-func (e addDevicesEdit) Apply(d *whatif.Draft) {
-	d.Change(e.Key(), func(o *inspect.Objects) {
-		number := 0
-		for _, a := range e.added {
-			for range a.count {
-				o.Slices = append(o.Slices, a.copyFor(e.on, fmt.Sprintf("added-%d.kubectl-dra.dev", number))...)
-				number++
-			}
+// addingEdit adds copies of devices to the node of a sandbox.
+func addingEdit(b *whatif.Sandbox, added []addition) whatif.AddDevicesEdit {
+	e := whatif.AddDevicesEdit{Node: b.Node.Name}
+	for _, a := range added {
+		c := whatif.DeviceCopies{ID: a.device.ID, Device: a.device.Device, Count: a.count}
+		if len(c.Device.ConsumesCounters) > 0 {
+			c.Counters = whatif.CountersOf(a.from.Snapshot, c.ID.PoolID())
 		}
-	})
+		e.Added = append(e.Added, c)
+	}
+	return e
 }
 
 // adding proposes to add devices to a node.
-func (s *search) adding(e addDevicesEdit) requirement.Change {
+func (s *search) adding(b *whatif.Sandbox, added []addition) requirement.Change {
+	e := addingEdit(b, added)
 	var parts []string
 	sum := 0
-	for _, a := range e.added {
+	for _, a := range added {
 		if a.count == 0 {
 			continue
 		}
 		like := a.device.ID.Device
-		if a.from != e.on {
+		if a.from != b {
 			like = a.device.ID.String()
 		}
 		parts = append(parts, fmt.Sprintf("%s like %s", words.Count(a.count, "device"), like))
 		sum += a.count
 	}
 	c := requirement.Change{
-		Kind: explain.AddDevices, Edits: []whatif.Edit{e}, Node: inspect.NodeName(e.on.Node.Name), NamesNode: true, Cost: requirement.CostDevices + sum, Key: e.Key(),
-		Message: fmt.Sprintf("add %s to %s", strings.Join(parts, " and "), e.on.Node.Name),
+		Kind: explain.AddDevices, Edits: []whatif.Edit{e}, Node: inspect.NodeName(b.Node.Name), NamesNode: true, Cost: requirement.CostDevices + sum, Key: e.Key(),
+		Message: fmt.Sprintf("add %s to %s", strings.Join(parts, " and "), b.Node.Name),
 	}
 	if len(s.Nodes) > whatif.MaxSwept {
 		// All that reaches the node is in its sandbox, and the new devices reach no other node.
 		c.Fitting = func(ctx context.Context) (whatif.NodeSet, error) {
 			d := s.Q.Draft(c.Edits)
-			return whatif.Sweep(ctx, d.Cluster(e.on.Snapshot, s.Q.Cluster), []*corev1.Node{e.on.Node}, d.Result(ctx))
+			return whatif.Sweep(ctx, d.Cluster(b.Snapshot, s.Q.Cluster), []*corev1.Node{b.Node}, d.Result(ctx))
 		}
 	}
 	return c
-}
-
-// copyFor returns the slices of a new pool on the node with a copy of the device.
-func (like deviceModel) copyFor(b *whatif.Sandbox, name string) []*resourcev1.ResourceSlice {
-	id, device := like.device.ID, like.device.Device.DeepCopy()
-	device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
-	pool := resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}
-	var counters []resourcev1.CounterSet
-	if len(device.ConsumesCounters) > 0 {
-		pool.ResourceSliceCount = 2
-		for _, slice := range like.from.Snapshot.Slices() {
-			if slice.Spec.Driver == id.Driver && slice.Spec.Pool.Name == id.Pool {
-				counters = append(counters, slice.Spec.SharedCounters...)
-			}
-		}
-	}
-	slice := func(name string, devices []resourcev1.Device, counters []resourcev1.CounterSet) *resourcev1.ResourceSlice {
-		return &resourcev1.ResourceSlice{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: resourcev1.ResourceSliceSpec{
-				Driver: id.Driver, NodeName: ptr.To(b.Node.Name), Pool: pool, Devices: devices, SharedCounters: counters,
-			},
-		}
-	}
-	out := []*resourcev1.ResourceSlice{slice(name, []resourcev1.Device{*device}, nil)}
-	if len(device.ConsumesCounters) > 0 {
-		out = append(out, slice(name+"-counters", nil, counters))
-	}
-	return out
 }

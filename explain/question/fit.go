@@ -3,13 +3,10 @@ package question
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -164,7 +161,7 @@ func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (
 // limit says why one more copy does not fit once some are allocated.
 func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, held []resourcev1.AllocationResult) (explain.Reason, error) {
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
-		o.Claims = append(o.Claims, holding(held)...)
+		o.Claims = append(o.Claims, whatif.Hold(held, 1)...)
 	})
 	more := &whatif.Question{Cluster: allocator.NewCluster(s, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
 	answers, err := more.Ask(ctx)
@@ -191,26 +188,3 @@ func foreign(funnels []explain.Funnel, request string) bool {
 	}
 	return !slices.ContainsFunc(funnels[at].Steps[1].Lost, func(l explain.Loss) bool { return !l.OtherDriver })
 }
-
-// holding makes claims that hold allocations.
-func holding(held []resourcev1.AllocationResult) []*resourcev1.ResourceClaim {
-	var out []*resourcev1.ResourceClaim
-	for i := range held {
-		allocation := held[i]
-		allocation.Devices.Results = slices.Clone(allocation.Devices.Results)
-		for j := range allocation.Devices.Results {
-			r := &allocation.Devices.Results[j]
-			if r.ShareID != nil {
-				id := copyID(i, j)
-				r.ShareID = &id
-			}
-		}
-		out = append(out, &resourcev1.ResourceClaim{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("copy %d", i+1)},
-			Status:     resourcev1.ResourceClaimStatus{Allocation: &allocation},
-		})
-	}
-	return out
-}
-
-func copyID(claim, device int) types.UID { return types.UID(fmt.Sprintf("copy-%d-%d", claim, device)) }

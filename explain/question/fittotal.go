@@ -2,7 +2,6 @@ package question
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -177,8 +176,7 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 			return n, err
 		}
 		next[0].Devices.Results = slices.Clone(next[0].Devices.Results)
-		claims := holding(next)
-		claims[0].Name = fmt.Sprintf("copy %d", n+1)
+		claims := whatif.Hold(next, n+1)
 		s = s.With(func(o *inspect.Objects) { o.Claims = append(o.Claims, claims...) })
 	}
 	return maxSharedCopies, nil

@@ -40,7 +40,7 @@ func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, clai
 		if len(set) > 1 && len(out) > 0 {
 			break
 		}
-		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { deallocate(o, set) }), allocator.Options{Like: c})
+		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { whatif.Release(o, refsOf(set)...) }), allocator.Options{Like: c})
 		e, err := podAsIs(ctx, without, pod, opts)
 		if err != nil {
 			return nil, err
@@ -63,16 +63,6 @@ func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Po
 	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
 		return !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == nil
 	})
-}
-
-// deallocate clears the allocations of claims.
-func deallocate(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
-	for i, claim := range o.Claims {
-		if slices.ContainsFunc(claims, func(r *resourcev1.ResourceClaim) bool { return r.Namespace == claim.Namespace && r.Name == claim.Name }) {
-			o.Claims[i] = claim.DeepCopy()
-			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
-		}
-	}
 }
 
 // ownFix describes a release with which the pod fits as e says. cleared are the claims that the scheduler may clear.
@@ -106,4 +96,12 @@ func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.
 	}
 	f.Message = words.OneLine(f.Message)
 	return f
+}
+
+func refsOf(claims []*resourcev1.ResourceClaim) []inspect.ClaimRef {
+	var out []inspect.ClaimRef
+	for _, claim := range claims {
+		out = append(out, inspect.RefOf(claim))
+	}
+	return out
 }

@@ -1,0 +1,147 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What is there hypothetically that is not there: classes, devices and nodes.
+
+// CreateClassesEdit creates device classes that select every device.
+type CreateClassesEdit struct{ Names []string }
+
+// Key names the classes.
+func (e CreateClassesEdit) Key() string { return fmt.Sprintf("create classes %q", e.Names) }
+
+// Apply adds those classes that do not exist.
+func (e CreateClassesEdit) Apply(d *Draft) {
+	d.Change(e.Key(), func(o *inspect.Objects) {
+		for _, name := range e.Names {
+			if !slices.ContainsFunc(o.Classes, func(c *resourcev1.DeviceClass) bool { return c.Name == name }) {
+				o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
+		}
+	})
+}
+
+// AddDevicesEdit publishes copies of devices on a node, untainted and free, each in a pool of its own with counters of
+// its own.
+type AddDevicesEdit struct {
+	Node  string
+	Added []DeviceCopies
+}
+
+// DeviceCopies is a number of copies of a device.
+type DeviceCopies struct {
+	ID     inspect.DeviceID
+	Device *resourcev1.Device
+	// Counters are those of the pool of the device.
+	Counters []resourcev1.CounterSet
+	Count    int
+}
+
+// Key names the node and the devices.
+func (e AddDevicesEdit) Key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "add devices %s", e.Node)
+	for _, a := range e.Added {
+		fmt.Fprintf(&b, " %d %s", a.Count, a.ID)
+	}
+	return b.String()
+}
+
+// Apply adds the slices of the pools.
+func (e AddDevicesEdit) Apply(d *Draft) {
+	d.Change(e.Key(), func(o *inspect.Objects) {
+		number := 0
+		for _, a := range e.Added {
+			for range a.Count {
+				o.Slices = append(o.Slices, a.pool(e.Node, fmt.Sprintf("added-%d.kubectl-dra.dev", number))...)
+				number++
+			}
+		}
+	})
+}
+
+// pool returns the slices of a new pool on a node with one copy of the device.
+func (a DeviceCopies) pool(node, name string) []*resourcev1.ResourceSlice {
+	device := a.Device.DeepCopy()
+	device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
+	pool := resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}
+	if len(device.ConsumesCounters) > 0 {
+		pool.ResourceSliceCount = 2
+	}
+	slice := func(name string, devices []resourcev1.Device, counters []resourcev1.CounterSet) *resourcev1.ResourceSlice {
+		return &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: resourcev1.ResourceSliceSpec{
+				Driver: a.ID.Driver, NodeName: ptr.To(node), Pool: pool, Devices: devices, SharedCounters: counters,
+			},
+		}
+	}
+	out := []*resourcev1.ResourceSlice{slice(name, []resourcev1.Device{*device}, nil)}
+	if len(device.ConsumesCounters) > 0 {
+		out = append(out, slice(name+"-counters", nil, a.Counters))
+	}
+	return out
+}
+
+// CountersOf returns the counter sets that the devices of a pool share.
+func CountersOf(s *inspect.Snapshot, pool inspect.PoolID) []resourcev1.CounterSet {
+	var out []resourcev1.CounterSet
+	for _, slice := range s.Slices() {
+		if inspect.PoolOf(slice) == pool {
+			out = append(out, slice.Spec.SharedCounters...)
+		}
+	}
+	return out
+}
+
+// AddTwin adds to a slice, if the device is of its pool, another device like it.
+func AddTwin(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
+	if inspect.PoolOf(slice) != id.PoolID() {
+		return
+	}
+	for i := range slice.Spec.Devices {
+		if slice.Spec.Devices[i].Name == id.Device {
+			twin := *slice.Spec.Devices[i].DeepCopy()
+			twin.Name = id.Device + "-twin"
+			slice.Spec.Devices = append(slice.Spec.Devices, twin)
+		}
+	}
+}
+
+// AddNode adds a node like another, with the devices of its own pools and nothing taken of them. rename gives what is
+// added its name. Where nodes are assumed because slices name them, only slices are added.
+func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) string) {
+	added := rename(like)
+	at := slices.IndexFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == like })
+	if at < 0 && !assumed {
+		return
+	}
+	if at >= 0 {
+		node := o.Nodes[at].DeepCopy()
+		node.Name = added
+		if _, ok := node.Labels[corev1.LabelHostname]; ok {
+			node.Labels[corev1.LabelHostname] = added
+		}
+		o.Nodes = append(o.Nodes, node)
+	}
+	for _, slice := range slices.Clone(o.Slices) {
+		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like {
+			continue
+		}
+		slice = slice.DeepCopy()
+		slice.Name, slice.Spec.Pool.Name = rename(slice.Name), rename(slice.Spec.Pool.Name)
+		slice.Spec.NodeName = &added
+		o.Slices = append(o.Slices, slice)
+	}
+}

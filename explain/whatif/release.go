@@ -1,0 +1,65 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Devices that are hypothetically free, held or without taints.
+
+// Release takes their allocations from claims. Those that are not among the objects change nothing.
+func Release(o *inspect.Objects, refs ...inspect.ClaimRef) {
+	for i, claim := range o.Claims {
+		if slices.Contains(refs, inspect.RefOf(claim)) {
+			o.Claims[i] = claim.DeepCopy()
+			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
+		}
+	}
+}
+
+// Hold makes claims that hold allocations, for copies of a claim that exist nowhere. They have no namespace and are
+// numbered from first.
+func Hold(held []resourcev1.AllocationResult, first int) []*resourcev1.ResourceClaim {
+	var out []*resourcev1.ResourceClaim
+	for i := range held {
+		allocation := held[i]
+		allocation.Devices.Results = slices.Clone(allocation.Devices.Results)
+		for j := range allocation.Devices.Results {
+			r := &allocation.Devices.Results[j]
+			if r.ShareID != nil {
+				id := types.UID(fmt.Sprintf("copy-%d-%d", i, j))
+				r.ShareID = &id
+			}
+		}
+		out = append(out, &resourcev1.ResourceClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("copy %d", first+i)},
+			Status:     resourcev1.ResourceClaimStatus{Allocation: &allocation},
+		})
+	}
+	return out
+}
+
+// SettleTaints writes the taints that a snapshot has in effect into the slices and drops the DeviceTaintRules, so that
+// the taints of single devices can be taken away.
+func SettleTaints(o *inspect.Objects, s *inspect.Snapshot) {
+	o.Slices, o.TaintRules = slices.Clone(s.Slices()), nil
+}
+
+// Untaint takes the taints off a device, once they are settled.
+func Untaint(o *inspect.Objects, id inspect.DeviceID) {
+	for i, slice := range o.Slices {
+		for d := range slice.Spec.Devices {
+			if inspect.DeviceIDOf(slice, d) == id {
+				slice = slice.DeepCopy()
+				slice.Spec.Devices[d].Taints = nil
+				o.Slices[i] = slice
+			}
+		}
+	}
+}
