@@ -53,6 +53,9 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	case a.Unsuitable != nil:
 		d.general = []explain.Reason{*a.Unsuitable}
 		return d, nil
+	case a.Refusal != nil:
+		d.general = []explain.Reason{*a.Refusal}
+		return d, nil
 	case a.Abort != nil:
 		d.general = []explain.Reason{AbortReason(a.Abort)}
 		return d, nil

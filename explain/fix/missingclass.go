@@ -86,8 +86,7 @@ func (s *search) classes() {
 		Kind: explain.CreateClass, Edits: []whatif.Edit{creating}, Cost: requirement.CostCreate, Key: creating.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", name),
 		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node could be looked at before, so all are asked
-			cluster, claims := s.Q.Real(ctx, []whatif.Edit{creating})
-			return whatif.Sweep(ctx, cluster, s.Nodes, claims)
+			return s.Q.Real(ctx, []whatif.Edit{creating}).Sweep(ctx, s.Nodes)
 		},
 	})
 }

@@ -45,7 +45,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	if len(other) == 0 {
 		return nil
 	}
-	fitting, err := whatif.Sweep(ctx, q.Cluster.WithStepLimit(whatif.ProbeSteps), other, q.Claims)
+	fitting, err := q.AsIs(ctx, nil).Sweep(ctx, other)
 	if err != nil || fitting.Len() == 0 {
 		return err
 	}

@@ -201,8 +201,8 @@ func (m *selectorRepair) change(ctx context.Context) requirement.Change {
 
 // ask puts the question with the change made to every node. abort is the first error that there still is.
 func (m *selectorRepair) ask(ctx context.Context, c *requirement.Change) (whatif.NodeSet, *allocator.AbortError, error) {
-	cluster, claims := m.Q.Real(ctx, c.Edits)
-	kinds, err := cluster.Sweep(ctx, m.Nodes, claims)
+	world := m.Q.Real(ctx, c.Edits)
+	kinds, err := world.Cluster.Sweep(ctx, m.Nodes, world.Claims)
 	out := whatif.NodeSet{Nodes: m.Nodes}
 	for i := range kinds {
 		if kinds[i].Abort != nil {

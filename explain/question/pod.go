@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -101,7 +102,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	}
 	q := &whatif.Question{
 		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,
-		Unsuitable: unsuitable, Own: map[inspect.ClaimRef]bool{},
+		Unsuitable: unsuitable, Own: map[inspect.ClaimRef]bool{}, Pod: pod, Filters: requirement.Filters(),
 	}
 	for _, claim := range claims.allocated {
 		q.Own[inspect.RefOf(claim)] = true

@@ -47,6 +47,9 @@ type Kind struct {
 	Importance int
 	// OfOthers: what it is about belongs to somebody else.
 	OfOthers bool
+	// filter, if not nil, is the check of the scheduler that the kind is about, where that is not the allocation of
+	// devices.
+	filter whatif.Filter
 	// list finds the requirements of the kind on a node, in a fixed order.
 	list func(ctx context.Context, s *site) []Relaxable
 }
@@ -56,6 +59,17 @@ type Kind struct {
 var Kinds = []Kind{
 	countersKind, classTermKind, poolKind, featureKind, taintKind, heldKind, capacityKind, termKind, constraintKind,
 	countKind, requestKind,
+}
+
+// Filters are the checks of nodes besides the allocation of devices that kinds are about.
+func Filters() []whatif.Filter {
+	var out []whatif.Filter
+	for i := range Kinds {
+		if f := Kinds[i].filter; f != nil {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Listed is a requirement with what its kind says of it.

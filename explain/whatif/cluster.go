@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -90,7 +89,7 @@ func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) (inspect.No
 	if err != nil || node != "" || !OnlySpecEdits(edits) {
 		return node, err
 	}
-	fitting, err := c.fitting(ctx, c.Q.Cluster.WithStepLimit(ProbeSteps), edits)
+	fitting, err := c.fitting(ctx, edits)
 	if err != nil {
 		return "", err
 	}
@@ -107,14 +106,13 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.No
 		}
 		return "", nil
 	}
-	claims := c.Q.Draft(edits).Result(ctx)
-	cluster := c.Q.Cluster.WithStepLimit(ProbeSteps)
+	w := c.Q.AsIs(ctx, edits)
 	for _, n := range c.Near {
 		node, ok := c.Q.Cluster.Snapshot().Node(n.Name)
 		if !ok {
 			continue
 		}
-		if o, err := c.Q.whatIf(ctx, cluster, node, claims); err != nil || o == Fits {
+		if o, err := c.Q.whatIf(ctx, w, node); err != nil || o == Fits {
 			return n.Name, err
 		}
 	}
@@ -124,10 +122,10 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.No
 // fitting returns the nodes on which the claims can be allocated with the edits made to them. Nodes that look alike to
 // the question look alike also when it is put differently, as long as it is about the same fields of devices; so one
 // of them is asked.
-func (c *ClusterSandbox) fitting(ctx context.Context, cluster *allocator.Cluster, edits []Edit) (NodeSet, error) {
-	claims := c.Q.Draft(edits).Result(ctx)
-	if c.Q.Answers == nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
-		return Sweep(ctx, cluster, c.Nodes, claims)
+func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, error) {
+	w := c.Q.AsIs(ctx, edits)
+	if c.Q.Answers == nil || len(c.Q.Filters) > 0 || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
+		return w.Sweep(ctx, c.Nodes)
 	}
 	out := NodeSet{Nodes: c.Q.Nodes}
 	if c.Q.Exhausted() {
@@ -140,7 +138,7 @@ func (c *ClusterSandbox) fitting(ctx context.Context, cluster *allocator.Cluster
 			return nil // refused
 		}
 		var err error
-		outcomes[i], steps[i], err = OutcomeOf(ctx, cluster, c.Q.Nodes[a.Nodes[0]], claims)
+		outcomes[i], steps[i], err = w.Outcome(ctx, c.Q.Nodes[a.Nodes[0]])
 		return err
 	})
 	for _, n := range steps {
@@ -159,7 +157,7 @@ func (c *ClusterSandbox) fitting(ctx context.Context, cluster *allocator.Cluster
 // cluster, and one more.
 func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) (NodeSet, error) {
 	if OnlySpecEdits(edits) {
-		return c.fitting(ctx, c.Q.Cluster.WithStepLimit(ProbeSteps), edits)
+		return c.fitting(ctx, edits)
 	}
 	nodes := c.Nodes
 	if len(nodes) > MaxSwept {
@@ -168,16 +166,19 @@ func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more ins
 			nodes = append(nodes, node)
 		}
 	}
-	cluster, claims := c.Q.Real(ctx, edits)
-	return Sweep(ctx, cluster, nodes, claims)
+	return c.Q.Real(ctx, edits).Sweep(ctx, nodes)
 }
 
-// Real makes the edits in the whole snapshot, and classes change for all who use them. It returns the cluster and the
-// claims that are then asked for.
-func (q *Question) Real(ctx context.Context, edits []Edit) (*allocator.Cluster, []*resourcev1.ResourceClaim) {
+// AsIs makes edits that are about claims only, and leaves the cluster as it is.
+func (q *Question) AsIs(ctx context.Context, edits []Edit) *World {
+	return q.Draft(edits).world(ctx, q.Cluster.WithStepLimit(ProbeSteps))
+}
+
+// Real makes the edits in the whole snapshot, where classes change for all who use them.
+func (q *Question) Real(ctx context.Context, edits []Edit) *World {
 	d := q.Draft(edits)
 	d.changeClasses(ctx)
-	return d.Cluster(q.Cluster.Snapshot(), q.Cluster), d.Result(ctx)
+	return d.world(ctx, d.Cluster(q.Cluster.Snapshot(), q.Cluster))
 }
 
 // NodeSet is some of the nodes: lists of their indices, each ascending.
@@ -186,6 +187,7 @@ type NodeSet struct {
 	Lists [][]int
 }
 
+// Len is the number of the nodes.
 func (n NodeSet) Len() int {
 	sum := 0
 	for _, list := range n.Lists {
@@ -207,16 +209,4 @@ func (n NodeSet) Contains(name inspect.NodeName) bool {
 	return slices.ContainsFunc(n.Lists, func(list []int) bool {
 		return slices.ContainsFunc(list, func(i int) bool { return n.Nodes[i].Name == string(name) })
 	})
-}
-
-// Sweep returns the nodes on which the claims can be allocated.
-func Sweep(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (NodeSet, error) {
-	kinds, err := c.Sweep(ctx, nodes, claims)
-	out := NodeSet{Nodes: nodes}
-	for i := range kinds {
-		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
-			out.Lists = append(out.Lists, kinds[i].Nodes)
-		}
-	}
-	return out, err
 }

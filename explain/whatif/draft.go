@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -27,6 +28,7 @@ type Draft struct {
 	constraints map[constraintRef][]string     // what they are about; nil drops them
 	requests    map[RequestRef]bool            // to be dropped
 
+	pod      *corev1.Pod // that of the question, or a changed copy
 	released map[inspect.ClaimRef]bool
 	gates    map[inspect.Gate]bool
 	changes  map[string]func(*inspect.Objects) // by what they change
@@ -37,15 +39,15 @@ type constraintRef struct{ claim, constraint int }
 
 // Draft makes the edits of the first of the claims from a template to the others too.
 func (q *Question) Draft(edits []Edit) *Draft {
-	d := &Draft{q: q, claims: q.Claims}
+	d := &Draft{q: q, claims: q.Claims, pod: q.Pod}
 	for _, e := range q.forSameTemplate(edits) {
 		e.Apply(d)
 	}
 	return d
 }
 
-// claim returns a claim of the question that may be written to.
-func (d *Draft) claim(i int) *resourcev1.ResourceClaim {
+// Claim returns a claim of the question that may be written to.
+func (d *Draft) Claim(i int) *resourcev1.ResourceClaim {
 	if d.claims[i] == d.q.Claims[i] {
 		d.claims = slices.Clone(d.claims)
 		d.claims[i] = d.claims[i].DeepCopy()
@@ -53,9 +55,22 @@ func (d *Draft) claim(i int) *resourcev1.ResourceClaim {
 	return d.claims[i]
 }
 
-// fields returns the fields of a request, which may be written to.
-func (d *Draft) fields(at RequestRef) RequestFields {
-	d.claim(at.Claim)
+// Pod returns the pod of the question, which may be written to. It is nil when the question is about a claim.
+func (d *Draft) Pod() *corev1.Pod {
+	if d.pod != nil && d.pod == d.q.Pod {
+		d.pod = d.pod.DeepCopy()
+	}
+	return d.pod
+}
+
+// world puts together what the edits make of the question, in a cluster in which they are made.
+func (d *Draft) world(ctx context.Context, c *allocator.Cluster) *World {
+	return &World{Cluster: c, Claims: d.Result(ctx), Pod: d.pod, filters: d.q.Filters}
+}
+
+// Fields returns the fields of a request, which may be written to.
+func (d *Draft) Fields(at RequestRef) RequestFields {
+	d.Claim(at.Claim)
 	return FieldsOf(d.claims, at)
 }
 
@@ -124,7 +139,7 @@ func (d *Draft) Change(key string, change func(*inspect.Objects)) {
 // whose terms change, the request gets those that are kept as its own.
 func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
 	for key, terms := range d.terms {
-		selectors := *d.fields(key.At).Selectors
+		selectors := *d.Fields(key.At).Selectors
 		selectors[key.Index].CEL = rewrite(ctx, d.q, selectors[key.Index].CEL, terms)
 	}
 	spelled := map[RequestRef]bool{}
@@ -136,7 +151,7 @@ func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
 	}
 	for _, at := range d.q.RequestRefs() {
 		if slices.ContainsFunc(*FieldsOf(d.claims, at).Selectors, dropped) {
-			selectors := d.fields(at).Selectors
+			selectors := d.Fields(at).Selectors
 			*selectors = slices.DeleteFunc(*selectors, dropped)
 		}
 	}
@@ -149,7 +164,7 @@ func dropped(s resourcev1.DeviceSelector) bool { return s.CEL == nil }
 // spellOutClass replaces the class of a request by one that selects everything and puts those terms of
 // the class that are kept before the request's own selectors.
 func (d *Draft) spellOutClass(ctx context.Context, at RequestRef) {
-	f := d.fields(at)
+	f := d.Fields(at)
 	class, ok := d.q.Cluster.Snapshot().Class(*f.Class)
 	if !ok {
 		return
@@ -169,17 +184,17 @@ func (d *Draft) spellOutClass(ctx context.Context, at RequestRef) {
 func (d *Draft) remove() {
 	for key, requests := range d.constraints {
 		if requests != nil {
-			d.claim(key.claim).Spec.Devices.Constraints[key.constraint].Requests = requests
+			d.Claim(key.claim).Spec.Devices.Constraints[key.constraint].Requests = requests
 		}
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(d.constraints), constraintRef.reversed) {
 		if d.constraints[key] == nil {
-			devices := &d.claim(key.claim).Spec.Devices
+			devices := &d.Claim(key.claim).Spec.Devices
 			devices.Constraints = slices.Delete(devices.Constraints, key.constraint, key.constraint+1)
 		}
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(d.requests), reversedRequests) {
-		devices := &d.claim(at.Claim).Spec.Devices
+		devices := &d.Claim(at.Claim).Spec.Devices
 		devices.Requests = slices.Delete(devices.Requests, at.Request, at.Request+1)
 	}
 }

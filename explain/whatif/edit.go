@@ -26,17 +26,24 @@ type ClaimEdit interface {
 	Edit
 	// Target is the request that is changed, or another one of its claim.
 	Target() RequestRef
-	// of is the same edit of another claim, which was made from the same template.
-	of(claim int) Edit
+	// Of is the same edit of another claim, which was made from the same template.
+	Of(claim int) Edit
 }
 
 // SpecEdit is an edit of a claim that its owner can make: it can be written down as a patch, and tried without
 // changing anything but the claims.
 type SpecEdit interface {
 	ClaimEdit
-	// patch writes the operations for fields of requests. Selectors, and what is removed from lists, are written
+	// Patch writes the operations for fields of requests. Selectors, and what is removed from lists, are written
 	// by the patch itself, because all edits of a list have to be known for that.
-	patch(p *patch)
+	Patch(p *Patch)
+}
+
+// PodEdit is an edit of the pod that asks.
+type PodEdit interface {
+	Edit
+	// PatchPod writes the operations on the pod.
+	PatchPod(p *Patch)
 }
 
 // readsOthers is implemented by edits that make a claim depend on other fields of devices than before, so that
@@ -87,22 +94,22 @@ type CountEdit struct {
 
 func (e CountEdit) Key() string             { return fmt.Sprint("count ", e.At) }
 func (e CountEdit) Target() RequestRef      { return e.At }
-func (e CountEdit) of(claim int) Edit       { e.At.Claim = claim; return e }
+func (e CountEdit) Of(claim int) Edit       { e.At.Claim = claim; return e }
 func (e CountEdit) feasible(*Question) bool { return true } // of a generated claim it follows from the containers
 
 func (e CountEdit) Apply(d *Draft) {
-	f := d.fields(e.At)
+	f := d.Fields(e.At)
 	*f.Mode, *f.Count = resourcev1.DeviceAllocationModeExactCount, e.Count
 }
 
-func (e CountEdit) patch(p *patch) {
-	path := p.request(e.At)
+func (e CountEdit) Patch(p *Patch) {
+	path := p.RequestPath(e.At)
 	if *FieldsOf(p.q.Claims, e.At).Mode != resourcev1.DeviceAllocationModeExactCount {
-		p.add("replace", path+"/allocationMode", string(resourcev1.DeviceAllocationModeExactCount))
-		p.add("add", path+"/count", e.Count)
+		p.Add("replace", path+"/allocationMode", string(resourcev1.DeviceAllocationModeExactCount))
+		p.Add("add", path+"/count", e.Count)
 		return
 	}
-	p.add("replace", path+"/count", e.Count)
+	p.Add("replace", path+"/count", e.Count)
 }
 
 // TermEdit replaces a term of a selector of a request, or drops it.
@@ -114,10 +121,10 @@ type TermEdit struct {
 
 func (e TermEdit) Key() string         { return fmt.Sprint("term ", e.SelectorRef, e.Term) }
 func (e TermEdit) Target() RequestRef  { return e.At }
-func (e TermEdit) of(claim int) Edit   { e.At.Claim = claim; return e }
+func (e TermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e TermEdit) admitsOtherDevices() {}
 func (e TermEdit) Apply(d *Draft)      { d.replaceTerm(e.SelectorRef, e.Term, e.Expression) }
-func (e TermEdit) patch(*patch)        {}
+func (e TermEdit) Patch(*Patch)        {}
 
 // ClassTermEdit replaces a term of a selector of the class of a request, or drops it. On one node that is tried for
 // the request alone; in the whole snapshot the class is changed, for all who use it.
@@ -129,7 +136,7 @@ type ClassTermEdit struct {
 
 func (e ClassTermEdit) Key() string         { return fmt.Sprint("class term ", e.SelectorRef, e.Term) }
 func (e ClassTermEdit) Target() RequestRef  { return e.At }
-func (e ClassTermEdit) of(claim int) Edit   { e.At.Claim = claim; return e }
+func (e ClassTermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e ClassTermEdit) admitsOtherDevices() {}
 func (e ClassTermEdit) Apply(d *Draft)      { d.replaceClassTerm(e.SelectorRef, e.Term, e.Expression) }
 
@@ -141,9 +148,9 @@ type ConstraintEdit struct {
 
 func (e ConstraintEdit) Key() string        { return fmt.Sprint("constraint ", e.Claim, e.Constraint) }
 func (e ConstraintEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} }
-func (e ConstraintEdit) of(claim int) Edit  { e.Claim = claim; return e }
+func (e ConstraintEdit) Of(claim int) Edit  { e.Claim = claim; return e }
 func (e ConstraintEdit) Apply(d *Draft)     { d.changeConstraint(e.Claim, e.Constraint, e.Requests) }
-func (e ConstraintEdit) patch(*patch)       {}
+func (e ConstraintEdit) Patch(*Patch)       {}
 
 // AttributeEdit makes a constraint match another attribute.
 type AttributeEdit struct {
@@ -153,15 +160,15 @@ type AttributeEdit struct {
 
 func (e AttributeEdit) Key() string        { return fmt.Sprint("attribute ", e.Claim, e.Constraint) }
 func (e AttributeEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} }
-func (e AttributeEdit) of(claim int) Edit  { e.Claim = claim; return e }
+func (e AttributeEdit) Of(claim int) Edit  { e.Claim = claim; return e }
 func (e AttributeEdit) readsOtherFields()  {}
 
 func (e AttributeEdit) Apply(d *Draft) {
-	d.claim(e.Claim).Spec.Devices.Constraints[e.Constraint].MatchAttribute = &e.Attribute
+	d.Claim(e.Claim).Spec.Devices.Constraints[e.Constraint].MatchAttribute = &e.Attribute
 }
 
-func (e AttributeEdit) patch(p *patch) {
-	p.add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.Constraint), string(e.Attribute))
+func (e AttributeEdit) Patch(p *Patch) {
+	p.Add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.Constraint), string(e.Attribute))
 }
 
 // CapacityEdit asks for another amount of a capacity, or for none.
@@ -175,10 +182,10 @@ func (e CapacityEdit) Key() string {
 	return fmt.Sprint("capacity ", e.At, e.Capacity, e.Amount == nil)
 }
 func (e CapacityEdit) Target() RequestRef { return e.At }
-func (e CapacityEdit) of(claim int) Edit  { e.At.Claim = claim; return e }
+func (e CapacityEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
 
 func (e CapacityEdit) Apply(d *Draft) {
-	f := d.fields(e.At)
+	f := d.Fields(e.At)
 	if e.Amount != nil {
 		(*f.Capacity).Requests[e.Capacity] = *e.Amount
 		return
@@ -189,13 +196,13 @@ func (e CapacityEdit) Apply(d *Draft) {
 	}
 }
 
-func (e CapacityEdit) patch(p *patch) {
-	path := p.request(e.At) + "/capacity/requests/" + escape(string(e.Capacity))
+func (e CapacityEdit) Patch(p *Patch) {
+	path := p.RequestPath(e.At) + "/capacity/requests/" + escape(string(e.Capacity))
 	if e.Amount == nil {
-		p.add("remove", path, nil)
+		p.Add("remove", path, nil)
 		return
 	}
-	p.add("replace", path, e.Amount.String())
+	p.Add("replace", path, e.Amount.String())
 }
 
 // TolerationEdit adds a toleration to a request.
@@ -208,7 +215,7 @@ func (e TolerationEdit) Key() string {
 	return fmt.Sprint("toleration ", e.At, e.Toleration.Key, " ", e.Toleration.Effect)
 }
 func (e TolerationEdit) Target() RequestRef { return e.At }
-func (e TolerationEdit) of(claim int) Edit  { e.At.Claim = claim; return e }
+func (e TolerationEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
 
 // feasible: who tolerates a fence gets a device that another claim holds.
 func (e TolerationEdit) feasible(q *Question) bool {
@@ -216,18 +223,18 @@ func (e TolerationEdit) feasible(q *Question) bool {
 }
 
 func (e TolerationEdit) Apply(d *Draft) {
-	f := d.fields(e.At)
+	f := d.Fields(e.At)
 	*f.Tolerations = append(*f.Tolerations, e.Toleration)
 }
 
-func (e TolerationEdit) patch(p *patch) {
-	path := p.request(e.At) + "/tolerations"
+func (e TolerationEdit) Patch(p *Patch) {
+	path := p.RequestPath(e.At) + "/tolerations"
 	value := tolerationValue(&e.Toleration)
 	if len(*FieldsOf(p.q.Claims, e.At).Tolerations) > 0 || p.tolerated[e.At] {
-		p.add("add", path+"/-", value)
+		p.Add("add", path+"/-", value)
 		return
 	}
-	p.add("add", path, []any{value})
+	p.Add("add", path, []any{value})
 	if p.tolerated == nil {
 		p.tolerated = map[RequestRef]bool{}
 	}
@@ -242,13 +249,13 @@ type ClassEdit struct {
 
 func (e ClassEdit) Key() string         { return fmt.Sprint("class ", e.At) }
 func (e ClassEdit) Target() RequestRef  { return e.At }
-func (e ClassEdit) of(claim int) Edit   { e.At.Claim = claim; return e }
+func (e ClassEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e ClassEdit) readsOtherFields()   {}
 func (e ClassEdit) admitsOtherDevices() {}
-func (e ClassEdit) Apply(d *Draft)      { *d.fields(e.At).Class = e.Class }
+func (e ClassEdit) Apply(d *Draft)      { *d.Fields(e.At).Class = e.Class }
 
-func (e ClassEdit) patch(p *patch) {
-	p.add("replace", p.request(e.At)+"/deviceClassName", e.Class)
+func (e ClassEdit) Patch(p *Patch) {
+	p.Add("replace", p.RequestPath(e.At)+"/deviceClassName", e.Class)
 }
 
 // RequestEdit drops a request.
@@ -256,9 +263,9 @@ type RequestEdit struct{ At RequestRef }
 
 func (e RequestEdit) Key() string        { return fmt.Sprint("request ", e.At) }
 func (e RequestEdit) Target() RequestRef { return e.At }
-func (e RequestEdit) of(claim int) Edit  { e.At.Claim = claim; return e }
+func (e RequestEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
 func (e RequestEdit) Apply(d *Draft)     { d.dropRequest(e.At) }
-func (e RequestEdit) patch(*patch)       {}
+func (e RequestEdit) Patch(*Patch)       {}
 
 // ReleaseEdit takes the devices from a claim.
 type ReleaseEdit struct{ Claim inspect.ClaimRef }

@@ -13,20 +13,21 @@ import (
 )
 
 // PatchOf writes the edits as RFC 6902 operations on the subject. Removals from a list come from the back, so that
-// the indices stay true. There are none for a pod, because its claims are other objects.
+// the indices stay true. For a pod there are only those of edits of the pod
+// itself, because its claims are other objects.
 func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOperation {
 	root := "/spec"
 	switch q.Subject.Kind {
 	case "Pod":
-		return nil
+		return patchOfPod(edits)
 	case "ResourceClaimTemplate":
 		root = "/spec/spec"
 	}
-	p := &patch{q: q, root: root + "/devices"}
+	p := &Patch{q: q, root: root + "/devices"}
 	lists := &Draft{q: q, claims: q.Claims}
 	for _, e := range edits {
 		if s, ok := e.(SpecEdit); ok {
-			s.patch(p)
+			s.Patch(p)
 			s.Apply(lists)
 		}
 	}
@@ -35,20 +36,32 @@ func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOper
 	return p.operations
 }
 
-// patch collects operations.
-type patch struct {
+// patchOfPod writes the edits of the pod itself.
+func patchOfPod(edits []Edit) []explain.PatchOperation {
+	p := &Patch{}
+	for _, e := range edits {
+		if pod, ok := e.(PodEdit); ok {
+			pod.PatchPod(p)
+		}
+	}
+	return p.operations
+}
+
+// Patch collects operations of a JSON patch (RFC 6902).
+type Patch struct {
 	q          *Question
 	root       string
 	operations []explain.PatchOperation
 	tolerated  map[RequestRef]bool // has tolerations by now
 }
 
-func (p *patch) add(op, path string, value any) {
+// Add adds an operation. The value is nil for "remove".
+func (p *Patch) Add(op, path string, value any) {
 	p.operations = append(p.operations, explain.PatchOperation{Op: op, Path: path, Value: value})
 }
 
-// request returns the path of a request or subrequest.
-func (p *patch) request(at RequestRef) string {
+// RequestPath returns the path of a request or subrequest.
+func (p *Patch) RequestPath(at RequestRef) string {
 	path := fmt.Sprintf("%s/requests/%d", p.root, at.Request)
 	if at.Sub >= 0 {
 		return fmt.Sprintf("%s/firstAvailable/%d", path, at.Sub)
@@ -72,7 +85,7 @@ func tolerationValue(t *resourcev1.DeviceToleration) map[string]any {
 }
 
 // selectors writes changed selectors, and removes those of which nothing is left.
-func (p *patch) selectors(ctx context.Context, changed map[SelectorRef]map[int]string) {
+func (p *Patch) selectors(ctx context.Context, changed map[SelectorRef]map[int]string) {
 	keys := slices.SortedFunc(maps.Keys(changed), func(a, b SelectorRef) int {
 		if a.At != b.At {
 			return compareRequestRefs(a.At, b.At)
@@ -81,26 +94,26 @@ func (p *patch) selectors(ctx context.Context, changed map[SelectorRef]map[int]s
 	})
 	for _, key := range keys {
 		old := (*FieldsOf(p.q.Claims, key.At).Selectors)[key.Index].CEL
-		path := fmt.Sprintf("%s/selectors/%d", p.request(key.At), key.Index)
+		path := fmt.Sprintf("%s/selectors/%d", p.RequestPath(key.At), key.Index)
 		if cel := rewrite(ctx, p.q, old, changed[key]); cel != nil {
-			p.add("replace", path+"/cel/expression", cel.Expression)
+			p.Add("replace", path+"/cel/expression", cel.Expression)
 			continue
 		}
-		p.add("remove", path, nil)
+		p.Add("remove", path, nil)
 	}
 }
 
 // removals writes what happens to constraints and requests.
-func (p *patch) removals(lists *Draft) {
+func (p *Patch) removals(lists *Draft) {
 	for _, key := range slices.SortedFunc(maps.Keys(lists.constraints), constraintRef.reversed) {
 		path := fmt.Sprintf("%s/constraints/%d", p.root, key.constraint)
 		if requests := lists.constraints[key]; requests != nil {
-			p.add("add", path+"/requests", requests)
+			p.Add("add", path+"/requests", requests)
 			continue
 		}
-		p.add("remove", path, nil)
+		p.Add("remove", path, nil)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(lists.requests), reversedRequests) {
-		p.add("remove", fmt.Sprintf("%s/requests/%d", p.root, at.Request), nil)
+		p.Add("remove", fmt.Sprintf("%s/requests/%d", p.root, at.Request), nil)
 	}
 }

@@ -24,6 +24,10 @@ type Question struct {
 	Own map[inspect.ClaimRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
+	// Pod is the pod that asks, if the question is about one, and Filters check whether it can run on a node that has
+	// devices for it.
+	Pod     *corev1.Pod
+	Filters []Filter
 	// PerNode, if not nil, adds a claim that depends on the node.
 	PerNode ClaimPerNode
 	// Subject decides how paths and patches are spelled.
@@ -52,12 +56,15 @@ type Answer struct {
 	// Nodes are indices into the nodes of the question, ascending. The slice may be shared.
 	Nodes      []int
 	Unsuitable *explain.Reason
-	Result     *allocator.Result
-	Abort      *allocator.AbortError
+	// Refusal is why a filter refuses nodes that have the devices, or nil.
+	Refusal *explain.Reason
+	Result  *allocator.Result
+	Abort   *allocator.AbortError
 }
 
+// Allocatable reports whether the nodes have the devices, and nothing else refuses them.
 func (a *Answer) Allocatable() bool {
-	return a.Result != nil && a.Result.Outcome == allocator.Allocated
+	return a.Refusal == nil && a.Result != nil && a.Result.Outcome == allocator.Allocated
 }
 
 // Ask decides the question on every node. The answers are in the order of their first node.
@@ -87,11 +94,35 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 					a.Nodes[i] = variant.nodes[n]
 				}
 			}
-			answers = append(answers, a)
+			answers = append(answers, variant.q.filtered(a, q.Nodes)...)
 		}
 	}
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
 	return answers, nil
+}
+
+// filtered splits an answer by what the filters say of its nodes.
+func (q *Question) filtered(a Answer, nodes []*corev1.Node) []Answer {
+	if len(q.Filters) == 0 || !a.Allocatable() {
+		return []Answer{a}
+	}
+	w := &World{Cluster: q.Cluster, Pod: q.Pod, filters: q.Filters}
+	var out []Answer
+	index := map[string]int{}
+	for _, n := range a.Nodes {
+		key, refusal := "", w.refusal(nodes[n])
+		if refusal != nil {
+			key = string(refusal.Code) + " " + refusal.Key
+		}
+		at, ok := index[key]
+		if !ok {
+			at = len(out)
+			index[key] = at
+			out = append(out, Answer{Q: a.Q, Result: a.Result, Refusal: refusal})
+		}
+		out[at].Nodes = append(out[at].Nodes, n)
+	}
+	return out
 }
 
 // misfits are nodes that the pod cannot use for the same reason.

@@ -3,7 +3,6 @@ package whatif
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -81,11 +80,25 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 		}
 	}
 	slices.SortFunc(b.Holders, CompareRefs)
+	if len(q.Filters) > 0 {
+		objects.Pods = podsOn(s, node)
+	}
 	// The slices carry the taints of DeviceTaintRules already, so the rules stay out.
 	b.Snapshot = inspect.New(objects, inspect.Config{
 		Revision: s.Revision(), Time: s.Time(), Features: s.Features(), ServerVersion: s.ServerVersion(),
 	})
 	return b
+}
+
+// podsOn are the pods that were put on a node.
+func podsOn(s *inspect.Snapshot, node *corev1.Node) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == node.Name {
+			out = append(out, pod)
+		}
+	}
+	return out
 }
 
 func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSlice) {
@@ -120,20 +133,15 @@ func (b *Sandbox) RequestsExamined(ctx context.Context) ([]allocator.ExaminedReq
 	return exam.Requests, nil
 }
 
-// Outcome is how a what-if question ended.
-type Outcome int
-
-const (
-	Refused   Outcome = iota // proved impossible
-	Fits                     // the scheduler would find devices
-	Aborted                  // the scheduler would give up with an error
-	Undecided                // not known: never counted as a proof
-)
-
 // Try asks for the claims on the node with the edits made.
 func (b *Sandbox) Try(ctx context.Context, edits []Edit) (Outcome, error) {
+	return b.Q.whatIf(ctx, b.World(ctx, edits), b.Node)
+}
+
+// World is the question with the edits made, in the surroundings of the node.
+func (b *Sandbox) World(ctx context.Context, edits []Edit) *World {
 	d := b.Q.Draft(edits)
-	return b.Q.whatIf(ctx, b.Cluster(d), b.Node, d.Result(ctx))
+	return d.world(ctx, b.Cluster(d))
 }
 
 // Cluster returns the cluster that a draft makes of the surroundings of the node.
@@ -162,30 +170,13 @@ const maxSteps = 1_000_000
 func (q *Question) Exhausted() bool { return q.Spent > maxSteps }
 
 // whatIf asks another question about a node, as long as there are steps to spend.
-func (q *Question) whatIf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, error) {
+func (q *Question) whatIf(ctx context.Context, w *World, node *corev1.Node) (Outcome, error) {
 	if q.Exhausted() {
 		return Undecided, nil
 	}
-	o, steps, err := OutcomeOf(ctx, c, node, claims)
+	o, steps, err := w.Outcome(ctx, node)
 	q.Spent += steps
 	return o, err
-}
-
-// OutcomeOf asks whether the claims can be allocated on the node, and tells the steps that took.
-func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, claims []*resourcev1.ResourceClaim) (Outcome, int64, error) {
-	result, err := c.Allocate(ctx, node, claims, nil)
-	var abort *allocator.AbortError
-	switch {
-	case errors.As(err, &abort):
-		return Aborted, 0, nil
-	case err != nil:
-		return Undecided, 0, err
-	case result.Outcome == allocator.Allocated:
-		return Fits, result.Steps, nil
-	case result.Outcome == allocator.Unsatisfiable:
-		return Refused, result.Steps, nil
-	}
-	return Undecided, result.Steps, nil
 }
 
 // ProbeSteps bounds the searches that only serve to describe a conflict better.

@@ -45,7 +45,7 @@ func (q *Question) forSameTemplate(edits []Edit) []Edit {
 		}
 		for _, other := range q.sameTemplate(c.Target().Claim) {
 			if other != c.Target().Claim {
-				out = append(out, c.of(other))
+				out = append(out, c.Of(other))
 			}
 		}
 	}
