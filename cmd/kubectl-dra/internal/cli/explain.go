@@ -5,9 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -77,25 +74,13 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	var answers []*explain.Explanation
 	for _, subject := range subjects {
-		e, err := explainObject(ctx, cluster, subject, question.Options{Node: o.node})
+		e, err := question.Object(ctx, cluster, subject, question.Options{Node: o.node})
 		if err != nil {
 			return err
 		}
 		answers = append(answers, e)
 	}
 	return printExplanations(o, answers)
-}
-
-func explainObject(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts question.Options) (*explain.Explanation, error) {
-	switch subject := subject.(type) {
-	case *corev1.Pod:
-		return question.PodObject(ctx, c, subject, opts)
-	case *resourcev1.ResourceClaimTemplate:
-		return question.TemplateObject(ctx, c, subject, opts)
-	case *resourcev1.ResourceClaim:
-		return question.ClaimObject(ctx, c, subject, opts)
-	}
-	return nil, fmt.Errorf("explaining %s: nothing is known of a %T", subject.GetName(), subject)
 }
 
 // printExplanations prints the answers and turns the worst of them into the exit code.

@@ -68,7 +68,7 @@ func answersOf(t *testing.T, s *inspect.Snapshot) []string {
 	subjects := subjectsOf(s)
 	out := make([]string, len(subjects))
 	err := allocator.Parallel(len(subjects), func(i int) error {
-		e, err := explainObject(context.Background(), cluster, subjects[i], question.Options{})
+		e, err := question.Object(context.Background(), cluster, subjects[i], question.Options{})
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func shapesOf(t *testing.T, s *inspect.Snapshot) [][]string {
 	var shapes [][]string
 	for _, subject := range subjectsOf(s) {
 		shape := []string{kindName(subject)}
-		e, err := explainObject(context.Background(), cluster, subject, question.Options{})
+		e, err := question.Object(context.Background(), cluster, subject, question.Options{})
 		if err != nil {
 			shapes = append(shapes, append(shape, "error"))
 			continue
