@@ -8,7 +8,7 @@ import (
 
 // Bounds on a problem as a whole. Each looks at a relaxed problem, in which only some of the conditions
 // hold; if even that has no solution, there is none. A bound must not hide an error that the search
-// would meet, so they are only asked when no pair is poison, except the first.
+// would meet, so they are only asked when no pair may abort, except the first.
 //
 //   - starved: a request has too few fit candidates, and no error can be met up to it.
 //   - matching: requests compete for devices that only one can have (Hall's theorem).
@@ -16,12 +16,12 @@ import (
 //   - match: for no value are there enough devices that have it, or not for so many twins.
 //   - counters: of the devices on a counter set only so many can be had at a time.
 
-// hopeless reports whether a bound proves that there is no solution.
-func (w *walk) hopeless(t *table) bool {
+// infeasible reports whether a bound proves that there is no solution.
+func (w *walk) infeasible(t *table) bool {
 	if w.starves(t) {
 		return true
 	}
-	if t.poisoned || !t.orderly {
+	if t.someMayAbort || !t.orderly {
 		return false
 	}
 	demand, m := w.demand(t), &matching{}
@@ -52,7 +52,7 @@ func (w *walk) starves(t *table) bool {
 			for _, a := range request.alternatives {
 				n := 0
 				for _, f := range t.fitness[a.id] {
-					if f == poison {
+					if f == mayAbort {
 						return false
 					}
 					if f == fit {

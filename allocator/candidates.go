@@ -11,32 +11,32 @@ import (
 )
 
 // The table is what pruning stands on: for every alternative and candidate, what the search would find
-// out if it looked at the pair with nothing picked. Errors are not raised but noted as poison, because
+// out if it looked at the pair with nothing picked. Errors are not raised but noted as mayAbort, because
 // the search may never reach them.
 //
-// Candidates that are alike in everything that can matter to any alternative form a class: they are
-// interchangeable. Example: eight identical GPUs are one class; with a constraint on numa, two.
+// Candidates that are alike in everything that can matter to any alternative form an equivalence class: they are
+// interchangeable. Example: eight identical GPUs are one such class; with a constraint on numa, two.
 
 // fitness is what is known of an alternative and a candidate by themselves.
 type fitness byte
 
 const (
-	never  fitness = iota // the search never gets to look at it: a claim holds the device
-	unfit                 // refused whatever else is picked
-	poison                // looking at it may abort the pod
-	fit                   // not refused by itself
+	never    fitness = iota // the search never gets to look at it: a claim holds the device
+	unfit                   // refused whatever else is picked
+	mayAbort                // looking at it may abort the pod
+	fit                     // not refused by itself
 )
 
-// table holds the fitness of all pairs and the classes of the candidates.
+// table holds the fitness of all pairs and the equivalence classes of the candidates.
 type table struct {
 	alternatives []*alternative
 	fitness      [][]fitness // by alternative and candidate; like alternatives have the same row
-	class        []int       // by candidate
-	classes      int
-	// poisoned: at least one pair is poison.
-	poisoned bool
+	equivalence  []int       // by candidate
+	equivalences int
+	// someMayAbort says that at least one pair is mayAbort.
+	someMayAbort bool
 	// orderly: which devices are refused does not depend on the order in which they are picked, so
-	// that classes and counts describe a state. See walk.pruner.
+	// that equivalence classes and counts describe a state. See walk.pruner.
 	orderly bool
 }
 
@@ -65,9 +65,9 @@ func newTable(w *walk) (*table, error) {
 				return nil, err
 			}
 			row[i] = f
-			t.poisoned = t.poisoned || f == poison
+			t.someMayAbort = t.someMayAbort || f == mayAbort
 			// "All" is walked in order: whether a picked device or an error comes first decides.
-			t.orderly = t.orderly && (!a.all || f != poison)
+			t.orderly = t.orderly && (!a.all || f != mayAbort)
 		}
 		t.fitness = append(t.fitness, row)
 	}
@@ -106,7 +106,7 @@ func (w *walk) fitnessOf(a *alternative, candidate int) (fitness, error) {
 	var abort *AbortError
 	switch {
 	case errors.As(err, &abort):
-		return poison, nil
+		return mayAbort, nil
 	case err != nil:
 		return never, err
 	case !ok:
@@ -116,7 +116,7 @@ func (w *walk) fitnessOf(a *alternative, candidate int) (fitness, error) {
 }
 
 // constraintsBearable reports whether the device has the attributes of all constraints. For "all" a
-// constraint that refuses a device aborts the pod, so any constraint is poison there.
+// constraint that refuses a device aborts the pod, so with any constraint it may abort there.
 func (w *walk) constraintsBearable(a *alternative, candidate int) (bool, error) {
 	for _, c := range w.constraints[a.claim.index] {
 		if !c.applies(a) {
@@ -141,9 +141,9 @@ func (c *constraintState) code() Code {
 	return MatchAttributeConflict
 }
 
-// classify finds the classes of interchangeable candidates.
+// classify finds the equivalence classes of interchangeable candidates.
 func (t *table) classify(w *walk) {
-	t.class = make([]int, len(w.view.candidates))
+	t.equivalence = make([]int, len(w.view.candidates))
 	index := map[string]int{}
 	var b strings.Builder
 	for i := range w.view.candidates {
@@ -154,9 +154,9 @@ func (t *table) classify(w *walk) {
 			class = len(index)
 			index[b.String()] = class
 		}
-		t.class[i] = class
+		t.equivalence[i] = class
 	}
-	t.classes = len(index)
+	t.equivalences = len(index)
 }
 
 // signature writes everything about a candidate that a check of the search can depend on.

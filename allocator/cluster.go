@@ -49,14 +49,14 @@ type Cluster struct {
 	noBounds   bool
 	selectors  *selector.Cache
 	shapes     *shapes
-	looks      *lookTables
+	groups     *keptGroups
 	ignore     map[inspect.ClaimRef]bool
 }
 
 // usage is what allocated claims hold of a device.
 type usage struct {
-	// dedicated: the device belongs to one claim as a whole.
-	dedicated bool
+	// exclusive says that the device belongs to one claim as a whole.
+	exclusive bool
 	// shared: at least one claim has a share of it.
 	shared bool
 	// consumed is the capacity taken by shares.
@@ -83,7 +83,7 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 			library = selector.NewLibrary()
 		}
 		c.selectors = library.Cache(selector.Features{ConsumableCapacity: f.ConsumableCapacity, ListTypeAttributes: f.ListTypeAttributes})
-		c.shapes, c.looks = newShapes(), &lookTables{}
+		c.shapes, c.groups = newShapes(), &keptGroups{}
 	}
 	if c.stepLimit == 0 {
 		c.stepLimit = DefaultStepLimit
@@ -98,10 +98,10 @@ var keptShapes = selector.Bound{PerUse: 2, Spare: 1024}
 // gone.
 func (c *Cluster) inherit(like *Cluster) {
 	if keptShapes.Exceeded(int(like.shapes.known.Load()), len(c.snapshot.Objects().Slices)+len(like.snapshot.Objects().Slices)) {
-		c.selectors, c.shapes, c.looks = like.selectors.Fresh(), newShapes(), &lookTables{}
+		c.selectors, c.shapes, c.groups = like.selectors.Fresh(), newShapes(), &keptGroups{}
 		return
 	}
-	c.selectors, c.shapes, c.looks = like.selectors, like.shapes, like.looks.clone()
+	c.selectors, c.shapes, c.groups = like.selectors, like.shapes, like.groups.clone()
 }
 
 // WithStepLimit returns a cluster that shares everything with this one but gives up earlier or later.
@@ -136,7 +136,7 @@ func (c *Cluster) usageOf(pool *inspect.PoolHolders, device string) *usage {
 			u = &usage{}
 		}
 		if !c.features.ConsumableCapacity || !h.Shared() {
-			u.dedicated = true
+			u.exclusive = true
 			continue
 		}
 		u.shared = true

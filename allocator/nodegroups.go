@@ -12,57 +12,57 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What nodes look like depends on a question only through what it reads of devices. So the nodes are
+// The signature of a node depends on a question only through what it reads of devices. So the nodes are
 // sorted once for all questions that read the same, and a Cluster that follows another (Options.Like) looks
 // only at the nodes that have changed since.
 
-// maxLooks is the number of different sets of fields for which a Cluster remembers what nodes look like.
-const maxLooks = 8
+// maxKeptGroups is the number of different sets of fields for which a Cluster remembers the groups of nodes.
+const maxKeptGroups = 8
 
-// lookTable says for every node of a snapshot what it looks like. It is not written once it was built.
-type lookTable struct {
+// nodeGroups are the nodes of a snapshot by their signatures. They are not written once they were built.
+type nodeGroups struct {
 	key      string
 	snapshot *inspect.Snapshot
-	known    *lookNumbers
+	known    *signatureNumbers
 	numbers  []int32 // by the index of the node
 	groups   [][]int // indices of nodes with the same number, in the order of their first
 }
 
-// lookNumbers numbers what nodes look like, in no particular order.
-type lookNumbers struct {
+// signatureNumbers numbers signatures, in no particular order.
+type signatureNumbers struct {
 	mu      sync.Mutex
 	numbers map[string]int32
 }
 
-func newLookNumbers() *lookNumbers { return &lookNumbers{numbers: map[string]int32{}} }
+func newSignatureNumbers() *signatureNumbers { return &signatureNumbers{numbers: map[string]int32{}} }
 
-func (n *lookNumbers) of(look []byte) int32 {
+func (n *signatureNumbers) of(signature []byte) int32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	number, ok := n.numbers[string(look)]
+	number, ok := n.numbers[string(signature)]
 	if !ok {
 		number = int32(len(n.numbers))
-		n.numbers[string(look)] = number
+		n.numbers[string(signature)] = number
 	}
 	return number
 }
 
-func (n *lookNumbers) len() int {
+func (n *signatureNumbers) len() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.numbers)
 }
 
-// lookTables are the tables that were used last, the latest first.
-type lookTables struct {
+// keptGroups are those that were used last, the latest first.
+type keptGroups struct {
 	mu     sync.Mutex
-	tables []*lookTable
+	tables []*nodeGroups
 }
 
-func (t *lookTables) find(key string) *lookTable {
+func (t *keptGroups) find(key string) *nodeGroups {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := slices.IndexFunc(t.tables, func(table *lookTable) bool { return table.key == key })
+	at := slices.IndexFunc(t.tables, func(table *nodeGroups) bool { return table.key == key })
 	if at < 0 {
 		return nil
 	}
@@ -72,55 +72,55 @@ func (t *lookTables) find(key string) *lookTable {
 	return table
 }
 
-func (t *lookTables) add(table *lookTable) {
+func (t *keptGroups) add(table *nodeGroups) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tables = slices.DeleteFunc(t.tables, func(other *lookTable) bool { return other.key == table.key })
+	t.tables = slices.DeleteFunc(t.tables, func(other *nodeGroups) bool { return other.key == table.key })
 	t.tables = slices.Insert(t.tables, 0, table)
-	t.tables = t.tables[:min(len(t.tables), maxLooks)]
+	t.tables = t.tables[:min(len(t.tables), maxKeptGroups)]
 }
 
-func (t *lookTables) clone() *lookTables {
+func (t *keptGroups) clone() *keptGroups {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &lookTables{tables: slices.Clone(t.tables)}
+	return &keptGroups{tables: slices.Clone(t.tables)}
 }
 
 // key identifies what the question reads.
-func (l *look) key() string {
-	fields := slices.Clone(l.reads.Fields)
+func (signer *nodeSigner) key() string {
+	fields := slices.Clone(signer.reads.Fields)
 	slices.SortFunc(fields, compareFields)
-	names := slices.Clone(l.names)
+	names := slices.Clone(signer.names)
 	slices.Sort(names)
-	return fmt.Sprintf("%t %q %q", l.reads.Everything, fields, names)
+	return fmt.Sprintf("%t %q %q", signer.reads.Everything, fields, names)
 }
 
-// keptLooks bounds the looks that are known, for the nodes that there are.
-var keptLooks = selector.Bound{PerUse: 4, Spare: 1024}
+// keptSignatures bounds the signatures that are known, for the nodes that there are.
+var keptSignatures = selector.Bound{PerUse: 4, Spare: 1024}
 
-// tableOf returns what all nodes of the snapshot look like to a question.
-func (c *Cluster) tableOf(ctx context.Context, l *look) (*lookTable, error) {
-	key := l.key()
-	before := c.looks.find(key)
+// groupsOfAll sorts all nodes of the snapshot by their signatures for a question.
+func (c *Cluster) groupsOfAll(ctx context.Context, signer *nodeSigner) (*nodeGroups, error) {
+	key := signer.key()
+	before := c.groups.find(key)
 	if before != nil && before.snapshot == c.snapshot {
 		return before, nil
 	}
 	nodes := c.snapshot.Nodes()
-	table := &lookTable{key: key, snapshot: c.snapshot, numbers: make([]int32, len(nodes))}
-	if before == nil || keptLooks.Exceeded(before.known.len(), len(nodes)) {
-		before = &lookTable{known: newLookNumbers()}
+	table := &nodeGroups{key: key, snapshot: c.snapshot, numbers: make([]int32, len(nodes))}
+	if before == nil || keptSignatures.Exceeded(before.known.len(), len(nodes)) {
+		before = &nodeGroups{known: newSignatureNumbers()}
 	}
 	table.known = before.known
-	if err := table.look(ctx, l, table.inherit(before)); err != nil {
+	if err := table.sign(ctx, signer, table.inherit(before)); err != nil {
 		return nil, err
 	}
 	table.groups = groupsOf(table.numbers, table.known.len())
-	c.looks.add(table)
+	c.groups.add(table)
 	return table, nil
 }
 
 // inherit takes over the numbers of nodes that cannot look otherwise than before, and returns the others.
-func (t *lookTable) inherit(before *lookTable) []int {
+func (t *nodeGroups) inherit(before *nodeGroups) []int {
 	var others []int
 	at := 0
 	var old []*corev1.Node
@@ -140,32 +140,32 @@ func (t *lookTable) inherit(before *lookTable) []int {
 	return others
 }
 
-// look finds out what some nodes look like.
-func (t *lookTable) look(ctx context.Context, first *look, nodes []int) error {
+// sign finds out the signatures of some nodes.
+func (t *nodeGroups) sign(ctx context.Context, first *nodeSigner, nodes []int) error {
 	return Parallel((len(nodes)+chunk-1)/chunk, func(i int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		l := first.clone()
+		signer := first.clone()
 		mine := map[string]int32{}
 		for _, n := range nodes[i*chunk : min((i+1)*chunk, len(nodes))] {
 			pools, err := t.snapshot.PoolsAt(n)
-			t.numbers[n] = l.number(t.known, mine, t.snapshot.Nodes()[n], pools, err)
+			t.numbers[n] = signer.number(t.known, mine, t.snapshot.Nodes()[n], pools, err)
 		}
 		return nil
 	})
 }
 
-// number returns the number of what a node looks like. mine is what a worker has seen itself.
-func (l *look) number(known *lookNumbers, mine map[string]int32, node *corev1.Node, pools []*inspect.NodePool, err error) int32 {
-	look := l.of(node, pools)
+// number returns the number of the signature of a node. mine has those that a worker has seen itself.
+func (signer *nodeSigner) number(known *signatureNumbers, mine map[string]int32, node *corev1.Node, pools []*inspect.NodePool, err error) int32 {
+	signature := signer.of(node, pools)
 	if err != nil {
-		look = append(l.buf[:0], "error "+node.Name...) // decided by itself
+		signature = append(signer.buf[:0], "error "+node.Name...) // decided by itself
 	}
-	number, ok := mine[string(look)]
+	number, ok := mine[string(signature)]
 	if !ok {
-		number = known.of(look)
-		mine[string(look)] = number
+		number = known.of(signature)
+		mine[string(signature)] = number
 	}
 	return number
 }

@@ -14,7 +14,7 @@ import (
 // Two memos, both of subtrees that ended dead (explored to the end, no solution, no error, and never
 // cut short because a claim would become overfull):
 //
-//   - Between requests. What the rest of the search can do depends on how many members of each class
+//   - Between requests. What the rest of the search can do depends on how many members of each equivalence class
 //     are picked, not on which. The key is the position and these counts, with the state of the current
 //     claim's constraints. Example: 24 equal devices, 4 claims of 3, then a request that nothing
 //     matches: each boundary is reached once, instead of 4.9 million times.
@@ -50,19 +50,19 @@ func newPruner(w *walk, t *table) *pruner {
 
 // prune prepares a walk for pruning, unless that is not possible for this problem. It returns true when
 // there is no solution and so no need to search.
-func (w *walk) prune() (hopeless bool, err error) {
+func (w *walk) prune() (infeasible bool, err error) {
 	t, err := newTable(w)
 	if err != nil {
 		return false, err
 	}
 	p := newPruner(w, t)
 	p.countMatters = w.problem.mayOverfill()
-	if !w.view.cluster.noBounds && w.hopeless(t) {
+	if !w.view.cluster.noBounds && w.infeasible(t) {
 		return true, nil
 	}
 	// When claims can become overfull, parts of the search are cut short depending on the order of the
 	// candidates, and that decides which errors are reached.
-	if t.orderly && (!p.countMatters || !t.poisoned) {
+	if t.orderly && (!p.countMatters || !t.someMayAbort) {
 		w.pruner = p
 	}
 	return false, nil
@@ -127,7 +127,7 @@ func (w *walk) appendPicks(buf []byte, current int) []byte {
 			}
 			if at < 0 {
 				at = len(whole)
-				whole = append(whole, uint64(w.pruner.table.class[p.candidate])<<1)
+				whole = append(whole, uint64(w.pruner.table.equivalence[p.candidate])<<1)
 				seen[p.candidate] = at + 1
 			}
 			if claim == current { // only admin access minds whose pick it is
@@ -159,7 +159,7 @@ func (w *walk) appendPicks(buf []byte, current int) []byte {
 func (w *walk) sharesOf(candidate int) string {
 	taken := slices.Clone(w.state[candidate].taken)
 	slices.Sort(taken)
-	return string(appendNumbers(binary.AppendUvarint(nil, uint64(w.pruner.table.class[candidate])), taken))
+	return string(appendNumbers(binary.AppendUvarint(nil, uint64(w.pruner.table.equivalence[candidate])), taken))
 }
 
 // repeated says of candidates that several claims picked as a whole, which takes admin access, how many times
@@ -253,7 +253,7 @@ func (k kinds) has(kind int) bool { return slices.Contains(k, kind) }
 // that nothing was taken of is like all of its class, others are only like those that were touched in the same
 // way. During a visit it is asked of candidates that the visit has not picked.
 func (w *walk) kindOf(candidate int) int {
-	class, state := w.pruner.table.class[candidate], &w.state[candidate]
+	class, state := w.pruner.table.equivalence[candidate], &w.state[candidate]
 	if len(state.claims) == 0 && len(state.taken) == 0 {
 		return class
 	}
@@ -266,7 +266,7 @@ func (w *walk) kindOf(candidate int) int {
 	buf = appendNumbers(append(buf, 0), taken)
 	kind, ok := w.pruner.kinds[string(buf)]
 	if !ok {
-		kind = w.pruner.table.classes + len(w.pruner.kinds)
+		kind = w.pruner.table.equivalences + len(w.pruner.kinds)
 		w.pruner.kinds[string(buf)] = kind
 	}
 	w.pruner.buf = buf
@@ -298,7 +298,7 @@ func (w *walk) short(a *alternative, start, slots int) bool {
 	row := w.pruner.table.fitness[a.id]
 	for candidate := start; candidate < len(row); candidate++ {
 		switch row[candidate] {
-		case poison:
+		case mayAbort:
 			return false
 		case fit:
 			if left++; left >= slots {

@@ -16,95 +16,95 @@ import (
 
 // Nodes that look alike to a question get the same answer, so only one of them is asked.
 //
-// What a node looks like is written down as bytes: its pools in search order, of each pool whether it
+// What a node looks like is its signature, in bytes: its pools in search order, of each pool whether it
 // is usable, its counters and its devices in order; of each device what the question can see of it
 // (what the selectors read, the attributes of constraints, taints, capacities, counters, flags) and
 // what claims hold of it. Names are left out: they are only in the answer. Example: 5,000 nodes with 8
-// GPUs each, of two models, half of them held: a selector on the model gives as many kinds of nodes as
+// GPUs each, of two models, half of them held: a selector on the model gives as many signatures as
 // there are patterns of held devices per model, not 5,000.
 
-// look writes down what nodes look like to one question.
-type look struct {
+// nodeSigner writes the signatures of nodes for one question.
+type nodeSigner struct {
 	cluster *Cluster
 	reads   selector.Reads // of all selectors and derived attributes of the question
 	names   []resourcev1.FullyQualifiedName
 	buf     []byte
 }
 
-// newLook finds out what the claims can see of a device.
-func newLook(c *Cluster, claims []*resourcev1.ResourceClaim) *look {
-	l := &look{cluster: c}
+// newNodeSigner finds out what the claims can see of a device.
+func newNodeSigner(c *Cluster, claims []*resourcev1.ResourceClaim) *nodeSigner {
+	signer := &nodeSigner{cluster: c}
 	for _, claim := range claims {
 		for i := range claim.Spec.Devices.Requests {
 			request := &claim.Spec.Devices.Requests[i]
 			if request.Exactly != nil {
-				l.addSpec(exactSpec(request.Exactly))
+				signer.addSpec(exactSpec(request.Exactly))
 			}
 			for j := range request.FirstAvailable {
-				l.addSpec(subSpec(&request.FirstAvailable[j]))
+				signer.addSpec(subSpec(&request.FirstAvailable[j]))
 			}
 		}
 		for i := range claim.Spec.Devices.Constraints {
 			constraint := &claim.Spec.Devices.Constraints[i]
 			for _, name := range []*resourcev1.FullyQualifiedName{constraint.MatchAttribute, constraint.DistinctAttribute} {
-				if name != nil && !slices.Contains(l.names, *name) {
-					l.names = append(l.names, *name)
+				if name != nil && !slices.Contains(signer.names, *name) {
+					signer.names = append(signer.names, *name)
 				}
 			}
 		}
 	}
-	return l
+	return signer
 }
 
-func (l *look) addSpec(s spec) {
-	if class, ok := l.cluster.snapshot.Class(s.class); ok {
-		l.addSelectors(class.Spec.Selectors)
+func (signer *nodeSigner) addSpec(s spec) {
+	if class, ok := signer.cluster.snapshot.Class(s.class); ok {
+		signer.addSelectors(class.Spec.Selectors)
 	}
-	l.addSelectors(s.selectors)
+	signer.addSelectors(s.selectors)
 	for i := range s.derived {
-		l.addProgram(l.cluster.selectors.Derived(s.derived[i].Expression))
+		signer.addProgram(signer.cluster.selectors.Derived(s.derived[i].Expression))
 	}
 }
 
-func (l *look) addSelectors(selectors []resourcev1.DeviceSelector) {
+func (signer *nodeSigner) addSelectors(selectors []resourcev1.DeviceSelector) {
 	for i := range selectors {
 		if selectors[i].CEL != nil {
-			l.addProgram(l.cluster.selectors.Selector(selectors[i].CEL.Expression))
+			signer.addProgram(signer.cluster.selectors.Selector(selectors[i].CEL.Expression))
 		}
 	}
 }
 
-func (l *look) addProgram(p *selector.Program) {
+func (signer *nodeSigner) addProgram(p *selector.Program) {
 	r := p.Reads()
-	l.reads.Everything = l.reads.Everything || r.Everything
+	signer.reads.Everything = signer.reads.Everything || r.Everything
 	for _, f := range r.Fields {
-		if !slices.Contains(l.reads.Fields, f) {
-			l.reads.Fields = append(l.reads.Fields, f)
+		if !slices.Contains(signer.reads.Fields, f) {
+			signer.reads.Fields = append(signer.reads.Fields, f)
 		}
 	}
 }
 
-// clone returns a look for use by another goroutine.
-func (l *look) clone() *look {
-	out := *l
+// clone returns a signer for use by another goroutine.
+func (signer *nodeSigner) clone() *nodeSigner {
+	out := *signer
 	out.buf = nil
 	return &out
 }
 
-// of writes down what a node with these pools looks like. The bytes are valid until the next call.
-func (l *look) of(node *corev1.Node, pools []*inspect.NodePool) []byte {
-	buf := l.buf[:0]
+// of writes the signature of a node with these pools. The bytes are valid until the next call.
+func (signer *nodeSigner) of(node *corev1.Node, pools []*inspect.NodePool) []byte {
+	buf := signer.buf[:0]
 	if slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations)) {
 		buf = append(buf, 'd')
 	}
 	for _, pool := range pools {
-		buf = l.appendPool(buf, node, pool)
+		buf = signer.appendPool(buf, node, pool)
 	}
-	l.buf = buf
+	signer.buf = buf
 	return buf
 }
 
-func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool) []byte {
+func (signer *nodeSigner) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool) []byte {
 	switch {
 	case pool.Incomplete: // named in explanations, so two such pools are not alike
 		return appendText(append(buf, 'I'), pool.ID.String())
@@ -113,9 +113,9 @@ func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool)
 	}
 	buf = append(buf, 'P')
 	if len(pool.CounterSets) > 0 {
-		buf = l.appendCounters(buf, pool)
+		buf = signer.appendCounters(buf, pool)
 	}
-	holders := l.cluster.snapshot.HoldersIn(pool.ID)
+	holders := signer.cluster.snapshot.HoldersIn(pool.ID)
 	for s := range pool.Slices {
 		slice := &pool.Slices[s]
 		if len(slice.Spec.SkipNodeOperations) > 0 {
@@ -124,26 +124,26 @@ func (l *look) appendPool(buf []byte, node *corev1.Node, pool *inspect.NodePool)
 		if selector := slice.Spec.NodeSelector; selector != nil && len(selector.NodeSelectorTerms) > 1 {
 			buf = append(buf, 'm') // no allocation can be made of it
 		}
-		numbers := l.cluster.shapes.of(slice.ResourceSlice, l.cluster.features.ConsumableCapacity)
+		numbers := signer.cluster.shapes.of(slice.ResourceSlice, signer.cluster.features.ConsumableCapacity)
 		for i := range slice.Spec.Devices {
 			buf = binary.AppendUvarint(append(buf, 'D'), uint64(numbers[i]))
-			buf = l.appendDevice(buf, node, pool, slice, i)
-			buf = l.appendUsage(buf, holders, slice.Spec.Devices[i].Name)
+			buf = signer.appendDevice(buf, node, pool, slice, i)
+			buf = signer.appendUsage(buf, holders, slice.Spec.Devices[i].Name)
 		}
 	}
 	return buf
 }
 
 // appendCounters writes what is left of the pool's counters, and the groups on its counter sets.
-func (l *look) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
-	v := &view{cluster: l.cluster}
+func (signer *nodeSigner) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
+	v := &view{cluster: signer.cluster}
 	p := &poolView{NodePool: pool}
 	for i := range v.countersOf(p).counters {
 		counter := &p.counters.counters[i]
 		buf = appendText(appendText(buf, counter.Set), counter.Counter)
 		buf = selector.AppendQuantity(buf, &counter.available)
 	}
-	if l.cluster.features.CompatibilityGroups {
+	if signer.cluster.features.CompatibilityGroups {
 		groups := v.groupsOf(p)
 		for _, set := range slices.Sorted(maps.Keys(groups)) {
 			g := groups[set]
@@ -158,7 +158,7 @@ func (l *look) appendCounters(buf []byte, pool *inspect.NodePool) []byte {
 }
 
 // appendDevice writes what the question can see of a device besides its shape.
-func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePool, slice *inspect.PoolSlice, index int) []byte {
+func (signer *nodeSigner) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePool, slice *inspect.PoolSlice, index int) []byte {
 	device := &slice.Spec.Devices[index]
 	if reaches, err := slice.DeviceReaches(node, index); err != nil || !reaches {
 		buf = append(buf, 'n')
@@ -166,8 +166,8 @@ func (l *look) appendDevice(buf []byte, node *corev1.Node, pool *inspect.NodePoo
 			buf = appendText(buf, err.Error())
 		}
 	}
-	buf = l.reads.Append(buf, pool.ID.Driver, device)
-	for _, name := range l.names {
+	buf = signer.reads.Append(buf, pool.ID.Driver, device)
+	for _, name := range signer.names {
 		if a := LookupAttribute(device, pool.ID.Driver, name); a != nil {
 			buf = selector.AppendAttribute(buf, a)
 		}
@@ -216,12 +216,12 @@ func appendConsumption(buf []byte, c *resourcev1.DeviceCounterConsumption) []byt
 }
 
 // appendUsage writes what claims hold of a device.
-func (l *look) appendUsage(buf []byte, holders *inspect.PoolHolders, device string) []byte {
-	if !l.cluster.held(holders, device) {
+func (signer *nodeSigner) appendUsage(buf []byte, holders *inspect.PoolHolders, device string) []byte {
+	if !signer.cluster.held(holders, device) {
 		return append(buf, '-')
 	}
-	u := l.cluster.usageOf(holders, device)
-	if u.dedicated {
+	u := signer.cluster.usageOf(holders, device)
+	if u.exclusive {
 		buf = append(buf, '*')
 	}
 	if u.shared {

@@ -54,18 +54,18 @@ func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*r
 		return StepCount{Steps: w.steps}, IgnoreAbort(err)
 	}
 	w.limit, w.steps = c.stepLimit, 0
-	hopeless, err := w.prune()
+	infeasible, err := w.prune()
 	if err != nil {
 		return StepCount{}, err
 	}
 	end := dead
-	if !hopeless {
+	if !infeasible {
 		end, err = w.place(position{}, 0)
 	}
 	switch {
 	case IgnoreAbort(err) != nil && !errors.Is(err, errStepLimit):
 		return StepCount{}, err
-	case errors.Is(err, errStepLimit), w.pruner == nil && !hopeless:
+	case errors.Is(err, errStepLimit), w.pruner == nil && !infeasible:
 		// Each step of a search with pruning is one of the plain search as well.
 		return StepCount{Steps: w.steps, AtLeast: err != nil && IgnoreAbort(err) != nil}, nil
 	}
@@ -149,8 +149,8 @@ func (t *tally) prepare() (bool, error) {
 	// before, so no two are alike.
 	for _, a := range table.alternatives {
 		for _, candidate := range a.allSet {
-			table.class[candidate] = table.classes
-			table.classes++
+			table.equivalence[candidate] = table.equivalences
+			table.equivalences++
 		}
 	}
 	t.pruner = newPruner(t.walk, table)

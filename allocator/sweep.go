@@ -10,41 +10,41 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Kind is a set of nodes that look alike to a question and therefore get the same answer.
-type Kind struct {
+// NodeGroup is a set of nodes that have the same signature for a question and therefore get the same answer.
+type NodeGroup struct {
 	// Nodes are indices into the nodes that were asked about, ascending. The slice is shared and must not
 	// be written.
 	Nodes []int
-	// Result is the answer for the first node; its devices are that node's. nil when Abort is set.
+	// Result is the answer for the first node; its devices are that node's. It is nil if Abort is set.
 	Result *Result
 	// Abort is why the scheduler would give up on the pod when it came to the first node.
 	Abort *AbortError
 }
 
 // Sweep decides whether the claims can be allocated together, for every one of the nodes. Nodes that
-// look alike are decided once, and all cores are used. The kinds are in the order of their first node.
+// look alike are decided once, and all cores are used. The groups are in the order of their first node.
 // Of many different nodes, each gets a smaller share of steps than Allocate has for one.
 // The error is that of the context.
-func (c *Cluster) Sweep(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]Kind, error) {
-	kinds, err := c.kinds(ctx, nodes, claims)
+func (c *Cluster) Sweep(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]NodeGroup, error) {
+	groups, err := c.nodeGroups(ctx, nodes, claims)
 	if err != nil {
 		return nil, err
 	}
-	limited := c.WithStepLimit(min(c.stepLimit, max(leastSweepSteps, sweepSteps/max(1, int64(len(kinds))))))
-	err = Parallel(len(kinds), func(i int) error {
-		result, err := limited.Allocate(ctx, nodes[kinds[i].Nodes[0]], claims, nil)
-		if errors.As(err, &kinds[i].Abort) {
+	limited := c.WithStepLimit(min(c.stepLimit, max(leastSweepSteps, sweepSteps/max(1, int64(len(groups))))))
+	err = Parallel(len(groups), func(i int) error {
+		result, err := limited.Allocate(ctx, nodes[groups[i].Nodes[0]], claims, nil)
+		if errors.As(err, &groups[i].Abort) {
 			return nil
 		}
-		kinds[i].Result = result
+		groups[i].Result = result
 		return err
 	})
-	return kinds, err
+	return groups, err
 }
 
 // A sweep makes about sweepSteps steps in all at most, so that hard questions about thousands of nodes
 // end. It is divided evenly, not spent first come first served, so that the answers do not depend on
-// timing; each kind of nodes gets at least leastSweepSteps.
+// timing; each group of nodes gets at least leastSweepSteps.
 const (
 	sweepSteps      = 40_000_000
 	leastSweepSteps = 50_000
@@ -53,23 +53,23 @@ const (
 // chunk is the number of nodes that a worker looks at before it asks for more.
 const chunk = 64
 
-// kinds sorts the nodes by what they look like.
-func (c *Cluster) kinds(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]Kind, error) {
-	groups, err := c.alike(ctx, nodes, newLook(c, claims))
+// nodeGroups sorts the nodes by their signatures.
+func (c *Cluster) nodeGroups(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]NodeGroup, error) {
+	groups, err := c.alike(ctx, nodes, newNodeSigner(c, claims))
 	if err != nil {
 		return nil, err
 	}
-	kinds := make([]Kind, len(groups))
+	out := make([]NodeGroup, len(groups))
 	for i, nodes := range groups {
-		kinds[i].Nodes = nodes
+		out[i].Nodes = nodes
 	}
-	return kinds, nil
+	return out, nil
 }
 
-// alike returns the indices of nodes that look alike, in the order of their first.
-func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, l *look) ([][]int, error) {
+// alike returns the indices of nodes with the same signature, in the order of their first.
+func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, signer *nodeSigner) ([][]int, error) {
 	if at := c.indicesOf(nodes); at != nil {
-		table, err := c.tableOf(ctx, l)
+		table, err := c.groupsOfAll(ctx, signer)
 		if err != nil {
 			return nil, err
 		}
@@ -82,15 +82,15 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, l *look) ([][
 		}
 		return groupsOf(numbers, table.known.len()), nil
 	}
-	known, numbers := newLookNumbers(), make([]int32, len(nodes))
+	known, numbers := newSignatureNumbers(), make([]int32, len(nodes))
 	err := Parallel((len(nodes)+chunk-1)/chunk, func(i int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		l, mine := l.clone(), map[string]int32{}
+		signer, mine := signer.clone(), map[string]int32{}
 		for n := i * chunk; n < min((i+1)*chunk, len(nodes)); n++ {
 			pools, err := c.snapshot.PoolsOn(nodes[n])
-			numbers[n] = l.number(known, mine, nodes[n], pools, err)
+			numbers[n] = signer.number(known, mine, nodes[n], pools, err)
 		}
 		return nil
 	})

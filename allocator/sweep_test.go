@@ -16,7 +16,7 @@ import (
 )
 
 // TestSweepAnswersLikeAllocate doubles the nodes of random problems, so that many look alike, and
-// compares the answer of each kind with that of every one of its nodes.
+// compares the answer of each group with that of every one of its nodes.
 func TestSweepAnswersLikeAllocate(t *testing.T) {
 	n := 6_000
 	if testing.Short() {
@@ -29,18 +29,18 @@ func TestSweepAnswersLikeAllocate(t *testing.T) {
 		q := generate(d)
 		double(q, d)
 		c := newOurs(q, stepBudget)
-		kinds, err := c.Sweep(ctx, q.objects.Nodes, q.pending)
+		groups, err := c.Sweep(ctx, q.objects.Nodes, q.pending)
 		if err != nil {
 			t.Fatal(err)
 		}
 		answered := 0
-		for _, kind := range kinds {
-			answered += len(kind.Nodes)
-			if len(kind.Nodes) > 1 {
-				shared += len(kind.Nodes)
+		for _, group := range groups {
+			answered += len(group.Nodes)
+			if len(group.Nodes) > 1 {
+				shared += len(group.Nodes)
 			}
-			for _, at := range kind.Nodes {
-				if d := kindDifference(ctx, c, q, &kind, q.objects.Nodes[at]); d != "" {
+			for _, at := range group.Nodes {
+				if d := groupDifference(ctx, c, q, &group, q.objects.Nodes[at]); d != "" {
 					t.Fatalf("problem %d, node %s: %s\n%s", i, q.objects.Nodes[at].Name, d, q)
 				}
 			}
@@ -164,22 +164,22 @@ func holdLike(q *question, d *dice, node string, made []*resourcev1.ResourceSlic
 	}
 }
 
-// kindDifference compares the answer of a kind with that of one node, devices by their positions.
-func kindDifference(ctx context.Context, c *Cluster, q *question, kind *Kind, node *corev1.Node) string {
+// groupDifference compares the answer of a group with that of one node, devices by their positions.
+func groupDifference(ctx context.Context, c *Cluster, q *question, group *NodeGroup, node *corev1.Node) string {
 	result, err := c.Allocate(ctx, node, q.pending, nil)
-	if (err != nil) != (kind.Abort != nil) {
-		return fmt.Sprintf("abort: kind %v, node %v", kind.Abort, err)
+	if (err != nil) != (group.Abort != nil) {
+		return fmt.Sprintf("abort: group %v, node %v", group.Abort, err)
 	}
 	if err != nil {
 		return ""
 	}
-	if result.Outcome != kind.Result.Outcome || result.InvalidPools != kind.Result.InvalidPools || result.Steps != kind.Result.Steps {
-		return fmt.Sprintf("kind %+v, node %+v", kind.Result, result)
+	if result.Outcome != group.Result.Outcome || result.InvalidPools != group.Result.InvalidPools || result.Steps != group.Result.Steps {
+		return fmt.Sprintf("group %+v, node %+v", group.Result, result)
 	}
 	mine, errMine := c.positions(node, result.Allocations)
-	theirs, errTheirs := c.positions(q.objects.Nodes[kind.Nodes[0]], kind.Result.Allocations)
+	theirs, errTheirs := c.positions(q.objects.Nodes[group.Nodes[0]], group.Result.Allocations)
 	if errMine != nil || errTheirs != nil || !slices.Equal(mine, theirs) {
-		return fmt.Sprintf("devices at %v, of the kind at %v (%v %v)", mine, theirs, errMine, errTheirs)
+		return fmt.Sprintf("devices at %v, of the group at %v (%v %v)", mine, theirs, errMine, errTheirs)
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ type candidate struct {
 }
 
 // inUse reports whether an allocated claim holds the device as a whole.
-func (c *candidate) inUse() bool { return c.usage != nil && c.usage.dedicated }
+func (c *candidate) inUse() bool { return c.usage != nil && c.usage.exclusive }
 
 func (v *view) addPool(p *inspect.NodePool) {
 	pool := &poolView{NodePool: p}

@@ -113,8 +113,8 @@ func (w *walk) search() (ending, error) {
 		return end, err
 	}
 	w.limit = limit
-	hopeless, err := w.prune()
-	if hopeless || err != nil {
+	infeasible, err := w.prune()
+	if infeasible || err != nil {
 		return dead, err
 	}
 	return w.place(position{}, 0)
