@@ -40,7 +40,7 @@ func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []
 		if ctx.Err() != nil || !errors.As(err, &retry) {
 			return nil, nil, err
 		}
-		if len(r.kept) > 0 && len(retry.clashes) > 0 {
+		if len(r.kept) > 0 && len(retry.conflicts) > 0 {
 			return nil, nil, fmt.Errorf("%w, and %s could not be taken back because it is reserved already: delete one of the pods that use these claims", err, joinRefs(r.kept))
 		}
 		if attempt == MaxAttempts {
@@ -55,12 +55,12 @@ func (c *Committer) Allocate(ctx context.Context, decide Decider) (*Decision, []
 		}
 	}
 	if len(d.Refusal) > 0 {
-		r.sweep(ctx)
+		r.recover(ctx)
 		return d, nil, context.Cause(ctx)
 	}
 	claims, err := r.finish(ctx, d)
 	if err == nil {
-		r.sweep(ctx)
+		r.recover(ctx)
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(err, fmt.Errorf("everything was written all the same: %w", context.Cause(ctx)))
@@ -88,7 +88,7 @@ func (r *run) attempt(ctx context.Context, decide Decider) (*Decision, error) {
 	if err := r.late(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Decision) error{r.announce, r.lookAgain, r.write, r.settle} {
+	for _, step := range []func(context.Context, *Decision) error{r.announce, r.lookAgain, r.write, r.watchWindow} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -107,7 +107,7 @@ func (r *run) decide(ctx context.Context, decide Decider) (*Decision, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.sight(s.Objects().Claims)
+		r.observe(s.Objects().Claims)
 		s = r.withoutNeedless(ctx, s)
 		d, waitFor, err := r.decideOn(ctx, s, decide)
 		switch {
@@ -230,33 +230,33 @@ func (r *run) lookAgain(ctx context.Context, d *Decision) error {
 	if err != nil {
 		return fmt.Errorf("looking at all claims again: %w", err)
 	}
-	r.sight(claims)
+	r.observe(claims)
 	held, wanted, err := r.sort(claims, d)
 	if err != nil {
 		return err
 	}
-	if clashes := r.clashes(d, held); len(clashes) > 0 {
-		return r.clash(clashes)
+	if conflicts := r.conflicts(d, held); len(conflicts) > 0 {
+		return r.beginAgain(conflicts)
 	}
 	all := held
 	for _, claim := range wanted {
 		all = append(all, &resourcev1.ResourceClaim{ObjectMeta: claim.ObjectMeta, Status: resourcev1.ResourceClaimStatus{Allocation: AnnouncementOn(claim).allocation()}})
 	}
-	var rivals []*resourcev1.ResourceClaim
-	for _, clash := range r.clashes(d, all) {
-		for _, ref := range clash.With {
+	var contenders []*resourcev1.ResourceClaim
+	for _, conflict := range r.conflicts(d, all) {
+		for _, ref := range conflict.With {
 			i := slices.IndexFunc(wanted, func(c *resourcev1.ResourceClaim) bool { return inspect.RefOf(c) == ref })
 			switch {
-			case i < 0 || slices.Contains(rivals, wanted[i]):
+			case i < 0 || slices.Contains(contenders, wanted[i]):
 			case r.goesFirst(wanted[i]):
-				return r.clash([]Clash{{Device: clash.Device, With: []inspect.ClaimRef{ref}}})
+				return r.beginAgain([]DeviceConflict{{Device: conflict.Device, With: []inspect.ClaimRef{ref}}})
 			default:
-				rivals = append(rivals, wanted[i])
+				contenders = append(contenders, wanted[i])
 			}
 		}
 	}
-	for _, rival := range rivals {
-		if err := r.revoke(ctx, rival); err != nil {
+	for _, contender := range contenders {
+		if err := r.revoke(ctx, contender); err != nil {
 			return err
 		}
 	}
@@ -290,22 +290,22 @@ func (r *run) sort(claims []*resourcev1.ResourceClaim, d *Decision) (held, wante
 	return held, wanted, nil
 }
 
-// clashes returns what is wrong with what claims hold of our devices, besides what the decision knew of: what
+// conflicts returns what is wrong with what claims hold of our devices, besides what the decision knew of: what
 // the scheduler would allocate beside other holders, ours may be allocated beside.
-func (r *run) clashes(d *Decision, claims []*resourcev1.ResourceClaim) []Clash {
+func (r *run) conflicts(d *Decision, claims []*resourcev1.ResourceClaim) []DeviceConflict {
 	ours := map[inspect.ClaimRef]bool{}
 	for ref := range d.Allocations {
 		ours[ref] = true
 	}
 	known := map[inspect.DeviceID][]inspect.ClaimRef{}
-	for _, clash := range newLedger(d.Snapshot, d.with(d.Snapshot.Objects().Claims)).clashes(ours) {
-		known[clash.Device] = clash.With
+	for _, conflict := range newLedger(d.Snapshot, d.with(d.Snapshot.Objects().Claims)).conflicts(ours) {
+		known[conflict.Device] = conflict.With
 	}
-	var out []Clash
-	for _, clash := range newLedger(d.Snapshot, claims).clashes(ours) {
-		clash.With = slices.DeleteFunc(clash.With, func(ref inspect.ClaimRef) bool { return slices.Contains(known[clash.Device], ref) })
-		if len(clash.With) > 0 {
-			out = append(out, clash)
+	var out []DeviceConflict
+	for _, conflict := range newLedger(d.Snapshot, claims).conflicts(ours) {
+		conflict.With = slices.DeleteFunc(conflict.With, func(ref inspect.ClaimRef) bool { return slices.Contains(known[conflict.Device], ref) })
+		if len(conflict.With) > 0 {
+			out = append(out, conflict)
 		}
 	}
 	return out
@@ -324,10 +324,10 @@ func (d *Decision) with(claims []*resourcev1.ResourceClaim) []*resourcev1.Resour
 	return out
 }
 
-// clash tells of clashes and makes the run begin again.
-func (r *run) clash(clashes []Clash) error {
-	r.tell(Event{Step: Clashed, Clashes: clashes})
-	return &conflictError{clashes: clashes}
+// beginAgain tells of conflicts and makes the run begin again.
+func (r *run) beginAgain(conflicts []DeviceConflict) error {
+	r.tell(Event{Step: Conflicted, Conflicts: conflicts})
+	return &conflictError{conflicts: conflicts}
 }
 
 // write writes the allocations, each to the claim exactly as it was announced.

@@ -89,7 +89,7 @@ func TestManyAnnouncements(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 	t.Logf("%d bytes on each of %d claims: %v", len(text), count, time.Since(began))
-	if steps[UndoneLeft] != maxSwept {
+	if steps[UndoneLeft] != maxRecovered {
 		t.Errorf("%v", steps)
 	}
 }

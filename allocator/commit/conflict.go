@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A Clash is something that claims hold more of than there is: a device that belongs to two of them, a
+// A DeviceConflict is something that claims hold more of than there is: a device that belongs to two of them, a
 // share too many, a counter that is overdrawn.
-type Clash struct {
+type DeviceConflict struct {
 	// Device is the one that a claim of the run holds.
 	Device inspect.DeviceID
 	// With are the other claims, sorted.
@@ -55,9 +55,9 @@ func newLedger(s *inspect.Snapshot, claims []*resourcev1.ResourceClaim) *ledger 
 	return l
 }
 
-// clashes returns what is wrong with the devices of some claims, which are ours.
-func (l *ledger) clashes(ours map[inspect.ClaimRef]bool) []Clash {
-	var out []Clash
+// conflicts returns what is wrong with the devices of some claims, which are ours.
+func (l *ledger) conflicts(ours map[inspect.ClaimRef]bool) []DeviceConflict {
+	var out []DeviceConflict
 	for id, holders := range l.holders {
 		if !slices.ContainsFunc(holders, func(h inspect.Holder) bool { return ours[h.Claim] }) {
 			continue
@@ -67,10 +67,10 @@ func (l *ledger) clashes(ours map[inspect.ClaimRef]bool) []Clash {
 		with = slices.DeleteFunc(with, func(ref inspect.ClaimRef) bool { return ours[ref] })
 		if len(with) > 0 {
 			slices.SortFunc(with, compareRefs)
-			out = append(out, Clash{Device: id, With: slices.Compact(with)})
+			out = append(out, DeviceConflict{Device: id, With: slices.Compact(with)})
 		}
 	}
-	slices.SortFunc(out, func(a, b Clash) int { return a.Device.Compare(b.Device) })
+	slices.SortFunc(out, func(a, b DeviceConflict) int { return a.Device.Compare(b.Device) })
 	return out
 }
 

@@ -15,12 +15,12 @@ func TestSharedAndWhole(t *testing.T) {
 	for name, tt := range map[string]struct {
 		shareable   bool
 		ours, other bool // a share
-		clash       bool
+		conflict    bool
 	}{
-		"both as a whole": {clash: true},
+		"both as a whole": {conflict: true},
 		"a whole beside the share of a device that was":   {other: true},
-		"a whole beside the share of a shareable device":  {shareable: true, other: true, clash: true},
-		"a share beside a whole of a shareable device":    {shareable: true, ours: true, clash: true},
+		"a whole beside the share of a shareable device":  {shareable: true, other: true, conflict: true},
+		"a share beside a whole of a shareable device":    {shareable: true, ours: true, conflict: true},
 		"two shares of a shareable device":                {shareable: true, ours: true, other: true},
 		"two shares of a device that is no longer shared": {ours: true, other: true},
 	} {
@@ -31,9 +31,9 @@ func TestSharedAndWhole(t *testing.T) {
 			}}
 			snapshot := inspect.New(inspect.Objects{Slices: []*resourcev1.ResourceSlice{slice}}, inspect.Config{})
 			claims := []*resourcev1.ResourceClaim{holderOf("ours", tt.ours), holderOf("other", tt.other)}
-			clashes := newLedger(snapshot, claims).clashes(map[inspect.ClaimRef]bool{inspect.RefOf(claims[0]): true})
-			if (len(clashes) > 0) != tt.clash {
-				t.Errorf("clashes %v, want any: %v", clashes, tt.clash)
+			conflicts := newLedger(snapshot, claims).conflicts(map[inspect.ClaimRef]bool{inspect.RefOf(claims[0]): true})
+			if (len(conflicts) > 0) != tt.conflict {
+				t.Errorf("conflicts %v, want any: %v", conflicts, tt.conflict)
 			}
 		})
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxRivals bounds how many pending claims are asked about.
-const maxRivals = 100
+// maxContenders bounds how many pending claims are asked about.
+const maxContenders = 100
 
-// A Rival is a claim without an allocation that could take a device that a decision is about to take.
-type Rival struct {
+// A Contender is a claim without an allocation that could take a device that a decision is about to take.
+type Contender struct {
 	Claim   inspect.ClaimRef
 	Pods    []inspect.PodRef // that use it and wait for it
 	Devices []inspect.DeviceID
 }
 
-// Rivals returns the claims, sorted, that wait for devices and could take some of those of the decision,
+// Contenders returns the claims, sorted, that wait for devices and could take some of those of the decision,
 // each looked at by itself. complete is false when there were too many to look at all of them.
-func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (rivals []Rival, complete bool, err error) {
+func (d *Decision) Contenders(ctx context.Context, cluster *allocator.Cluster) (contenders []Contender, complete bool, err error) {
 	node, ok := d.Snapshot.Node(d.Node)
 	if !ok {
 		return nil, true, nil
@@ -39,8 +39,8 @@ func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (riva
 		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil || d.Allocations[inspect.RefOf(claim)] != nil {
 			continue
 		}
-		if asked == maxRivals {
-			return rivals, false, nil
+		if asked == maxContenders {
+			return contenders, false, nil
 		}
 		asked++
 		examined, err := cluster.Examine(ctx, node, []*resourcev1.ResourceClaim{claim})
@@ -51,10 +51,10 @@ func (d *Decision) Rivals(ctx context.Context, cluster *allocator.Cluster) (riva
 			return nil, false, err
 		}
 		if devices := usableOf(examined, wanted); len(devices) > 0 {
-			rivals = append(rivals, Rival{Claim: inspect.RefOf(claim), Pods: d.Snapshot.PodsOf(inspect.RefOf(claim)), Devices: devices})
+			contenders = append(contenders, Contender{Claim: inspect.RefOf(claim), Pods: d.Snapshot.PodsOf(inspect.RefOf(claim)), Devices: devices})
 		}
 	}
-	return rivals, true, nil
+	return contenders, true, nil
 }
 
 // usableOf returns those of the wanted devices that pass all checks of some request, sorted.

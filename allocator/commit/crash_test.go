@@ -308,7 +308,7 @@ func TestKeptWhenReserved(t *testing.T) {
 	if err == nil || w.allocated() != "a b" {
 		t.Errorf("allocated %q: %v", w.allocated(), err)
 	}
-	want := []Step{Announced, Allocated, Settling, Clashed, Fenced, Kept}
+	want := []Step{Announced, Allocated, Settling, Conflicted, Fenced, Kept}
 	if fmt.Sprint(steps) != fmt.Sprint(want) {
 		t.Errorf("steps %v, want %v", steps, want)
 	}

@@ -56,7 +56,7 @@ func (c *Committer) Deallocate(ctx context.Context, refs []inspect.ClaimRef, sho
 		}
 		r.tell(Event{Step: Deallocated, Claim: ref})
 	}
-	r.sweep(ctx)
+	r.recover(ctx)
 	return out, context.Cause(ctx)
 }
 
@@ -70,7 +70,7 @@ func (r *run) allClaims(ctx context.Context) ([]*resourcev1.ResourceClaim, error
 	case err != nil:
 		return nil, fmt.Errorf("nothing is written, because it is not known who else holds the devices: %w", err)
 	}
-	r.sight(all)
+	r.observe(all)
 	return all, nil
 }
 

@@ -40,7 +40,7 @@
 // may write. Another argument takes its place. Every run lists all claims after its last write of an allocation, and
 // takes its allocations back if another claim holds one of the devices (step 5). Let P and Q both write the same
 // device, and let Q's write be the later one. Q's list is later than both writes; so it shows P's allocation,
-// unless P has taken that back, and Q takes its own back, behind a fence like after a clash with the scheduler. So two
+// unless P has taken that back, and Q takes its own back, behind a fence like after a conflict with the scheduler. So two
 // claims may name a device for the moment between Q's write and Q's list, but of two runs that are not killed at
 // most one ends with it; when Q is killed in that moment, its announcement says so, and the next run that may
 // update Q's claim clears it. What keeps this rare is time: an honest run writes within a second of its
@@ -54,7 +54,7 @@
 // A run that dies leaves announcements. As long as one of its claims has an announcement and no allocation,
 // the run was not complete: then all of it is undone, the allocations first. If all its claims are allocated,
 // the run was only about to watch; then the allocations stay, unless somebody else holds a device. Every later
-// run does this for every announcement that stays unchanged while that run watches (see sweep). Should the
+// run does this for every announcement that stays unchanged while that run watches (see run.recover). Should the
 // announcer be alive after all, no harm is done: its next write fails, or it goes on watching on its own.
 //
 // # The scheduler

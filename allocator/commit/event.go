@@ -18,7 +18,7 @@ const (
 	Allocated    Step = "Allocated"    // the allocation is written, but may have to be taken back
 	Settling     Step = "Settling"     // the run begins to watch, for Wait
 	Waiting      Step = "Waiting"      // another run has announced what this one wants and goes first
-	Clashed      Step = "Clashed"      // others hold what this run announced or wrote
+	Conflicted   Step = "Conflicted"   // others hold what this run announced or wrote
 	Revoked      Step = "Revoked"      // the announcement of another run, which has to decide again, was removed
 	Ignored      Step = "Ignored"      // the announcement of another run cannot be removed, because of Err, and is no longer heeded
 	Withdrawn    Step = "Withdrawn"    // the announcement of this run is removed
@@ -35,22 +35,22 @@ const (
 	Unfenced     Step = "Unfenced"     // that was not possible, because of Err; Device is not set when the claims could not be read
 	Lifted       Step = "Lifted"       // Rule is removed: nobody holds Device any more
 	LiftFailed   Step = "LiftFailed"   // rules that are no longer needed could not be removed, because of Err
-	NotSwept     Step = "NotSwept"     // what killed runs left could not be looked for, because of Err
+	NotRecovered Step = "NotRecovered" // what killed runs left could not be looked for, because of Err
 	Failed       Step = "Failed"       // the claim could not be put in order, because of Err
 )
 
 // Event is a step of a run, for whoever shows its progress.
 type Event struct {
-	Step    Step
-	Claim   inspect.ClaimRef // not set for Settling and Retrying
-	Clashes []Clash          // of Clashed
+	Step      Step
+	Claim     inspect.ClaimRef // not set for Settling and Retrying
+	Conflicts []DeviceConflict // of Conflicted
 	// Device, the claims that hold it, and the name of a DeviceTaintRule: of Fenced, Unfenced and Lifted.
 	Device inspect.DeviceID
 	With   []inspect.ClaimRef
 	Rule   string
 	By     string        // whose announcement it is, as it says: Waiting, Revoked, Ignored, Suspected, FinishedLeft, UndoneLeft
 	Wait   time.Duration // of Settling and Suspected; of Waiting how long at most
-	Err    error         // of Retrying, Ignored, Unfenced, LiftFailed, NotSwept and Failed
+	Err    error         // of Retrying, Ignored, Unfenced, LiftFailed, NotRecovered and Failed
 }
 
 // texts say a step in words; %s is the claim.
@@ -78,14 +78,14 @@ func (e Event) String() string {
 	case Settling:
 		return fmt.Sprintf("watching for %s whether anybody else takes the same devices", e.Wait)
 	case Retrying:
-		if retry := (*conflictError)(nil); errors.As(e.Err, &retry) && len(retry.clashes) > 0 {
+		if retry := (*conflictError)(nil); errors.As(e.Err, &retry) && len(retry.conflicts) > 0 {
 			return "beginning again" // why was told
 		}
 		return fmt.Sprintf("beginning again: %v", e.Err)
-	case NotSwept:
+	case NotRecovered:
 		return fmt.Sprintf("looking for what killed runs left: %v", e.Err)
-	case Clashed:
-		return clashText(e.Clashes)
+	case Conflicted:
+		return conflictText(e.Conflicts)
 	case Fenced, Unfenced, Lifted, LiftFailed:
 		return e.fenceText()
 	}
@@ -120,9 +120,9 @@ func (e Event) fenceText() string {
 	return fmt.Sprintf("kube-scheduler may give %s away once more although %s holds it, because it could not be tainted: %v", e.Device, joinRefs(e.With), e.Err)
 }
 
-func clashText(clashes []Clash) string {
+func conflictText(conflicts []DeviceConflict) string {
 	var parts []string
-	for _, c := range clashes {
+	for _, c := range conflicts {
 		parts = append(parts, fmt.Sprintf("%s is also taken by %s", c.Device, joinRefs(c.With)))
 	}
 	return strings.Join(parts, "; ")

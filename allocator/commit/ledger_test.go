@@ -38,7 +38,7 @@ func admin(device string) resourcev1.DeviceRequestAllocationResult {
 	return resourcev1.DeviceRequestAllocationResult{Device: device, AdminAccess: &yes}
 }
 
-func TestClashes(t *testing.T) {
+func TestConflicts(t *testing.T) {
 	w := newWorld(4)
 	spec := &w.objects.Slices[0].Spec
 	yes := true
@@ -58,27 +58,27 @@ func TestClashes(t *testing.T) {
 	tests := map[string]struct {
 		ours  *resourcev1.ResourceClaim
 		other []*resourcev1.ResourceClaim
-		want  []Clash
+		want  []DeviceConflict
 	}{
 		"different devices":         {held("a", whole("x0")), []*resourcev1.ResourceClaim{held("b", whole("x1"))}, nil},
-		"one device":                {held("a", whole("x0")), []*resourcev1.ResourceClaim{held("b", whole("x0"))}, []Clash{{device("x0"), b}}},
+		"one device":                {held("a", whole("x0")), []*resourcev1.ResourceClaim{held("b", whole("x0"))}, []DeviceConflict{{device("x0"), b}}},
 		"admin access of another":   {held("a", whole("x0")), []*resourcev1.ResourceClaim{held("b", admin("x0"))}, nil},
 		"admin access of ours":      {held("a", admin("x0")), []*resourcev1.ResourceClaim{held("b", whole("x0"))}, nil},
 		"others among themselves":   {held("a", whole("x1")), []*resourcev1.ResourceClaim{held("b", whole("x0")), held("c", whole("x0"))}, nil},
 		"shares that fit":           {held("a", share("x1", "4Gi")), []*resourcev1.ResourceClaim{held("b", share("x1", "6Gi"))}, nil},
-		"shares that do not fit":    {held("a", share("x1", "5Gi")), []*resourcev1.ResourceClaim{held("b", share("x1", "6Gi"))}, []Clash{{device("x1"), b}}},
-		"a share and the whole":     {held("a", share("x1", "1Gi")), []*resourcev1.ResourceClaim{held("b", whole("x1"))}, []Clash{{device("x1"), b}}},
-		"counters overdrawn":        {held("a", whole("x2")), []*resourcev1.ResourceClaim{held("b", whole("x3"))}, []Clash{{device("x2"), b}}},
+		"shares that do not fit":    {held("a", share("x1", "5Gi")), []*resourcev1.ResourceClaim{held("b", share("x1", "6Gi"))}, []DeviceConflict{{device("x1"), b}}},
+		"a share and the whole":     {held("a", share("x1", "1Gi")), []*resourcev1.ResourceClaim{held("b", whole("x1"))}, []DeviceConflict{{device("x1"), b}}},
+		"counters overdrawn":        {held("a", whole("x2")), []*resourcev1.ResourceClaim{held("b", whole("x3"))}, []DeviceConflict{{device("x2"), b}}},
 		"counters of one alone":     {held("a", whole("x2")), []*resourcev1.ResourceClaim{held("b", whole("x0"))}, nil},
 		"counters and admin access": {held("a", whole("x2")), []*resourcev1.ResourceClaim{held("b", admin("x3"))}, nil},
-		"a device that is gone":     {held("a", whole("gone")), []*resourcev1.ResourceClaim{held("b", whole("gone"))}, []Clash{{device("gone"), b}}},
+		"a device that is gone":     {held("a", whole("gone")), []*resourcev1.ResourceClaim{held("b", whole("gone"))}, []DeviceConflict{{device("gone"), b}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger(w.snapshot(), append(test.other, test.ours))
-			got := l.clashes(map[inspect.ClaimRef]bool{ref("a"): true})
+			got := l.conflicts(map[inspect.ClaimRef]bool{ref("a"): true})
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("clashes (-want +got):\n%s", diff)
+				t.Errorf("conflicts (-want +got):\n%s", diff)
 			}
 		})
 	}

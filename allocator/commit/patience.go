@@ -25,7 +25,7 @@ const (
 	leastTime = 2 * time.Minute
 )
 
-// patience is how long an announcement must stay the same before its run is taken for dead.
+// patience is how long an announcement must stay the same before its run is taken for killed.
 func (r *run) patience() time.Duration { return max(r.Settle, leastPatience) }
 
 // maxWaiting is how long a run waits for others, in total.
@@ -59,7 +59,7 @@ func (r *run) wait(ctx context.Context, claim *resourcev1.ResourceClaim) error {
 // number, or its announcement cannot be removed. It has not for ever: see maxWaiting.
 func (r *run) goesFirst(claim *resourcev1.ResourceClaim) bool {
 	a := r.announcedByOther(claim)
-	return a != nil && (a.Run < r.id || r.stays[claim.UID]) && !r.dead(claim) && r.waited < r.maxWaiting()
+	return a != nil && (a.Run < r.id || r.stays[claim.UID]) && !r.expired(claim) && r.waited < r.maxWaiting()
 }
 
 // revoke removes the announcement of a run that does not go first. That run wrote down the resource version

@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxSwept is how many claims of killed runs one run puts in order. Anybody may write announcements; the next run
+// maxRecovered is how many claims of killed runs one run puts in order. Anybody may write announcements; the next run
 // goes on with the others.
-const maxSwept = 100
+const maxRecovered = 100
 
-// sweep finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
+// recover finishes or undoes what runs that were killed left behind, as far as this run has seen it: every
 // announcement that stays as it was first seen for the whole patience of this run. A run that is alive
 // after all notices, and either decides again or goes on without its announcement. It also removes fences
 // that are no longer needed, of whichever run. What cannot be done is told: this run has done its own work.
-func (r *run) sweep(ctx context.Context) {
-	if err := r.sweepClaims(ctx); err != nil && ctx.Err() == nil {
-		r.tell(Event{Step: NotSwept, Err: err})
+func (r *run) recover(ctx context.Context) {
+	if err := r.recoverClaims(ctx); err != nil && ctx.Err() == nil {
+		r.tell(Event{Step: NotRecovered, Err: err})
 	}
 	r.liftLeft(ctx)
 }
 
-func (r *run) sweepClaims(ctx context.Context) error {
+func (r *run) recoverClaims(ctx context.Context) error {
 	if len(r.seen) == 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (r *run) sweepClaims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if last := r.suspects(claims); last != nil {
+	if last := r.lastOrphaned(claims); last != nil {
 		left := r.patience() - r.Clock.Now().Sub(r.seen[inspect.RefOf(last)].at)
 		if left > 0 {
 			r.tell(Event{Step: Suspected, Claim: inspect.RefOf(last), By: AnnouncementOn(last).By, Wait: left})
@@ -49,9 +49,9 @@ func (r *run) sweepClaims(ctx context.Context) error {
 	return nil
 }
 
-// suspects returns the claim, of those that still carry an announcement that this run has seen, that was
+// lastOrphaned returns the claim, of those that still carry an announcement that this run has seen, that was
 // seen last; nil when there is none.
-func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
+func (r *run) lastOrphaned(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
 	var last *resourcev1.ResourceClaim
 	for _, claim := range claims {
 		was, ok := r.seen[inspect.RefOf(claim)]
@@ -65,26 +65,26 @@ func (r *run) suspects(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceC
 	return last
 }
 
-// clearUp puts the claims in order that carry announcements of dead runs: first the allocations that have to
+// clearUp puts the claims in order that carry announcements of expired runs: first the allocations that have to
 // go, then the announcements; so whoever comes next, should this run die, decides the same.
 func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	ctx, cancel := clearing(ctx)
 	defer cancel()
-	dead := r.deadOnes(claims)
-	wrong, unclear := r.wrong(ctx, dead, claims)
-	if len(wrong) > 0 {
-		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return wrong[inspect.RefOf(claim)] })
+	expired := r.expiredClaims(claims)
+	stale, unclear := r.staleAllocations(ctx, expired, claims)
+	if len(stale) > 0 {
+		r.fenceOff(ctx, func(claim *resourcev1.ResourceClaim) bool { return stale[inspect.RefOf(claim)] })
 	}
 	var cleared, rest []*resourcev1.ResourceClaim
 	undone := map[inspect.ClaimRef]bool{}
-	for _, claim := range dead {
+	for _, claim := range expired {
 		ref, a := inspect.RefOf(claim), AnnouncementOn(claim)
 		if unclear[ref] != nil {
 			r.leave(ref, unclear[ref])
 			continue
 		}
-		undone[ref] = wrong[ref] || a.Action == Allocating && claim.Status.Allocation == nil
-		if wrong[ref] {
+		undone[ref] = stale[ref] || a.Action == Allocating && claim.Status.Allocation == nil
+		if stale[ref] {
 			without := claim.DeepCopy()
 			without.Status.Allocation = nil
 			without, err := r.Server.UpdateStatus(ctx, without)
@@ -103,51 +103,51 @@ func (r *run) clearUp(ctx context.Context, claims []*resourcev1.ResourceClaim) {
 	}
 }
 
-// deadOnes returns the claims, up to maxSwept, that carry an announcement of a dead run which this run has not
+// expiredClaims returns the claims, up to maxRecovered, that carry an announcement of an expired run which this run has not
 // found to be beyond its permissions.
-func (r *run) deadOnes(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
+func (r *run) expiredClaims(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
 	var out []*resourcev1.ResourceClaim
 	for _, claim := range claims {
-		if len(out) < maxSwept && r.dead(claim) && !r.ignored[claim.UID] {
+		if len(out) < maxRecovered && r.expired(claim) && !r.ignored[claim.UID] {
 			out = append(out, claim)
 		}
 	}
 	return out
 }
 
-// wrong returns which of the claims of dead runs have allocations that have to go: because the run did not
+// staleAllocations returns which of the claims of expired runs have allocations that have to go: because the run did not
 // write all of its claims, or because others hold the devices. One that is reserved stays. unclear are those for
 // which that cannot be told, because the devices could not all be read.
-func (r *run) wrong(ctx context.Context, dead, claims []*resourcev1.ResourceClaim) (wrong map[inspect.ClaimRef]bool, unclear map[inspect.ClaimRef]error) {
-	wrong, unclear = map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]error{}
+func (r *run) staleAllocations(ctx context.Context, expired, claims []*resourcev1.ResourceClaim) (stale map[inspect.ClaimRef]bool, unclear map[inspect.ClaimRef]error) {
+	stale, unclear = map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]error{}
 	var complete []*resourcev1.ResourceClaim
-	for _, claim := range dead {
+	for _, claim := range expired {
 		a := AnnouncementOn(claim)
 		switch {
 		case !a.wrote(claim.Status.Allocation) || len(claim.Status.ReservedFor) > 0:
 		case incomplete(claim, a, claims):
-			wrong[inspect.RefOf(claim)] = true
+			stale[inspect.RefOf(claim)] = true
 		default:
 			complete = append(complete, claim)
 		}
 	}
 	if len(complete) == 0 || r.Read == nil {
-		return wrong, unclear
+		return stale, unclear
 	}
 	s, err := r.readSlices(ctx)
 	if err != nil {
 		for _, claim := range complete {
 			unclear[inspect.RefOf(claim)] = err
 		}
-		return wrong, unclear
+		return stale, unclear
 	}
 	books := newLedger(s, claims)
 	for _, claim := range complete {
-		if len(books.clashes(map[inspect.ClaimRef]bool{inspect.RefOf(claim): true})) > 0 {
-			wrong[inspect.RefOf(claim)] = true
+		if len(books.conflicts(map[inspect.ClaimRef]bool{inspect.RefOf(claim): true})) > 0 {
+			stale[inspect.RefOf(claim)] = true
 		}
 	}
-	return wrong, unclear
+	return stale, unclear
 }
 
 // incomplete reports whether the run that announced something for a claim did not write all of its claims.
@@ -159,7 +159,7 @@ func incomplete(claim *resourcev1.ResourceClaim, a *Announcement, claims []*reso
 	})
 }
 
-// clear removes the announcement of a dead run.
+// clear removes the announcement of an expired run.
 func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone bool) {
 	ref, by := inspect.RefOf(claim), AnnouncementOn(claim).By
 	claim = claim.DeepCopy()
@@ -176,7 +176,7 @@ func (r *run) clear(ctx context.Context, claim *resourcev1.ResourceClaim, undone
 	r.tell(Event{Step: step, Claim: ref, By: by})
 }
 
-// leave notes that a claim of a dead run was not put in order. When somebody else changed it, it was not dead,
+// leave notes that a claim of an expired run was not put in order. When somebody else changed it, it was not expired,
 // or that somebody puts it in order.
 func (r *run) leave(ref inspect.ClaimRef, err error) {
 	if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {

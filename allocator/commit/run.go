@@ -63,7 +63,7 @@ type run struct {
 	*Committer
 	id string
 	// seen are the announcements of other runs, as they were first seen in their present form.
-	seen map[inspect.ClaimRef]sighting
+	seen map[inspect.ClaimRef]observation
 	// touched are the claims that may carry the announcement of this run, in the order of the writes, and
 	// intended what they were to get; nil for claims whose allocation was not tried to write.
 	touched  []inspect.ClaimRef
@@ -87,8 +87,8 @@ type run struct {
 	revokes               map[types.UID]int
 }
 
-// sighting is when a claim was first seen with an announcement at a resource version.
-type sighting struct {
+// observation is when a claim was first seen with an announcement at a resource version.
+type observation struct {
 	uid     types.UID
 	version string
 	at      time.Time
@@ -100,7 +100,7 @@ func (c *Committer) newRun() (*run, error) {
 		return nil, err
 	}
 	return &run{
-		Committer: c, id: id, begun: c.Clock.Now(), seen: map[inspect.ClaimRef]sighting{}, fenced: map[string]bool{},
+		Committer: c, id: id, begun: c.Clock.Now(), seen: map[inspect.ClaimRef]observation{}, fenced: map[string]bool{},
 		named: map[types.UID]bool{}, stays: map[types.UID]bool{}, ignored: map[types.UID]bool{}, revokes: map[types.UID]int{},
 		intended: map[inspect.ClaimRef]*resourcev1.AllocationResult{}, claims: map[inspect.ClaimRef]*resourcev1.ResourceClaim{},
 	}, nil
@@ -120,8 +120,8 @@ func (r *run) tell(e Event) {
 	}
 }
 
-// sight notes the announcements of other runs. Only times of this machine are compared.
-func (r *run) sight(claims []*resourcev1.ResourceClaim) {
+// observe notes the announcements of other runs. Only times of this machine are compared.
+func (r *run) observe(claims []*resourcev1.ResourceClaim) {
 	for _, claim := range claims {
 		ref := inspect.RefOf(claim)
 		if a := AnnouncementOn(claim); a == nil || a.Run == r.id {
@@ -129,14 +129,14 @@ func (r *run) sight(claims []*resourcev1.ResourceClaim) {
 			continue
 		}
 		if was, ok := r.seen[ref]; !ok || was.uid != claim.UID || was.version != claim.ResourceVersion {
-			r.seen[ref] = sighting{claim.UID, claim.ResourceVersion, r.Clock.Now()}
+			r.seen[ref] = observation{claim.UID, claim.ResourceVersion, r.Clock.Now()}
 		}
 	}
 }
 
-// dead reports whether the announcement on a claim has stayed the same for so long that its run may be
-// taken for dead.
-func (r *run) dead(claim *resourcev1.ResourceClaim) bool {
+// expired reports whether the announcement on a claim has stayed the same for so long that its run may be
+// taken for killed.
+func (r *run) expired(claim *resourcev1.ResourceClaim) bool {
 	was, ok := r.seen[inspect.RefOf(claim)]
 	return ok && was.uid == claim.UID && was.version == claim.ResourceVersion && r.Clock.Now().Sub(was.at) >= r.patience()
 }
@@ -153,13 +153,13 @@ func (r *run) announcedByOther(claim *resourcev1.ResourceClaim) *Announcement {
 
 // conflictError makes a run begin again.
 type conflictError struct {
-	clashes []Clash
-	err     error
+	conflicts []DeviceConflict
+	err       error
 }
 
 func (e *conflictError) Error() string {
-	if len(e.clashes) > 0 {
-		return clashText(e.clashes)
+	if len(e.conflicts) > 0 {
+		return conflictText(e.conflicts)
 	}
 	return e.err.Error()
 }

@@ -148,8 +148,8 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
-// TestClashesAreSeenAtOnce: a run that can watch takes back as soon as the clash is written.
-func TestClashesAreSeenAtOnce(t *testing.T) {
+// TestConflictsAreSeenAtOnce: a run that can watch takes back as soon as the conflict is written.
+func TestConflictsAreSeenAtOnce(t *testing.T) {
 	for blind, most := range map[bool]time.Duration{false: 800 * time.Millisecond, true: 2 * time.Second} {
 		w := newWorld(1, "a", "b")
 		p := &process{w: w, blind: blind}
@@ -167,7 +167,7 @@ func TestClashesAreSeenAtOnce(t *testing.T) {
 		c := p.committer("1")
 		c.Settle = 10 * time.Second
 		c.Observe = func(e Event) {
-			if e.Step == Clashed {
+			if e.Step == Conflicted {
 				seen = w.now.Sub(begin)
 			}
 		}
@@ -176,7 +176,7 @@ func TestClashesAreSeenAtOnce(t *testing.T) {
 		}
 		inOrder(t, w, "b")
 		if seen == 0 || seen > most {
-			t.Errorf("blind %v: the clash was seen after %v, want at most %v", blind, seen, most)
+			t.Errorf("blind %v: the conflict was seen after %v, want at most %v", blind, seen, most)
 		}
 	}
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// settle watches whether somebody who had decided before we announced, as a scheduler that is about to
+// watchWindow watches whether somebody who had decided before we announced, as a scheduler that is about to
 // write, takes the same devices. Where the claims cannot be watched it lists them again and again. A list
 // has the last word: a watch may be late.
-func (r *run) settle(ctx context.Context, d *Decision) error {
+func (r *run) watchWindow(ctx context.Context, d *Decision) error {
 	if r.Settle > 0 {
 		r.tell(Event{Step: Settling, Wait: r.Settle})
 		begin := r.Clock.Now()
-		var wrong error
+		var failed error
 		err := r.Server.Follow(ctx, r.Settle, r.nearby(), func(claims []*resourcev1.ResourceClaim) bool {
-			wrong = r.judge(d, claims)
-			return wrong == nil
+			failed = r.judge(d, claims)
+			return failed == nil
 		})
-		if wrong == nil && errors.Is(err, ErrNoWatch) {
-			wrong, err = r.poll(ctx, d, r.Settle-r.Clock.Now().Sub(begin)), nil
+		if failed == nil && errors.Is(err, ErrNoWatch) {
+			failed, err = r.poll(ctx, d, r.Settle-r.Clock.Now().Sub(begin)), nil
 		}
-		if wrong != nil || err != nil {
-			return cmp.Or(wrong, err)
+		if failed != nil || err != nil {
+			return cmp.Or(failed, err)
 		}
 	}
 	return r.check(ctx, d)
@@ -93,8 +93,8 @@ func (r *run) judge(d *Decision, claims []*resourcev1.ResourceClaim) error {
 			return fmt.Errorf("watching what was allocated: somebody took the allocation of claim %s away", inspect.RefOf(claim))
 		}
 	}
-	if clashes := r.clashes(d, claims); len(clashes) > 0 {
-		return r.clash(clashes)
+	if conflicts := r.conflicts(d, claims); len(conflicts) > 0 {
+		return r.beginAgain(conflicts)
 	}
 	return nil
 }

@@ -267,29 +267,29 @@ func (o *allocateOptions) announce(ctx context.Context, d *commit.Decision) erro
 	if d.Node != "" {
 		o.streams.note("  on node %s", d.Node)
 	}
-	return o.noteRivals(ctx, d)
+	return o.noteContenders(ctx, d)
 }
 
-func (o *allocateOptions) noteRivals(ctx context.Context, d *commit.Decision) error {
-	rivals, complete, err := d.Rivals(ctx, allocator.NewCluster(d.Snapshot, allocator.Options{}))
+func (o *allocateOptions) noteContenders(ctx context.Context, d *commit.Decision) error {
+	contenders, complete, err := d.Contenders(ctx, allocator.NewCluster(d.Snapshot, allocator.Options{}))
 	if err != nil {
 		return err
 	}
-	for i, rival := range rivals {
+	for i, contender := range contenders {
 		if i == maxWarnings {
-			o.streams.note("  and %d more claims", len(rivals)-i)
+			o.streams.note("  and %d more claims", len(contenders)-i)
 			break
 		}
-		text := rival.Claim.String()
-		if len(rival.Pods) > 0 {
-			text += " (pod " + rival.Pods[0].Name + ")"
+		text := contender.Claim.String()
+		if len(contender.Pods) > 0 {
+			text += " (pod " + contender.Pods[0].Name + ")"
 		}
-		o.streams.note("  %s waits too and could take %s", text, commaList(deviceNames(rival.Devices)))
+		o.streams.note("  %s waits too and could take %s", text, commaList(deviceNames(contender.Devices)))
 	}
 	switch {
 	case !complete:
 		o.streams.note("  there are more waiting claims, which were not looked at")
-	case len(rivals) == 0:
+	case len(contenders) == 0:
 		o.streams.note("  no other waiting claim could take these devices")
 	}
 	return nil
