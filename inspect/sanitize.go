@@ -32,6 +32,26 @@ func Sanitize(s string) string {
 	return b.String()
 }
 
+// SanitizeShort is Sanitize for texts of which only the beginning is shown: after limit bytes the rest is replaced
+// by "...". An escape or a character is never cut in two, so the result may be a few bytes longer.
+func SanitizeShort(s string, limit int) string {
+	var b strings.Builder
+	var guard Guard
+	for i, r := range s {
+		if b.Len() >= limit {
+			b.WriteString("...")
+			break
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if char := s[i : i+size]; guard.Unsafe(r) || !utf8.ValidString(char) {
+			b.WriteString(Sanitize(char))
+		} else {
+			b.WriteString(char)
+		}
+	}
+	return b.String()
+}
+
 // escaped is the character as a Go escape sequence, in ASCII.
 func escaped(r rune) string {
 	quoted := strconv.QuoteRuneToASCII(r)

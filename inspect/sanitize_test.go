@@ -108,3 +108,23 @@ func FuzzSanitize(f *testing.F) {
 		}
 	})
 }
+
+func TestSanitizeShort(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain ä 世":                       "plain ä 世",
+		"\x1b[31mred\x1b[0m":              `\x1b[31mred\x1b[0m`,
+		"a\nb\tc\r\x00":                   `a\nb\tc\r\x00`,
+		"\u202egpj.exe":                   `\u202egpj.exe`,
+		"broken \xff\xc3":                 `broken \xff\xc3`,
+		"\u200b\u00a0":                    `\u200b\u00a0`,
+		"\u3164\ufe0f":                    `\u3164\ufe0f`,
+		"é\u0301\u0301\u0301\u0301\u0301": "é\u0301\u0301\u0301\u0301" + `\u0301`,
+	} {
+		if got := inspect.SanitizeShort(in, 100); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+	if got := inspect.SanitizeShort(strings.Repeat("x", 1000), 10); got != "xxxxxxxxxx..." {
+		t.Errorf("got %s", got)
+	}
+}

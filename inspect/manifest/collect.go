@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
@@ -286,15 +287,15 @@ func missingHead(h head) string {
 }
 
 // report records what the API server would refuse in one object.
-func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid []problem) {
+func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid []validate.Problem) {
 	all := make([]Warning, 0, len(complaints)+len(invalid))
 	for _, complaint := range complaints {
 		path, message := explainComplaint(complaint.Error(), h)
 		all = append(all, Warning{Source: where, Object: name, Path: path, Message: message})
 	}
 	for _, p := range invalid {
-		message := printable(p.message, maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: k.userPath(p.path), Message: message})
+		message := inspect.SanitizeShort(p.Message, maxDetailLength)
+		all = append(all, Warning{Source: where, Object: name, Path: k.userPath(p.Path), Message: message})
 	}
 	for i, w := range all {
 		if i == maxObjectWarnings {

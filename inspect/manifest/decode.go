@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // unmarshal decodes JSON as the API server does: field names are case-sensitive, and unknown or
@@ -106,7 +110,7 @@ func (f *finder) search(value any, path string, wrap func(any) any) (mistake, bo
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		for _, key := range sortedKeys(value) {
+		for _, key := range slices.Sorted(maps.Keys(value)) {
 			inner := func(v any) any { return wrap(map[string]any{key: v}) }
 			if m, ok := f.search(value[key], joinPath(path, key), inner); ok {
 				return m, true
@@ -150,7 +154,7 @@ func describe(value any, err error) string {
 		return fmt.Sprintf("%s is given where %s is expected", jsonName(value), goName(typeErr.Type))
 	}
 	if s, ok := value.(string); ok {
-		return fmt.Sprintf("%q: %v", printable(s, maxSnippetLength), err)
+		return fmt.Sprintf("%q: %v", inspect.SanitizeShort(s, maxSnippetLength), err)
 	}
 	return err.Error()
 }
@@ -187,7 +191,7 @@ func jsonName(value any) string {
 	case []any:
 		return "a list"
 	case string:
-		return fmt.Sprintf("the string %q", printable(v, maxSnippetLength))
+		return fmt.Sprintf("the string %q", inspect.SanitizeShort(v, maxSnippetLength))
 	case json.Number:
 		return "the number " + v.String()
 	case bool:

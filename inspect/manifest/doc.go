@@ -10,7 +10,7 @@
 // (source.go, document.go, jsonscan.go, yaml.go); the document's apiVersion and kind choose a decoder
 // (kind.go); decoding is strict where that gives a warning and lenient where it decides
 // (decode.go); the object is converted to the newest version, defaulted (defaults.go) and validated
-// (validate*.go).
+// (package validate).
 //
 // Two sorts of bad input are kept apart. What the API server would refuse although it can be decoded is
 // a Warning: the object is kept, and decided as the scheduler would decide it. What cannot be decoded

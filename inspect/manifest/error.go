@@ -3,6 +3,8 @@ package manifest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Code says what kind of bad input an Error reports.
@@ -51,7 +53,7 @@ func (e *Error) Error() string {
 	if e.Advice != "" {
 		text += "; " + e.Advice
 	}
-	return printable(text, maxErrorLength)
+	return inspect.SanitizeShort(text, maxErrorLength)
 }
 
 // Unwrap returns the cause.

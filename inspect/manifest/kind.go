@@ -10,6 +10,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	drav1beta1 "k8s.io/dynamic-resource-allocation/api/v1beta1"
 	drav1beta2 "k8s.io/dynamic-resource-allocation/api/v1beta2"
 
@@ -153,4 +155,11 @@ func gone(apiVersion, name string) string {
 		return ""
 	}
 	return apiVersion + " is served by no current Kubernetes release; left out, use " + newest.APIVersion()
+}
+
+// setType gives an object the apiVersion and kind that it has after conversion.
+func setType(object metav1.Object, apiVersion, kindName string) {
+	if o, ok := object.(runtime.Object); ok {
+		o.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kindName))
+	}
 }

@@ -21,6 +21,12 @@ const (
 	decoderDepth = 10000
 )
 
+const (
+	maxErrorLength   = 800 // bytes of one error or warning line
+	maxDetailLength  = 400 // bytes of what is wrong with one field
+	maxSnippetLength = 60  // bytes of the user's own text within a message
+)
+
 // limits bound what is read, so that no file takes all memory, or hours. All follow from one number.
 type limits struct {
 	bytes   int64 // of all files, unpacked

@@ -39,7 +39,7 @@ func (w Warning) String() string {
 			text += ": " + part
 		}
 	}
-	return printable(text, maxErrorLength)
+	return inspect.SanitizeShort(text, maxErrorLength)
 }
 
 // Options say how to read.

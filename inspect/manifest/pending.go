@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 )
 
 // Decoding and validating are most of the work of reading a large cluster, and need nothing but the object.
@@ -30,7 +32,7 @@ type pending struct {
 	// What prepare finds out.
 	object     metav1.Object
 	complaints []error
-	invalid    []problem
+	invalid    []validate.Problem
 	finished   bool
 	err        error
 }
@@ -82,7 +84,7 @@ func (c *collector) prepare(p *pending) {
 func (c *collector) finish(p *pending) {
 	c.complete(p.object, p.head, p.kind)
 	shareMaps(p.object)
-	p.invalid = validate(p.object)
+	p.invalid = validate.Object(p.object)
 	p.finished = true
 }
 

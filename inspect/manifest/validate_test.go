@@ -246,26 +246,6 @@ func TestWarningsAreBounded(t *testing.T) {
 	}
 }
 
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain ä 世":                       "plain ä 世",
-		"\x1b[31mred\x1b[0m":              `\x1b[31mred\x1b[0m`,
-		"a\nb\tc\r\x00":                   `a\nb\tc\r\x00`,
-		"\u202egpj.exe":                   `\u202egpj.exe`,
-		"broken \xff\xc3":                 `broken \xff\xc3`,
-		"\u200b\u00a0":                    `\u200b\u00a0`,
-		"\u3164\ufe0f":                    `\u3164\ufe0f`,
-		"é\u0301\u0301\u0301\u0301\u0301": "é\u0301\u0301\u0301\u0301" + `\u0301`,
-	} {
-		if got := printable(in, 100); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-	if got := printable(strings.Repeat("x", 1000), 10); got != "xxxxxxxxxx..." {
-		t.Errorf("got %s", got)
-	}
-}
-
 // The mistakes that were found in published manifests get a message that helps.
 func TestPublishedMistakes(t *testing.T) {
 	for name, want := range map[string][]string{

@@ -16,7 +16,8 @@ var layers = []layer{
 	{"styled", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
-	{"inspect/manifest/...", []string{"inspect", "inspect/quantity"}},
+	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/validate"}},
+	{"inspect/manifest/validate", []string{"inspect"}},
 	{"inspect/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
 	{"inspect/archive/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/live", []string{"inspect", "inspect/manifest", "inspect/quantity", "inspect/live/connection"}},
@@ -144,8 +145,10 @@ var heavy = []struct {
 }
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
-var pure = []string{"styled", "inspect", "inspect/quantity", "allocator", "allocator/selector", "allocator/selector/editor", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict",
-	"explain/fix", "explain/question", "explain/text",
+var pure = []string{
+	"styled", "inspect", "inspect/quantity", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
+	"explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
+	"explain/question", "explain/text",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

@@ -1,14 +1,18 @@
-package manifest
+package validate
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // slice checks the spec of a ResourceSlice. What only the whole pool can tell (duplicate devices in two
@@ -117,7 +121,7 @@ func (v *validator) sliceNodes(spec *resourcev1.ResourceSliceSpec, path *field.P
 
 func (v *validator) nodeSelector(selector *corev1.NodeSelector, path *field.Path) {
 	if _, err := nodeaffinity.NewNodeSelector(selector); err != nil {
-		v.refuse(field.Invalid(path, field.OmitValueType{}, printable(err.Error(), maxDetailLength)))
+		v.refuse(field.Invalid(path, field.OmitValueType{}, inspect.SanitizeShort(err.Error(), maxDetailLength)))
 	}
 }
 
@@ -128,7 +132,7 @@ func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, 
 	if !v.size(len(counters), limit, path) {
 		return
 	}
-	for _, name := range sortedKeys(counters) {
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
 		v.label(name, path.Key(name))
 		if value := counters[name].Value; value.Sign() < 0 {
 			v.note(path.Key(name), "a negative counter (%s) makes the result depend on the order of the search", value.String())
@@ -139,7 +143,7 @@ func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, 
 func (v *validator) device(device *resourcev1.Device, perDevice bool, path *field.Path) {
 	v.label(device.Name, path.Child("name"))
 	v.attributes(device, path)
-	for _, name := range sortedKeys(device.Capacity) {
+	for _, name := range slices.Sorted(maps.Keys(device.Capacity)) {
 		at := path.Child("capacity").Key(string(name))
 		v.qualifiedName(string(name), at)
 		capacity := device.Capacity[name]
@@ -257,7 +261,7 @@ func (v *validator) attributes(device *resourcev1.Device, path *field.Path) {
 		v.refuse(field.Invalid(path, n, fmt.Sprintf("attributes and capacities together may be at most %d", resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
 	}
 	values := 0
-	for _, name := range sortedKeys(device.Attributes) {
+	for _, name := range slices.Sorted(maps.Keys(device.Attributes)) {
 		attribute, at := device.Attributes[name], path.Child("attributes").Key(string(name))
 		v.qualifiedName(string(name), at)
 		values += max(1, len(attribute.BoolValues)+len(attribute.IntValues)+len(attribute.StringValues)+len(attribute.VersionValues))
@@ -311,6 +315,6 @@ func (v *validator) attributeLength(value string, path *field.Path) {
 func (v *validator) version(value string, path *field.Path) {
 	v.attributeLength(value, path)
 	if !semverPattern.MatchString(value) {
-		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), "must be a version as semver.org 2.0.0 defines it, such as 1.2.3"))
+		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "must be a version as semver.org 2.0.0 defines it, such as 1.2.3"))
 	}
 }

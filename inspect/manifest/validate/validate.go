@@ -1,4 +1,4 @@
-package manifest
+package validate
 
 import (
 	"fmt"
@@ -9,20 +9,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A problem is something in one object that the API server would refuse, or that it accepts although it
+// A Problem is something in one object that the API server would refuse, or that it accepts although it
 // cannot have been meant.
-type problem struct {
-	path    string
-	message string
+type Problem struct {
+	// Path is the field at fault, as "spec.devices.requests[0].name".
+	Path string
+	// Message says what is wrong with it. It quotes the object, so it is unsafe to print.
+	Message string
 }
 
-// validator gathers the problems of one object. Its rules are those of the API documentation in
-// k8s.io/api/resource/v1 and of the API server's validation of new objects, whatever features are on.
-// CEL expressions are measured here and compiled where they are evaluated.
-type validator struct{ problems []problem }
+const (
+	maxDetailLength  = 400 // bytes of what a library says is wrong
+	maxSnippetLength = 60  // bytes of the object's own text within a message
+)
 
-// validate returns what is wrong with an object that has its defaults.
-func validate(object metav1.Object) []problem {
+// validator gathers the problems of one object.
+type validator struct{ problems []Problem }
+
+// Object returns what is wrong with an object at its newest version that has its defaults, in the order of its
+// fields. Of a kind that has no rules here only the name is looked at.
+func Object(object metav1.Object) []Problem {
 	var v validator
 	switch object := object.(type) {
 	case *resourcev1.ResourceClaim:
@@ -53,12 +59,12 @@ func validate(object metav1.Object) []problem {
 
 // refuse records what the API server refuses.
 func (v *validator) refuse(e *field.Error) {
-	v.problems = append(v.problems, problem{e.Field, e.ErrorBody()})
+	v.problems = append(v.problems, Problem{e.Field, e.ErrorBody()})
 }
 
 // note records what the API server accepts although it cannot have been meant.
 func (v *validator) note(path *field.Path, format string, args ...any) {
-	v.problems = append(v.problems, problem{path.String(), "accepted, but " + fmt.Sprintf(format, args...)})
+	v.problems = append(v.problems, Problem{path.String(), "accepted, but " + fmt.Sprintf(format, args...)})
 }
 
 // size refuses a list that is too long; the caller then leaves its items alone, as the API server does.

@@ -1,8 +1,10 @@
-package manifest
+package validate
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -142,7 +144,7 @@ func isFraction(q *resource.Quantity) bool {
 
 // allocatableResources checks how a device stands for resources of the node, such as cpu.
 func (v *validator) allocatableResources(device *resourcev1.Device, path *field.Path) {
-	for _, name := range sortedKeys(device.NodeAllocatableResources) {
+	for _, name := range slices.Sorted(maps.Keys(device.NodeAllocatableResources)) {
 		r, at := device.NodeAllocatableResources[name], path.Key(string(name))
 		if r.Mapping == nil && r.Overhead == nil {
 			v.refuse(field.Required(at, "one of mapping and overhead must be set"))

@@ -1,4 +1,4 @@
-package manifest
+package validate
 
 import (
 	"strings"
@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // objectName checks metadata.name: a DNS subdomain for every kind read here.
@@ -21,7 +23,7 @@ func (v *validator) objectName(object metav1.Object) {
 
 func (v *validator) messages(value string, path *field.Path, messages []string) {
 	for _, message := range messages {
-		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), message))
+		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), message))
 	}
 }
 
@@ -80,7 +82,7 @@ func (v *validator) qualifiedName(value string, path *field.Path) {
 	case domain == "":
 		v.refuse(field.Invalid(path, value, "the domain before the slash is empty"))
 	case strings.Contains(id, "/"):
-		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), "there is more than one slash"))
+		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "there is more than one slash"))
 		return
 	default:
 		v.driver(domain, path)
@@ -98,7 +100,7 @@ func (v *validator) qualifiedName(value string, path *field.Path) {
 // fullyQualifiedName checks a qualified name that must have a domain.
 func (v *validator) fullyQualifiedName(value string, path *field.Path) {
 	if !strings.Contains(value, "/") {
-		v.refuse(field.Invalid(path, printable(value, maxSnippetLength), "the domain is missing: write <domain>/<name>, such as gpu.example.com/numa"))
+		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "the domain is missing: write <domain>/<name>, such as gpu.example.com/numa"))
 		return
 	}
 	v.qualifiedName(value, path)

@@ -1,8 +1,10 @@
-package manifest
+package validate
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // pod checks how a pod refers to claims; nothing else of a pod is checked.
@@ -34,7 +36,7 @@ func (v *validator) containerClaims(container *corev1.Container, names map[strin
 	for i, claim := range container.Resources.Claims {
 		at := path.Child("resources", "claims").Index(i)
 		if !names[claim.Name] {
-			v.refuse(field.NotFound(at.Child("name"), printable(claim.Name, maxSnippetLength)))
+			v.refuse(field.NotFound(at.Child("name"), inspect.SanitizeShort(claim.Name, maxSnippetLength)))
 		}
 		unique(v, seen, claim, at)
 	}

@@ -1,11 +1,15 @@
-package manifest
+package validate
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 const requestReference = "no such request in this claim; write the name of a request, or <request>/<subrequest>"
@@ -122,7 +126,7 @@ func (v *validator) ask(a *ask, path *field.Path) {
 		v.toleration(&a.tolerations[i], path.Child("tolerations").Index(i))
 	}
 	if a.capacity != nil {
-		for _, name := range sortedKeys(a.capacity.Requests) {
+		for _, name := range slices.Sorted(maps.Keys(a.capacity.Requests)) {
 			at := path.Child("capacity", "requests").Key(string(name))
 			if quantity := a.capacity.Requests[name]; quantity.Sign() < 0 {
 				v.note(at, "a negative capacity (%s) makes the scheduler give up", quantity.String())
@@ -217,7 +221,7 @@ func (v *validator) requestRefs(refs []string, names map[string]bool, path *fiel
 	for i, ref := range refs {
 		unique(v, seen, ref, path.Index(i))
 		if !names[ref] {
-			v.refuse(field.Invalid(path.Index(i), printable(ref, maxSnippetLength), requestReference))
+			v.refuse(field.Invalid(path.Index(i), inspect.SanitizeShort(ref, maxSnippetLength), requestReference))
 		}
 	}
 }
@@ -261,7 +265,7 @@ func (v *validator) extendedResource(name string, path *field.Path) {
 	domain, _, qualified := strings.Cut(name, "/")
 	native := domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
 	if !qualified || native || strings.HasPrefix(name, "requests.") {
-		v.refuse(field.Invalid(path, printable(name, maxSnippetLength), "must be an extended resource name, such as example.com/gpu"))
+		v.refuse(field.Invalid(path, inspect.SanitizeShort(name, maxSnippetLength), "must be an extended resource name, such as example.com/gpu"))
 		return
 	}
 	v.labelKey(name, path)

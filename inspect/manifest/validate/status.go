@@ -1,8 +1,10 @@
-package manifest
+package validate
 
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // maxResultConfigs is how many config entries an allocation may have: those of classes and of the claim.
@@ -67,7 +69,7 @@ func (v *validator) allocation(claim *resourcev1.ResourceClaim, path *field.Path
 
 func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, names map[string]bool, path *field.Path) {
 	if !names[result.Request] {
-		v.refuse(field.Invalid(path.Child("request"), printable(result.Request, maxSnippetLength), requestReference))
+		v.refuse(field.Invalid(path.Child("request"), inspect.SanitizeShort(result.Request, maxSnippetLength), requestReference))
 	}
 	v.driver(result.Driver, path.Child("driver"))
 	v.poolName(result.Pool, path.Child("pool"))
@@ -98,10 +100,10 @@ func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path *f
 			k.share = *d.ShareID
 		}
 		if !has[k] {
-			v.refuse(field.Invalid(path.Index(i), printable(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength), "is not among the devices of status.allocation"))
+			v.refuse(field.Invalid(path.Index(i), inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength), "is not among the devices of status.allocation"))
 		}
 		if seen[k] {
-			v.refuse(field.Duplicate(path.Index(i), printable(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)))
+			v.refuse(field.Duplicate(path.Index(i), inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)))
 		}
 		seen[k] = true
 	}

@@ -1,8 +1,10 @@
-package manifest
+package validate
 
 import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 func taintEffects() []resourcev1.DeviceTaintEffect {
@@ -42,13 +44,13 @@ func (v *validator) toleration(t *resourcev1.DeviceToleration, path *field.Path)
 	switch t.Operator {
 	case resourcev1.DeviceTolerationOpExists:
 		if t.Value != "" {
-			v.refuse(field.Invalid(path.Child("value"), printable(t.Value, maxSnippetLength), "must be empty when the operator is Exists"))
+			v.refuse(field.Invalid(path.Child("value"), inspect.SanitizeShort(t.Value, maxSnippetLength), "must be empty when the operator is Exists"))
 		}
 	case resourcev1.DeviceTolerationOpEqual:
 		v.labelValue(t.Value, path.Child("value"))
 		if t.Key == "" {
 			v.note(path.Child("operator"), "without a key the operator should be Exists: this one tolerates every taint whose value is %q",
-				printable(t.Value, maxSnippetLength))
+				inspect.SanitizeShort(t.Value, maxSnippetLength))
 		}
 	default:
 		v.refuse(field.NotSupported(path.Child("operator"), t.Operator, []resourcev1.DeviceTolerationOperator{
