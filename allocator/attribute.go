@@ -9,7 +9,7 @@ import (
 
 // attributeOf looks up the attribute of a constraint: an attribute that the request derives hides one
 // of the device; a fully qualified name of the device comes next; and if the domain is that of the
-// driver, the bare name. nil: the device does not have it.
+// driver, the bare name. It returns nil if the device does not have it.
 func (w *walk) attributeOf(a *alternative, candidate int, name resourcev1.FullyQualifiedName) (*resourcev1.DeviceAttribute, error) {
 	c := &w.view.candidates[candidate]
 	if program, ok := a.derived[name]; ok {
@@ -25,7 +25,7 @@ func (w *walk) attributeOf(a *alternative, candidate int, name resourcev1.FullyQ
 }
 
 // LookupAttribute finds an attribute of a device by its fully qualified name, which also finds
-// attributes that the device publishes without the domain of its driver. nil: there is none.
+// attributes that the device publishes without the domain of its driver. It returns nil if there is none.
 func LookupAttribute(device *resourcev1.Device, driver string, name resourcev1.FullyQualifiedName) *resourcev1.DeviceAttribute {
 	if attribute, ok := device.Attributes[resourcev1.QualifiedName(name)]; ok {
 		return &attribute

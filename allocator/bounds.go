@@ -122,7 +122,7 @@ func (w *walk) exclusive(t *table) func(int) bool {
 
 // matching gives members to slots. It can be used again and again.
 type matching struct {
-	owner []int // of an exclusive member: its slot and 1; 0: nobody's
+	owner []int // of an exclusive member: its slot and 1, or 0 for nobody
 	next  []int // of a slot: members before it have an owner
 	seen  []int // of a slot: the last attempt that came by
 	tries int

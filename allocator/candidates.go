@@ -35,7 +35,7 @@ type table struct {
 	equivalences int
 	// someMayAbort says that at least one pair is mayAbort.
 	someMayAbort bool
-	// orderly: which devices are refused does not depend on the order in which they are picked, so
+	// orderly says that which devices are refused does not depend on the order in which they are picked, so
 	// that equivalence classes and counts describe a state. See walk.pruner.
 	orderly bool
 }

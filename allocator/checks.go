@@ -111,12 +111,12 @@ func sum(a, b map[resourcev1.QualifiedName]resource.Quantity) map[resourcev1.Qua
 	return out
 }
 
-// checkTaken: a candidate of "all" may have been taken; for others this was checked before.
+// checkTaken matters for "all": its candidates may have been taken. For others this was checked before.
 func (w *walk) checkTaken(a *alternative, candidate int, _ *undo) (bool, error) {
 	return !a.all || !w.taken(a, candidate), nil
 }
 
-// checkNodeOperations: only the experimental variant knows devices that do without node operations.
+// checkNodeOperations matters for the experimental variant: no other knows devices that do without node operations.
 func (w *walk) checkNodeOperations(a *alternative, candidate int, _ *undo) (bool, error) {
 	cluster := w.view.cluster
 	if cluster.variant != Experimental || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {

@@ -57,7 +57,7 @@ type Cluster struct {
 type usage struct {
 	// exclusive says that the device belongs to one claim as a whole.
 	exclusive bool
-	// shared: at least one claim has a share of it.
+	// shared says that at least one claim has a share of it.
 	shared bool
 	// consumed is the capacity taken by shares.
 	consumed map[resourcev1.QualifiedName]resource.Quantity
@@ -167,11 +167,11 @@ type Outcome string
 
 // The outcomes. Input for which the scheduler aborts the pod is an AbortError instead.
 const (
-	// Allocated: there is a solution, and this is the one that the scheduler takes.
+	// Allocated means that there is a solution, and this is the one that the scheduler takes.
 	Allocated Outcome = "Allocated"
-	// Unsatisfiable: it is proved that there is none on this node.
+	// Unsatisfiable means that it is proved that there is none on this node.
 	Unsatisfiable Outcome = "Unsatisfiable"
-	// Undecided: the step limit was reached first.
+	// Undecided means that the step limit was reached first.
 	Undecided Outcome = "Undecided"
 )
 
@@ -181,7 +181,7 @@ type Result struct {
 	Outcome Outcome
 	// Allocations has one entry per claim of the question, in its order; only when Allocated.
 	Allocations []resourcev1.AllocationResult
-	// InvalidPools: nothing was found and a pool that reaches the node is invalid; the scheduler
+	// InvalidPools says that nothing was found and a pool that reaches the node is invalid; the scheduler
 	// then reports that as its reason.
 	InvalidPools bool
 	// Steps is the number of search steps made.

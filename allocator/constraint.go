@@ -8,7 +8,7 @@ import (
 
 // Constraints over the devices of a claim.
 //
-// matchAttribute: all devices have the same value of an attribute; distinctAttribute: no two have the
+// With matchAttribute all devices have the same value of an attribute, with distinctAttribute no two have the
 // same. While DRAListTypeAttributes is on, values are sets (a scalar is a set of one): "same" means a
 // non-empty intersection of all of them, "distinct" pairwise disjoint. Example: {1,2} {1} {2} do not
 // match, because the three have nothing in common.
@@ -18,7 +18,7 @@ import (
 // constraintState is a constraint of a claim and what it has seen of the devices picked so far.
 type constraintState struct {
 	index    int
-	requests []string // "request" or "request/subrequest"; empty: all
+	requests []string // "request" or "request/subrequest"; all if it is empty
 	name     resourcev1.FullyQualifiedName
 	distinct bool
 	lists    bool

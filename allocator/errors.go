@@ -14,11 +14,11 @@ import (
 type AbortError struct {
 	Code  Code
 	Claim inspect.ClaimRef
-	// Request is the request, or "request/subrequest"; empty when the claim as a whole is at fault.
+	// Request is the request, or "request/subrequest". It is empty if the claim as a whole is at fault.
 	Request string
-	// Device is the device whose evaluation failed; zero when none is involved.
+	// Device is the device whose evaluation failed. It is zero if none is involved.
 	Device inspect.DeviceID
-	// Pool is the pool at fault; zero when none is.
+	// Pool is the pool at fault. It is zero if none is.
 	Pool inspect.PoolID
 	// Class and Selector tell which selector failed: number Selector of the named DeviceClass, or of
 	// the request when Class is empty. Selector is -1 when no selector is at fault.

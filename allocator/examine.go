@@ -23,7 +23,7 @@ type ExaminedRequest struct {
 	Claim, Request, Sub int
 	// Name is "request" or "request/subrequest".
 	Name string
-	// Prioritized: it is a subrequest.
+	// Prioritized says that it is a subrequest.
 	Prioritized bool
 	All         bool
 	// Needed is the number of devices; with All, of devices that must be taken.
@@ -39,7 +39,7 @@ type ExaminedDevice struct {
 	// Failures are in the order of the checks. Checks that depend on a failed selector are made all
 	// the same: they tell whether the device would do otherwise.
 	Failures []Rejection
-	// Elsewhere: its slice lets devices choose their nodes, and it chose others. Selectors are evaluated first, so
+	// Elsewhere says that its slice lets devices choose their nodes, and it chose others. Selectors are evaluated first, so
 	// that need not be among the failures.
 	Elsewhere bool
 }

@@ -25,7 +25,7 @@ type Rejection struct {
 	Device              inspect.DeviceID
 	// Selector is the number of the selector (ClassSelectorRejected, SelectorRejected, SelectorError).
 	Selector int
-	// FromClass: the selector is one of the DeviceClass (SelectorError).
+	// FromClass says that the selector is one of the DeviceClass (SelectorError).
 	FromClass bool
 	// Constraint is the number of the claim's constraint (AttributeMissing and the two conflicts).
 	Constraint int
@@ -36,13 +36,13 @@ type Rejection struct {
 	// CounterSet and Counter name the counter that would be overdrawn (CountersExhausted), or the
 	// counter set (CompatibilityGroupConflict).
 	CounterSet, Counter string
-	// Overdrawn: the counter is overdrawn already, whatever this device needs (CountersExhausted).
+	// Overdrawn says that the counter is overdrawn already, whatever this device needs (CountersExhausted).
 	Overdrawn bool
 	// Needed and Available are amounts of a capacity or counter: what the device would take, and what
 	// is left (CapacityInsufficient, CountersExhausted). Available is nil when the device does not
 	// have the capacity at all; negative amounts are possible.
 	Needed, Available *resource.Quantity
-	// InQuestion: the device is taken by another request of the same question, not by a claim that
+	// InQuestion says that the device is taken by another request of the same question, not by a claim that
 	// is allocated already (DeviceInUse).
 	InQuestion bool
 	// Feature names the gate that is off (FeatureDisabled).

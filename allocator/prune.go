@@ -30,11 +30,11 @@ import (
 // plainSteps is the length of the plain walk. Typical questions are answered in fewer steps.
 const plainSteps = 256
 
-// pruner is the part of a walk that prunes. nil: it does not.
+// pruner is the part of a walk that prunes. It is nil in a walk that does not.
 type pruner struct {
 	table *table
 	dead  map[string]struct{} // between requests
-	// countMatters: a claim could become overfull, so the number of its devices is part of a state.
+	// countMatters says that a claim could become overfull, so the number of its devices is part of a state.
 	countMatters bool
 	amounts      map[string]int // numbers for the consumptions of shares
 	kinds        map[string]int // numbers for what was done to candidates

@@ -80,7 +80,7 @@ func (c *claimProblem) tolerationsOf(name string) []resourcev1.DeviceToleration 
 // chosen returns the alternative of a request that a finished search settled on.
 func (r *requestProblem) chosen() *alternative { return r.alternatives[r.settled] }
 
-// nodeSelector says on which nodes the allocation can be used; nil: on all. A device that is local to a
+// nodeSelector says on which nodes the allocation can be used. It is nil if on all. A device that is local to a
 // node, or binds to it, restricts it to that node; otherwise the selectors of the devices add up.
 func (w *walk) nodeSelector(claim int) (*corev1.NodeSelector, error) {
 	term := corev1.NodeSelectorTerm{}

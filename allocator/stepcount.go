@@ -34,7 +34,7 @@ import (
 // StepCount is a number of steps of the scheduler's own search.
 type StepCount struct {
 	Steps int64
-	// AtLeast: the true number is Steps or more, because counting was given up or it does not fit.
+	// AtLeast says that the true number is Steps or more, because counting was given up or it does not fit.
 	AtLeast bool
 }
 
@@ -135,8 +135,8 @@ type tally struct {
 	partial bool // something was left out of the count
 }
 
-// prepare sorts the candidates into classes. false: which sets of devices can be had together depends on the
-// order in which they are picked, so they cannot be counted like this.
+// prepare sorts the candidates into equivalence classes. It returns false if the sets of devices that can be had
+// together depend on the order in which they are picked, so that they cannot be counted like this.
 func (t *tally) prepare() (bool, error) {
 	table, err := newTable(t.walk)
 	if err != nil {

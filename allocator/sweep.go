@@ -100,7 +100,7 @@ func (c *Cluster) alike(ctx context.Context, nodes []*corev1.Node, signer *nodeS
 	return groupsOf(numbers, known.len()), nil
 }
 
-// indicesOf returns where the nodes are among those of the snapshot. nil: they are not, or not in that order,
+// indicesOf returns where the nodes are among those of the snapshot. It returns nil if they are not, or not in that order,
 // or so few that there is no point in looking at all, or some claims are to be ignored.
 func (c *Cluster) indicesOf(nodes []*corev1.Node) []int {
 	all := c.snapshot.Nodes()

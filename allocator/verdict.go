@@ -18,7 +18,7 @@ type verdict struct {
 	selector int16
 	// consumption is computed when first needed.
 	consumption *consumption
-	// share numbers the consumption, for the keys of states; 0: not yet numbered.
+	// share numbers the consumption, for the keys of states. It is 0 as long as it is not numbered.
 	share int
 }
 

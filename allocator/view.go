@@ -15,7 +15,7 @@ type view struct {
 	// candidates are the devices of all usable pools in search order: pools as ordered by
 	// inspect.PoolsOn, slices by name, devices as listed in the slice.
 	candidates []candidate
-	// declaresNodeOperations: the node can do without the node operations of a device.
+	// declaresNodeOperations says that the node can do without the node operations of a device.
 	declaresNodeOperations bool
 }
 
@@ -33,7 +33,7 @@ type candidate struct {
 	index  int // of the device in the slice
 	pool   *poolView
 	usage  *usage // nil when no claim holds it
-	// shareable: several claims may have it at the same time.
+	// shareable says that several claims may have it at the same time.
 	shareable bool
 }
 

@@ -23,7 +23,7 @@ type walk struct {
 	picks       [][]pick             // per claim: what is chosen so far
 	steps       int64
 	limit       int64   // of steps
-	pruner      *pruner // nil: walk plainly
+	pruner      *pruner // nil in a plain walk
 	halted      *halt   // where it met an error
 }
 
@@ -45,7 +45,7 @@ type pick struct {
 // position is a place in the question: the next device of an alternative of a request of a claim.
 type position struct {
 	claim, request, sub, slot int
-	// inside: the alternative is chosen; otherwise all alternatives of the request are tried.
+	// inside says that the alternative is chosen; otherwise all alternatives of the request are tried.
 	inside bool
 	// visit is the memo of this visit to the request, while pruning.
 	visit *visit
@@ -57,7 +57,7 @@ type ending int8
 const (
 	dead ending = iota // no solution in it
 	found
-	// overfull: whatever is picked, the claim would need more devices than a claim may have. That
+	// overfull says that whatever is picked, the claim would need more devices than a claim may have. That
 	// depends on counts only, so the loops over devices above it need not try other devices.
 	overfull
 )

@@ -16,16 +16,16 @@ type DeviceState string
 // The states. The first that applies counts, in the order Allocated, Unreachable, Tainted, Partial,
 // Free. Claims with admin access take nothing, so they change no state.
 const (
-	// DeviceFree: nothing is taken of the device.
+	// DeviceFree means that nothing is taken of the device.
 	DeviceFree DeviceState = "Free"
-	// DeviceAllocated: a claim holds the whole device, or shares have used up one of its capacities.
+	// DeviceAllocated means that a claim holds the whole device, or shares have used up one of its capacities.
 	DeviceAllocated DeviceState = "Allocated"
-	// DevicePartial: a part is taken: claims hold shares of it, or other devices use so much of the
+	// DevicePartial means that a part is taken: claims hold shares of it, or other devices use so much of the
 	// counters that it draws on that not enough is left for it.
 	DevicePartial DeviceState = "Partial"
-	// DeviceTainted: a taint keeps off claims that do not tolerate it.
+	// DeviceTainted means that a taint keeps off claims that do not tolerate it.
 	DeviceTainted DeviceState = "Tainted"
-	// DeviceUnreachable: no node can use it, because its pool is obsolete, incomplete or invalid, or
+	// DeviceUnreachable means that no node can use it, because its pool is obsolete, incomplete or invalid, or
 	// because it is offered to no node that exists.
 	DeviceUnreachable DeviceState = "Unreachable"
 )
@@ -36,7 +36,7 @@ type DeviceStatus struct {
 	// Slice is the ResourceSlice that publishes the device, with effective taints, and Device the entry in it.
 	Slice  *resourcev1.ResourceSlice
 	Device *resourcev1.Device
-	// Node is the node that the device is tied to; empty when it is not tied to one by name.
+	// Node is the node that the device is tied to. It is empty if it is not tied to one by name.
 	Node  NodeName
 	State DeviceState
 	// Note says in one line why the state is Partial or Unreachable, where that does not follow from

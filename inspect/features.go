@@ -40,7 +40,7 @@ const (
 const NewestMinor = 37
 
 // gateHistory says from which minor release on a gate is known and, of those, from which on it is
-// enabled by default (0: not yet). Source: the feature gate tables of the Kubernetes releases
+// enabled by default (0 if it is not yet). Source: the feature gate tables of the Kubernetes releases
 // (pkg/features/kube_features.go), 1.32 to 1.37, for a control plane all of whose parts are of that
 // release: DRAFractionalCapacityRange stays off while the minimum compatibility version is older, as it
 // is by default; inspect/live takes that from the server.

@@ -25,7 +25,7 @@ type Health struct {
 	Namespaces []string
 	// Message says in one line what went wrong; for Forbidden it names the verb and the resource.
 	Message string
-	// Since is when the state began; zero when that is not known.
+	// Since is when the state began. It is zero if that is not known.
 	Since time.Time
 }
 

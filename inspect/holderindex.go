@@ -53,7 +53,7 @@ func (p *PoolHolders) insert(at int, h Holder) {
 // index that differs in some pools shares the others.
 type holderIndex struct {
 	numbers map[PoolID]int32
-	pools   []*PoolHolders // by number; nil: nothing is held there any more
+	pools   []*PoolHolders // by number; nil where nothing is held any more
 }
 
 func (x *holderIndex) in(id PoolID) *PoolHolders {
@@ -226,7 +226,7 @@ func difference[T object](before, after []T) (removed, added []T) {
 // access are among them.
 func (s *Snapshot) Holders(id DeviceID) []Holder { return s.holders.in(id.PoolID()).Of(id.Device) }
 
-// HoldersIn returns the holders of the devices of a pool; nil when there are none. Two Snapshots of which
+// HoldersIn returns the holders of the devices of a pool, or nil if there are none. Two Snapshots of which
 // one was made of the other return the same pointer unless the claims that hold devices of the pool differ.
 func (s *Snapshot) HoldersIn(pool PoolID) *PoolHolders { return s.holders.in(pool) }
 

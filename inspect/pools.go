@@ -13,7 +13,7 @@ import (
 type NodePool struct {
 	ID         PoolID
 	Generation int64
-	// Incomplete: the driver is still publishing. Such a pool offers no devices.
+	// Incomplete says that the driver is still publishing. Such a pool offers no devices.
 	Incomplete bool
 	// SlicesSeen of SlicesWanted slices of the generation are there (only set when Incomplete).
 	SlicesSeen, SlicesWanted int64
@@ -26,7 +26,7 @@ type NodePool struct {
 	Elsewhere []*resourcev1.ResourceSlice
 	// CounterSets are the pool's counter sets, sorted by name.
 	CounterSets []*resourcev1.CounterSet
-	// BindingConditions: the pool is searched after all pools without binding conditions.
+	// BindingConditions says that the pool is searched after all pools without binding conditions.
 	BindingConditions bool
 }
 
@@ -138,8 +138,8 @@ func (s *Snapshot) ignored(info *sliceInfo) bool {
 	return s.ignoresGroups(info)
 }
 
-// ignoresGroups: only the experimental allocator understands compatibility groups; any other drops
-// the whole slice, which leaves its pool incomplete.
+// ignoresGroups reports whether the scheduler drops the slice for its compatibility groups. Only the experimental
+// allocator understands them; any other drops the whole slice, which leaves its pool incomplete.
 func (s *Snapshot) ignoresGroups(info *sliceInfo) bool {
 	return info.usesGroups && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
 }

@@ -23,22 +23,22 @@ import (
 // PoolStatus is a resource pool as a whole, on all nodes.
 type PoolStatus struct {
 	ID PoolID
-	// Node is the node of the pool; empty when it is not tied to one.
+	// Node is the node of the pool. It is empty if the pool is not tied to one.
 	Node       NodeName
 	Generation int64
 	// Slices of SlicesWanted slices of the generation are there.
 	Slices, SlicesWanted int64
 	// Counts is nil while slices are missing.
 	Counts *PoolCounts
-	// Complete: the scheduler considers the pool complete, which asks for exactly the announced number
+	// Complete says that the scheduler considers the pool complete, which asks for exactly the announced number
 	// of slices.
 	Complete bool
-	// Error says what is wrong with the pool, beginning with a code and a colon; empty when all is well.
+	// Error says what is wrong with the pool, beginning with a code and a colon. It is empty if all is well.
 	// The codes are those of ResourcePoolStatusRequest and PoolInvalid.
 	Error string
 	// Partitions groups the devices that consume counters by their type, where the driver declares one.
 	Partitions []PartitionStatus
-	// Shareable sums up the devices that several claims can share; nil when there are none.
+	// Shareable sums up the devices that several claims can share. It is nil if there are none.
 	Shareable *ShareableStatus
 }
 

@@ -25,7 +25,7 @@ type Config struct {
 	// Health says how far each resource could be read. A resource without an entry counts as
 	// NotRead when it has no objects and as Synced when it has some.
 	Health map[Resource]Health
-	// ServerVersion is the git version of the API server, such as "v1.37.1"; empty for files.
+	// ServerVersion is the git version of the API server, such as "v1.37.1". It is empty for files.
 	ServerVersion string
 }
 

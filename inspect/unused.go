@@ -8,7 +8,7 @@ import (
 )
 
 // Idle reports whether a claim can be released without hurting anybody: it is reserved for nobody, or for
-// pods only that have ended. A pod that could not be read may be running. false when there is no such claim.
+// pods only that have ended. A pod that could not be read may be running. It returns false if there is no such claim.
 func (s *Snapshot) Idle(ref ClaimRef) bool {
 	claim, ok := s.Claim(ref)
 	if !ok {

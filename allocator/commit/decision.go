@@ -28,7 +28,7 @@ type Decision struct {
 	Allocations map[inspect.ClaimRef]*resourcev1.AllocationResult
 	// Consumers are the pods for which claims are to be reserved, which are not yet.
 	Consumers map[inspect.ClaimRef]resourcev1.ResourceClaimConsumerReference
-	// Node is the node for which was allocated; "" when nothing needed to be.
+	// Node is the node for which was allocated. It is "" if nothing needed to be.
 	Node inspect.NodeName
 	// Refusal says, in lines to read one after the other, why the claims cannot be allocated. It is empty
 	// when they can be.

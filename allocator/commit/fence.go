@@ -206,7 +206,7 @@ func (r *run) ruleFor(e endangered) (*resourcev1.DeviceTaintRule, error) {
 	}, err
 }
 
-// fencedBy returns the device that a rule is a fence around; false for all other rules.
+// fencedBy returns the device that a rule is a fence around. It returns false for all other rules.
 func fencedBy(rule *resourcev1.DeviceTaintRule) (inspect.DeviceID, bool) {
 	s := rule.Spec.DeviceSelector
 	if _, ok := rule.Labels[FenceKey]; !ok || rule.Spec.Taint.Key != FenceKey || s == nil || s.Driver == nil || s.Pool == nil || s.Device == nil {

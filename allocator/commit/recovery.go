@@ -50,7 +50,7 @@ func (r *run) recoverClaims(ctx context.Context) error {
 }
 
 // lastOrphaned returns the claim, of those that still carry an announcement that this run has seen, that was
-// seen last; nil when there is none.
+// seen last. It returns nil if there is none.
 func (r *run) lastOrphaned(claims []*resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
 	var last *resourcev1.ResourceClaim
 	for _, claim := range claims {

@@ -42,11 +42,11 @@ type Result uint8
 
 // The results.
 const (
-	// NoMatch: the selector is false.
+	// NoMatch means that the selector is false.
 	NoMatch Result = iota
-	// Match: the selector is true.
+	// Match means that the selector is true.
 	Match
-	// Failed: the evaluation fails, which makes the scheduler give up the claim.
+	// Failed means that the evaluation fails, which makes the scheduler give up the claim.
 	Failed
 )
 

@@ -280,7 +280,7 @@ func isCompareTo(e ast.Expr) bool {
 
 func isInt(e ast.Expr) bool { return constantKind(e) == "int" }
 
-// setLiteral finds the literal in the source; false if it is written there in another way than usual.
+// setLiteral finds the literal in the source. It returns false if it is written there in another way than usual.
 func (t *taking) setLiteral(c *Comparison) bool {
 	e := t.literals[0]
 	switch v := e.AsLiteral().Value().(type) {

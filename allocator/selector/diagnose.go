@@ -60,11 +60,11 @@ type Severity string
 
 // The severities.
 const (
-	// SeverityError: the selector cannot be used, or makes the scheduler give up.
+	// SeverityError means that the selector cannot be used, or makes the scheduler give up.
 	SeverityError Severity = "error"
-	// SeverityWarning: it is probably not what was meant.
+	// SeverityWarning means that it is probably not what was meant.
 	SeverityWarning Severity = "warning"
-	// SeverityNote: it may be as it should be.
+	// SeverityNote means that it may be as it should be.
 	SeverityNote Severity = "note"
 )
 
@@ -189,7 +189,7 @@ func (d *diagnosis) server() {
 }
 
 // wouldNeed returns the feature gates that are off and with which the API server would accept the
-// expression; nil when it never would.
+// expression. It returns nil if it never would.
 func (c *Cache) wouldNeed(expression string) []string {
 	sharing, lists := c.features, c.features
 	sharing.EnableConsumableCapacity, lists.EnableListTypeAttributes = true, true

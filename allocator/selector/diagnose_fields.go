@@ -15,7 +15,7 @@ type use struct {
 	expr  ast.Expr
 	// suffix are the names after the field, as bool in device.attributes["d"].x.bool.
 	suffix []string
-	// asked: the use only asks whether the field is there.
+	// asked says that the use only asks whether the field is there.
 	asked bool
 }
 

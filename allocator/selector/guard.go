@@ -34,7 +34,7 @@ type Exhausted struct {
 	Expression string
 	// Why says which call was too much.
 	Why string
-	// Endless: the scheduler is known not to come back from it. Otherwise it may well, after seconds or hours.
+	// Endless says that the scheduler is known not to come back from it. Otherwise it may well, after seconds or hours.
 	Endless bool
 }
 

@@ -59,7 +59,7 @@ type source struct {
 
 	parseOnce sync.Once
 	env       *celgo.Env
-	parsed    *ast.AST // nil: see parse
+	parsed    *ast.AST // may be nil, see parse
 	// term is set where the expression is known as a term of another one, which saves parsing it.
 	term atomic.Pointer[part]
 
@@ -95,7 +95,7 @@ func (s *source) CompileError() error {
 
 // parse returns the expression as the user wrote it, with an environment that tracks macros: the scheduler's
 // own forgets those such as has() once it has expanded them, and they are needed to print parts of the
-// source. nil when the expression does not compile.
+// source. It returns nil if the expression does not compile.
 func (s *source) parse() (*celgo.Env, *ast.AST) {
 	s.parseOnce.Do(func() {
 		if s.CompileError() != nil {

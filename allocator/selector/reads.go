@@ -26,7 +26,7 @@ type Field struct {
 // the same result.
 type Reads struct {
 	Fields []Field
-	// Everything: what is read cannot be told from the expression, so it may be anything.
+	// Everything says that what is read cannot be told from the expression, so it may be anything.
 	Everything bool
 }
 

@@ -82,7 +82,7 @@ type rule struct {
 	term string
 	out  []uint64
 	size int
-	// serial: the field has another value on every device, as a serial number has.
+	// serial says that the field has another value on every device, as a serial number has.
 	serial bool
 }
 

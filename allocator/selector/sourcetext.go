@@ -26,7 +26,7 @@ func newSourceText(text string) sourceText {
 	return s
 }
 
-// at returns the span of a word that stands at a character; false if another one does.
+// at returns the span of a word that stands at a character. It returns false if another one does.
 func (s sourceText) at(character int, word string) (span, bool) {
 	if character < 0 || character >= len(s.offsets) {
 		return span{}, false
@@ -35,7 +35,8 @@ func (s sourceText) at(character int, word string) (span, bool) {
 	return span{start, start + len(word)}, strings.HasPrefix(s.text[start:], word)
 }
 
-// before returns the span of a word that ends, but for blanks, before a character; false if another one does.
+// before returns the span of a word that ends, but for blanks, before a character. It returns
+// false if another one does.
 func (s sourceText) before(character int, word string) (span, bool) {
 	if character < 0 || character >= len(s.offsets) {
 		return span{}, false

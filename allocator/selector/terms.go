@@ -83,7 +83,7 @@ type splitter struct {
 	info *ast.SourceInfo
 }
 
-// split returns the parts of an expression; false when a part cannot be printed.
+// split returns the parts of an expression. It returns false if a part cannot be printed.
 func (s *splitter) split(e ast.Expr) (parts []part, ok bool) {
 	for _, expr := range conjuncts(e) {
 		of, ok := s.term(expr)
@@ -182,8 +182,8 @@ func reads(e ast.Expr, driver string, device *resourcev1.Device) []Read {
 	return out
 }
 
-// fieldPath returns the names of a chain of constant selections from "device", without it; nil when
-// the expression is something else.
+// fieldPath returns the names of a chain of constant selections from "device", without it. It
+// returns nil if the expression is something else.
 func fieldPath(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.IdentKind:

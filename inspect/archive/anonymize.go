@@ -107,7 +107,7 @@ func dropAffinity(a *corev1.Affinity) {
 	}
 }
 
-// walk replaces all text in a value that can be set. The rule is that of the field which holds it; nil: there
+// walk replaces all text in a value that can be set. The rule is that of the field which holds it. It is nil if there
 // is none.
 func (r *renamer) walk(v reflect.Value, by rule) {
 	switch v.Kind() {
@@ -206,7 +206,7 @@ func (r *renamer) keep(s string, by rule) string {
 	return s
 }
 
-// namedByReference: the field holds a name whose sort other fields tell, and is done with.
+// namedByReference reports whether the field holds a name whose sort other fields tell, and is done with.
 func namedByReference(v reflect.Value, field string) bool {
 	if field != "Name" {
 		return false

@@ -116,7 +116,7 @@ func (e *rewriting) literal(i int) string {
 	return e.text(t.value)
 }
 
-// computed: another text is made of this one, or it is compared by order.
+// computed reports whether another text is made of this one, or it is compared by order.
 func (e *rewriting) computed(i int) bool {
 	before, after := e.at(i-1), e.at(i+1)
 	if before.is("=") && !e.at(i-2).is("=") && !e.at(i-2).is("!") { // <= or >=
@@ -125,10 +125,10 @@ func (e *rewriting) computed(i int) bool {
 	return after.is(".") || slices.ContainsFunc([]string{"+", "<", ">"}, func(s string) bool { return before.is(s) || after.is(s) })
 }
 
-// isFields: the token is the attributes or the capacity of a device.
+// isFields reports whether the token is the attributes or the capacity of a device.
 func (e *rewriting) isFields(i int) bool { return e.at(i).is("attributes") || e.at(i).is("capacity") }
 
-// namesDomain: the text is a driver, or the domain of attributes.
+// namesDomain reports whether the text is a driver, or the domain of attributes.
 func (e *rewriting) namesDomain(i int) bool {
 	isDriver := func(i int) bool { return e.at(i).is("device") && e.at(i+2).is("driver") }
 	switch before, after := e.at(i-1), e.at(i+1); {
@@ -145,7 +145,7 @@ func (e *rewriting) namesDomain(i int) bool {
 var amount = regexp.MustCompile(`^[+-]?([0-9]{1,18}(\.[0-9]{0,9})?|\.[0-9]{1,9})([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?$`)
 
 // search recognises a search in an attribute, or a comparison that ignores case, and writes one for the values
-// that are found. used is the number of tokens that it stands for; 0: there is none here.
+// that are found. used is the number of tokens that it stands for, which is 0 if there is none here.
 func (e *rewriting) search(i int) (text string, used int) {
 	if !e.at(i).is(".") {
 		return "", 0

@@ -37,7 +37,7 @@ var (
 	escapeSequence = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|X[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.|\n)`)
 )
 
-// lex takes an expression apart; false: it is none, because it has other characters, a string has no end,
+// lex takes an expression apart. It returns false if it is none, because it has other characters, a string has no end,
 // or a number goes on as what is no number.
 func lex(s string) ([]token, bool) {
 	var out []token

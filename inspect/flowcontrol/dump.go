@@ -20,7 +20,7 @@ type Dump struct {
 type DumpedLevel struct {
 	ActiveQueues *int // queues in which requests wait
 	Idle         *bool
-	// Quiescing: the object is gone, and the level only lives on until its last requests have ended.
+	// Quiescing says that the object is gone, and the level only lives on until its last requests have ended.
 	Quiescing          *bool
 	WaitingRequests    *int
 	ExecutingRequests  *int

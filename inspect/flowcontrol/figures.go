@@ -10,7 +10,7 @@ type Figures struct {
 	Queued, QueuedSeats       *int
 	// Rejected counts requests since the server started.
 	Rejected *int
-	// Quiescing: the object of the level is gone and its last requests are being served.
+	// Quiescing says that the object of the level is gone and its last requests are being served.
 	Quiescing bool
 }
 

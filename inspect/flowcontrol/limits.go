@@ -50,7 +50,7 @@ type Level struct {
 	Response flowcontrolv1.LimitResponseType
 	// Queuing is set when Response is Queue.
 	Queuing *Queuing
-	// Assumed: the level is mandatory and there is no object for it, so the server makes one up.
+	// Assumed says that the level is mandatory and there is no object for it, so the server makes one up.
 	Assumed bool
 }
 

@@ -17,7 +17,7 @@ type discovered struct {
 	// known is false when the server does not say: the user may not ask, or asking failed. Then the
 	// list itself has to show whether the resource is served.
 	known     bool
-	resources map[string]bool // those that can be listed; nil when the group version is not served
+	resources map[string]bool // those that can be listed; it is nil if the group version is not served
 }
 
 func (d discovered) mayServe(resource string) bool { return !d.known || d.resources[resource] }

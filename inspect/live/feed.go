@@ -43,7 +43,7 @@ type feed struct {
 
 	mu sync.Mutex
 	at begun
-	// read: the store was filled from the beginning at least once.
+	// read says that the store was filled from the beginning at least once.
 	read bool
 	// unwatched counts the lists since the last watch of a resource that cannot be watched.
 	unwatched int

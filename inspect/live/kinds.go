@@ -55,7 +55,7 @@ func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
 type apiVersion struct {
 	name    string
 	newList func() runtime.Object
-	// convert fills a v1 list from one at this version; nil for v1.
+	// convert fills a v1 list from one at this version. It is nil for v1.
 	convert func(in, out runtime.Object) error
 	// jsonOnly is set where the list type cannot decode protobuf.
 	jsonOnly bool

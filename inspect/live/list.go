@@ -24,7 +24,7 @@ const readRetries = 3
 // listed is the outcome of reading one resource.
 type listed struct {
 	health inspect.Health
-	// answered: at least one page was read.
+	// answered says that at least one page was read.
 	answered bool
 	objects  []object
 	revision string // of the list

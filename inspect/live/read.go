@@ -59,7 +59,7 @@ type Cluster struct {
 	Health map[inspect.Resource]inspect.Health
 	// Features are the gates of the API server, or else the defaults of its version.
 	Features inspect.Features
-	// ServerVersion is the version that the server calls itself, such as "v1.37.1"; "" when it could
+	// ServerVersion is the version that the server calls itself, such as "v1.37.1". It is "" if it could
 	// not be read.
 	ServerVersion string
 }
@@ -68,7 +68,7 @@ type Cluster struct {
 type reader struct {
 	client   *rest.RESTClient
 	server   string
-	timeout  time.Duration // of each request but watches; 0: that of the client, if it has one
+	timeout  time.Duration // of each request but watches; 0 stands for that of the client, if it has one
 	retries  int           // how often client-go repeats a request by itself
 	opts     Options
 	served   map[string]func(context.Context) (discovered, error) // by path, see discovery.go

@@ -27,8 +27,8 @@ type Error struct {
 	Code   Code
 	Source string // file name, "-" for standard input
 	Line   int    // first line concerned, counted from 1; 0 when it is not known
-	Object string // such as `ResourceClaim ml/train-0`; empty when it is not known
-	Path   string // field path, such as "spec.devices.requests[0].exactly.count"; empty when it is not known
+	Object string // such as `ResourceClaim ml/train-0`; it is empty if that is not known
+	Path   string // field path, such as "spec.devices.requests[0].exactly.count"; it is empty if that is not known
 	Detail string // what is wrong
 	Advice string // what to do; may be empty
 	Err    error  // the cause, if another package found it

@@ -108,7 +108,7 @@ func skipLiteral(data []byte, i int) int {
 // head is what must be known of an object before it can be decoded.
 type head struct {
 	apiVersion, kind string
-	items            extent // of the top-level field "items"; empty when there is none
+	items            extent // of the top-level field "items"; it is empty if there is none
 	keys             []string
 }
 

@@ -18,9 +18,9 @@ type Capacity struct {
 	Object *storagev1.CSIStorageCapacity
 	// Class is the name of the StorageClass. It need not exist.
 	Class string
-	// Total is how much can still be provisioned; nil when the driver does not say at the moment.
+	// Total is how much can still be provisioned. It is nil if the driver does not say at the moment.
 	Total *resource.Quantity
-	// Largest is the size of the largest volume that can be provisioned; nil when the driver does not
+	// Largest is the size of the largest volume that can be provisioned. It is nil if the driver does not
 	// say. Fragmentation may make it much smaller than Total.
 	Largest *resource.Quantity
 	// Topology selects nodes by their labels: labels.Nothing() for storage that no node can reach, which is

@@ -36,13 +36,13 @@ type Outcome string
 
 // The outcomes, as they are written in a scenario.
 const (
-	// Allocated: the claims get devices.
+	// Allocated means that the claims get devices.
 	Allocated Outcome = "allocated"
-	// Unsatisfiable: the node cannot satisfy the claims; others may.
+	// Unsatisfiable means that the node cannot satisfy the claims; others may.
 	Unsatisfiable Outcome = "unsatisfiable"
 	// InvalidPools is Unsatisfiable, and the scheduler names invalid resource pools as the reason.
 	InvalidPools Outcome = "invalid-pools"
-	// Abort: the scheduler gives up on the pod, whatever other nodes could offer.
+	// Abort means that the scheduler gives up on the pod, whatever other nodes could offer.
 	Abort Outcome = "abort"
 )
 
@@ -83,7 +83,7 @@ type Claim struct {
 type Device struct {
 	Request string
 	ID      inspect.DeviceID
-	// Admin: the device is given for admin access.
+	// Admin says that the device is given for admin access.
 	Admin bool
 	// Consumes is the recorded consumption; empty means that none may be recorded.
 	Consumes *map[resourcev1.QualifiedName]resource.Quantity

@@ -87,7 +87,7 @@ type place struct {
 	before []token
 	// after is the byte behind what is replaced, or 0.
 	after byte
-	// silent: nothing is proposed, as in a comment.
+	// silent says that nothing is proposed, as in a comment.
 	silent bool
 }
 

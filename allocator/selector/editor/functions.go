@@ -12,7 +12,7 @@ type function struct {
 	help   string
 	// example is a selector that calls it.
 	example string
-	// lists: only with the feature gate DRAListTypeAttributes.
+	// lists says that it exists only with the feature gate DRAListTypeAttributes.
 	lists bool
 }
 

@@ -19,7 +19,7 @@ type body struct {
 	size int64 // so far, or of the line so far
 
 	mu     sync.Mutex
-	timer  *time.Timer // nil: there is no hurry
+	timer  *time.Timer // nil if there is no hurry
 	came   atomic.Int64
 	closed bool
 }

@@ -11,7 +11,7 @@ import (
 type Bounds struct {
 	// Bytes is the most that a body may have, after it was decompressed; 0 means DefaultBytes.
 	Bytes int64
-	// Lines: the body goes on for as long as the server likes, and Bytes bounds each of its lines. It may be
+	// Lines says that the body goes on for as long as the server likes, and Bytes bounds each of its lines. It may be
 	// silent for any time. That is how events are watched.
 	Lines bool
 	// Begin is how long the server may take to begin its answer; 0 means DefaultBegin.
