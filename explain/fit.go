@@ -5,16 +5,17 @@ import "github.com/kubectl-dra/kubectl-dra/inspect"
 // Fit says how many more copies of a claim can be allocated.
 type Fit struct {
 	Subject Subject
-	// Total is the number of copies in all; a lower bound when AtLeast is set.
+	// Total is the number of copies on all nodes. It is a lower bound if AtLeast is set.
 	Total   int
 	AtLeast bool
-	// Nodes have an entry for every node that was asked about, those with most copies first.
-	Nodes   []NodeFit
+	// Nodes has an entry for every node that the question was put to, those with most copies first.
+	Nodes []NodeFit
+	// Partial says what could not be read and what that means for the numbers.
 	Partial []string
 	Basis   Basis
 }
 
-// NodeFit is the number of copies that fit on one node.
+// NodeFit is the number of copies that fit on one node. It is a lower bound if AtLeast is set.
 type NodeFit struct {
 	Node    inspect.NodeName
 	Copies  int

@@ -10,22 +10,22 @@ type TimeoutRisk string
 
 // The risks.
 const (
-	// NoTimeout: it ends well before.
+	// NoTimeout means that the search ends well before.
 	NoTimeout TimeoutRisk = "None"
-	// MayTimeOut: that depends on the speed of the machine.
+	// MayTimeOut means that it depends on the speed of the machine.
 	MayTimeOut TimeoutRisk = "Possible"
-	// WouldTimeOut: it takes longer on any machine.
+	// WouldTimeOut means that the search takes longer on any machine.
 	WouldTimeOut TimeoutRisk = "Exceeded"
 )
 
-// SearchCost is what the scheduler's own search costs on the node where it costs most, of those that were
-// looked at.
+// SearchCost is what the scheduler's own search costs on the node where it costs most, of the nodes on
+// which the steps were counted.
 type SearchCost struct {
 	Node inspect.NodeName
-	// Nodes is the number of nodes that look like it to the question, itself included.
+	// Nodes is the number of nodes, with Node itself, that do not differ from it for the question.
 	Nodes int
 	Steps allocator.StepCount
 	Risk  TimeoutRisk
-	// Message says what that means; empty without a risk.
+	// Message says what the risk means. It is empty if there is none.
 	Message string
 }

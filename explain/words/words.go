@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Count prints a number of things, as "1 device" or "3 devices".
+// Count is a number of things, as "1 device" or "3 devices". The plural of the noun must end in s.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -18,7 +18,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Plural chooses between the forms for one and for many.
+// Plural is one if n is 1, and many otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -26,7 +26,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Span prints a range of numbers.
+// Span is a range of numbers, as "2 to 4", or one number if both are the same.
 func Span(low, high int) string {
 	if low == high {
 		return strconv.Itoa(low)
@@ -34,7 +34,7 @@ func Span(low, high int) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-// Shorten joins the first names and counts the rest.
+// Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".
 func Shorten(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
@@ -42,19 +42,20 @@ func Shorten(names []string, limit int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// FirstLine is the first line of a text, for messages of the CEL compiler that go on with a drawing.
+// FirstLine is the first line of a text. Messages of the CEL compiler continue with a drawing of the
+// expression, which does not belong into a sentence.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 
-// OneLine puts a text on one line.
+// OneLine replaces every run of white space in a text by one blank, so that it takes one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// LastName is the last part of a field path.
+// LastName is the part of a field path after the last dot.
 func LastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// Age prints how old something was at a moment, as kubectl does. It is "" when either is unknown.
+// Age says how old something was at a moment, as kubectl prints it. It is "" if either time is zero.
 func Age(created, now time.Time) string {
 	if created.IsZero() || now.IsZero() {
 		return ""
@@ -62,7 +63,7 @@ func Age(created, now time.Time) string {
 	return duration.HumanDuration(now.Sub(created))
 }
 
-// FormatTaint prints a taint as key=value:Effect.
+// FormatTaint is a taint as key=value:Effect, or key:Effect if it has no value.
 func FormatTaint(t *resourcev1.DeviceTaint) string {
 	text := t.Key
 	if t.Value != "" {
@@ -71,6 +72,7 @@ func FormatTaint(t *resourcev1.DeviceTaint) string {
 	return text + ":" + string(t.Effect)
 }
 
+// Btoi is 1 for true and 0 for false. Rankings compare lists of numbers.
 func Btoi(b bool) int {
 	if b {
 		return 1
@@ -78,5 +80,5 @@ func Btoi(b bool) int {
 	return 0
 }
 
-// Key joins what tells something apart from others of its kind.
+// Key joins what distinguishes something from others of its kind. Keys are compared and never shown.
 func Key(parts ...any) string { return strings.TrimSuffix(fmt.Sprintln(parts...), "\n") }

@@ -1,0 +1,56 @@
+package explain
+
+import "github.com/kubectl-dra/kubectl-dra/inspect"
+
+// FixKind says what a fix changes.
+type FixKind string
+
+// The kinds of fixes.
+const (
+	ReleaseClaim   FixKind = "ReleaseClaim"   // release claims that hold devices
+	TolerateTaint  FixKind = "TolerateTaint"  // add a toleration
+	RelaxSelector  FixKind = "RelaxSelector"  // change or drop a term of a selector
+	DropConstraint FixKind = "DropConstraint" // drop a constraint, or take requests out of it
+	ReduceCount    FixKind = "ReduceCount"    // ask for fewer devices
+	ReduceCapacity FixKind = "ReduceCapacity" // ask for less of a capacity
+	AddDevices     FixKind = "AddDevices"     // provide more devices
+	UseNode        FixKind = "UseNode"        // let it be another node
+	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
+	UseClass       FixKind = "UseClass"       // name a device class that exists
+	CreateClass    FixKind = "CreateClass"    // create the device class
+	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod
+)
+
+// Fix is a change that makes the claims allocatable.
+type Fix struct {
+	Kind FixKind
+	// Also are the kinds of further changes that have to be made together with the first.
+	Also []FixKind
+	// Key distinguishes fixes of the same kind. Fixes with the same Key make the same changes, however they
+	// are worded.
+	Key string
+	// Node is a node on which the claims can then be allocated, and Nodes the number of such nodes. If the
+	// cluster is large and something else than the claims is changed, only the nodes that come nearest are
+	// counted.
+	Node  inspect.NodeName
+	Nodes int
+	// NamesNode says that the message names the node.
+	NamesNode bool
+	// OtherBlockers are requirements that the fix relaxes although they are no part of the conflict that is
+	// shown: another conflict is behind them. With all the other changes made and this one not, the node
+	// still refuses, or the scheduler gives up with an error (Fails). Only some of the fixes that make
+	// several changes have them.
+	OtherBlockers []Requirement
+	// Patch is the change as RFC 6902 operations on the subject. It is empty if other objects are changed.
+	Patch []PatchOperation
+	// Claims are those to be released, with their devices.
+	Claims  []Holder
+	Message string
+}
+
+// PatchOperation is an operation of a JSON patch (RFC 6902). Path is a JSON pointer.
+type PatchOperation struct {
+	Op, Path string
+	// Value is nil for "remove".
+	Value any
+}

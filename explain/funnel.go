@@ -1,0 +1,80 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Funnel shows what becomes of the devices that a request sees: at each step some are lost.
+type Funnel struct {
+	Claim   inspect.ClaimRef
+	Request string // "request" or "request/subrequest"
+	// Needed is the number of devices that the request needs. If the request is for all devices, it is the
+	// number of those that must be taken.
+	Needed int
+	// All says that the request is for all devices that match.
+	All bool
+	// Steps begin with the devices that reach the node. Each further step counts those that are left after
+	// a check.
+	Steps []Step
+}
+
+// Step is one step of a funnel.
+type Step struct {
+	// Name is the check: seen, class, selectors, features, taints, free, capacity, counters or constraints.
+	// A last step, together, exists only if enough devices pass every check but cannot be had together.
+	Name string
+	// Left is the number of devices left on a node. In a group of nodes that differ, Left is the lowest
+	// number and Most the highest; otherwise they are equal.
+	Left, Most int
+	// Lost says why devices were lost at this step, the most frequent first.
+	Lost []Loss
+}
+
+// Loss is a number of devices lost for one reason.
+type Loss struct {
+	Code allocator.Code
+	// Key distinguishes losses with the same code by what was wanted, however that is worded.
+	Key string
+	// Count is the lowest number of devices on a node of the group, Most the highest.
+	Count, Most int
+	// Text says what was wanted, Values what was found instead, the most frequent first.
+	Text   string
+	Values []Value
+	// OtherDriver says that the devices belong to drivers that the class is not about.
+	OtherDriver bool
+	// Total is the number of devices on all nodes of the group. Devices are these devices; of a large
+	// group, those of some of its nodes.
+	Total   int
+	Devices []inspect.DeviceID
+	// Claims are those that hold the devices, or shares of them.
+	Claims []Holder
+}
+
+// Value is something that a check found, with the number of devices in the group for which it did.
+type Value struct {
+	Text  string
+	Count int
+}
+
+// Message is the text with the values that were found instead.
+func (l *Loss) Message() string {
+	var values []string
+	for _, v := range l.Values {
+		if v.Text == "" {
+			continue
+		}
+		if len(l.Values) > 1 && l.Count == l.Total {
+			values = append(values, fmt.Sprintf("%s (%d)", v.Text, v.Count))
+			continue
+		}
+		values = append(values, v.Text)
+	}
+	if len(values) == 0 {
+		return l.Text
+	}
+	return l.Text + ": " + words.Shorten(values, 3)
+}
