@@ -24,7 +24,7 @@ func TestConflictOfDemo(t *testing.T) {
 		{"ml/driver-canary", "gpu-a-04", "Taint", true},
 		{"infer/whisper-large", "mig-01", "Term Counters HeldBy:infer/asr-batch HeldBy:infer/embed-pair", true},
 		{"net/cdn-egress-2", "cpu-02", "Capacity HeldBy:net/cdn-egress-1", true},
-		// Without its model it would take any FPGA, but those that are left are held too or are not published.
+		// Without its model it would take any FPGA, but the others are held as well or are not published.
 		{"dev/video-transcode-1", "cpu-02", "Term HeldBy:dev/video-transcode-0 HeldBy:net/packet-capture", false},
 		{"dev/transcode-8k", "cpu-02", "Term PoolComplete", false},
 	} {

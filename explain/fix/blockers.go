@@ -30,7 +30,7 @@ func (s *search) otherBlockers(ctx context.Context, fix *requirement.Change) ([]
 	}
 	for _, e := range fix.Edits {
 		r := relaxedBy(all, e)
-		if r == nil || slices.Contains(c.Keys, r.Key()) || len(out) == maxBlockers {
+		if r == nil || c.Contains(r) || len(out) == maxBlockers {
 			continue
 		}
 		o, err := b.Try(ctx, slices.DeleteFunc(slices.Clone(fix.Edits), func(e whatif.Edit) bool {

@@ -53,7 +53,7 @@ const maxParts = 3
 // remedyOf is remedy for a question that is the same for all of its nodes.
 func remedyOf(ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode) error {
 	lists := requirement.NewLists(q)
-	c, err := conflict.OfNearest(ctx, lists, nodes)
+	c, err := conflict.Nearest(ctx, lists, nodes)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A pod wants two claims from a template for four GPUs each. gpu-b-04 has most free, six: three for each, since
-// to change the template is to change both.
-func TestClaimsOfTheSameTemplate(t *testing.T) {
+// TestClaimsOfSameTemplate asks for a pod with two claims from a template for four GPUs each. gpu-b-04 has most
+// free, six. That is three for each, since to change the template is to change both.
+func TestClaimsOfSameTemplate(t *testing.T) {
 	spec := explaintest.GpuClaim(4, "gpu.example.com").Spec
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "pair"}}
 	for _, name := range []string{"a", "b"} {
@@ -39,7 +39,7 @@ func TestClaimsOfTheSameTemplate(t *testing.T) {
 		pod    *corev1.Pod
 		change func(*inspect.Objects)
 		want   string
-		in     int // requirements of the conflict, among them the claim that holds the other two
+		size   int // the number of requirements of the conflict, among them the claim that holds the other two
 	}{
 		{"yet to be made", pod, nil, both, 2},
 		{"made", made, nil, both, 2},
@@ -67,7 +67,7 @@ func TestClaimsOfTheSameTemplate(t *testing.T) {
 			if e.Verdict != explain.Unsatisfiable || e.Conflict == nil {
 				t.Fatalf("%s, conflict %+v", e.Message, e.Conflict)
 			}
-			if len(e.Conflict.Requirements) != tt.in {
+			if len(e.Conflict.Requirements) != tt.size {
 				t.Errorf("conflict %+v", e.Conflict.Requirements)
 			}
 			if !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Message == tt.want }) {
