@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// diagnosis finds out why a node cannot have the claims.
+// diagnosis is why a node cannot have the claims. At most one of general, starved and interactions has entries.
 type diagnosis struct {
 	q       *whatif.Question
 	cluster *allocator.Cluster
@@ -25,25 +25,25 @@ type diagnosis struct {
 	// general are reasons that no request is to blame for.
 	general []explain.Reason
 	funnels []explain.Funnel
-	// starved are the funnels of requests that have too few devices.
-	starved []starved
+	// starved are the requests that have too few devices.
+	starved []starvedRequest
 	// interactions are reasons why devices cannot be had together.
 	interactions []interaction
-	// loner is the request of joint that fits by itself; nil: none does.
-	loner *loner
-	// pools are pools that offer nothing.
+	// misfit is the request that the interactions are about, if it fits by itself. Otherwise it is nil.
+	misfit *misfit
+	// pools are reasons why pools offer nothing.
 	pools []explain.Reason
-	// noPools: nothing reaches the node at all.
+	// noPools says that no pool reaches the node.
 	noPools bool
 }
 
-// starved is a request with too few devices, and its place among the funnels.
-type starved struct {
-	funnel int
-	path   string
+// starvedRequest is a request with too few devices.
+type starvedRequest struct {
+	funnel int    // its index among the funnels
+	path   string // its field in the claim
 }
 
-// diagnose looks at a node that said no.
+// diagnose makes the diagnosis of a node that gave the answer no.
 func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *whatif.Answer) (*diagnosis, error) {
 	d := &diagnosis{q: q, cluster: q.Cluster, node: node}
 	for _, c := range q.Claims {
@@ -82,9 +82,10 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	return d, nil
 }
 
+// AbortReason is the reason that what makes the scheduler abort is for a node, with the device that it failed for.
 func AbortReason(e *allocator.AbortError) explain.Reason {
 	r := explain.Reason{
-		Code: e.Code, Request: e.Request, Claim: e.Claim, Message: WithoutHint(e), NamesRequest: e.Class == "",
+		Code: e.Code, Request: e.Request, Claim: e.Claim, Message: AbortMessage(e), NamesRequest: e.Class == "",
 		Key: words.Key(e.Claim, e.Request, e.Class, e.Selector, withoutDevice(e.Err.Error(), e.Device)),
 	}
 	if e.Device != (inspect.DeviceID{}) {
@@ -93,21 +94,21 @@ func AbortReason(e *allocator.AbortError) explain.Reason {
 	return r
 }
 
-// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail alike are
-// told as one.
+// withoutDevice leaves the name of the device out of an error of an expression, so that devices that fail for the
+// same reason make one group.
 func withoutDevice(text string, id inspect.DeviceID) string {
 	return strings.ReplaceAll(words.FirstLine(text), id.String(), "")
 }
 
-// WithoutHint is the first line of an error, without the general advice that CEL appends to it: the fixes say what
-// to write.
-func WithoutHint(e *allocator.AbortError) string {
+// AbortMessage is the first line of what makes the scheduler abort. It leaves out the general advice that CEL appends,
+// since the fixes say what to write.
+func AbortMessage(e *allocator.AbortError) string {
 	text, _, _ := strings.Cut(words.FirstLine(e.Error()), ". consider using CEL optional chaining")
 	return text
 }
 
-// findStarved finds requests for which there are too few devices even if each device is looked at by
-// itself. A prioritized request only counts if that is so for all of its subrequests.
+// findStarved finds the requests for which there are too few devices even if each device is examined by itself.
+// A prioritized request counts only if that is so for all of its subrequests.
 func (d *diagnosis) findStarved(exam *allocator.Examination) {
 	for first := 0; first < len(exam.Requests); {
 		last := first
@@ -119,7 +120,7 @@ func (d *diagnosis) findStarved(exam *allocator.Examination) {
 			all = all && starves(&d.funnels[i])
 		}
 		for i := first; i < last && all; i++ {
-			d.starved = append(d.starved, starved{i, d.path(&exam.Requests[i])})
+			d.starved = append(d.starved, starvedRequest{i, d.path(&exam.Requests[i])})
 		}
 		first = last
 	}
@@ -131,8 +132,8 @@ func starves(f *explain.Funnel) bool {
 	return left < f.Needed || f.All && f.Needed == 0
 }
 
-// starvedReasons says why a request has too few devices: a summary, then the losses, those last that
-// lie furthest from a usable device.
+// starvedReasons says why a request has too few devices: first a summary, then the losses. Those come first
+// whose devices passed most checks, and losses of other drivers last in each step.
 func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Reason {
 	base := explain.Reason{Request: f.Request, Claim: f.Claim, Path: path, Key: f.Request}
 	last := f.Steps[len(f.Steps)-1]
@@ -172,6 +173,7 @@ func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Rea
 	return out
 }
 
+// lossReason makes a reason of a loss.
 func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reason {
 	return explain.Reason{
 		Code: loss.Code, Key: words.Key(f.Request, loss.Key), Request: f.Request, Claim: f.Claim, Path: path,
@@ -179,8 +181,8 @@ func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reas
 	}
 }
 
-// poolReasons adds the pools that offer nothing because they are not in order: their devices may be
-// what is missing.
+// poolReasons adds the pools that offer nothing because they are incomplete or invalid. Their devices may be what
+// is missing.
 func (d *diagnosis) poolReasons(exam *allocator.Examination) {
 	for _, p := range exam.Pools {
 		switch {

@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// A funnel shows what becomes of the devices that a request sees. Every device is lost at the first
-// step, in the order below, whose checks it fails. That is the order in which a person thinks (what
-// is it, may I have it, is it free, is there enough of it); the scheduler's own order is another, but
-// which devices remain in the end is the same.
+// funnelSteps are the steps of a funnel after the first, with the codes of the checks that belong to each. A
+// device is lost at the first step of which it fails a check. The order is that in which a person thinks: what is
+// it, may I have it, is it free, is there enough of it? The scheduler's own order is another, but the devices that
+// remain in the end are the same.
 var funnelSteps = []struct {
 	name  string
 	codes []allocator.Code
@@ -46,7 +46,7 @@ func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) ex
 		seen++
 		for step := range funnelSteps {
 			if rejection := device.Fails(funnelSteps[step].codes...); rejection != nil {
-				lost[step] = d.lose(ctx, lost[step], r, device, rejection)
+				lost[step] = d.addLoss(ctx, lost[step], r, device, rejection)
 				break
 			}
 		}
@@ -62,13 +62,13 @@ func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) ex
 	return f
 }
 
-// lose adds a device to the losses of a step.
-func (d *diagnosis) lose(ctx context.Context, lost []explain.Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []explain.Loss {
-	loss := d.describe(ctx, r, device, rejection)
+// addLoss adds a device to the losses of a step.
+func (d *diagnosis) addLoss(ctx context.Context, lost []explain.Loss, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) []explain.Loss {
+	loss := d.describeLoss(ctx, r, device, rejection)
 	loss.Code = rejection.Code
 	loss.Count, loss.Most, loss.Total = 1, 1, 1
 	loss.Devices = []inspect.DeviceID{device.ID}
-	at := slices.IndexFunc(lost, func(other explain.Loss) bool { return same(&loss, other) })
+	at := indexOfReason(lost, &loss)
 	if at < 0 {
 		return append(lost, loss)
 	}
@@ -78,27 +78,29 @@ func (d *diagnosis) lose(ctx context.Context, lost []explain.Loss, r *allocator.
 	return lost
 }
 
-// same reports whether another loss has the same reason.
-func same(l *explain.Loss, other explain.Loss) bool {
-	return l.Code == other.Code && l.Key == other.Key && l.OtherDriver == other.OtherDriver
+// indexOfReason returns the index of the loss that has the same reason as another, or -1.
+func indexOfReason(lost []explain.Loss, like *explain.Loss) int {
+	return slices.IndexFunc(lost, func(l explain.Loss) bool {
+		return l.Code == like.Code && l.Key == like.Key && l.OtherDriver == like.OtherDriver
+	})
 }
 
-// absorb takes over the devices and values of a loss with the same reason.
-func absorb(l *explain.Loss, other *explain.Loss) {
-	l.Devices = append(l.Devices, other.Devices...)
-	l.Total += other.Total
-	for _, v := range other.Values {
-		at := slices.IndexFunc(l.Values, func(have explain.Value) bool { return have.Text == v.Text })
+// absorb adds the devices and values of a loss to those of a loss with the same reason.
+func absorb(into, from *explain.Loss) {
+	into.Devices = append(into.Devices, from.Devices...)
+	into.Total += from.Total
+	for _, v := range from.Values {
+		at := slices.IndexFunc(into.Values, func(have explain.Value) bool { return have.Text == v.Text })
 		if at < 0 {
-			l.Values = append(l.Values, v)
+			into.Values = append(into.Values, v)
 			continue
 		}
-		l.Values[at].Count += v.Count
+		into.Values[at].Count += v.Count
 	}
 }
 
-// finish sorts what absorb left in the order of arrival.
-func finish(f *explain.Funnel) {
+// sortLosses sorts the losses of a funnel, and their values, by frequency, and names each device once.
+func sortLosses(f *explain.Funnel) {
 	for i := range f.Steps {
 		lost := f.Steps[i].Lost
 		for j := range lost {
@@ -113,6 +115,7 @@ func finish(f *explain.Funnel) {
 	}
 }
 
+// unique removes all but the first of equal devices.
 func unique(devices []inspect.DeviceID) []inspect.DeviceID {
 	seen := make(map[inspect.DeviceID]bool, len(devices))
 	return slices.DeleteFunc(devices, func(id inspect.DeviceID) bool {
@@ -122,19 +125,20 @@ func unique(devices []inspect.DeviceID) []inspect.DeviceID {
 	})
 }
 
-// merge adds the funnel of the same request on another node.
-func merge(f *explain.Funnel, other *explain.Funnel) {
-	for i := range f.Steps {
-		step, from := &f.Steps[i], &other.Steps[i]
+// mergeFunnel adds the funnel of the same request on another node to that of a group. A loss that one of the two
+// does not have has the lowest count 0.
+func mergeFunnel(into, from *explain.Funnel) {
+	for i := range into.Steps {
+		step, from := &into.Steps[i], &from.Steps[i]
 		step.Left, step.Most = min(step.Left, from.Left), max(step.Most, from.Most)
 		for j := range step.Lost {
-			if !slices.ContainsFunc(from.Lost, func(other explain.Loss) bool { return same(&step.Lost[j], other) }) {
+			if indexOfReason(from.Lost, &step.Lost[j]) < 0 {
 				step.Lost[j].Count = 0
 			}
 		}
 		for j := range from.Lost {
 			l := &from.Lost[j]
-			at := slices.IndexFunc(step.Lost, func(other explain.Loss) bool { return same(l, other) })
+			at := indexOfReason(step.Lost, l)
 			if at < 0 {
 				step.Lost = append(step.Lost, *l)
 				step.Lost[len(step.Lost)-1].Count = 0
@@ -146,8 +150,9 @@ func merge(f *explain.Funnel, other *explain.Funnel) {
 	}
 }
 
-// key identifies what is in the way, without names of devices and values; with numbers or without.
-func key(f *explain.Funnel, b *strings.Builder, numbers bool) {
+// writeFunnelKey writes what identifies the losses of a funnel without naming devices and values. Their numbers
+// are part of it only on demand.
+func writeFunnelKey(b *strings.Builder, f *explain.Funnel, numbers bool) {
 	for _, step := range f.Steps {
 		var parts []string
 		for j := range step.Lost {
@@ -173,8 +178,9 @@ func key(f *explain.Funnel, b *strings.Builder, numbers bool) {
 	fmt.Fprintf(b, " %t\n", f.Steps[0].Left == 0)
 }
 
-// describe says in words why a device was refused, and which value it was refused for.
-func (d *diagnosis) describe(ctx context.Context, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
+// describeLoss says in words why a device was refused, and which value it was refused for. It fills in Key, Text,
+// Values and OtherDriver.
+func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
 	if rejection.Err != nil {
 		return describeError(r, rejection)
 	}
@@ -214,6 +220,7 @@ func (d *diagnosis) describe(ctx context.Context, r *allocator.ExaminedRequest, 
 	return explain.Loss{Text: string(rejection.Code)}
 }
 
+// value is the one value that a device was refused for.
 func value(format string, args ...any) []explain.Value {
 	return []explain.Value{{Text: fmt.Sprintf(format, args...), Count: 1}}
 }
@@ -257,6 +264,7 @@ func (d *diagnosis) describeSelector(ctx context.Context, class string, selector
 	return explain.Loss{Key: words.Key(class, expression), Text: who + " wants " + words.OneLine(expression)}
 }
 
+// constraintAttribute is the attribute that a constraint of a claim is about.
 func (d *diagnosis) constraintAttribute(claim, index int) resourcev1.FullyQualifiedName {
 	c := &d.q.Claims[claim].Spec.Devices.Constraints[index]
 	if c.MatchAttribute != nil {

@@ -16,14 +16,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxExactGroups is the number of groups up to which nodes that differ in numbers stay apart.
-const maxExactGroups = 4
+const (
+	// maxExactGroups is the number of groups up to which nodes whose numbers differ are in different groups.
+	maxExactGroups = 4
+	// maxNamedNodes is, of nodes that do not differ for the question, the number whose devices are named.
+	maxNamedNodes = 16
+)
 
-// maxNamedNodes bounds, for nodes that look alike, of how many the devices and holders are named.
-const maxNamedNodes = 16
-
-// Groups diagnoses all nodes that said no and groups those with the same reasons, the largest group
-// first. Nodes whose numbers differ are put together only when there would be many groups otherwise.
+// Groups diagnoses all nodes that said no, and groups those with the same reasons. The largest group comes first,
+// and of equal ones that with the first node. Nodes whose numbers differ are put into one group only if there would
+// be many groups otherwise. The answers are those of the question. The error is that of the context, or one of the
+// allocator that is no abort.
 func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([]explain.Group, error) {
 	var refused []*whatif.Answer
 	for i := range answers {
@@ -34,7 +37,7 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	diagnoses := make([]*diagnosis, len(refused))
 	err := allocator.Parallel(len(refused), func(i int) error {
 		var err error
-		diagnoses[i], err = diagnoseAll(ctx, refused[i].Q, refused[i])
+		diagnoses[i], err = diagnoseKind(ctx, refused[i].Q, refused[i])
 		return err
 	})
 	if err != nil {
@@ -65,6 +68,7 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 	return groups, nil
 }
 
+// pick returns the diagnoses with the given indices.
 func pick(diagnoses []*diagnosis, at []int) []*diagnosis {
 	out := make([]*diagnosis, len(at))
 	for i, n := range at {
@@ -73,17 +77,17 @@ func pick(diagnoses []*diagnosis, at []int) []*diagnosis {
 	return out
 }
 
-// namesOf returns the names of some of the nodes, in their order.
+// namesOf returns the names of the nodes with the given indices, in the order of the nodes.
 func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
 	if len(at) == 0 {
 		return nil
 	}
-	there := make([]bool, len(nodes)) // to sort thousands of indices takes longer
+	chosen := make([]bool, len(nodes)) // to sort thousands of indices takes longer
 	for _, i := range at {
-		there[i] = true
+		chosen[i] = true
 	}
 	out := make([]inspect.NodeName, 0, len(at))
-	for i, ok := range there {
+	for i, ok := range chosen {
 		if ok {
 			out = append(out, inspect.NodeName(nodes[i].Name))
 		}
@@ -91,11 +95,12 @@ func namesOf(nodes []*corev1.Node, at []int) []inspect.NodeName {
 	return out
 }
 
-// diagnoseAll looks at the first of the nodes and takes the others to be like it.
-func diagnoseAll(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*diagnosis, error) {
+// diagnoseKind makes the diagnosis of nodes that do not differ for the question. It examines the first of them,
+// and multiplies what it finds by their number.
+func diagnoseKind(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*diagnosis, error) {
 	d, err := diagnose(ctx, q, q.Nodes[a.Nodes[0]], a)
 	var abort *allocator.AbortError
-	if errors.As(err, &abort) { // only reached by looking at devices that the search did not reach
+	if errors.As(err, &abort) { // for a device that the search did not reach, but the examination did
 		return &diagnosis{general: []explain.Reason{AbortReason(abort)}}, nil
 	}
 	if err != nil || len(a.Nodes) == 1 || len(d.funnels) == 0 {
@@ -127,7 +132,8 @@ func diagnoseAll(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*di
 	return d, nil
 }
 
-// multiply turns the funnel of one node into that of many like it, and adds the devices of some.
+// multiply turns the funnel of one node into that of many nodes like it. position is the index of each device among
+// the candidates of the first node. others are the candidates of some of the other nodes, whose devices are added.
 func multiply(f *explain.Funnel, nodes int, position map[inspect.DeviceID]int, others [][]inspect.DeviceID) {
 	for i := range f.Steps {
 		for j := range f.Steps[i].Lost {
@@ -136,9 +142,9 @@ func multiply(f *explain.Funnel, nodes int, position map[inspect.DeviceID]int, o
 			for v := range l.Values {
 				l.Values[v].Count *= nodes
 			}
-			mine := slices.Clone(l.Devices)
+			first := slices.Clone(l.Devices)
 			for _, ids := range others {
-				for _, id := range mine {
+				for _, id := range first {
 					l.Devices = append(l.Devices, ids[position[id]])
 				}
 			}
@@ -146,7 +152,7 @@ func multiply(f *explain.Funnel, nodes int, position map[inspect.DeviceID]int, o
 	}
 }
 
-// partition returns sets of indices of diagnoses that are alike, in the order of their first member.
+// partition returns the indices of diagnoses in sets with the same key, in the order of their first member.
 func partition(diagnoses []*diagnosis, numbers bool) [][]int {
 	var sets [][]int
 	index := map[string]int{}
@@ -163,7 +169,8 @@ func partition(diagnoses []*diagnosis, numbers bool) [][]int {
 	return sets
 }
 
-// key identifies what is in the way on a node, without what names a device, a claim or a value.
+// key identifies what is in the way on a node without naming devices, claims and values. Numbers are part of it only
+// on demand.
 func (d *diagnosis) key(numbers bool) string {
 	var b strings.Builder
 	for _, r := range d.general {
@@ -171,10 +178,10 @@ func (d *diagnosis) key(numbers bool) string {
 	}
 	for _, s := range d.starved {
 		fmt.Fprintf(&b, "starved %d\n", s.funnel)
-		key(&d.funnels[s.funnel], &b, numbers)
+		writeFunnelKey(&b, &d.funnels[s.funnel], numbers)
 	}
-	for _, j := range d.interactions {
-		j.key(&b, numbers)
+	for i := range d.interactions {
+		d.interactions[i].writeKey(&b, numbers)
 	}
 	for _, r := range d.pools {
 		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Key)
@@ -183,24 +190,24 @@ func (d *diagnosis) key(numbers bool) string {
 	return b.String()
 }
 
-// merge adds what another node of the same group found.
+// merge adds the diagnosis of another node of the same group.
 func (d *diagnosis) merge(other *diagnosis) {
 	for i := range d.funnels {
-		merge(&d.funnels[i], &other.funnels[i])
+		mergeFunnel(&d.funnels[i], &other.funnels[i])
 	}
 	for i := range d.interactions {
 		d.interactions[i].merge(&other.interactions[i])
 	}
 }
 
-// finish makes the reasons of a group whose nodes are all merged.
+// finish fills in a group once the diagnoses of all its nodes are merged.
 func (d *diagnosis) finish(g *explain.Group) {
 	g.Reasons = slices.Clone(d.general)
 	if len(d.general) > 0 && d.general[0].Code != allocator.NodeUnsuitable {
 		g.Score = 2 * len(funnelSteps) // an aborted or unfinished search decides about the answer
 	}
 	for i := range d.funnels {
-		finish(&d.funnels[i])
+		sortLosses(&d.funnels[i])
 		d.findHolders(&d.funnels[i])
 	}
 	for _, s := range d.starved {
@@ -218,8 +225,9 @@ func (d *diagnosis) finish(g *explain.Group) {
 	g.Funnels = d.funnels
 }
 
-// scoreStarved says how near a node comes that has too few devices for some requests: what each of them lacks
-// counts, of alternatives what the best of them lacks.
+// scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of these
+// requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted in steps of
+// its funnel that leave no device.
 func (d *diagnosis) scoreStarved() int {
 	type request struct {
 		claim inspect.ClaimRef
@@ -237,14 +245,14 @@ func (d *diagnosis) scoreStarved() int {
 		}
 		lacks[key] = lack
 	}
-	near := most + 1
+	score := most + 1
 	for _, lack := range lacks {
-		near -= lack
+		score -= lack
 	}
-	return near
+	return score
 }
 
-// stepsReached counts the steps that leave any device.
+// stepsReached counts the steps of a funnel that leave any device.
 func stepsReached(f *explain.Funnel) int {
 	n := 0
 	for _, step := range f.Steps {
@@ -255,7 +263,7 @@ func stepsReached(f *explain.Funnel) int {
 	return n
 }
 
-// findHolders names the claims that stand behind the losses of a funnel.
+// findHolders adds to the losses of a funnel the claims that hold the devices.
 func (d *diagnosis) findHolders(f *explain.Funnel) {
 	for i := range f.Steps {
 		for j := range f.Steps[i].Lost {
@@ -266,7 +274,8 @@ func (d *diagnosis) findHolders(f *explain.Funnel) {
 	}
 }
 
-// holders finds the claims that hold the devices.
+// holders returns the claims that hold the devices, in the order of the devices. Claims with admin access take
+// nothing from others and are left out.
 func (d *diagnosis) holders(devices []inspect.DeviceID) []explain.Holder {
 	s := d.cluster.Snapshot()
 	at := map[inspect.ClaimRef]int{}

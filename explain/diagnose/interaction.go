@@ -19,52 +19,58 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// When every request has enough devices of its own, the conflict is between devices or requests. It is
-// narrowed down by asking the allocator smaller questions: the requests one after the other until one
-// no longer fits; that one alone; and, if it does not fit alone, with smaller counts.
+// If every request has enough devices by itself, devices or requests stand in each other's way. Smaller questions
+// to the allocator narrow that down. The requests are added one after the other until one no longer fits. That one
+// is asked for alone, and, if it does not fit alone, with smaller counts.
 //
-// Example: gpus needs 5 with the same numa; the node has 4 + 4. Alone it does not fit; with a count of
-// 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
+// Example: gpus needs 5 with the same numa, and the node has 4 on each of two. Alone it does not fit, but with a
+// count of 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
 
 // interaction is a reason with numbers that may differ between the nodes of a group.
 type interaction struct {
 	explain.Reason
-	needed, low, high int            // "needed, at most low to high can be had together"; needed 0: none
-	values            map[string]int // of the attribute of a constraint, with the number of devices
-	nodes             int
+	// needed is the number of devices that are needed, of which at most low to high can be had together. If it is
+	// 0, the reason has no such numbers.
+	needed, low, high int
+	// values are those of the attribute of a constraint, with the number of devices that have each.
+	values map[string]int
+	// nodes is the number of nodes that the reason is about.
+	nodes int
 }
 
-func (j *interaction) key(b *strings.Builder, numbers bool) {
-	fmt.Fprintf(b, "%s %s %s %s %d", j.Code, j.Claim, j.Request, j.Key, j.needed)
+// writeKey writes what identifies the reason. The numbers are part of it only on demand.
+func (i *interaction) writeKey(b *strings.Builder, numbers bool) {
+	fmt.Fprintf(b, "%s %s %s %s %d", i.Code, i.Claim, i.Request, i.Key, i.needed)
 	if numbers {
-		fmt.Fprintf(b, " %d %v", j.low, j.values)
+		fmt.Fprintf(b, " %d %v", i.low, i.values)
 	}
 	b.WriteByte('\n')
 }
 
-func (j *interaction) merge(other *interaction) {
-	j.low, j.high = min(j.low, other.low), max(j.high, other.high)
+// merge adds the same interaction on another node of a group.
+func (i *interaction) merge(other *interaction) {
+	i.low, i.high = min(i.low, other.low), max(i.high, other.high)
 	for v, n := range other.values {
-		j.values[v] = max(j.values[v], n)
+		i.values[v] = max(i.values[v], n)
 	}
-	j.nodes += other.nodes
+	i.nodes += other.nodes
 }
 
 // reason puts the numbers into words.
-func (j *interaction) reason() explain.Reason {
-	r := j.Reason
-	if j.needed > 0 {
-		r.Message = fmt.Sprintf("%s needed, at most %s can be had together", words.Count(j.needed, "device"), words.Span(j.low, j.high))
+func (i *interaction) reason() explain.Reason {
+	r := i.Reason
+	if i.needed > 0 {
+		r.Message = fmt.Sprintf("%s needed, at most %s can be had together", words.Count(i.needed, "device"), words.Span(i.low, i.high))
 	}
 	var parts []string
-	for _, v := range slices.SortedFunc(maps.Keys(j.values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(j.values[b], j.values[a]), cmp.Compare(a, b))
+	for _, v := range slices.SortedFunc(maps.Keys(i.values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(i.values[b], i.values[a]), cmp.Compare(a, b))
 	}) {
-		parts = append(parts, fmt.Sprintf("%d with %s", j.values[v], v))
+		parts = append(parts, fmt.Sprintf("%d with %s", i.values[v], v))
 	}
 	if len(parts) > 0 {
 		r.Message += "; there are "
-		if j.nodes > 1 && j.low != j.high {
+		if i.nodes > 1 && i.low != i.high {
 			r.Message += "up to "
 		}
 		r.Message += words.Shorten(parts, 4)
@@ -72,7 +78,7 @@ func (j *interaction) reason() explain.Reason {
 	return r
 }
 
-// findInteractions describes a conflict that no single device shows.
+// findInteractions says why requests that all have enough devices do not fit together.
 func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examination) error {
 	claim, request, codes, err := d.firstMisfit(ctx)
 	if err != nil || claim < 0 {
@@ -93,7 +99,7 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 		if claim == 0 {
 			base.Message = "fits by itself, but not together with the requests before it"
 		}
-		d.loner = &loner{claim: claim, request: request, codes: codes, devices: fittingDevices(r)}
+		d.misfit = &misfit{claim: claim, request: request, rejections: codes, devices: fittingDevices(r)}
 	case allocator.Undecided:
 		base.Key, base.Message = "given up", "does not fit; the search for the reason was given up"
 		codes = aloneCodes
@@ -104,21 +110,22 @@ func (d *diagnosis) findInteractions(ctx context.Context, exam *allocator.Examin
 			base.Key, base.Message = "all", "the devices that match cannot be had all together"
 		}
 		if !r.Prioritized && !r.All {
-			most, err := d.most(ctx, claim, request, r.Needed)
+			most, err := d.mostTogether(ctx, claim, request, r.Needed)
 			if err != nil {
 				return err
 			}
 			base.Path += ".count"
 			base.needed, base.low, base.high = r.Needed, most, most
-			d.narrow(claim, request, most)
+			d.addTogetherStep(claim, request, most)
 		}
 	}
 	d.interactions = append(d.interactions, base)
-	d.conflictReasons(exam, &base.Reason, claim, request, codes)
+	d.addRejectionReasons(exam, &base.Reason, claim, request, codes)
 	return nil
 }
 
-// fittingDevices are those that pass every check that looks at one device, if the request has one alternative.
+// fittingDevices are the devices that pass every check of a single device. A prioritized request, which has
+// alternatives, has none.
 func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
 	var out []inspect.DeviceID
 	for i := range r.Devices {
@@ -129,8 +136,8 @@ func fittingDevices(r *allocator.ExaminedRequest) []inspect.DeviceID {
 	return out
 }
 
-// firstMisfit adds the requests one by one and returns the first that does not fit to those before,
-// with what was refused for it; -1 when each step fits or is undecided.
+// firstMisfit adds the requests one by one. It returns the first that does not fit together with those before it,
+// and what was refused for it. The indices are -1 if all fit.
 func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes map[rejectionKind]int, err error) {
 	for c := range d.q.Claims {
 		for r := range d.q.Claims[c].Spec.Devices.Requests {
@@ -147,7 +154,8 @@ func (d *diagnosis) firstMisfit(ctx context.Context) (claim, request int, codes 
 	return -1, -1, nil, nil
 }
 
-// rejectionKind is a kind of refusal that depends on what else is picked.
+// rejectionKind is a kind of refusal that depends on what else is picked. Of constraint, counterSet and capacity, it
+// has the one that its code is about; constraint is -1 otherwise.
 type rejectionKind struct {
 	code       allocator.Code
 	constraint int
@@ -155,12 +163,14 @@ type rejectionKind struct {
 	capacity   resourcev1.QualifiedName
 }
 
-// rejectionCounter counts the refusals for one request that come from what else is picked.
+// rejectionCounter is a tracer of the allocator that counts, for one request, the refusals that depend on what else
+// is picked.
 type rejectionCounter struct {
 	claim, request int
 	counts         map[rejectionKind]int
 }
 
+// Reject counts a refusal.
 func (t *rejectionCounter) Reject(r allocator.Rejection) {
 	if r.Claim != t.claim || r.Request != t.request {
 		return
@@ -179,7 +189,8 @@ func (t *rejectionCounter) Reject(r allocator.Rejection) {
 	}
 }
 
-// fits asks a smaller question and counts what is refused for one of its requests.
+// fits puts a smaller question to the node, and counts what is refused for one of its requests. An abort decides
+// nothing here.
 func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim, claim, request int) (allocator.Outcome, map[rejectionKind]int, error) {
 	t := &rejectionCounter{claim: claim, request: request, counts: map[rejectionKind]int{}}
 	result, err := d.cluster.WithStepLimit(whatif.ProbeSteps).Allocate(ctx, d.node, claims, t)
@@ -193,8 +204,9 @@ func (d *diagnosis) fits(ctx context.Context, claims []*resourcev1.ResourceClaim
 	return result.Outcome, t.counts, nil
 }
 
-// most returns the largest count, below what is needed, with which the request fits alone.
-func (d *diagnosis) most(ctx context.Context, claim, request, needed int) (int, error) {
+// mostTogether returns the largest count, below what is needed, with which the request fits alone. It is 0 if it fits
+// with none.
+func (d *diagnosis) mostTogether(ctx context.Context, claim, request, needed int) (int, error) {
 	for n := needed - 1; n > 0; n-- {
 		c := only(d.q.Claims[claim], request)
 		c.Spec.Devices.Requests[0].Exactly.Count = int64(n)
@@ -206,8 +218,8 @@ func (d *diagnosis) most(ctx context.Context, claim, request, needed int) (int, 
 	return 0, nil
 }
 
-// narrow adds to the funnel of a request how many devices can be had together.
-func (d *diagnosis) narrow(claim, request, most int) {
+// addTogetherStep adds to the funnel of a request how many devices can be had together.
+func (d *diagnosis) addTogetherStep(claim, request, most int) {
 	name := d.q.Claims[claim].Spec.Devices.Requests[request].Name
 	for i := range d.funnels {
 		f := &d.funnels[i]
@@ -217,8 +229,8 @@ func (d *diagnosis) narrow(claim, request, most int) {
 	}
 }
 
-// conflictReasons lists what stood in the way of the devices, the most frequent first.
-func (d *diagnosis) conflictReasons(exam *allocator.Examination, base *explain.Reason, claim, request int, codes map[rejectionKind]int) {
+// addRejectionReasons adds what devices were refused for, the most frequent first.
+func (d *diagnosis) addRejectionReasons(exam *allocator.Examination, base *explain.Reason, claim, request int, codes map[rejectionKind]int) {
 	order := slices.SortedFunc(maps.Keys(codes), func(a, b rejectionKind) int {
 		return cmp.Or(cmp.Compare(codes[b], codes[a]), cmp.Compare(a.code, b.code), cmp.Compare(a.constraint, b.constraint),
 			cmp.Compare(a.counterSet, b.counterSet), cmp.Compare(a.capacity, b.capacity))
@@ -266,6 +278,7 @@ func (d *diagnosis) values(exam *allocator.Examination, claim, request int, name
 	return counts
 }
 
+// derivedOf returns the derived attributes of a request or subrequest.
 func (d *diagnosis) derivedOf(r *allocator.ExaminedRequest) []resourcev1.DeviceDerivedAttribute {
 	request := &d.q.Claims[r.Claim].Spec.Devices.Requests[r.Request]
 	if r.Prioritized {
@@ -284,14 +297,14 @@ func examined(exam *allocator.Examination, claim, request int) *allocator.Examin
 	return nil // unreachable: every request is examined
 }
 
-// only returns the claim with a single request; constraints on others have no effect.
+// only returns a copy of the claim with a single request. Constraints on other requests have no effect then.
 func only(claim *resourcev1.ResourceClaim, request int) *resourcev1.ResourceClaim {
 	out := claim.DeepCopy()
 	out.Spec.Devices.Requests = out.Spec.Devices.Requests[request : request+1]
 	return out
 }
 
-// upTo returns the claim with the requests up to and including one.
+// upTo returns the claim with the requests up to and including one. It shares everything else with the claim.
 func upTo(claim *resourcev1.ResourceClaim, request int) *resourcev1.ResourceClaim {
 	out := *claim
 	out.Spec.Devices.Requests = claim.Spec.Devices.Requests[:request+1]

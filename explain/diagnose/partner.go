@@ -14,39 +14,40 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What keeps a request apart from those before it.
+// Why does a request not fit together with the requests before it, although it fits by itself? The partner with
+// which it does not fit and the obstacle between them are found by taking things away, one at a time, and putting
+// the question to the node again.
 //
-// A request fits by itself, but not together with the requests before it. Each thing that may be the reason is
-// taken away, one at a time, and the node asked again: a constraint, a capacity or the counters that ran out in
-// the search (there is plenty of them then), the only device that fits (there is a second one like it then). If
-// exactly one of them lets the request fit, it is named; else nothing is. In the same way the request is found
-// with which it does not go together.
+// The partner is the one request without which it fits. The obstacle is a constraint that is dropped, a capacity or
+// counters that ran out in the search, of which there is plenty then, or the only device that fits, of which there
+// is a second one then. Partner and obstacle are named only if exactly one of them lets the request fit.
 
 const (
-	// maxDiagnosed is the number of kinds of nodes in a group up to which the reason is looked for.
+	// maxDiagnosed is the number of diagnoses in a group up to which partners are looked for.
 	maxDiagnosed = 8
-	// maxPartners is the number of requests before up to which each is left out.
+	// maxPartners is the number of requests before the misfit up to which each is left out.
 	maxPartners = 8
 )
 
-// loner is a request that fits by itself.
-type loner struct {
+// misfit is a request that fits by itself, but not together with the requests before it.
+type misfit struct {
 	claim, request int
-	codes          map[rejectionKind]int // what was refused for it together with those before
-	devices        []inspect.DeviceID
+	rejections     map[rejectionKind]int // what was refused for it together with those before
+	devices        []inspect.DeviceID    // that pass every check of a single device
 }
 
-// namePartners completes the reason of a set of diagnoses, if it is the same for all.
+// namePartners says in the reasons of a group what its misfit does not fit together with, and why, if that is the
+// same in all of its diagnoses.
 func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 	if len(diagnoses) > maxDiagnosed {
 		return nil
 	}
 	var same cause
 	for i, d := range diagnoses {
-		if d.loner == nil {
+		if d.misfit == nil {
 			return nil
 		}
-		c, err := d.causeOf(ctx, d.loner)
+		c, err := d.causeOf(ctx, d.misfit)
 		if err != nil {
 			return err
 		}
@@ -57,25 +58,29 @@ func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 	}
 	for _, d := range diagnoses {
 		if same != (cause{}) {
-			d.interactions[0].Message = "fits by itself, but not together with " + same.text(d.loner.claim > 0)
+			d.interactions[0].Message = "fits by itself, but not together with " + same.text(d.misfit.claim > 0)
 		}
 	}
 	return nil
 }
 
-// cause is what a request does not go together with, and why; each may be unknown.
+// cause is why a misfit does not fit together with the requests before it.
 type cause struct {
-	partner string // the one request, with its claim if that is another
-	why     obstacle
+	// partner is the one request with which it does not fit, with its claim if that is another. It is "" if it is
+	// not one request.
+	partner string
+	// obstacle is what is between them. It is zero if it is not one thing.
+	obstacle obstacle
 }
 
-// obstacle is the one thing without which the request would fit.
+// obstacle is the one thing without which a misfit would fit.
 type obstacle struct {
 	kind obstacleKind
 	name string // of the attribute, counter, capacity or device
 	set  string // of the counter
 }
 
+// obstacleKind says what an obstacle is.
 type obstacleKind int
 
 const (
@@ -83,13 +88,14 @@ const (
 	sameAttribute
 	differentAttribute
 	countersOfDevices // of several sets
-	countersOfSet     // of one set, which one is not known
+	countersOfSet     // of one set, of which no single counter is the obstacle
 	oneCounter
 	oneCapacity
 	oneDevice
 )
 
-// text puts the cause into words. otherClaims: there are claims before that of the request.
+// text puts the cause into words, after "not together with". otherClaims says that there are claims before that of the
+// misfit.
 func (c cause) text(otherClaims bool) string {
 	partner := c.partner
 	if partner == "" {
@@ -98,10 +104,10 @@ func (c cause) text(otherClaims bool) string {
 			partner = "what comes before it"
 		}
 	}
-	return partner + c.why.text()
+	return partner + c.obstacle.text()
 }
 
-// text goes on after "not together with b".
+// text puts the obstacle into words, after the name of the partner.
 func (o obstacle) text() string {
 	switch o.kind {
 	case sameAttribute:
@@ -122,33 +128,33 @@ func (o obstacle) text() string {
 	return ""
 }
 
-// causeOf finds out with what a request does not go together, and why if that is one thing.
-func (d *diagnosis) causeOf(ctx context.Context, a *loner) (cause, error) {
-	p := &partnerSearch{diagnosis: d, loner: a}
+// causeOf finds the partner and the obstacle of a misfit. Nothing is known if a search was given up on the way.
+func (d *diagnosis) causeOf(ctx context.Context, m *misfit) (cause, error) {
+	p := &partnerSearch{diagnosis: d, misfit: m}
 	partner, err := p.partner(ctx)
 	if err != nil || p.unsure {
 		return cause{}, err
 	}
-	why, err := p.why(ctx)
+	obstacle, err := p.obstacle(ctx)
 	if err != nil || p.unsure {
 		return cause{}, err
 	}
-	return cause{partner, why}, nil
+	return cause{partner, obstacle}, nil
 }
 
-// partnerSearch looks for what keeps a request apart.
+// partnerSearch looks for the cause of a misfit.
 type partnerSearch struct {
 	*diagnosis
-	*loner
+	*misfit
 	unsure bool // a search was given up
 }
 
-// claimsBefore are the claims up to the request.
+// claimsBefore are the claims and requests up to and including the misfit.
 func (p *partnerSearch) claimsBefore() []*resourcev1.ResourceClaim {
 	return append(slices.Clone(p.q.Claims[:p.claim]), upTo(p.q.Claims[p.claim], p.request))
 }
 
-// helps asks whether the claims fit in a world.
+// helps reports whether the claims fit on the node in a cluster.
 func (p *partnerSearch) helps(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.ResourceClaim) (bool, error) {
 	if p.unsure {
 		return false, nil
@@ -158,7 +164,8 @@ func (p *partnerSearch) helps(ctx context.Context, c *allocator.Cluster, claims 
 	return o == whatif.Fits, err
 }
 
-// partner is the one request without which the request fits; "" when there is none, or several.
+// partner returns the one request without which the misfit fits. It is "" if there is none or several, or if there
+// are too many to try.
 func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 	found := ""
 	n := 0
@@ -194,12 +201,12 @@ func (p *partnerSearch) partner(ctx context.Context) (string, error) {
 	return found, nil
 }
 
-// why finds the one thing without which the request fits. Another device helps in many cases, so it counts only if
-// nothing else does.
-func (p *partnerSearch) why(ctx context.Context) (obstacle, error) {
+// obstacle returns the one thing without which the misfit fits. It is zero if there is none or several. Another
+// device helps in many cases, so it counts only if nothing else does.
+func (p *partnerSearch) obstacle(ctx context.Context) (obstacle, error) {
 	var found []obstacle
-	for _, look := range []func(context.Context) ([]obstacle, error){p.constraints, p.counters, p.capacities} {
-		more, err := look(ctx)
+	for _, find := range []func(context.Context) ([]obstacle, error){p.constraints, p.counters, p.capacities} {
+		more, err := find(ctx)
 		if err != nil {
 			return obstacle{}, err
 		}
@@ -219,7 +226,7 @@ func (p *partnerSearch) why(ctx context.Context) (obstacle, error) {
 	return found[0], nil
 }
 
-// constraints drops each.
+// constraints returns the constraints without which the misfit fits.
 func (p *partnerSearch) constraints(ctx context.Context) ([]obstacle, error) {
 	var found []obstacle
 	for c := range p.q.Claims[:p.claim+1] {
@@ -240,7 +247,7 @@ func (p *partnerSearch) constraints(ctx context.Context) ([]obstacle, error) {
 	return found, nil
 }
 
-// constraintObstacle is a constraint in the way.
+// constraintObstacle is a constraint as an obstacle.
 func constraintObstacle(c *resourcev1.DeviceConstraint) obstacle {
 	if c.MatchAttribute != nil {
 		return obstacle{kind: sameAttribute, name: string(*c.MatchAttribute)}
@@ -248,8 +255,8 @@ func constraintObstacle(c *resourcev1.DeviceConstraint) obstacle {
 	return obstacle{kind: differentAttribute, name: string(*c.DistinctAttribute)}
 }
 
-// world is the surroundings of the node with the slices changed.
-func (p *partnerSearch) world(change func(*resourcev1.ResourceSlice)) *allocator.Cluster {
+// withSlices returns what can decide about the node, with its slices changed.
+func (p *partnerSearch) withSlices(change func(*resourcev1.ResourceSlice)) *allocator.Cluster {
 	b := p.q.NewSandbox(p.node)
 	if b == nil {
 		p.unsure = true
@@ -263,10 +270,11 @@ func (p *partnerSearch) world(change func(*resourcev1.ResourceSlice)) *allocator
 	})
 }
 
-// counters makes those of the sets that ran out plenty; then, of one set, each.
+// counters returns the counters that are an obstacle. There is plenty of all counters of the sets that ran out, and
+// then, if that is one set, of each of its counters by itself.
 func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	sets := map[string]bool{}
-	for c := range p.codes {
+	for c := range p.rejections {
 		if c.code == allocator.CountersExhausted {
 			sets[c.counterSet] = true
 		}
@@ -275,7 +283,7 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 		return nil, nil
 	}
 	raised := func(wanted func(counter string) bool) *allocator.Cluster {
-		return p.world(func(s *resourcev1.ResourceSlice) {
+		return p.withSlices(func(s *resourcev1.ResourceSlice) {
 			whatif.RaiseCounters(s, func(set, counter string) bool { return sets[set] && wanted(counter) })
 		})
 	}
@@ -288,7 +296,7 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	}
 	set := slices.Sorted(maps.Keys(sets))[0]
 	counters := map[string]bool{}
-	p.world(func(s *resourcev1.ResourceSlice) { countersOf(s, set, counters) })
+	p.withSlices(func(s *resourcev1.ResourceSlice) { countersOf(s, set, counters) })
 	var enough []string
 	for _, name := range slices.Sorted(maps.Keys(counters)) {
 		if len(counters) > whatif.MaxCounters {
@@ -308,17 +316,17 @@ func (p *partnerSearch) counters(ctx context.Context) ([]obstacle, error) {
 	return []obstacle{{kind: oneCounter, name: enough[0], set: set}}, nil
 }
 
-// capacities makes each that ran out plenty.
+// capacities returns the capacities that are an obstacle. There is plenty of each that ran out, one at a time.
 func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 	names := map[string]bool{}
-	for c := range p.codes {
+	for c := range p.rejections {
 		if c.code == allocator.CapacityInsufficient {
 			names[string(c.capacity)] = true
 		}
 	}
 	var found []obstacle
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		world := p.world(func(s *resourcev1.ResourceSlice) {
+		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) {
 			for i := range s.Spec.Devices {
 				if c, ok := s.Spec.Devices[i].Capacity[resourcev1.QualifiedName(name)]; ok {
 					c.Value = *resource.NewQuantity(whatif.Plenty, c.Value.Format)
@@ -326,7 +334,7 @@ func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 				}
 			}
 		})
-		ok, err := p.helps(ctx, world, p.claimsBefore())
+		ok, err := p.helps(ctx, cluster, p.claimsBefore())
 		if err != nil {
 			return nil, err
 		}
@@ -337,21 +345,21 @@ func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 	return found, nil
 }
 
-// device makes a second one of the only device that fits the request.
+// device returns the only device that fits the misfit, if a second one like it would help.
 func (p *partnerSearch) device(ctx context.Context) ([]obstacle, error) {
 	if len(p.devices) != 1 {
 		return nil, nil
 	}
 	id := p.devices[0]
-	world := p.world(func(s *resourcev1.ResourceSlice) { whatif.AddTwin(s, id) })
-	ok, err := p.helps(ctx, world, p.claimsBefore())
+	cluster := p.withSlices(func(s *resourcev1.ResourceSlice) { whatif.AddSecond(s, id) })
+	ok, err := p.helps(ctx, cluster, p.claimsBefore())
 	if err != nil || !ok {
 		return nil, err
 	}
 	return []obstacle{{kind: oneDevice, name: id.Device}}, nil
 }
 
-// countersOf collects the names of the counters of a set.
+// countersOf adds the names of the counters of a set to a collection.
 func countersOf(s *resourcev1.ResourceSlice, set string, into map[string]bool) {
 	for i := range s.Spec.SharedCounters {
 		if s.Spec.SharedCounters[i].Name == set {

@@ -218,9 +218,9 @@ func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.Abo
 	}
 	switch {
 	case abort != nil && (abort.Undecided() || e.Nodes.Allocatable == 0):
-		say(e, "%s: %s", abort.Consequence(), diagnose.WithoutHint(abort))
+		say(e, "%s: %s", abort.Consequence(), diagnose.AbortMessage(abort))
 	case abort != nil:
-		say(e, "%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.WithoutHint(abort), e.Nodes.Allocatable, e.Nodes.Total)
+		say(e, "%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.AbortMessage(abort), e.Nodes.Allocatable, e.Nodes.Total)
 	case e.Verdict == explain.Allocatable && e.Nodes.Total == 1:
 		say(e, "can be allocated on %s", where)
 	case e.Verdict == explain.Allocatable:

@@ -105,16 +105,16 @@ func CountersOf(s *inspect.Snapshot, pool inspect.PoolID) []resourcev1.CounterSe
 	return out
 }
 
-// AddTwin adds to a slice, if the device is of its pool, another device like it.
-func AddTwin(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
+// AddSecond adds to a slice, if the device is of its pool, another device like it.
+func AddSecond(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
 	if inspect.PoolOf(slice) != id.PoolID() {
 		return
 	}
 	for i := range slice.Spec.Devices {
 		if slice.Spec.Devices[i].Name == id.Device {
-			twin := *slice.Spec.Devices[i].DeepCopy()
-			twin.Name = id.Device + "-twin"
-			slice.Spec.Devices = append(slice.Spec.Devices, twin)
+			second := *slice.Spec.Devices[i].DeepCopy()
+			second.Name = id.Device + "-second"
+			slice.Spec.Devices = append(slice.Spec.Devices, second)
 		}
 	}
 }

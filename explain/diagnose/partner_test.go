@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// apartDevice is a device "name attributes" of the tests: a letter is an attribute with the value that follows it.
-// A device with a slot takes that counter of the set "board"; one with a share can be had several times.
-func apartDevice(text string) resourcev1.Device {
+// parseDevice makes a device of "name key=value ...". A key is an attribute, but for two: "slot" is the amount of the
+// counters of the set "board" that the device takes, and "share" the memory of a device that can be shared.
+func parseDevice(text string) resourcev1.Device {
 	name, rest, _ := strings.Cut(text, " ")
 	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}}
 	for _, word := range strings.Fields(rest) {
@@ -38,12 +38,13 @@ func apartDevice(text string) resourcev1.Device {
 	return d
 }
 
-// apartCluster has one node with the devices, and a second slice with counters for its board: 10 slots, and power.
-func apartCluster(power string, devices ...string) *allocator.Cluster {
+// singleNode is a cluster of one node with the devices. If power is not "", a second slice has the counters of the
+// set "board": 10 slots, and that power.
+func singleNode(power string, devices ...string) *allocator.Cluster {
 	o := explaintest.Uneven("-")
 	o.Slices[0].Spec.Devices = nil
 	for _, d := range devices {
-		o.Slices[0].Spec.Devices = append(o.Slices[0].Spec.Devices, apartDevice(d))
+		o.Slices[0].Spec.Devices = append(o.Slices[0].Spec.Devices, parseDevice(d))
 	}
 	if power != "" {
 		o.Slices[0].Spec.Pool.ResourceSliceCount = 2
@@ -60,9 +61,9 @@ func apartCluster(power string, devices ...string) *allocator.Cluster {
 	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{})
 }
 
-// TestWhatKeepsRequestsApart: the request that fits by itself names with which it does not go together, and why, where
-// each is exactly one thing.
-func TestWhatKeepsRequestsApart(t *testing.T) {
+// TestPartnerAndObstacle checks that a request that fits by itself names the request with which it does not fit
+// together, and why, if each is exactly one thing.
+func TestPartnerAndObstacle(t *testing.T) {
 	match := func(name string) resourcev1.DeviceConstraint {
 		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.BigDriver + "/" + name))}
 	}
@@ -71,7 +72,7 @@ func TestWhatKeepsRequestsApart(t *testing.T) {
 		name        string
 		power       string
 		devices     string // separated by ";"
-		requests    string // each "name=kind", of a kind that devices have as attribute k
+		requests    string // each "name=kind", for devices whose attribute k is the kind
 		constraints []resourcev1.DeviceConstraint
 		share       string
 		want        string
@@ -109,7 +110,7 @@ func TestWhatKeepsRequestsApart(t *testing.T) {
 				}
 				claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, resourcev1.DeviceRequest{Name: name, Exactly: exactly})
 			}
-			e, err := question.ClaimObject(context.Background(), apartCluster(tt.power, strings.Split(tt.devices, ";")...), claim, question.Options{})
+			e, err := question.ClaimObject(context.Background(), singleNode(tt.power, strings.Split(tt.devices, ";")...), claim, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
