@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// maxBlockers is the number of further requirements that are described.
+// maxBlockers is the number of other blockers that are described.
 const maxBlockers = 3
 
-// otherBlockers finds out why a fix of several changes needs those that are not about the conflict: each is left out,
-// and the node of the conflict asked again.
+// otherBlockers says why a change of several edits needs those that are not about the conflict. Each of them is left
+// out, and the node of the conflict is asked again.
 //
 // Example: no GPU has the model that is asked for, and another term reads a field that they lack. The conflict is
 // the model alone, but without it the other term makes the scheduler give up, so a fix drops both.
-func (s *search) otherBlockers(ctx context.Context, fix *requirement.Change) ([]explain.Requirement, error) {
+func (s *search) otherBlockers(ctx context.Context, change *requirement.Change) ([]explain.Requirement, error) {
 	c := s.conflict
-	if c == nil || c.Sole || len(fix.Edits) < 2 || fix.Node != c.Node {
+	if c == nil || c.Sole || len(change.Edits) < 2 || change.Node != c.Node {
 		return nil, nil
 	}
 	var out []explain.Requirement
@@ -28,12 +28,12 @@ func (s *search) otherBlockers(ctx context.Context, fix *requirement.Change) ([]
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range fix.Edits {
+	for _, e := range change.Edits {
 		r := relaxedBy(all, e)
 		if r == nil || c.Contains(r) || len(out) == maxBlockers {
 			continue
 		}
-		o, err := b.Try(ctx, slices.DeleteFunc(slices.Clone(fix.Edits), func(e whatif.Edit) bool {
+		o, err := b.Try(ctx, slices.DeleteFunc(slices.Clone(change.Edits), func(e whatif.Edit) bool {
 			other := relaxedBy(all, e)
 			return other == r || other != nil && inseparable(*r, *other)
 		}))

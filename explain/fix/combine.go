@@ -12,12 +12,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Changes that help only together.
-
-// combineChanges puts together changes that help only together, if nothing else helps that is within the reach of the user:
-// on one of the nodes that come no less near than that of the conflict, where they cost least and leave most devices.
+// combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the user. Of
+// the nodes that have the score of the conflict's node, they are those for the node where they cost least and leave
+// most devices.
 func (s *search) combineChanges(ctx context.Context) error {
-	if s.conflict == nil || s.foundWithin() {
+	if s.conflict == nil || s.foundInReach() {
 		return nil
 	}
 	var best *requirement.Change
@@ -42,8 +41,8 @@ func (s *search) combineChanges(ctx context.Context) error {
 	return s.moveConflict(ctx, best.Node)
 }
 
-// moveConflict takes the conflict of the node on which the fix is, when it says no less: then both are about one
-// node.
+// moveConflict takes the conflict of the node that the fix is for, if it says no less than the other one. Then both are
+// about the same node.
 func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
 	if node == s.conflict.Node {
 		return nil
@@ -69,7 +68,8 @@ func devicesAsked(edits []whatif.Edit) int64 {
 	return sum
 }
 
-// combineOn finds changes of which none can be left out on the node. It returns nil when there are none.
+// combineOn returns changes that help on the node and of which none can be left out, as one change. It returns nil if
+// there are none.
 func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement.Change, error) {
 	if b == nil {
 		return nil, nil
@@ -82,8 +82,8 @@ func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement
 	if o, err := b.Try(ctx, relaxingEdits(all)); err != nil || o != whatif.Fits {
 		return nil, err
 	}
-	// The dearest are put back first. They are in the order of how little a user can do about them.
-	steps := separable(all)
+	// The dearest are put back first. Of equal ones, a user can do least about the first.
+	steps := groupInseparable(all)
 	slices.SortStableFunc(steps, func(a, b []requirement.Listed) int { return b[0].Price(s.Q) - a[0].Price(s.Q) })
 	for i := 0; i < len(steps); {
 		fewer := slices.Delete(slices.Clone(steps), i, i+1)
@@ -100,6 +100,7 @@ func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement
 	return s.join(ctx, b, slices.Concat(steps...))
 }
 
+// relaxingEdits are the edits that give up requirements.
 func relaxingEdits(all []requirement.Listed) []whatif.Edit {
 	var out []whatif.Edit
 	for i := range all {
@@ -108,11 +109,12 @@ func relaxingEdits(all []requirement.Listed) []whatif.Edit {
 	return out
 }
 
-// separable puts together what can only be given up together: a term of a class, for all requests that ask for it.
-func separable(all []requirement.Listed) [][]requirement.Listed {
+// groupInseparable puts requirements into groups that can only be given up together, such as a term of a class for all
+// requests that ask for the class.
+func groupInseparable(all []requirement.Listed) [][]requirement.Listed {
 	var out [][]requirement.Listed
 	for i := range all {
-		at := slices.IndexFunc(out, func(step []requirement.Listed) bool { return inseparable(step[0], all[i]) })
+		at := slices.IndexFunc(out, func(group []requirement.Listed) bool { return inseparable(group[0], all[i]) })
 		if at < 0 {
 			out = append(out, all[i:i+1:i+1])
 			continue
@@ -130,7 +132,7 @@ func inseparable(a, b requirement.Listed) bool {
 	return ok && x.Inseparable(b.Relaxable)
 }
 
-// join makes one change of several, each as small as it can be. The cheapest come first.
+// join makes one change of giving up several requirements, each as little as possible. The cheapest come first.
 func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) (*requirement.Change, error) {
 	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price(s.Q) - b.Price(s.Q) })
 	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}
@@ -138,7 +140,7 @@ func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.
 	var parts, keys []string
 	for i := range all {
 		if i > 0 && inseparable(all[i-1], all[i]) {
-			continue // said for all requests
+			continue // the part before is for all requests
 		}
 		p, err := all[i].Combine(ctx, together, i)
 		if err != nil {

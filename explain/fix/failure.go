@@ -19,13 +19,17 @@ import (
 )
 
 const (
-	// maxHas is how many names of fields are listed.
+	// maxHas is the number of names of fields that are listed.
 	maxHas = 8
-	// maxBriefValue is the length up to which a value is shown with its name: a model, not an identifier.
+	// maxBriefValue is the number of characters up to which a value is shown with its name. It lets models be shown
+	// and identifiers not.
 	maxBriefValue = 24
+	// maxFieldDifference is how different the name of a field may be for it to be meant by another.
+	maxFieldDifference = 0.4
 )
 
-// failureOf describes what makes the scheduler give up. nil: it is no term of a selector that fails for a device.
+// failureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector that fails
+// for a device.
 func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
 	at, ok := q.RequestNamed(abort.Claim, abort.Request)
 	device := deviceOf(q, abort.Device)
@@ -40,22 +44,22 @@ func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortEr
 		if term.Err == nil {
 			continue
 		}
-		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(ctx, q, abort, at, term.Expression)}
+		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(q, abort, at, term.Expression)}
 		for _, r := range term.Reads {
 			if r.Value == "" {
 				f.Lacks = append(f.Lacks, r.Expression)
 			}
 		}
 		if len(f.Lacks) > 0 {
-			describe(f, device)
+			describeFailure(f, device)
 		}
 		return f
 	}
 	return nil
 }
 
-// failedTerm is the term as a requirement.
-func failedTerm(ctx context.Context, q *whatif.Question, abort *allocator.AbortError, at whatif.RequestRef, term string) explain.Requirement {
+// failedTerm is a term that fails, as a requirement.
+func failedTerm(q *whatif.Question, abort *allocator.AbortError, at whatif.RequestRef, term string) explain.Requirement {
 	r := explain.Requirement{
 		Kind: explain.TermRequired, Claim: abort.Claim, Request: abort.Request, Term: term,
 		Path: fmt.Sprintf("%s.selectors[%d].cel.expression", q.Path(at), abort.Selector),
@@ -69,8 +73,8 @@ func failedTerm(ctx context.Context, q *whatif.Question, abort *allocator.AbortE
 	return r
 }
 
-// describe says what the device has instead of the first field that it lacks.
-func describe(f *explain.Failure, device *resourcev1.Device) {
+// describeFailure says what the device has instead of the first field that it lacks.
+func describeFailure(f *explain.Failure, device *resourcev1.Device) {
 	wanted, ok := parseField(f.Lacks[0])
 	if !ok {
 		return
@@ -83,9 +87,9 @@ func describe(f *explain.Failure, device *resourcev1.Device) {
 			has = append(has, strings.TrimSpace(have.name+" "+have.briefValue(device, f.Device.Driver)))
 		}
 	}
-	near, isNear := wanted.nearest(fields)
-	if isNear {
-		f.Near = near.expression()
+	similar, ok := wanted.mostSimilar(fields)
+	if ok {
+		f.Near = similar.expression()
 	}
 	f.Actual = fmt.Sprintf("%s has no %s", f.Device.Device, wanted.name)
 	if len(f.Has) > 0 {
@@ -93,27 +97,26 @@ func describe(f *explain.Failure, device *resourcev1.Device) {
 	} else {
 		f.Actual += ", nor other " + wanted.kinds() + " of " + wanted.domain
 	}
-	switch {
-	case !isNear:
-	case near.domain == wanted.domain && near.kind == wanted.kind:
-		f.Actual += fmt.Sprintf("; did you mean %s?", near.name)
-	default:
-		f.Actual += fmt.Sprintf("; did you mean %s?", near.expression())
+	if ok {
+		f.Actual += fmt.Sprintf("; did you mean %s?", similar.nameNextTo(wanted))
 	}
 }
 
 // deviceField is an attribute or a capacity: device.kind["domain"].name.
 type deviceField struct{ kind, domain, name string }
 
+// parseField parses the expression of a field. The result is false if it is none.
 func parseField(expression string) (deviceField, bool) {
 	f, ok := selector.ParseField(expression)
 	return deviceField{f.Kind, f.Domain, f.Name}, ok
 }
 
+// expression is the field as a term spells it.
 func (f deviceField) expression() string {
 	return fmt.Sprintf("device.%s[%q].%s", f.kind, f.domain, f.name)
 }
 
+// kinds is the plural of what the field is.
 func (f deviceField) kinds() string {
 	if f.kind == "capacity" {
 		return "capacities"
@@ -121,7 +124,7 @@ func (f deviceField) kinds() string {
 	return f.kind
 }
 
-// briefValue is the value of the attribute on a device; "" when it is long, a list, or a capacity.
+// briefValue is the value of the attribute on a device. It is "" for a list, a long value, and a capacity.
 func (f deviceField) briefValue(device *resourcev1.Device, driver string) string {
 	if f.kind != "attributes" {
 		return ""
@@ -156,8 +159,9 @@ func fieldsOfDevice(device *resourcev1.Device, driver string) []deviceField {
 // respelling is a term that reads other fields.
 type respelling struct{ term, message string }
 
-// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were probably meant.
-// false: another device has such a field, so it is no slip, or none is close.
+// respellingOf makes a term read, instead of the fields that a device lacks, those of the device that were probably
+// meant. The result is false if some device has a field of that name, which is no misspelling then, or if no field is
+// similar enough.
 func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.DeviceID, device *resourcev1.Device) (respelling, bool) {
 	out := respelling{term: term}
 	var parts []string
@@ -166,19 +170,19 @@ func respellingOf(q *whatif.Question, term string, lacks []string, id inspect.De
 		if !ok || anyDeviceHas(q, wanted) {
 			return out, false
 		}
-		near, ok := wanted.nearest(fieldsOfDevice(device, id.Driver))
+		similar, ok := wanted.mostSimilar(fieldsOfDevice(device, id.Driver))
 		if !ok {
 			return out, false
 		}
-		parts = append(parts, near.besides(wanted)+" instead of "+wanted.besides(near))
-		out.term = strings.ReplaceAll(out.term, text, near.expression())
+		parts = append(parts, similar.nameNextTo(wanted)+" instead of "+wanted.nameNextTo(similar))
+		out.term = strings.ReplaceAll(out.term, text, similar.expression())
 	}
 	out.message = "read " + strings.Join(parts, " and ")
 	return out, out.term != term
 }
 
-// besides names the field, in short where another differs in the name only.
-func (f deviceField) besides(other deviceField) string {
+// nameNextTo names the field next to another one: by its name alone if they differ in nothing else.
+func (f deviceField) nameNextTo(other deviceField) string {
 	if f.kind == other.kind && f.domain == other.domain {
 		return f.name
 	}
@@ -197,20 +201,18 @@ func anyDeviceHas(q *whatif.Question, f deviceField) bool {
 	return false
 }
 
-// alikeField is how different the names of fields may be for one to be meant for the other.
-const alikeField = 0.4
-
-// nearest finds the field that was probably meant: one of the same name elsewhere, else one with a similar name.
-func (f deviceField) nearest(fields []deviceField) (deviceField, bool) {
+// mostSimilar returns the field that was probably meant: one of the same name in another domain or of another kind,
+// or else one with a similar name. The result is false if there is none.
+func (f deviceField) mostSimilar(fields []deviceField) (deviceField, bool) {
 	best, distance := deviceField{}, 1.0
 	for _, have := range fields {
-		d := likeName(have.name, f.name)
+		d := nameDifference(have.name, f.name)
 		if elsewhere := have.kind != f.kind || have.domain != f.domain; elsewhere && d > 0 {
 			continue
 		}
-		if d < distance && d <= alikeField {
+		if d < distance && d <= maxFieldDifference {
 			best, distance = have, d
 		}
 	}
-	return best, distance <= alikeField
+	return best, distance <= maxFieldDifference
 }

@@ -12,13 +12,24 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
+const (
+	// maxClaimDifference is how different the name of a claim may be for it to be meant by another.
+	maxClaimDifference = 0.35
+	// maxNames is the number of other names that are tried.
+	maxNames = 3
+)
+
 // MissingClaim is an entry of a pod that names a claim or a template that does not exist.
 type MissingClaim struct {
-	Entry    int
+	// Entry is the index in spec.resourceClaims.
+	Entry int
+	// Template says that a template is missing, and not a claim.
 	Template bool
-	Name     string
+	// Name is that of the missing object.
+	Name string
 }
 
+// String is the kind and the name of the missing object.
 func (m *MissingClaim) String() string {
 	if m.Template {
 		return fmt.Sprintf("resourceclaimtemplate %q", m.Name)
@@ -26,8 +37,9 @@ func (m *MissingClaim) String() string {
 	return fmt.Sprintf("resourceclaim %q", m.Name)
 }
 
-// Unread reports whether the object may exist without having been seen.
-func (m *MissingClaim) Unread(s *inspect.Snapshot, namespace string) bool {
+// MayExist reports whether the object may exist in the namespace although it is not in the snapshot, because such
+// objects could not be read.
+func (m *MissingClaim) MayExist(s *inspect.Snapshot, namespace string) bool {
 	resource := inspect.Claims
 	if m.Template {
 		resource = inspect.Templates
@@ -41,9 +53,9 @@ func (m *MissingClaim) Unread(s *inspect.Snapshot, namespace string) bool {
 	return false
 }
 
-// Instead proposes claims or templates with similar names for one that does not exist. Each is tried by
-// explaining the pod with it.
-func (m *MissingClaim) Instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*corev1.Pod) (*explain.Explanation, error)) ([]explain.Fix, error) {
+// Fixes proposes claims or templates of the pod's namespace with similar names, the most similar first. Each is tried:
+// ask explains the pod with its entry changed. An error is one of ask.
+func (m *MissingClaim) Fixes(pod *corev1.Pod, s *inspect.Snapshot, ask func(*corev1.Pod) (*explain.Explanation, error)) ([]explain.Fix, error) {
 	var names []string
 	for _, c := range s.Objects().Claims {
 		if !m.Template && c.Namespace == pod.Namespace {
@@ -55,7 +67,7 @@ func (m *MissingClaim) Instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*c
 			names = append(names, t.Name)
 		}
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return likeName(n, m.Name) > alikeClaim })
+	names = slices.DeleteFunc(names, func(n string) bool { return nameDifference(n, m.Name) > maxClaimDifference })
 	slices.SortStableFunc(names, func(a, b string) int { return spell.Distance(a, m.Name) - spell.Distance(b, m.Name) })
 	kind, field := "resourceclaim", "resourceClaimName"
 	if m.Template {
@@ -85,10 +97,3 @@ func (m *MissingClaim) Instead(pod *corev1.Pod, s *inspect.Snapshot, ask func(*c
 	}
 	return out, nil
 }
-
-const (
-	// alikeClaim is how different the names of claims may be for one to be meant for the other.
-	alikeClaim = 0.35
-	// maxNames is the number of other names that are tried.
-	maxNames = 3
-)

@@ -15,9 +15,11 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What helps against a refusal before any node is looked at, most often since a device class does not exist.
+// maxClasses is the number of other classes that are tried.
+const maxClasses = 8
 
-// refusedFixes finds what helps against a refusal before any node is looked at.
+// refusedFixes returns what helps against a refusal before any node is asked, most often since a device class does
+// not exist.
 func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reason) ([]explain.Fix, error) {
 	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	if err != nil {
@@ -25,18 +27,15 @@ func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reaso
 	}
 	switch reason.Code {
 	case allocator.ClassNotFound:
-		s.classes()
+		s.replaceClass()
 	case allocator.FeatureDisabled:
 		s.changes = []requirement.Change{requirement.Enabling(whatif.GatesEdit{Gates: []inspect.Gate{inspect.GatePrioritizedList}})}
 	}
 	return s.verify(ctx)
 }
 
-// maxClasses is the number of other classes that are tried.
-const maxClasses = 8
-
-// classes proposes classes with similar names, and to create the one that is missing.
-func (s *search) classes() {
+// replaceClass proposes classes with similar names instead of the first that is missing, and to create that one.
+func (s *search) replaceClass() {
 	snapshot := s.Q.Cluster.Snapshot()
 	type missing struct {
 		at   whatif.RequestRef
@@ -52,17 +51,17 @@ func (s *search) classes() {
 	if len(all) == 0 {
 		return
 	}
-	name, limit := all[0].name, alike
+	name, limit := all[0].name, maxDifference
 	for _, class := range snapshot.Objects().Classes {
-		limit = min(limit, likeName(class.Name, name)+lessAlike)
+		limit = min(limit, nameDifference(class.Name, name)+differenceMargin)
 	}
 	var names []string
 	for _, class := range snapshot.Objects().Classes {
-		if likeName(class.Name, name) <= limit {
+		if nameDifference(class.Name, name) <= limit {
 			names = append(names, class.Name)
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likeName(a, name), likeName(b, name)) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(nameDifference(a, name), nameDifference(b, name)) })
 	for i, other := range names[:min(len(names), maxClasses)] {
 		var edits []whatif.Edit
 		for _, m := range all {

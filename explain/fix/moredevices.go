@@ -17,27 +17,25 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// More devices on the node of the conflict.
-
-// maxModels bounds how many different devices are tried, over all requests; each request has one at least.
+// maxModels is the number of different devices that are tried for all requests. Each request has one at least.
 const maxModels = 4
 
-// deviceModel is a device that a request would take if it could be had, and where it is.
+// deviceModel is a device that a request would take if it could be had, and the sandbox of a node that has it.
 type deviceModel struct {
 	request *allocator.ExaminedRequest
 	device  *allocator.ExaminedDevice
 	from    *whatif.Sandbox
 }
 
-// addition is a number of devices like a model to be added.
+// addition is a number of devices to be added that are like a model.
 type addition struct {
 	deviceModel
 	count int
 }
 
-// moreDevices tries copies of a device, as if they were added to the node: of one that the node has, or for a
-// request for which it has none, of one on another node. When nothing else helps, devices for all requests are
-// added together.
+// moreDevices proposes to add devices to the node of the conflict. They are copies of a device of the node or, for a
+// request for which it has none, of a device of another node. If nothing else helps, devices for all requests are added
+// together.
 func (s *search) moreDevices(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
@@ -81,7 +79,7 @@ func (s *search) moreDevices(ctx context.Context) error {
 	return s.devicesForAll(ctx, b, models)
 }
 
-// devicesForAll adds as many devices as each request needs, and then leaves out those that are not needed.
+// devicesForAll proposes to add devices for all requests: as many as each needs, but for those that can be left out.
 func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []deviceModel) error {
 	var added []addition
 	for _, model := range models {
@@ -115,7 +113,8 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 	return nil
 }
 
-// modelsFor lists different devices that a request accepts: those of the node, or else of other near nodes.
+// modelsFor returns different devices that a request accepts: those of the node, or else those of the first other node
+// that has any, the nearest first.
 func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) ([]deviceModel, error) {
 	if out := modelsOf(r, b, most); len(out) > 0 {
 		return out, nil
@@ -136,6 +135,7 @@ func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b 
 	return nil, nil
 }
 
+// modelsOf returns different devices of a node that a request accepts, at most so many.
 func modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []deviceModel {
 	var out []deviceModel
 	seen := map[string]bool{}

@@ -8,35 +8,36 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// noHelp tries what is tempting and says what of it does not help.
+// noHelp tries to release all claims of a node, and to add nodes, and says what of it does not help. It returns nothing
+// if that would help, or if it is not known.
 func (s *search) noHelp(ctx context.Context) ([]string, error) {
-	held := false
+	claims := false // some node has claims to release
 	for _, n := range s.Near {
 		b := s.Q.SandboxOf(n.Name)
 		if b == nil {
 			return nil, nil
 		}
-		held = held || len(b.Holders) > 0
+		claims = claims || len(b.Holders) > 0
 		o, err := b.Try(ctx, whatif.ReleaseEdits(b.Holders))
 		if err != nil || o == whatif.Fits || o == whatif.Undecided {
-			return nil, err // it would help, or that is not known
+			return nil, err
 		}
 	}
 	if len(s.Near) == 0 {
 		return nil, nil
 	}
 	kinds := "nodes of these kinds"
-	looks := 0 // of nodes; those that look alike do not count twice
+	different := 0 // the number of nodes that differ for the question
 	for i := range s.Q.Answers {
-		looks += words.Btoi(s.Q.Answers[i].Unsuitable == nil)
+		different += words.Btoi(s.Q.Answers[i].Unsuitable == nil)
 	}
-	if looks == 1 {
+	if different == 1 {
 		kinds = "nodes of this kind"
 	}
-	if len(s.Near) < looks {
+	if len(s.Near) < different {
 		kinds = fmt.Sprintf("nodes like the %d that come nearest", len(s.Near))
 	}
-	if !held {
+	if !claims {
 		return []string{"Adding " + kinds + " does not help"}, nil
 	}
 	releasing := "Releasing claims"

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
-// otherClasses proposes classes of the same driver for requests of which the class is in the way: a whole GPU
-// where no partition is published, say.
+// otherClasses proposes other classes of the same driver for requests whose class is in the way, such as that of whole
+// GPUs if no partition is published.
 func (s *search) otherClasses(ctx context.Context) error {
 	if s.conflict == nil {
 		return nil
@@ -49,7 +49,7 @@ func (s *search) otherClasses(ctx context.Context) error {
 	return nil
 }
 
-// classesLike lists the other classes that are about the same driver by their selectors.
+// classesLike returns the names of other classes whose selectors name the same driver.
 func classesLike(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) []string {
 	driver := driverTerm(ctx, q, class)
 	if driver == "" {
@@ -64,8 +64,8 @@ func classesLike(ctx context.Context, q *whatif.Question, class *resourcev1.Devi
 	return out
 }
 
-// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may stand
-// for devices of quite another kind: "" when it wants nothing else.
+// wantsInstead says in parentheses what another class wants of devices that the class does not, since it may be for
+// devices of quite another kind. It is "" if it wants nothing else.
 func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass, name string) string {
 	other, ok := q.Cluster.Snapshot().Class(name)
 	if !ok || class == nil {
@@ -95,7 +95,7 @@ func classTerms(ctx context.Context, q *whatif.Question, class *resourcev1.Devic
 	return out
 }
 
-// driverTerm is the term of a class that names its driver; "" without one.
+// driverTerm is the term of a class that names its driver. It is "" if there is none.
 func driverTerm(ctx context.Context, q *whatif.Question, class *resourcev1.DeviceClass) string {
 	if class == nil {
 		return ""

@@ -11,10 +11,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 )
 
-// Nodes that were not asked, or that the pod cannot use.
-
-// elsewhere reports whether a claim that the pod has already cannot be used from the node.
-func elsewhere(q *whatif.Question, node *corev1.Node) bool {
+// outOfReach reports whether an allocated claim of the pod cannot be used from the node.
+func outOfReach(q *whatif.Question, node *corev1.Node) bool {
 	for ref := range q.Own {
 		if claim, ok := q.Cluster.Snapshot().Claim(ref); ok && !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 			return true
@@ -23,11 +21,11 @@ func elsewhere(q *whatif.Question, node *corev1.Node) bool {
 	return false
 }
 
-// otherNodes looks for nodes that were not asked, or that the pod cannot use, but whose devices would do.
+// otherNodes proposes nodes that were not asked, or that the pod cannot use as it is, but whose devices would do.
 func (s *search) otherNodes(ctx context.Context) error {
 	q := s.Q
 	if q.Partial {
-		return nil // what the other nodes were asked for, none of them has
+		return nil // the other nodes were asked for something else, and refused
 	}
 	if len(s.Nodes) == len(q.Cluster.Snapshot().Nodes()) {
 		return nil
@@ -38,7 +36,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	}
 	var other []*corev1.Node
 	for _, node := range q.Cluster.Snapshot().Nodes() {
-		if !asked[node.Name] && !elsewhere(q, node) {
+		if !asked[node.Name] && !outOfReach(q, node) {
 			other = append(other, node)
 		}
 	}
@@ -60,7 +58,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	at, _ := q.Cluster.Snapshot().Node(node)
 	s.changes = append(s.changes, requirement.Change{
 		Kind: explain.UseNode, Node: node, NamesNode: true, Cost: requirement.CostNode, Key: string(node), Message: message,
-		Fitting: func(context.Context) (whatif.NodeSet, error) { // it was just asked
+		Fitting: func(context.Context) (whatif.NodeSet, error) { // the node was just asked
 			return whatif.NodeSet{Nodes: []*corev1.Node{at}, Lists: [][]int{{0}}}, nil
 		},
 	})

@@ -14,15 +14,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Claims that are released.
-
 const (
-	maxReleases       = 3  // sets of claims that are proposed
-	maxIdleNodes      = 16 // further nodes that are looked at because of claims that nobody uses
-	maxReleaseHolders = 24 // claims of which every one, and if need be every pair, is tried
+	// maxReleases is the number of sets of claims that are proposed.
+	maxReleases = 3
+	// maxIdleNodes is the number of further nodes that are tried because claims hold devices there that nobody uses.
+	maxIdleNodes = 16
+	// maxReleaseHolders is the number of claims of a node up to which every one, and if need be every pair, is tried.
+	maxReleaseHolders = 24
 )
 
-// release finds, for each near node, the claims to release that disturb least.
+// release proposes the sets of claims to release that disturb least, on the nodes that come nearest and on some with
+// claims that nobody uses.
 func (s *search) release(ctx context.Context) error {
 	var found []requirement.Change
 	for _, name := range s.releaseNodes() {
@@ -50,8 +52,8 @@ func (s *search) release(ctx context.Context) error {
 	return nil
 }
 
-// releaseNodes are the near nodes, and some on which a claim is held that nobody uses: that is nothing that a
-// node looks like to the question.
+// releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not differ for
+// the question may differ in that.
 func (s *search) releaseNodes() []inspect.NodeName {
 	var out []inspect.NodeName
 	for _, n := range s.Near {
@@ -73,6 +75,7 @@ func (s *search) releaseNodes() []inspect.NodeName {
 	return out
 }
 
+// releaseChange is the change that releases claims.
 func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) requirement.Change {
 	var parts []string
 	for _, ref := range refs {
@@ -95,6 +98,7 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) r
 	}
 }
 
+// podsUsing names the pods that use claims.
 func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 	var out []string
 	for _, ref := range refs {
@@ -105,8 +109,8 @@ func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 	return out
 }
 
-// releaseOn returns sets of claims of a node whose release helps: the cheapest of one claim, or else of two;
-// and, where there are many, a set from which none can be left out.
+// releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or else one of
+// two claims. A set from which no claim can be left out is added if it costs less, or if no other set was found.
 func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
 	holders := slices.Clone(on.Holders)
 	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {

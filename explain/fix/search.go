@@ -14,42 +14,25 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Finding fixes.
-//
-// A fix is found in three steps. First each requirement of the nodes that come nearest is dropped by
-// itself; if that does not help on any node, nothing less does. Then the change is made as small as it
-// can be: the highest count, the value nearest to the one asked for, the claims whose release hurts
-// least. Last the change is made to the whole snapshot and all nodes are asked again; only what helps
-// then is a fix. When no single change helps, a set of changes is looked for on the node of the
-// conflict: everything is dropped and put back one by one, the dearest first, as long as it still fits.
-
 // maxFound is the number of fixes that are verified and returned.
 const maxFound = 8
-
-// proposers look for changes, each of a kind. What comes later may look at what was found before.
-var proposers = []struct {
-	name string
-	find func(s *search, ctx context.Context) error
-}{
-	{"requirements", (*search).relaxEach},
-	{"release", (*search).release},
-	{"class", (*search).otherClasses},
-	{"node", (*search).otherNodes},
-	{"devices", (*search).moreDevices},
-	{"combined", (*search).combineChanges},
-}
 
 // search looks for changes that help.
 type search struct {
 	*whatif.ClusterSandbox
-	conflict     *conflict.Conflict
-	lists        *requirement.Lists
-	requirements []requirement.Listed // of all near nodes, each once, that somebody can give up
-	changes      []requirement.Change
-	releases     bool // some fix releases claims
+	// conflict is nil if none was found.
+	conflict *conflict.Conflict
+	lists    *requirement.Lists
+	// requirements are those of the nodes that come nearest, each once, that somebody can give up.
+	requirements []requirement.Listed
+	// changes are the proposals, which are not verified yet.
+	changes []requirement.Change
+	// releases says that some verified fix releases claims.
+	releases bool
 }
 
-// newSearch looks at the node of the conflict first: what helps there is of most interest.
+// newSearch prepares a search on ranked nodes. The node of the conflict becomes the first of them, since what helps
+// there is of most interest.
 func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists, ranked []whatif.RankedNode, c *conflict.Conflict) (*search, error) {
 	if c != nil {
 		at := slices.IndexFunc(ranked, func(n whatif.RankedNode) bool { return n.Name == c.Node })
@@ -74,26 +57,28 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 	return s, nil
 }
 
-// run finds the fixes.
+// run proposes changes and returns those that help. Later proposals depend on what was found before.
 func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
-	for _, p := range proposers {
-		if err := p.find(s, ctx); err != nil {
+	for _, propose := range []func(context.Context) error{
+		s.relaxEach, s.release, s.otherClasses, s.otherNodes, s.moreDevices, s.combineChanges,
+	} {
+		if err := propose(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if s.foundWithin() {
+	if s.foundInReach() {
 		// A class belongs to everybody. It is not to be changed when something else helps.
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
 	return s.verify(ctx)
 }
 
-// foundWithin reports whether a change was found that is within the reach of the user.
-func (s *search) foundWithin() bool {
+// foundInReach reports whether a change was found that is in the reach of the user.
+func (s *search) foundInReach() bool {
 	return slices.ContainsFunc(s.changes, func(c requirement.Change) bool { return c.Cost < requirement.CostFeature })
 }
 
-// relaxEach gives up each requirement by itself, and if that helps, less than that.
+// relaxEach gives up each requirement by itself and, if that helps, proposes to give up as little of it as helps.
 func (s *search) relaxEach(ctx context.Context) error {
 	for i := range s.requirements {
 		r := &s.requirements[i]
@@ -155,7 +140,7 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.F
 	if fitting.Contains(c.Node) {
 		node = c.Node
 	}
-	f := s.fix(ctx, c, node, n)
+	f := s.describe(ctx, c, node, n)
 	where := ""
 	if n > 1 {
 		where = "on " + string(node) + " "
@@ -165,24 +150,25 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.F
 	return f, err
 }
 
-// fix describes a change that helps on so many nodes, one of which is given.
-func (s *search) fix(ctx context.Context, c *requirement.Change, node inspect.NodeName, nodes int) *explain.Fix {
+// describe makes a fix of a change that helps on a number of nodes, one of which is given.
+func (s *search) describe(ctx context.Context, c *requirement.Change, node inspect.NodeName, nodes int) *explain.Fix {
 	f := &explain.Fix{
 		Kind: c.Kind, Also: c.Also, Key: c.Key, Node: node, Nodes: nodes, NamesNode: c.NamesNode && node == c.Node,
-		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(where(s.Q, c.Edits) + c.Message),
+		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
 	for _, ref := range c.Claims {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		if b := s.Q.SandboxOf(f.Node); b != nil {
-			h.Devices = b.Devices[ref] // those that matter to the node
+			h.Devices = b.Devices[ref] // only those that reach the node
 		}
 		f.Claims = append(f.Claims, h)
 	}
 	return f
 }
 
-// where names the claim that is to be changed, for a pod: it is not the subject then.
-func where(q *whatif.Question, edits []whatif.Edit) string {
+// changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is "" otherwise,
+// since edits of the claims are then edits of the subject.
+func changedObjects(q *whatif.Question, edits []whatif.Edit) string {
 	if q.Subject.Kind != "Pod" {
 		return ""
 	}

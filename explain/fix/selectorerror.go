@@ -15,15 +15,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Fixes where the scheduler gives up with an error because a selector cannot be evaluated for a device, most
-// often since it reads a field that the device does not have. One such device anywhere is enough, so a change
-// only counts if no node makes the scheduler give up any more.
+// The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it reads a field
+// that the device does not have. One such device anywhere is enough, so a change counts only if no node makes the
+// scheduler give up any more.
 
-// maxGuarded is the number of rounds in which terms are guarded: behind one missing field there may be another.
-const maxGuarded = 8
+// maxRounds is the number of rounds in which terms are repaired. A term that is repaired may let another one fail.
+const maxRounds = 8
 
-// RemedyAbort looks for fixes of a selector that fails.
-func RemedyAbort(ctx context.Context, q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) error {
+// FindForAbort adds to an explanation the term of a selector that makes the scheduler abort, and fixes of it. It does
+// nothing if the scheduler aborts for another reason. Errors are those of [Find].
+func FindForAbort(ctx context.Context, q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) error {
 	if abort.Code != allocator.SelectorError || q.PerNode != nil {
 		return nil
 	}
@@ -33,39 +34,41 @@ func RemedyAbort(ctx context.Context, q *whatif.Question, e *explain.Explanation
 	if err != nil {
 		return err
 	}
-	for _, how := range []repair{respell, guard, drop} {
-		m := &selectorRepair{search: s, how: how, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]respelling{}}
-		if err := m.mend(ctx, abort); err != nil {
+	for _, method := range []repairMethod{respell, guard, drop} {
+		r := &selectorRepair{search: s, method: method, lacks: map[failingTerm][]string{}, respelled: map[failingTerm]respelling{}}
+		f, err := r.run(ctx, abort)
+		if err != nil {
 			return err
 		}
-		if m.fix != nil {
-			e.Fixes = append(e.Fixes, *m.fix)
+		if f != nil {
+			e.Fixes = append(e.Fixes, *f)
 		}
 	}
 	return nil
 }
 
-// repair is what is done to terms that fail.
-type repair int
+// repairMethod is what is done to terms that fail.
+type repairMethod int
 
 const (
-	respell repair = iota // fields that no device has are read under the name that was probably meant
-	guard                 // fields are asked for first
-	drop                  // the terms are dropped
+	respell repairMethod = iota // read fields that no device has under the name that was probably meant
+	guard                       // test with has() first whether the device has the fields
+	drop                        // drop the terms
 )
 
 // selectorRepair changes terms that fail until none does.
 type selectorRepair struct {
 	*search
-	how repair
-	// failed are the terms that failed, in the order in which that was found, with the fields that devices lack.
-	failed    []failingTerm
-	lacks     map[failingTerm][]string
+	method repairMethod
+	// failed are the terms that failed, in the order in which they were found.
+	failed []failingTerm
+	// lacks are the fields that devices lack, for each term.
+	lacks map[failingTerm][]string
+	// respelled are the terms with other fields. It is filled by method respell only.
 	respelled map[failingTerm]respelling
-	fix       *explain.Fix
 }
 
-// failingTerm is a term that fails: of a selector of a request, or of one of a class.
+// failingTerm is a term that fails. It belongs to a selector of a request or, if class is not "", of that class.
 type failingTerm struct {
 	at       whatif.RequestRef
 	class    string
@@ -74,71 +77,75 @@ type failingTerm struct {
 	text     string
 }
 
-func (m *selectorRepair) mend(ctx context.Context, abort *allocator.AbortError) error {
-	for range maxGuarded {
-		if !m.note(ctx, abort) {
-			return nil // another reason, which no change of a term removes
+// run returns the fix that repairs all terms that fail, beginning with what made the scheduler abort. It returns nil if
+// the method does not help.
+func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (*explain.Fix, error) {
+	for range maxRounds {
+		if !r.collect(ctx, abort) {
+			return nil, nil // another reason, which no change of a term removes
 		}
-		change := m.change(ctx)
-		fitting, next, err := m.ask(ctx, &change)
+		change := r.change()
+		fitting, next, err := r.sweep(ctx, &change)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if next == nil {
-			if fitting.Len() > 0 {
-				m.fix = m.search.fix(ctx, &change, fitting.First(), fitting.Len())
-			}
-			return nil
+		if next != nil {
+			abort = next
+			continue
 		}
-		abort = next
+		if fitting.Len() == 0 {
+			return nil, nil
+		}
+		return r.describe(ctx, &change, fitting.First(), fitting.Len()), nil
 	}
-	return nil
+	return nil, nil
 }
 
-// note finds the terms that fail for the device, and the fields that it lacks. false: nothing new.
-func (m *selectorRepair) note(ctx context.Context, abort *allocator.AbortError) bool {
-	at, ok := m.Q.RequestNamed(abort.Claim, abort.Request)
-	device := deviceOf(m.Q, abort.Device)
+// collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports whether there
+// is anything new that the method can repair.
+func (r *selectorRepair) collect(ctx context.Context, abort *allocator.AbortError) bool {
+	at, ok := r.Q.RequestNamed(abort.Claim, abort.Request)
+	device := deviceOf(r.Q, abort.Device)
 	if !ok || device == nil || abort.Selector < 0 {
 		return false
 	}
-	selectors := m.Q.SelectorsOf(at, abort.Class)
+	selectors := r.Q.SelectorsOf(at, abort.Class)
 	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
 		return false
 	}
-	news := false
-	for i, term := range m.Q.Cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
+	found := false
+	for i, term := range r.Q.Cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
 		if term.Err == nil {
 			continue
 		}
-		key := m.known(failingTerm{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
-		fields, known := m.lacks[key]
+		key := r.known(failingTerm{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
+		fields, known := r.lacks[key]
 		if !known {
-			m.failed = append(m.failed, key)
-			news = true
+			r.failed = append(r.failed, key)
+			found = true
 		}
-		for _, r := range term.Reads {
-			if r.Value == "" && !slices.Contains(fields, r.Expression) {
-				fields = append(fields, r.Expression)
-				news = true
+		for _, read := range term.Reads {
+			if read.Value == "" && !slices.Contains(fields, read.Expression) {
+				fields = append(fields, read.Expression)
+				found = true
 			}
 		}
-		if len(fields) == 0 && m.how != drop {
+		if len(fields) == 0 && r.method != drop {
 			return false // it fails for another reason than a field that is not there
 		}
-		m.lacks[key] = fields
-		if m.how == respell {
-			if m.respelled[key], ok = respellingOf(m.Q, key.text, fields, abort.Device, device); !ok {
+		r.lacks[key] = fields
+		if r.method == respell {
+			if r.respelled[key], ok = respellingOf(r.Q, key.text, fields, abort.Device, device); !ok {
 				return false
 			}
 		}
 	}
-	return news
+	return found
 }
 
-// known returns the term as it was met first: a term of a class is one, whichever request meets it.
-func (m *selectorRepair) known(f failingTerm) failingTerm {
-	for _, other := range m.failed {
+// known returns the term as it was found first. A term of a class is the same whichever request it fails for.
+func (r *selectorRepair) known(f failingTerm) failingTerm {
+	for _, other := range r.failed {
 		if f.class != "" && other.class == f.class && other.selector == f.selector && other.term == f.term {
 			return other
 		}
@@ -146,7 +153,7 @@ func (m *selectorRepair) known(f failingTerm) failingTerm {
 	return f
 }
 
-// deviceOf returns a device as it is published. nil: there is none.
+// deviceOf returns a device as it is published, or nil if it is not.
 func deviceOf(q *whatif.Question, id inspect.DeviceID) *resourcev1.Device {
 	for _, slice := range q.Cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
 		for i := range slice.Spec.Devices {
@@ -158,33 +165,33 @@ func deviceOf(q *whatif.Question, id inspect.DeviceID) *resourcev1.Device {
 	return nil
 }
 
-// instead is what takes the place of a term; "" when it is dropped.
-func (m *selectorRepair) instead(f failingTerm) string {
-	switch m.how {
+// replacement is what takes the place of a term. It is "" if the term is dropped.
+func (r *selectorRepair) replacement(f failingTerm) string {
+	switch r.method {
 	case drop:
 		return ""
 	case respell:
-		return m.respelled[f].term
+		return r.respelled[f].term
 	}
 	var parts []string
-	for _, field := range m.lacks[f] {
+	for _, field := range r.lacks[f] {
 		parts = append(parts, "has("+field+")")
 	}
 	return strings.Join(append(parts, whatif.Parenthesized(f.text)), " && ")
 }
 
-// change is what was found so far, as one change.
-func (m *selectorRepair) change(ctx context.Context) requirement.Change {
+// change repairs all terms that were found so far.
+func (r *selectorRepair) change() requirement.Change {
 	c := requirement.Change{Kind: explain.RelaxSelector, Cost: requirement.CostDrop}
 	var texts []string
-	for _, f := range m.failed {
-		at, expression := whatif.SelectorRef{At: f.at, Index: f.selector}, m.instead(f)
+	for _, f := range r.failed {
+		at, expression := whatif.SelectorRef{At: f.at, Index: f.selector}, r.replacement(f)
 		text := "ask for the field first, so that devices without it do not match: " + expression
-		switch m.how {
+		switch r.method {
 		case drop:
-			text = "drop the term that fails: " + requirement.Brief(m.Q, f.text)
+			text = "drop the term that fails: " + requirement.Brief(r.Q, f.text)
 		case respell:
-			text = m.respelled[f].message
+			text = r.respelled[f].message
 		}
 		if f.class != "" {
 			c.Edits = append(c.Edits, whatif.ClassTermEdit{SelectorRef: at, Term: f.term, Expression: expression})
@@ -199,16 +206,17 @@ func (m *selectorRepair) change(ctx context.Context) requirement.Change {
 	return c
 }
 
-// ask puts the question with the change made to every node. abort is the first error that there still is.
-func (m *selectorRepair) ask(ctx context.Context, c *requirement.Change) (whatif.NodeSet, *allocator.AbortError, error) {
-	world := m.Q.Real(ctx, c.Edits)
-	kinds, err := world.Cluster.Sweep(ctx, m.Nodes, world.Claims)
-	out := whatif.NodeSet{Nodes: m.Nodes}
+// sweep puts the question with a change made to every node. It returns the nodes that fit, and the first abort if the
+// scheduler still gives up.
+func (r *selectorRepair) sweep(ctx context.Context, c *requirement.Change) (whatif.NodeSet, *allocator.AbortError, error) {
+	world := r.Q.Real(ctx, c.Edits)
+	kinds, err := world.Cluster.Sweep(ctx, r.Nodes, world.Claims)
+	out := whatif.NodeSet{Nodes: r.Nodes}
 	for i := range kinds {
 		if kinds[i].Abort != nil {
 			return out, kinds[i].Abort, err
 		}
-		if r := kinds[i].Result; r != nil && r.Outcome == allocator.Allocated {
+		if result := kinds[i].Result; result != nil && result.Outcome == allocator.Allocated {
 			out.Lists = append(out.Lists, kinds[i].Nodes)
 		}
 	}

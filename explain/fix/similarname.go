@@ -7,17 +7,18 @@ import (
 )
 
 const (
-	// alike is how different names may be for one to be meant for the other.
-	alike = 0.7
-	// lessAlike is how much more different than the one that is most alike.
-	lessAlike = 0.2
+	// maxDifference is how different the name of a class may be for it to be meant by another.
+	maxDifference = 0.7
+	// differenceMargin is how much more different it may be than the class that is least different.
+	differenceMargin = 0.2
+	// sameLabelDifference is how different names are at most whose first labels are equal, as gpu and
+	// gpu.example.com.
+	sameLabelDifference = 0.3
 )
 
-// sameLabel is how different names are that have only the first label in common, as gpu and gpu.example.com.
-const sameLabel = 0.3
-
-// likeName says how different two names are, from 0 to 1: by their first labels when the rest is the same.
-func likeName(a, b string) float64 {
+// nameDifference says how different two names are, from 0 for equal ones to 1. If they differ in the first label only,
+// the rest does not count.
+func nameDifference(a, b string) float64 {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	firstA, restA, _ := strings.Cut(a, ".")
 	firstB, restB, _ := strings.Cut(b, ".")
@@ -26,7 +27,7 @@ func likeName(a, b string) float64 {
 	}
 	different := float64(spell.Distance(a, b)) / float64(max(len(a), len(b), 1))
 	if firstA == firstB {
-		return min(different, sameLabel)
+		return min(different, sameLabelDifference)
 	}
 	return different
 }

@@ -16,25 +16,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What a fix gives less of.
-//
-// Another value or another class may stand for a smaller device: a partition of a quarter of the memory fits where
-// half a GPU does not. The device that the scheduler would pick with the change is compared with those that the
-// request accepts as it is, held or not, on the nodes that come nearest: what it has less of than each of these
-// is said.
+// A fix may give a smaller device than was asked for: with another value or another class, a partition with a quarter of
+// the memory fits where half a GPU does not. The tradeoff says so. It compares the device that the scheduler would pick
+// with the fix to those that the request accepts without it, free or not, on the nodes that come nearest. It names the
+// capacities of which the former has less than each of the latter.
 
-// maxLess is the number of capacities that are compared in words.
+// maxLess is the number of capacities that are named.
 const maxLess = 2
 
 // less is a capacity of which a fix gives less.
 type less struct {
 	name        resourcev1.QualifiedName
 	have        resource.Quantity
-	least, most resource.Quantity // of the devices that are accepted as it is
+	least, most resource.Quantity // of the devices that the request accepts without the fix
 }
 
-// tradeoff says, in parentheses, what the devices that a fix gives on a node have less of; "" when that is nothing, or
-// not known. where is put before it.
+// tradeoff says in parentheses, after where, what the devices that a change gives on a node have less of. It is "" if
+// that is nothing, or if it is not known.
 func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspect.NodeName, where string) (string, error) {
 	b := s.Q.SandboxOf(node)
 	if b == nil || s.Q.Exhausted() || !slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { return admits(e) || noAmount(e) }) {
@@ -60,11 +58,11 @@ func (s *search) tradeoff(ctx context.Context, c *requirement.Change, node inspe
 			continue
 		}
 		compared = append(compared, at)
-		accepted, err := accepted(ctx, s.ClusterSandbox, at)
+		others, err := accepted(ctx, s.ClusterSandbox, at)
 		if err != nil {
 			return "", err
 		}
-		found = append(found, compare(picked(b, result, at), accepted, capacityNamed(s.Q, e))...)
+		found = append(found, compare(picked(b, result, at), others, capacityNamed(s.Q, e))...)
 	}
 	slices.SortStableFunc(found, func(a, b less) int { return b.least.Cmp(a.least) })
 	if len(found) == 0 {
@@ -93,7 +91,8 @@ func noAmount(e whatif.Edit) bool {
 	return ok && c.Amount == nil
 }
 
-// share says how much of a capacity a claim gets that asks for no particular amount; "" when the change is another.
+// share says how much of a capacity a claim gets if the change is that it asks for no particular amount. It is "" for
+// other changes.
 func share(q *whatif.Question, c *requirement.Change, result *allocator.Result) string {
 	if len(c.Edits) != 1 || !noAmount(c.Edits[0]) {
 		return ""
@@ -107,6 +106,7 @@ func share(q *whatif.Question, c *requirement.Change, result *allocator.Result) 
 	return ""
 }
 
+// String is what there is less of, as "memory 10Gi instead of at least 20Gi".
 func (l less) String() string {
 	atLeast := ""
 	if l.least.Cmp(l.most) != 0 {
@@ -115,7 +115,7 @@ func (l less) String() string {
 	return fmt.Sprintf("%s %s instead of %s%s", l.name, l.have.String(), atLeast, l.least.String())
 }
 
-// capacityNamed is the capacity that a changed term names itself, which needs no mention; "" when it is none.
+// capacityNamed is the capacity that a changed term is about. The fix names it already. It is "" if there is none.
 func capacityNamed(q *whatif.Question, e whatif.Edit) resourcev1.QualifiedName {
 	if t, ok := e.(whatif.TermEdit); ok && t.Expression != "" {
 		if c := requirement.ComparisonOf(q, t.Expression); c != nil && c.Field.Kind == "capacity" {
@@ -125,7 +125,7 @@ func capacityNamed(q *whatif.Question, e whatif.Edit) resourcev1.QualifiedName {
 	return ""
 }
 
-// picked are the devices of a result for a request.
+// picked returns the devices of a result for a request.
 func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) []*resourcev1.Device {
 	name := b.Q.RequestName(at)
 	var out []*resourcev1.Device
@@ -144,7 +144,8 @@ func picked(b *whatif.Sandbox, result *allocator.Result, at whatif.RequestRef) [
 	return out
 }
 
-// accepted are the devices of the near nodes that the request selects as it is, whatever else is in the way.
+// accepted returns the devices, on the nodes that come nearest, that the selectors of a request accept, whatever else is
+// in the way.
 func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRef) ([]*resourcev1.Device, error) {
 	examined, err := c.Examined(ctx)
 	if err != nil {
@@ -162,8 +163,8 @@ func accepted(ctx context.Context, c *whatif.ClusterSandbox, at whatif.RequestRe
 	return out, nil
 }
 
-// compare lists the capacities of which one of some devices has less than each of others, but for one. Devices of
-// which claims take shares are not compared: what counts there is what is asked for.
+// compare returns the capacities of which one of some devices has less than each of the others, except one capacity.
+// Devices that claims share are not compared, since what is asked for counts there. The result is sorted by name.
 func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName) []less {
 	shared := func(d *resourcev1.Device) bool {
 		return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
@@ -173,17 +174,18 @@ func compare(have, others []*resourcev1.Device, except resourcev1.QualifiedName)
 	}
 	var out []less
 	for name := range others[0].Capacity {
-		mine, _, ok := extremes(have, name)
+		smallest, _, ok := extremes(have, name)
 		least, most, everywhere := extremes(others, name)
-		if ok && everywhere && name != except && mine.Cmp(least) < 0 {
-			out = append(out, less{name, mine, least, most})
+		if ok && everywhere && name != except && smallest.Cmp(least) < 0 {
+			out = append(out, less{name, smallest, least, most})
 		}
 	}
 	slices.SortFunc(out, func(a, b less) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
-// extremes are the lowest and the highest amount of a capacity; false: some device does not have it.
+// extremes returns the lowest and the highest amount of a capacity. The result is not ok if some device does not have
+// the capacity.
 func extremes(devices []*resourcev1.Device, name resourcev1.QualifiedName) (least, most resource.Quantity, ok bool) {
 	for i, d := range devices {
 		c, has := d.Capacity[name]

@@ -73,7 +73,7 @@ func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourc
 func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
 	if reason := precheck(q); reason != nil {
 		refuse(q, e, reason)
-		return fix.RemedyRefusal(ctx, q, e, reason)
+		return fix.FindForRefusal(ctx, q, e, reason)
 	}
 	answers, err := q.Ask(ctx)
 	if err != nil {
@@ -100,9 +100,9 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 		return err
 	}
 	if abort := o.aborted(); abort != nil && !abort.Undecided() {
-		return fix.RemedyAbort(ctx, q, e, abort)
+		return fix.FindForAbort(ctx, q, e, abort)
 	}
-	return fix.Remedy(ctx, q, e)
+	return fix.Find(ctx, q, e)
 }
 
 // outcomes sums up what the groups of nodes answered.

@@ -73,7 +73,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	}
 	if claims.blocked != "" {
 		e.Partial, e.Nodes.Total = limitsOf(s).remarks, len(nodes)
-		if claims.missing != nil && claims.missing.Unread(s, pod.Namespace) {
+		if claims.missing != nil && claims.missing.MayExist(s, pod.Namespace) {
 			e.Verdict = explain.Unknown
 			remark(e, "not everything could be read, so it is not known whether %s exists", claims.missing)
 			return e, nil
@@ -81,7 +81,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		e.Verdict = explain.Unsatisfiable
 		say(e, "cannot be scheduled: %s", claims.blocked)
 		if claims.missing != nil {
-			e.Fixes, err = claims.missing.Instead(pod, s, func(changed *corev1.Pod) (*explain.Explanation, error) {
+			e.Fixes, err = claims.missing.Fixes(pod, s, func(changed *corev1.Pod) (*explain.Explanation, error) {
 				return PodObject(ctx, c, changed, opts)
 			})
 		}

@@ -1,0 +1,88 @@
+package fix
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// maxOccupancy is the number of nodes of a group whose occupancy is compared.
+	maxOccupancy = 512
+	// perGroup is the number of nodes of a group that come before the rest.
+	perGroup = 3
+)
+
+// nearest returns the nodes that refuse for want of devices, the nearest first: groups by their score, and in a group
+// the nodes with the fewest claims. A few nodes of each group come before the rest, so that whoever takes only the
+// first nodes still has some of every group. Of nodes that do not differ for the question, only the first is
+// returned.
+func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
+	groups = slices.Clone(groups)
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
+	var first, rest []whatif.RankedNode
+	firsts := firstAlike(q)
+	for _, g := range groups {
+		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
+			continue
+		}
+		var different []inspect.NodeName
+		for _, n := range g.Nodes {
+			if firsts[n] {
+				different = append(different, n)
+			}
+		}
+		nodes := slices.Clone(different[:min(len(different), maxOccupancy)])
+		claims := map[inspect.NodeName]int{}
+		for _, n := range nodes {
+			claims[n] = claimsOn(q, n)
+		}
+		slices.SortStableFunc(nodes, func(a, b inspect.NodeName) int { return cmp.Compare(claims[a], claims[b]) })
+		nodes = append(nodes, different[len(nodes):]...)
+		for i, n := range nodes {
+			if i < perGroup {
+				first = append(first, whatif.RankedNode{Name: n, Score: g.Score})
+			} else {
+				rest = append(rest, whatif.RankedNode{Name: n, Score: g.Score})
+			}
+		}
+	}
+	return append(first, rest...)
+}
+
+// firstAlike returns the first of each set of nodes that do not differ for the question.
+func firstAlike(q *whatif.Question) map[inspect.NodeName]bool {
+	out := make(map[inspect.NodeName]bool, len(q.Answers))
+	for i := range q.Answers {
+		out[inspect.NodeName(q.Nodes[q.Answers[i].Nodes[0]].Name)] = true
+	}
+	return out
+}
+
+// claimsOn counts the claims that hold devices which reach the node.
+func claimsOn(q *whatif.Question, name inspect.NodeName) int {
+	s := q.Cluster.Snapshot()
+	node, ok := s.Node(name)
+	if !ok {
+		return 0
+	}
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		return 0
+	}
+	claims := map[inspect.ClaimRef]bool{}
+	for _, p := range pools {
+		for _, slice := range p.Slices {
+			for i := range slice.Spec.Devices {
+				for _, h := range s.Holders(inspect.DeviceIDOf(slice.ResourceSlice, i)) {
+					claims[h.Claim] = true
+				}
+			}
+		}
+	}
+	return len(claims)
+}
