@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestFailure: of a selector that fails it is said which term does, what the device lacks and what it has instead.
+// TestFailure checks that a selector that fails is explained: which term fails, what the device lacks, and what it has
+// instead.
 func TestFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name, term string
@@ -26,7 +27,7 @@ func TestFailure(t *testing.T) {
 	}{
 		{"nothing is close", explaintest.Field + `size == 4`, false,
 			"gpu wants size == 4; gpu-0 has no size, but generation 4, pcieRoot 4", ""},
-		{"a slip of the pen", explaintest.Field + `genration >= 4`, false,
+		{"a misspelling", explaintest.Field + `genration >= 4`, false,
 			"gpu wants genration >= 4; gpu-0 has no genration, but generation 4, pcieRoot 4; did you mean generation?", explaintest.Field + "generation"},
 		{"another domain", `device.attributes["resource.kubernetes.io"].pcieRoot == 4`, false,
 			"gpu wants pcieRoot == 4; gpu-0 has no pcieRoot, nor other attributes of resource.kubernetes.io; did you mean " + explaintest.Field + "pcieRoot?", explaintest.Field + "pcieRoot"},
@@ -72,7 +73,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestNoFailure: what is no failing selector has none.
+// TestNoFailure checks that only a selector that fails for a device has a failure.
 func TestNoFailure(t *testing.T) {
 	if e := explainOdd(t, explaintest.Field+`model == "A100"`); e.Failure != nil {
 		t.Errorf("%+v", e.Failure)

@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestEveryFixKind finds a question for each kind of fix that has it among its answers. That the fixes are true
-// is what the other tests check.
+// TestEveryFixKind has a question for each kind of fix. That the fixes help is checked by the other tests.
 func TestEveryFixKind(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	s := cluster.Snapshot()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// TestStrictComparisons: however it is written that a value is excluded, a fix accepts the value with it, and
-// the patch says what the message says.
+// TestStrictComparisons checks, for several spellings of a comparison that excludes its value, that the fix accepts a
+// value and includes it, and that the patch says what the message says.
 func TestStrictComparisons(t *testing.T) {
 	const memory = `device.capacity["gpu.example.com"].memory`
 	for _, tt := range []struct{ term, patch string }{
@@ -37,8 +37,8 @@ func TestStrictComparisons(t *testing.T) {
 	}
 }
 
-// TestTermsInShort: of a term that is no plain comparison nothing is left out but the domains of fields.
-func TestTermsInShort(t *testing.T) {
+// TestBriefTerms checks that of a term that is no plain comparison only the domains of fields are left out.
+func TestBriefTerms(t *testing.T) {
 	for _, tt := range []struct{ term, want string }{
 		{explaintest.Field + `model == "NVIDIA A100"`, "gpu wants model == NVIDIA A100; devices here have H100"},
 		{`"A100" == ` + explaintest.Field + `model`, "gpu wants model == A100; devices here have H100"},

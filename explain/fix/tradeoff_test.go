@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// sizedDevice is a device "name size memory cores": an attribute and two capacities. A "*" before the name: it is
-// shared among claims.
+// sizedDevice makes a device of "name size memory cores", which has one attribute and two capacities. A "*" before the
+// name means that claims can share it.
 func sizedDevice(text string) resourcev1.Device {
 	words := strings.Fields(text)
 	d := resourcev1.Device{
@@ -66,8 +66,8 @@ func sizedCluster(nodes ...string) *allocator.Cluster {
 	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
 }
 
-// TestFixesThatGiveLess: a fix with which the scheduler picks a smaller device says so, with the amounts of devices.
-func TestFixesThatGiveLess(t *testing.T) {
+// TestTradeoff checks that a fix with which the scheduler picks a smaller device says so, with the amounts.
+func TestTradeoff(t *testing.T) {
 	const accept, other = "accept size S instead of L", `ask for the device class S (size == S) instead of L`
 	for _, tt := range []struct {
 		name, class, nodes, want string // nodes are separated by "|"
@@ -108,7 +108,7 @@ func TestFixesThatGiveLess(t *testing.T) {
 	}
 }
 
-// TestDevicesOfOtherNodes: a device of a slice whose devices choose their nodes is not one that the node has.
+// TestDevicesOfOtherNodes checks that a node is not said to have the devices of a slice that are for other nodes.
 func TestDevicesOfOtherNodes(t *testing.T) {
 	o := explaintest.Uneven("-", "-")
 	spec := &o.Slices[0].Spec
@@ -134,8 +134,8 @@ func TestDevicesOfOtherNodes(t *testing.T) {
 	}
 }
 
-// TestFixThatNamesTheCapacity: what the changed term itself says is not said twice.
-func TestFixThatNamesTheCapacity(t *testing.T) {
+// TestTradeoffNamedByFix checks that a capacity that the changed term is about is not named twice.
+func TestTradeoffNamedByFix(t *testing.T) {
 	claim := explaintest.GpuClaim(1, "any")
 	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(`device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0`)
 	e, err := question.ClaimObject(context.Background(), sizedCluster("a L 40Gi;b S 20Gi"), claim, question.Options{})

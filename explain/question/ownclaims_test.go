@@ -1,4 +1,4 @@
-package fix_test
+package question_test
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 )
 
-// heldOn is a claim for any device that has the first device of a node.
-func heldOn(name, node string, reservedBy ...string) *resourcev1.ResourceClaim {
+// allocatedOn is a claim for any device that has the first device of a node.
+func allocatedOn(name, node string, reservedBy ...string) *resourcev1.ResourceClaim {
 	claim := explaintest.GpuClaim(1, "any")
 	claim.Namespace, claim.Name = "default", name
 	claim.Status.Allocation = &resourcev1.AllocationResult{
@@ -34,28 +34,28 @@ func heldOn(name, node string, reservedBy ...string) *resourcev1.ResourceClaim {
 	return claim
 }
 
-// A pod has a device on n0, where only one is left, and wants two more; n1 has three. kube-scheduler clears what
-// nothing but the pod itself reserves and tries again.
+// TestReleaseOwnClaims asks for pods with a device on a node that has too few for the rest of the pod. kube-scheduler
+// clears an allocation that nothing but the pod reserves, and tries again.
 func TestReleaseOwnClaims(t *testing.T) {
 	const itself = ", as kube-scheduler does itself when no node fits, before it tries again"
 	for _, tt := range []struct {
 		name    string
 		devices []int
 		claims  []*resourcev1.ResourceClaim
-		count   int64 // of the claim that has nothing yet; 0: there is none
+		count   int64 // of the claim that has no devices yet, or 0 if there is none
 		want    string
 	}{
-		{"reserved by nothing", []int{2, 3}, []*resourcev1.ResourceClaim{heldOn("held", "n0")}, 2,
+		{"reserved by nothing", []int{2, 3}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0")}, 2,
 			"ReleaseClaim n1 1 default/held release default/held" + itself},
-		{"reserved by the pod", []int{2, 3}, []*resourcev1.ResourceClaim{heldOn("held", "n0", "p")}, 2,
+		{"reserved by the pod", []int{2, 3}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0", "p")}, 2,
 			"ReleaseClaim n1 1 default/held release default/held" + itself},
-		{"reserved by another pod too", []int{2, 3}, []*resourcev1.ResourceClaim{heldOn("held", "n0", "p", "other")}, 2,
+		{"reserved by another pod as well", []int{2, 3}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0", "p", "other")}, 2,
 			"ReleaseClaim n1 1 default/held release default/held (used by pod other)"},
 		// Without it the rest fits on n0, but then there is no device for it.
-		{"of no help", []int{2, 2}, []*resourcev1.ResourceClaim{heldOn("held", "n0")}, 2, ""},
-		{"both", []int{2, 2, 4}, []*resourcev1.ResourceClaim{heldOn("first", "n0"), heldOn("second", "n0")}, 2,
+		{"of no help", []int{2, 2}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0")}, 2, ""},
+		{"both", []int{2, 2, 4}, []*resourcev1.ResourceClaim{allocatedOn("first", "n0"), allocatedOn("second", "n0")}, 2,
 			"ReleaseClaim n2 1 default/first default/second release default/first, default/second" + itself},
-		{"two nodes", []int{2, 2}, []*resourcev1.ResourceClaim{heldOn("first", "n0"), heldOn("second", "n1")}, 0,
+		{"two nodes", []int{2, 2}, []*resourcev1.ResourceClaim{allocatedOn("first", "n0"), allocatedOn("second", "n1")}, 0,
 			"ReleaseClaim n1 1 default/first release default/first, as kube-scheduler does itself with one of the claims when no node fits, before it tries again"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestReleaseOwnClaims(t *testing.T) {
 			got := ""
 			for i := range e.Fixes {
 				if f := &e.Fixes[i]; f.Kind == explain.ReleaseClaim {
-					got = fmt.Sprint(describeFix(f), " ", f.Message)
+					got = describeRelease(f)
 					break
 				}
 			}
@@ -89,4 +89,16 @@ func TestReleaseOwnClaims(t *testing.T) {
 			}
 		})
 	}
+}
+
+// describeRelease prints what a fix releases, and its message.
+func describeRelease(f *explain.Fix) string {
+	text := fmt.Sprintf("%s %s %d", f.Kind, f.Node, f.Nodes)
+	if len(f.Patch) > 0 {
+		text += fmt.Sprint(" ", f.Patch)
+	}
+	for _, h := range f.Claims {
+		text += " " + h.Claim.String()
+	}
+	return text + " " + f.Message
 }

@@ -1,4 +1,4 @@
-package fix_test
+package question_test
 
 import (
 	"context"

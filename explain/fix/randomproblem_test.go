@@ -17,32 +17,35 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Small random problems as plain values. A requirement is relaxed by changing the value, and the API
-// objects are built from it afresh, so that nothing of the code under test takes part.
+// A small random problem is a plain value. To relax a requirement is to change the value, and the API objects are
+// built from it afresh, so that the code under test takes no part in it.
 
 const (
 	smallDriver = "d.example.com"
 	smallClass  = "devices"
-	looseClass  = "devices-loose" // without the second term
+	looseClass  = "devices-loose" // smallClass without its second term
 )
 
+// smallDevice is a device of a node.
 type smallDevice struct {
 	model    string
 	numa     int
 	mem      int // Gi
 	taint    string
 	shared   bool // with 100 of bandwidth
-	counters int  // taken from 4 of the node; 0: none
+	counters int  // the amount that it takes of the 4 of the node, or 0
 }
 
+// smallHolder is a claim that holds devices of a node.
 type smallHolder struct {
 	name    string
 	node    int
 	devices []int
-	share   int // of the bandwidth; 0: the whole device
-	idle    bool
+	share   int  // its share of the bandwidth, or 0 for the whole device
+	idle    bool // no pod uses it
 }
 
+// smallRequest is a request or a subrequest.
 type smallRequest struct {
 	name      string
 	count     int
@@ -55,6 +58,7 @@ type smallRequest struct {
 	isDropped bool
 }
 
+// smallConstraint is a constraint.
 type smallConstraint struct {
 	attribute string
 	distinct  bool
@@ -62,15 +66,17 @@ type smallConstraint struct {
 	isDropped bool
 }
 
+// smallProblem is a cluster and a claim.
 type smallProblem struct {
 	classTerm   bool
 	nodes       [][]smallDevice
-	plenty      bool // of the counters
+	plenty      bool // there is plenty of the counters
 	holders     []smallHolder
 	requests    []smallRequest
 	constraints []smallConstraint
 }
 
+// clone copies what relaxing changes.
 func (p *smallProblem) clone() *smallProblem {
 	out := *p
 	out.holders = slices.Clone(p.holders)
@@ -92,8 +98,10 @@ func cloneRequests(requests []smallRequest) []smallRequest {
 	return out
 }
 
+// pick returns one of the values.
 func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
 
+// randomProblem makes a problem of one to three nodes.
 func randomProblem(r *rand.Rand) *smallProblem {
 	p := &smallProblem{classTerm: r.IntN(4) == 0}
 	counters, tainted, sharing := r.IntN(4) == 0, r.IntN(3) == 0, r.IntN(4) == 0

@@ -3,7 +3,6 @@ package fix_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -21,15 +19,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// demand is a requirement of a small problem and how it is relaxed.
+// demand is a requirement of a small problem, and how it is relaxed.
 type demand struct {
 	key   string
 	relax func(*smallProblem)
-	// single is the kind of the fix that drops it.
+	// single is the kind of the fix that drops it. It is "" if no fix does.
 	single explain.FixKind
 }
 
-// demands lists the requirements that decide about a node, by the definition in conflict.go.
+// demands lists the requirements that decide about a node, by the definition in package conflict.
 func (p *smallProblem) demands(node int) []demand {
 	var out []demand
 	for i := range p.requests {
@@ -57,6 +55,7 @@ func (p *smallProblem) demands(node int) []demand {
 	return out
 }
 
+// requestDemands lists the requirements of one request.
 func (p *smallProblem) requestDemands(node int, name string, at func(*smallProblem) *smallRequest) []demand {
 	r := at(p)
 	var out []demand
@@ -90,6 +89,7 @@ func (p *smallProblem) requestDemands(node int, name string, at func(*smallProbl
 	return out
 }
 
+// indexIn finds the index of a selector or constraint in a path.
 var indexIn = regexp.MustCompile(`(selectors|constraints)\[(\d+)\]`)
 
 // keyOf names a requirement as demands does.
@@ -113,29 +113,7 @@ func keyOf(r *explain.Requirement) string {
 	return string(r.Kind) + " " + r.Request
 }
 
-// fits asks the allocator without pruning. An abort does not fit.
-func fitsOn(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, node string) bool {
-	t.Helper()
-	features := inspect.DefaultFeatures(inspect.NewestMinor)
-	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{Plain: true})
-	n, ok := c.Snapshot().Node(inspect.NodeName(node))
-	if !ok {
-		t.Fatalf("no node %s", node)
-	}
-	result, err := c.Allocate(context.Background(), n, []*resourcev1.ResourceClaim{claim}, nil)
-	var abort *allocator.AbortError
-	if errors.As(err, &abort) {
-		return false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Outcome == allocator.Undecided {
-		t.Fatal("undecided")
-	}
-	return result.Outcome == allocator.Allocated
-}
-
+// fits reports whether the problem can be solved on a node.
 func (p *smallProblem) fits(t *testing.T, node int) bool {
 	t.Helper()
 	return fitsOn(t, p.objects(), p.claim(), explaintest.NodeName(node))
@@ -152,36 +130,37 @@ func (p *smallProblem) relaxed(demands []demand, choose func(key string) bool) *
 	return out
 }
 
-// TestRemedyOfRandomProblems compares conflicts and fixes with what trying everything gives.
-func TestRemedyOfRandomProblems(t *testing.T) {
+// TestFixesOfRandomProblems compares conflicts and fixes with what trying everything gives.
+func TestFixesOfRandomProblems(t *testing.T) {
 	want := 400
 	if *explaintest.Thorough {
 		want = 5000
 	}
 	tally := map[string]int{}
 	for seed := uint64(1); tally["problems"] < want; seed++ {
-		checkRemedy(t, seed, tally)
+		checkProblem(t, seed, tally)
 	}
 	t.Log(tally)
 }
 
-// TestRemedyOfOddProblems does so for problems of the thorough run that were answered wrongly once.
-func TestRemedyOfOddProblems(t *testing.T) {
+// TestFixesOfHardProblems does so for problems of the thorough run that were answered wrongly once.
+func TestFixesOfHardProblems(t *testing.T) {
 	for seed, why := range map[uint64]string{
 		1528: "a term of a class was dropped for one request, so that another claim had to be released",
 		3643: "the same, with alternatives",
 		5224: "a count of 83290 was proposed for an alternative that is not the one which fits",
 	} {
 		t.Run(why, func(t *testing.T) {
-			if tally := map[string]int{}; !checkRemedy(t, seed, tally) {
+			if tally := map[string]int{}; !checkProblem(t, seed, tally) {
 				t.Error("it can be allocated")
 			}
 		})
 	}
 }
 
-// checkRemedy reports whether the problem has no solution, so that there was something to check.
-func checkRemedy(t *testing.T, seed uint64, tally map[string]int) bool {
+// checkProblem checks the explanation of a random problem, and reports whether the problem has no solution, so that there
+// was something to check.
+func checkProblem(t *testing.T, seed uint64, tally map[string]int) bool {
 	t.Helper()
 	p := randomProblem(rand.New(rand.NewPCG(seed, 3)))
 	c := allocator.NewCluster(inspect.New(p.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
@@ -196,7 +175,7 @@ func checkRemedy(t *testing.T, seed uint64, tally map[string]int) bool {
 	p.checkConflict(t, seed, e, tally)
 	for i := range e.Fixes {
 		p.checkFix(t, seed, &e.Fixes[i])
-		p.checkBeside(t, seed, e, &e.Fixes[i], tally)
+		p.checkBlockers(t, seed, e, &e.Fixes[i], tally)
 		tally["fix "+string(e.Fixes[i].Kind)]++
 	}
 	p.checkMissed(t, seed, e)
@@ -208,6 +187,7 @@ func checkRemedy(t *testing.T, seed uint64, tally map[string]int) bool {
 	return true
 }
 
+// checkConflict checks both conditions of a conflict, and what is said of its requirements.
 func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Explanation, tally map[string]int) {
 	t.Helper()
 	if e.Conflict == nil {
@@ -219,14 +199,14 @@ func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Expla
 		t.Fatal(err)
 	}
 	demands := p.demands(node)
-	kept := map[string]bool{}
+	core := map[string]bool{}
 	whole := false
 	for i := range e.Conflict.Requirements {
 		r := &e.Conflict.Requirements[i]
 		if r.Kind == explain.RequestRequired {
 			whole = true
 		}
-		kept[keyOf(r)] = true
+		core[keyOf(r)] = true
 	}
 	if whole {
 		tally["conflicts of whole requests"]++
@@ -234,28 +214,28 @@ func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Expla
 			demands = append(demands, demand{"Request " + p.requests[i].name, func(p *smallProblem) { p.requests[i].isDropped = true }, ""})
 		}
 	}
-	given := map[string]bool{}
+	background := map[string]bool{}
 	for i := range e.Conflict.Background {
-		given[keyOf(&e.Conflict.Background[i])] = true
+		background[keyOf(&e.Conflict.Background[i])] = true
 	}
-	demands = slices.DeleteFunc(demands, func(d demand) bool { return given[d.key] })
-	tally["conflicts with given requirements"] += min(len(given), 1)
-	if len(given) > 0 && !p.wantsAll() {
-		t.Errorf("seed %d: given %v", seed, given)
+	demands = slices.DeleteFunc(demands, func(d demand) bool { return background[d.key] })
+	tally["conflicts with a background"] += min(len(background), 1)
+	if len(background) > 0 && !p.wantsAll() {
+		t.Errorf("seed %d: background %v", seed, background)
 	}
-	for key := range kept {
+	for key := range core {
 		if !slices.ContainsFunc(demands, func(d demand) bool { return d.key == key }) {
 			t.Errorf("seed %d: %q is not a requirement", seed, key)
 		}
 	}
-	if p.relaxed(demands, func(key string) bool { return !kept[key] }).fits(t, node) {
-		t.Errorf("seed %d: %v can hold together", seed, kept)
+	if p.relaxed(demands, func(key string) bool { return !core[key] }).fits(t, node) {
+		t.Errorf("seed %d: %v can hold together", seed, core)
 	}
 	sole := true
 	for i := range e.Conflict.Requirements {
 		r := &e.Conflict.Requirements[i]
-		if !p.relaxed(demands, func(key string) bool { return !kept[key] || key == keyOf(r) }).fits(t, node) {
-			t.Errorf("seed %d: %v does without %q", seed, kept, keyOf(r))
+		if !p.relaxed(demands, func(key string) bool { return !core[key] || key == keyOf(r) }).fits(t, node) {
+			t.Errorf("seed %d: %v does without %q", seed, core, keyOf(r))
 		}
 		alone := p.relaxed(demands, func(key string) bool { return key == keyOf(r) }).fits(t, node)
 		if alone != r.Alone {
@@ -268,13 +248,14 @@ func (p *smallProblem) checkConflict(t *testing.T, seed uint64, e *explain.Expla
 	}
 	tally["sole"] += map[bool]int{true: 1}[sole]
 	for _, d := range demands { // what helps alone is in every conflict, unless "all" makes things worse
-		if !kept[d.key] && !p.wantsAll() && p.relaxed(demands, func(key string) bool { return key == d.key }).fits(t, node) {
-			t.Errorf("seed %d: %q helps alone and is not in %v", seed, d.key, kept)
+		if !core[d.key] && !p.wantsAll() && p.relaxed(demands, func(key string) bool { return key == d.key }).fits(t, node) {
+			t.Errorf("seed %d: %q helps alone and is not in %v", seed, d.key, core)
 		}
 	}
-	p.checkSmallest(t, demands, len(kept), node, tally)
+	p.checkSmallest(t, demands, len(core), node, tally)
 }
 
+// wantsAll reports whether some request is for all devices, so that to relax a requirement may make matters worse.
 func (p *smallProblem) wantsAll() bool {
 	return slices.ContainsFunc(p.requests, func(r smallRequest) bool {
 		return r.all || slices.ContainsFunc(r.subs, func(s smallRequest) bool { return s.all })
@@ -290,22 +271,22 @@ func (p *smallProblem) checkSmallest(t *testing.T, demands []demand, size, node 
 	tally["checked for smaller"]++
 	for bits := range 1 << len(demands) {
 		n := 0
-		kept := map[string]bool{}
+		core := map[string]bool{}
 		for i := range demands {
 			if bits&(1<<i) != 0 {
 				n++
-				kept[demands[i].key] = true
+				core[demands[i].key] = true
 			}
 		}
-		if n == size-1 && !p.relaxed(demands, func(key string) bool { return !kept[key] }).fits(t, node) {
+		if n == size-1 && !p.relaxed(demands, func(key string) bool { return !core[key] }).fits(t, node) {
 			tally["a smaller one exists"]++
-			t.Logf("conflict of %d requirements, but %v cannot hold together either; all wanted: %t", size, kept, p.wantsAll())
+			t.Logf("conflict of %d requirements, but %v cannot hold together either; all wanted: %t", size, core, p.wantsAll())
 			return
 		}
 	}
 }
 
-// checkFix makes the change of a fix and asks again.
+// checkFix makes the change of a fix, and checks on how many nodes it helps.
 func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 	t.Helper()
 	switch f.Kind {
@@ -351,13 +332,13 @@ func (p *smallProblem) changed(t *testing.T, f *explain.Fix) (inspect.Objects, *
 	return o, claim
 }
 
-// checkBeside makes the change of a fix but for one part that is beside the conflict. Parts of selectors are left
-// out, since several changes may be one operation there.
-func (p *smallProblem) checkBeside(t *testing.T, seed uint64, e *explain.Explanation, f *explain.Fix, tally map[string]int) {
+// checkBlockers makes the change of a fix but for one of its other blockers, and checks that it does not help. Terms of
+// selectors are left out, since several changes may be one operation of the patch.
+func (p *smallProblem) checkBlockers(t *testing.T, seed uint64, e *explain.Explanation, f *explain.Fix, tally map[string]int) {
 	t.Helper()
 	for i := range f.OtherBlockers {
 		r := &f.OtherBlockers[i]
-		tally["beside "+string(r.Kind)]++
+		tally["blocker "+string(r.Kind)]++
 		if slices.ContainsFunc(e.Conflict.Requirements, func(c explain.Requirement) bool { return keyOf(&c) == keyOf(r) }) {
 			t.Errorf("seed %d: %q is part of the conflict", seed, keyOf(r))
 		}
@@ -381,41 +362,7 @@ func (p *smallProblem) checkBeside(t *testing.T, seed uint64, e *explain.Explana
 	}
 }
 
-// patched applies RFC 6902 operations to a claim with another's implementation.
-func patched(t *testing.T, claim *resourcev1.ResourceClaim, operations []explain.PatchOperation) *resourcev1.ResourceClaim {
-	t.Helper()
-	var list []map[string]any
-	for _, op := range operations {
-		m := map[string]any{"op": op.Op, "path": op.Path}
-		if op.Op != "remove" {
-			m["value"] = op.Value
-		}
-		list = append(list, m)
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch, err := jsonpatch.DecodePatch(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := json.Marshal(claim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := patch.Apply(before)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	out := &resourcev1.ResourceClaim{}
-	if err := json.Unmarshal(after, out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// checkMissed tries every single change and looks for a fix of its kind that is no dearer.
+// checkMissed drops every single requirement, and checks that there is a fix of that kind if it helps.
 func (p *smallProblem) checkMissed(t *testing.T, seed uint64, e *explain.Explanation) {
 	t.Helper()
 	if len(e.Fixes) >= 8 {
@@ -459,7 +406,7 @@ func (p *smallProblem) checkIdle(t *testing.T, seed uint64, e *explain.Explanati
 	}
 }
 
-// checkHighest finds the highest count that helps.
+// checkHighest finds the highest count that helps, and checks that the fix has it.
 func (p *smallProblem) checkHighest(t *testing.T, seed uint64, e *explain.Explanation, request int) {
 	t.Helper()
 	best := 0
@@ -483,6 +430,7 @@ func (p *smallProblem) checkHighest(t *testing.T, seed uint64, e *explain.Explan
 	}
 }
 
+// checkNoHelp checks that what is said not to help does not.
 func (p *smallProblem) checkNoHelp(t *testing.T, seed uint64, e *explain.Explanation, tally map[string]int) {
 	t.Helper()
 	free := p.clone()

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestFixesOfFailingSelectors: where a selector fails for a device, the fields that it lacks are read under the right
-// name or asked for first, or the term goes. Each fix is applied and asked about.
+// TestFixesOfFailingSelectors checks the fixes of a selector that fails for a device: the fields that the device lacks
+// are read under the right name, or asked for first, or the term is dropped. Each fix is applied and tried.
 func TestFixesOfFailingSelectors(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -66,9 +66,9 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 	}
 }
 
-// TestFixOfAClassOfAlternatives: alternatives of one class meet its failing term, which is mended once, for all
-// the fields that devices lack.
-func TestFixOfAClassOfAlternatives(t *testing.T) {
+// TestFixOfClassOfAlternatives checks that a term of a class that fails for several alternatives is repaired once, for
+// all the fields that devices lack.
+func TestFixOfClassOfAlternatives(t *testing.T) {
 	o := explaintest.Uneven("a b", "b", "a")
 	o.Classes[0].Spec.Selectors = explaintest.CelSelectors(explaintest.Field + `a + ` + explaintest.Field + `b == 8`)
 	claim := explaintest.GpuClaim(1, "any")
@@ -86,8 +86,8 @@ func TestFixOfAClassOfAlternatives(t *testing.T) {
 	}
 }
 
-// repaired applies a fix, checks that it helps on as many nodes as it says and that nothing fails any more, and
-// returns that number with the selector, or selector of the class, that it leaves.
+// repaired applies a fix, and checks that it helps on as many nodes as it says and that nothing fails any more. It
+// returns that number with the selector, or the selector of the class, after the fix.
 func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, f *explain.Fix) string {
 	t.Helper()
 	where, left := "", "–"

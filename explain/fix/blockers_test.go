@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// oddNode is a node with two GPUs of model H100; the number of the first is 1, that of the second 3.
+// oddNode is a cluster of one node with two GPUs of model H100, which have the numbers 1 and 3.
 func oddNode() inspect.Objects {
 	o := explaintest.Uneven("-")
 	o.Slices[0].Spec.Devices = nil
@@ -29,6 +29,7 @@ func oddNode() inspect.Objects {
 	return o
 }
 
+// explainOdd explains, for oddNode, a claim with selectors.
 func explainOdd(t *testing.T, expressions ...string) *explain.Explanation {
 	t.Helper()
 	claim := explaintest.GpuClaim(1, "any")
@@ -41,8 +42,8 @@ func explainOdd(t *testing.T, expressions ...string) *explain.Explanation {
 	return e
 }
 
-// TestWhatTermsReadHere: of a term that is no plain comparison it is said what the devices have.
-func TestWhatTermsReadHere(t *testing.T) {
+// TestActualOfTerms checks what is said of the devices for a term that is no plain comparison.
+func TestActualOfTerms(t *testing.T) {
 	for _, tt := range []struct{ name, term, want string }{
 		{"a call", explaintest.Field + `model.lowerAscii().matches("a100")`,
 			`model.lowerAscii().matches("a100"); devices here have model H100`},
@@ -69,12 +70,12 @@ func TestWhatTermsReadHere(t *testing.T) {
 	}
 }
 
-// TestBesideTheConflict: a fix that changes more than the conflict is about says why.
-func TestBesideTheConflict(t *testing.T) {
+// TestOtherBlockers checks that a fix that changes more than the conflict is about says why.
+func TestOtherBlockers(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		selectors []string
-		beside    string
+		blocker   string
 		fails     bool
 	}{
 		{"a second term that no device meets", []string{explaintest.Field + `model == "A100"`, explaintest.Field + `number % 2 == 0`},
@@ -93,15 +94,15 @@ func TestBesideTheConflict(t *testing.T) {
 			if len(f.OtherBlockers) != 1 {
 				t.Fatalf("%+v", f)
 			}
-			if got := f.OtherBlockers[0].Sentence(); got != tt.beside || f.OtherBlockers[0].Fails != tt.fails {
-				t.Errorf("%s, fails %t; want %s, %t", got, f.OtherBlockers[0].Fails, tt.beside, tt.fails)
+			if got := f.OtherBlockers[0].Sentence(); got != tt.blocker || f.OtherBlockers[0].Fails != tt.fails {
+				t.Errorf("%s, fails %t; want %s, %t", got, f.OtherBlockers[0].Fails, tt.blocker, tt.fails)
 			}
 		})
 	}
 }
 
-// TestNothingBeside: where each change helps alone there is nothing else to say.
-func TestNothingBeside(t *testing.T) {
+// TestNoOtherBlockers checks that there are none where each change helps alone.
+func TestNoOtherBlockers(t *testing.T) {
 	for _, f := range explainOdd(t, explaintest.Field+`model == "A100"`).Fixes {
 		if len(f.OtherBlockers) > 0 {
 			t.Errorf("%+v", f)
