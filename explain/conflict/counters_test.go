@@ -16,7 +16,7 @@ import (
 
 // partitions publishes devices that each draw the given amounts of the counters of one set.
 func partitions(counters map[string]string, devices ...map[string]string) inspect.Objects {
-	o := explaintest.EqualDevices(len(devices))
+	o := explaintest.NodesWithDevices(len(devices))
 	amounts := func(texts map[string]string) map[string]resourcev1.Counter {
 		out := map[string]resourcev1.Counter{}
 		for name, text := range texts {
@@ -61,12 +61,12 @@ func TestConflictOfCounters(t *testing.T) {
 			many},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			claim := explaintest.GpuClaim(2, "any")
+			claim := explaintest.GPUClaim(2, "any")
 			if tt.all {
 				claim.Spec.Devices.Requests[0].Exactly.AllocationMode = resourcev1.DeviceAllocationModeAll
 				claim.Spec.Devices.Requests[0].Exactly.Count = 0
 			}
-			e, err := question.ClaimObject(context.Background(), explaintest.Newest(partitions(tt.counters, tt.devices...)), claim, question.Options{})
+			e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(partitions(tt.counters, tt.devices...)), claim, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 // TestClaimsOfSameTemplate asks for a pod with two claims from a template for four GPUs each. gpu-b-04 has most
 // free, six. That is three for each, since to change the template is to change both.
 func TestClaimsOfSameTemplate(t *testing.T) {
-	spec := explaintest.GpuClaim(4, "gpu.example.com").Spec
+	spec := explaintest.GPUClaim(4, "gpu.example.com").Spec
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "pair"}}
 	for _, name := range []string{"a", "b"} {
 		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimTemplateName: ptr.To("four")})

@@ -41,7 +41,7 @@ func parseDevice(text string) resourcev1.Device {
 // singleNode is a cluster of one node with the devices. If power is not "", a second slice has the counters of the
 // set "board": 10 slots, and that power.
 func singleNode(power string, devices ...string) *allocator.Cluster {
-	o := explaintest.Uneven("-")
+	o := explaintest.NodesWithAttributes("-")
 	o.Slices[0].Spec.Devices = nil
 	for _, d := range devices {
 		o.Slices[0].Spec.Devices = append(o.Slices[0].Spec.Devices, parseDevice(d))
@@ -65,9 +65,9 @@ func singleNode(power string, devices ...string) *allocator.Cluster {
 // together, and why, if each is exactly one thing.
 func TestPartnerAndObstacle(t *testing.T) {
 	match := func(name string) resourcev1.DeviceConstraint {
-		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.BigDriver + "/" + name))}
+		return resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.Driver + "/" + name))}
 	}
-	distinct := resourcev1.DeviceConstraint{DistinctAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.BigDriver + "/d"))}
+	distinct := resourcev1.DeviceConstraint{DistinctAttribute: ptr.To(resourcev1.FullyQualifiedName(explaintest.Driver + "/d"))}
 	for _, tt := range []struct {
 		name        string
 		power       string
@@ -97,13 +97,13 @@ func TestPartnerAndObstacle(t *testing.T) {
 			"q: fits by itself, but not together with p: there is not enough of memory left"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			claim := explaintest.GpuClaim(1, "any", tt.constraints...)
+			claim := explaintest.GPUClaim(1, "any", tt.constraints...)
 			claim.Spec.Devices.Requests = nil
 			for _, r := range strings.Fields(tt.requests) {
 				name, kind, _ := strings.Cut(r, "=")
 				exactly := &resourcev1.ExactDeviceRequest{
 					DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
-					Selectors: explaintest.CelSelectors(explaintest.Field + `k == "` + kind + `"`),
+					Selectors: explaintest.CELSelectors(explaintest.Attribute + `k == "` + kind + `"`),
 				}
 				if tt.share != "" {
 					exactly.Capacity = &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"memory": resource.MustParse(tt.share)}}

@@ -7,7 +7,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -16,7 +15,7 @@ import (
 
 // oddNode is a cluster of one node with two GPUs of model H100, which have the numbers 1 and 3.
 func oddNode() inspect.Objects {
-	o := explaintest.Uneven("-")
+	o := explaintest.NodesWithAttributes("-")
 	o.Slices[0].Spec.Devices = nil
 	for n, name := range []string{"gpu-0", "gpu-1"} {
 		o.Slices[0].Spec.Devices = append(o.Slices[0].Spec.Devices, resourcev1.Device{
@@ -32,9 +31,9 @@ func oddNode() inspect.Objects {
 // explainOdd explains, for oddNode, a claim with selectors.
 func explainOdd(t *testing.T, expressions ...string) *explain.Explanation {
 	t.Helper()
-	claim := explaintest.GpuClaim(1, "any")
-	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(expressions...)
-	c := allocator.NewCluster(inspect.New(oddNode(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	claim := explaintest.GPUClaim(1, "any")
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(expressions...)
+	c := explaintest.NewCluster(oddNode())
 	e, err := question.ClaimObject(context.Background(), c, claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,18 +44,18 @@ func explainOdd(t *testing.T, expressions ...string) *explain.Explanation {
 // TestActualOfTerms checks what is said of the devices for a term that is no plain comparison.
 func TestActualOfTerms(t *testing.T) {
 	for _, tt := range []struct{ name, term, want string }{
-		{"a call", explaintest.Field + `model.lowerAscii().matches("a100")`,
+		{"a call", explaintest.Attribute + `model.lowerAscii().matches("a100")`,
 			`model.lowerAscii().matches("a100"); devices here have model H100`},
-		{"values that differ", explaintest.Field + `number % 2 == 0`,
+		{"values that differ", explaintest.Attribute + `number % 2 == 0`,
 			`number % 2 == 0; devices here have number 1, 3`},
-		{"two fields", explaintest.Field + `number > 5 || ` + explaintest.Field + `model.startsWith("A")`,
+		{"two fields", explaintest.Attribute + `number > 5 || ` + explaintest.Attribute + `model.startsWith("A")`,
 			`number > 5 || model.startsWith("A"); devices here have number 1, 3 and model H100`},
-		{"a field that is asked for first", `has(` + explaintest.Field + `gone) && ` + explaintest.Field + `gone == 1`,
+		{"a field that is asked for first", `has(` + explaintest.Attribute + `gone) && ` + explaintest.Attribute + `gone == 1`,
 			`has(gone); devices here have no gone`},
 		{"an optional field", `device.attributes["gpu.example.com"].?gone.orValue(0) > 4`,
 			`gone.orValue(0) > 4; devices here have no gone`},
-		{"the same name in two domains", explaintest.Field + `model == device.attributes["other.example.com"].?model.orValue("") || ` + explaintest.Field + `model == "A"`,
-			explaintest.Field + `model == device.attributes["other.example.com"].?model.orValue("") || ` + explaintest.Field + `model == "A"; devices here have device.attributes["gpu.example.com"].model H100 and no device.attributes["other.example.com"].model`},
+		{"the same name in two domains", explaintest.Attribute + `model == device.attributes["other.example.com"].?model.orValue("") || ` + explaintest.Attribute + `model == "A"`,
+			explaintest.Attribute + `model == device.attributes["other.example.com"].?model.orValue("") || ` + explaintest.Attribute + `model == "A"; devices here have device.attributes["gpu.example.com"].model H100 and no device.attributes["other.example.com"].model`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := explainOdd(t, tt.term)
@@ -78,11 +77,11 @@ func TestOtherBlockers(t *testing.T) {
 		blocker   string
 		fails     bool
 	}{
-		{"a second term that no device meets", []string{explaintest.Field + `model == "A100"`, explaintest.Field + `number % 2 == 0`},
+		{"a second term that no device meets", []string{explaintest.Attribute + `model == "A100"`, explaintest.Attribute + `number % 2 == 0`},
 			"gpu wants model == A100; devices here have H100", false},
-		{"a second term that fails", []string{explaintest.Field + `model == "A100" && ` + explaintest.Field + `gone % 2 == 0`},
+		{"a second term that fails", []string{explaintest.Attribute + `model == "A100" && ` + explaintest.Attribute + `gone % 2 == 0`},
 			"gpu wants gone % 2 == 0; devices here have no gone, without which it fails", true},
-		{"a second plain comparison", []string{explaintest.Field + `number == 2`, explaintest.Field + `model == "A100"`},
+		{"a second plain comparison", []string{explaintest.Attribute + `number == 2`, explaintest.Attribute + `model == "A100"`},
 			"gpu wants number == 2; devices here have 3, 1", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,7 +102,7 @@ func TestOtherBlockers(t *testing.T) {
 
 // TestNoOtherBlockers checks that there are none where each change helps alone.
 func TestNoOtherBlockers(t *testing.T) {
-	for _, f := range explainOdd(t, explaintest.Field+`model == "A100"`).Fixes {
+	for _, f := range explainOdd(t, explaintest.Attribute+`model == "A100"`).Fixes {
 		if len(f.OtherBlockers) > 0 {
 			t.Errorf("%+v", f)
 		}

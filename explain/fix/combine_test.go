@@ -54,7 +54,7 @@ func TestFixOfSeveralChanges(t *testing.T) {
 	claim, _ := cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: "pretrain-2"})
 	claim = claim.DeepCopy()
 	claim.Spec.Devices.Requests[0].Exactly.Count = 9
-	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(explaintest.Field + `model == "zzz"`)
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(explaintest.Attribute + `model == "zzz"`)
 	e, err := question.ClaimObject(context.Background(), cluster, claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)

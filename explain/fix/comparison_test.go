@@ -20,8 +20,8 @@ func TestStrictComparisons(t *testing.T) {
 		{`quantity("40Gi").compareTo(` + memory + `) < 0`, `quantity("20Gi").compareTo(` + memory + `) <= 0`},
 	} {
 		t.Run(tt.term, func(t *testing.T) {
-			claim := explaintest.GpuClaim(1, "any")
-			claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(tt.term)
+			claim := explaintest.GPUClaim(1, "any")
+			claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(tt.term)
 			e, err := question.ClaimObject(context.Background(), sizedCluster("a S 10Gi;b S 20Gi"), claim, question.Options{})
 			if err != nil || len(e.Fixes) == 0 {
 				t.Fatalf("%v, %+v", err, e)
@@ -40,11 +40,11 @@ func TestStrictComparisons(t *testing.T) {
 // TestBriefTerms checks that of a term that is no plain comparison only the domains of fields are left out.
 func TestBriefTerms(t *testing.T) {
 	for _, tt := range []struct{ term, want string }{
-		{explaintest.Field + `model == "NVIDIA A100"`, "gpu wants model == NVIDIA A100; devices here have H100"},
-		{`"A100" == ` + explaintest.Field + `model`, "gpu wants model == A100; devices here have H100"},
-		{explaintest.Field + `model.lowerAscii() == "a100"`, `gpu wants model.lowerAscii() == "a100"; devices here have model H100`},
-		{explaintest.Field + `model.size() > 9`, `gpu wants model.size() > 9; devices here have model H100`},
-		{explaintest.Field + `model == "device.attributes[\"x\"].y"`, `gpu wants model == "device.attributes[\"x\"].y"; devices here have model H100`},
+		{explaintest.Attribute + `model == "NVIDIA A100"`, "gpu wants model == NVIDIA A100; devices here have H100"},
+		{`"A100" == ` + explaintest.Attribute + `model`, "gpu wants model == A100; devices here have H100"},
+		{explaintest.Attribute + `model.lowerAscii() == "a100"`, `gpu wants model.lowerAscii() == "a100"; devices here have model H100`},
+		{explaintest.Attribute + `model.size() > 9`, `gpu wants model.size() > 9; devices here have model H100`},
+		{explaintest.Attribute + `model == "device.attributes[\"x\"].y"`, `gpu wants model == "device.attributes[\"x\"].y"; devices here have model H100`},
 	} {
 		t.Run(tt.term, func(t *testing.T) {
 			e := explainOdd(t, tt.term)

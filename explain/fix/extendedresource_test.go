@@ -19,7 +19,7 @@ import (
 // them needs a claim for the other only, so what is asked for differs between the nodes. The scheduler makes the claim
 // of the containers, so only these can be changed.
 func TestFixesOfExtendedResources(t *testing.T) {
-	o := explaintest.EqualDevices(4, 6)
+	o := explaintest.NodesWithDevices(4, 6)
 	for _, name := range []string{"example.com/gpu", "example.com/nic"} { // both select every device
 		o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(name, "example.com/")},
 			Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &name}})
@@ -28,7 +28,7 @@ func TestFixesOfExtendedResources(t *testing.T) {
 	pod := explaintest.NewPod(func(p *corev1.PodSpec) {
 		p.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("7"), "example.com/nic": resource.MustParse("2")}
 	})
-	e, err := question.PodObject(context.Background(), explaintest.Newest(o), pod, question.Options{})
+	e, err := question.PodObject(context.Background(), explaintest.NewCluster(o), pod, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // TestFailure checks that a selector that fails is explained: which term fails, what the device lacks, and what it has
@@ -25,33 +23,33 @@ func TestFailure(t *testing.T) {
 		want       string
 		near       string
 	}{
-		{"nothing is close", explaintest.Field + `size == 4`, false,
+		{"nothing is close", explaintest.Attribute + `size == 4`, false,
 			"gpu wants size == 4; gpu-0 has no size, but generation 4, pcieRoot 4", ""},
-		{"a misspelling", explaintest.Field + `genration >= 4`, false,
-			"gpu wants genration >= 4; gpu-0 has no genration, but generation 4, pcieRoot 4; did you mean generation?", explaintest.Field + "generation"},
+		{"a misspelling", explaintest.Attribute + `genration >= 4`, false,
+			"gpu wants genration >= 4; gpu-0 has no genration, but generation 4, pcieRoot 4; did you mean generation?", explaintest.Attribute + "generation"},
 		{"another domain", `device.attributes["resource.kubernetes.io"].pcieRoot == 4`, false,
-			"gpu wants pcieRoot == 4; gpu-0 has no pcieRoot, nor other attributes of resource.kubernetes.io; did you mean " + explaintest.Field + "pcieRoot?", explaintest.Field + "pcieRoot"},
-		{"a capacity", explaintest.Field + `memory >= 4`, false,
+			"gpu wants pcieRoot == 4; gpu-0 has no pcieRoot, nor other attributes of resource.kubernetes.io; did you mean " + explaintest.Attribute + "pcieRoot?", explaintest.Attribute + "pcieRoot"},
+		{"a capacity", explaintest.Attribute + `memory >= 4`, false,
 			`gpu wants memory >= 4; gpu-0 has no memory, but generation 4, pcieRoot 4; did you mean device.capacity["gpu.example.com"].memory?`,
 			`device.capacity["gpu.example.com"].memory`},
-		{"of the class", explaintest.Field + `size == 4`, true,
+		{"of the class", explaintest.Attribute + `size == 4`, true,
 			"class any wants size == 4; gpu-0 has no size, but generation 4, pcieRoot 4", ""},
-		{"no field at all", `1 / (` + explaintest.Field + `generation - 4) == 1`, false, "gpu wants 1 / (generation - 4) == 1", ""},
-		{"the second term", explaintest.Field + `generation == 4 && ` + explaintest.Field + `size == 4`, false,
+		{"no field at all", `1 / (` + explaintest.Attribute + `generation - 4) == 1`, false, "gpu wants 1 / (generation - 4) == 1", ""},
+		{"the second term", explaintest.Attribute + `generation == 4 && ` + explaintest.Attribute + `size == 4`, false,
 			"gpu wants size == 4; gpu-0 has no size, but generation 4, pcieRoot 4", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := explaintest.Uneven("generation pcieRoot")
+			o := explaintest.NodesWithAttributes("generation pcieRoot")
 			o.Slices[0].Spec.Devices[0].Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse("80Gi")}}
-			claim := explaintest.GpuClaim(1, "any")
+			claim := explaintest.GPUClaim(1, "any")
 			path := "spec.devices.requests[0].exactly.selectors[0].cel.expression"
 			if tt.class {
-				o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "any"}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CelSelectors(tt.term)}}}
+				o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "any"}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CELSelectors(tt.term)}}}
 				path = "deviceclass/any spec.selectors[0].cel.expression"
 			} else {
-				claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(tt.term)
+				claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(tt.term)
 			}
-			c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+			c := explaintest.NewCluster(o)
 			e, err := question.ClaimObject(context.Background(), c, claim, question.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -75,7 +73,7 @@ func TestFailure(t *testing.T) {
 
 // TestNoFailure checks that only a selector that fails for a device has a failure.
 func TestNoFailure(t *testing.T) {
-	if e := explainOdd(t, explaintest.Field+`model == "A100"`); e.Failure != nil {
+	if e := explainOdd(t, explaintest.Attribute+`model == "A100"`); e.Failure != nil {
 		t.Errorf("%+v", e.Failure)
 	}
 	e := explainOdd(t, `device.attributes[`) // does not compile

@@ -19,10 +19,10 @@ import (
 
 // TestUseClaim checks that the claim or template that a pod may have meant is proposed.
 func TestUseClaim(t *testing.T) {
-	templates := explaintest.EqualDevices(2)
+	templates := explaintest.NodesWithDevices(2)
 	templates.Templates = []*resourcev1.ResourceClaimTemplate{
-		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "two-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GpuClaim(2, "any").Spec}},
-		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "ten-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GpuClaim(10, "any").Spec}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "two-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GPUClaim(2, "any").Spec}},
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "ten-gpus"}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GPUClaim(10, "any").Spec}},
 	}
 	for _, tt := range []struct {
 		cluster *allocator.Cluster
@@ -32,7 +32,7 @@ func TestUseClaim(t *testing.T) {
 		{explaintest.DemoCluster(t), corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("trian-1")},
 			[]string{`UseClaim gpu-b-03 2 replace /spec/resourceClaims/0/resourceClaimName "train-1"`}}, // train-0 cannot be allocated
 		{explaintest.DemoCluster(t), corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("entirely-different")}, nil},
-		{explaintest.Newest(templates), corev1.PodResourceClaim{Name: "gpus", ResourceClaimTemplateName: ptr.To("twogpus")},
+		{explaintest.NewCluster(templates), corev1.PodResourceClaim{Name: "gpus", ResourceClaimTemplateName: ptr.To("twogpus")},
 			[]string{`UseClaim n0 1 replace /spec/resourceClaims/0/resourceClaimTemplateName "two-gpus"`}},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}
@@ -50,7 +50,7 @@ func TestUseClaim(t *testing.T) {
 
 // TestMissingClaimThatMayExist checks that a claim that may not be read is not said to be missing.
 func TestMissingClaimThatMayExist(t *testing.T) {
-	c := allocator.NewCluster(inspect.New(explaintest.EqualDevices(1), inspect.Config{
+	c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
 		Features: inspect.DefaultFeatures(inspect.NewestMinor),
 		Health:   map[inspect.Resource]inspect.Health{inspect.Claims: {State: inspect.Forbidden}},
 	}), allocator.Options{})

@@ -22,7 +22,7 @@ func TestMissingClass(t *testing.T) {
 		"accelerator":      {"CreateClass"},
 	} {
 		t.Run(asked, func(t *testing.T) {
-			e, err := question.ClaimObject(context.Background(), explaintest.DemoCluster(t), explaintest.GpuClaim(1, asked), question.Options{})
+			e, err := question.ClaimObject(context.Background(), explaintest.DemoCluster(t), explaintest.GPUClaim(1, asked), question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

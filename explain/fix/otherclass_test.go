@@ -13,15 +13,15 @@ import (
 
 // TestOtherClass checks that a whole device of the same driver is proposed where no partition is published.
 func TestOtherClass(t *testing.T) {
-	o := explaintest.EqualDevices(2)
+	o := explaintest.NodesWithDevices(2)
 	selects := func(name, expression string) *resourcev1.DeviceClass {
-		return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CelSelectors(expression)}}
+		return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CELSelectors(expression)}}
 	}
 	o.Classes = append(o.Classes,
 		selects("whole", `device.driver == "gpu.example.com"`),
 		selects("part", `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].?type.orValue("gpu") == "mig"`),
 		selects("foreign", `device.driver == "nic.example.com"`))
-	e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), explaintest.GpuClaim(1, "part"), question.Options{})
+	e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), explaintest.GPUClaim(1, "part"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -163,7 +162,7 @@ func TestFixesOfHardProblems(t *testing.T) {
 func checkProblem(t *testing.T, seed uint64, tally map[string]int) bool {
 	t.Helper()
 	p := randomProblem(rand.New(rand.NewPCG(seed, 3)))
-	c := allocator.NewCluster(inspect.New(p.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	c := explaintest.NewCluster(p.objects())
 	e, err := question.ClaimObject(context.Background(), c, p.claim(), question.Options{})
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)

@@ -26,32 +26,32 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 		class      string // selector of the class
 		want       []string
 	}{
-		{"one field", []string{"a b", "b"}, explaintest.Field + `a >= 4 && ` + explaintest.Field + `b == 4`, "",
-			[]string{"1 has(" + explaintest.Field + "a) && " + explaintest.Field + "a >= 4 && " + explaintest.Field + "b == 4", "2 " + explaintest.Field + "b == 4"}},
-		{"another field behind it", []string{"a b", "b", "a"}, explaintest.Field + `a >= 4 && ` + explaintest.Field + `b == 4`, "",
-			[]string{"1 has(" + explaintest.Field + "a) && " + explaintest.Field + "a >= 4 && has(" + explaintest.Field + "b) && " + explaintest.Field + "b == 4", "3 –"}},
-		{"two fields in a term", []string{"a b", "b", "a"}, explaintest.Field + `a + ` + explaintest.Field + `b == 8`, "",
-			[]string{"1 has(" + explaintest.Field + "a) && has(" + explaintest.Field + "b) && " + explaintest.Field + "a + " + explaintest.Field + "b == 8", "3 –"}},
-		{"an alternative", []string{"a b", "b"}, explaintest.Field + `a == 3 || ` + explaintest.Field + `a == 4`, "",
-			[]string{"1 has(" + explaintest.Field + "a) && (" + explaintest.Field + "a == 3 || " + explaintest.Field + "a == 4)", "2 –"}},
-		{"no field at all", []string{"a", "a"}, `1 / (` + explaintest.Field + `a - 4) == 1`, "", []string{"2 –"}},
-		{"no device has it", []string{"b", "b"}, explaintest.Field + `a == 4 && ` + explaintest.Field + `b == 4`, "", []string{"2 " + explaintest.Field + "b == 4"}},
-		{"a slip", []string{"model", "model"}, explaintest.Field + `modell == 4`, "", []string{"2 " + explaintest.Field + "model == 4", "2 –"}},
+		{"one field", []string{"a b", "b"}, explaintest.Attribute + `a >= 4 && ` + explaintest.Attribute + `b == 4`, "",
+			[]string{"1 has(" + explaintest.Attribute + "a) && " + explaintest.Attribute + "a >= 4 && " + explaintest.Attribute + "b == 4", "2 " + explaintest.Attribute + "b == 4"}},
+		{"another field behind it", []string{"a b", "b", "a"}, explaintest.Attribute + `a >= 4 && ` + explaintest.Attribute + `b == 4`, "",
+			[]string{"1 has(" + explaintest.Attribute + "a) && " + explaintest.Attribute + "a >= 4 && has(" + explaintest.Attribute + "b) && " + explaintest.Attribute + "b == 4", "3 –"}},
+		{"two fields in a term", []string{"a b", "b", "a"}, explaintest.Attribute + `a + ` + explaintest.Attribute + `b == 8`, "",
+			[]string{"1 has(" + explaintest.Attribute + "a) && has(" + explaintest.Attribute + "b) && " + explaintest.Attribute + "a + " + explaintest.Attribute + "b == 8", "3 –"}},
+		{"an alternative", []string{"a b", "b"}, explaintest.Attribute + `a == 3 || ` + explaintest.Attribute + `a == 4`, "",
+			[]string{"1 has(" + explaintest.Attribute + "a) && (" + explaintest.Attribute + "a == 3 || " + explaintest.Attribute + "a == 4)", "2 –"}},
+		{"no field at all", []string{"a", "a"}, `1 / (` + explaintest.Attribute + `a - 4) == 1`, "", []string{"2 –"}},
+		{"no device has it", []string{"b", "b"}, explaintest.Attribute + `a == 4 && ` + explaintest.Attribute + `b == 4`, "", []string{"2 " + explaintest.Attribute + "b == 4"}},
+		{"a slip", []string{"model", "model"}, explaintest.Attribute + `modell == 4`, "", []string{"2 " + explaintest.Attribute + "model == 4", "2 –"}},
 		{"a slip in the domain", []string{"model", "model"}, `device.attributes["gpu.example.org"].model == 4`, "",
-			[]string{"2 " + explaintest.Field + "model == 4", "2 –"}},
-		{"no slip, since others have it", []string{"model", "modell"}, explaintest.Field + `modell == 4`, "",
-			[]string{"1 has(" + explaintest.Field + "modell) && " + explaintest.Field + "modell == 4", "2 –"}},
-		{"of the class", []string{"a b", "b"}, explaintest.Field + `b == 4`, explaintest.Field + `a == 4`,
-			[]string{"1 class has(" + explaintest.Field + "a) && " + explaintest.Field + "a == 4", "2 class –"}},
+			[]string{"2 " + explaintest.Attribute + "model == 4", "2 –"}},
+		{"no slip, since others have it", []string{"model", "modell"}, explaintest.Attribute + `modell == 4`, "",
+			[]string{"1 has(" + explaintest.Attribute + "modell) && " + explaintest.Attribute + "modell == 4", "2 –"}},
+		{"of the class", []string{"a b", "b"}, explaintest.Attribute + `b == 4`, explaintest.Attribute + `a == 4`,
+			[]string{"1 class has(" + explaintest.Attribute + "a) && " + explaintest.Attribute + "a == 4", "2 class –"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := explaintest.Uneven(tt.attributes...)
+			o := explaintest.NodesWithAttributes(tt.attributes...)
 			if tt.class != "" {
-				o.Classes[0].Spec.Selectors = explaintest.CelSelectors(tt.class)
+				o.Classes[0].Spec.Selectors = explaintest.CELSelectors(tt.class)
 			}
-			claim := explaintest.GpuClaim(1, "any")
-			claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(tt.selector)
-			e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), claim, question.Options{})
+			claim := explaintest.GPUClaim(1, "any")
+			claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(tt.selector)
+			e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), claim, question.Options{})
 			if err != nil || e.Verdict != explain.Invalid {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -69,18 +69,18 @@ func TestFixesOfFailingSelectors(t *testing.T) {
 // TestFixOfClassOfAlternatives checks that a term of a class that fails for several alternatives is repaired once, for
 // all the fields that devices lack.
 func TestFixOfClassOfAlternatives(t *testing.T) {
-	o := explaintest.Uneven("a b", "b", "a")
-	o.Classes[0].Spec.Selectors = explaintest.CelSelectors(explaintest.Field + `a + ` + explaintest.Field + `b == 8`)
-	claim := explaintest.GpuClaim(1, "any")
+	o := explaintest.NodesWithAttributes("a b", "b", "a")
+	o.Classes[0].Spec.Selectors = explaintest.CELSelectors(explaintest.Attribute + `a + ` + explaintest.Attribute + `b == 8`)
+	claim := explaintest.GPUClaim(1, "any")
 	claim.Spec.Devices.Requests[0] = resourcev1.DeviceRequest{Name: "first", FirstAvailable: []resourcev1.DeviceSubRequest{
-		{Name: "x", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, Selectors: explaintest.CelSelectors(`false`)},
+		{Name: "x", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, Selectors: explaintest.CELSelectors(`false`)},
 		{Name: "y", DeviceClassName: "any", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
 	}}
-	e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), claim, question.Options{})
+	e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), claim, question.Options{})
 	if err != nil || e.Verdict != explain.Invalid || len(e.Fixes) == 0 {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	want := "1 class has(" + explaintest.Field + "a) && has(" + explaintest.Field + "b) && " + explaintest.Field + "a + " + explaintest.Field + "b == 8"
+	want := "1 class has(" + explaintest.Attribute + "a) && has(" + explaintest.Attribute + "b) && " + explaintest.Attribute + "a + " + explaintest.Attribute + "b == 8"
 	if got := repaired(t, o, claim, &e.Fixes[0]); got != want {
 		t.Errorf("fix\n%s\nwant\n%s", got, want)
 	}
@@ -99,7 +99,7 @@ func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, 
 		class := o.Classes[0].DeepCopy()
 		class.Spec.Selectors = nil
 		if _, expression, ok := strings.Cut(f.Message, "do not match: "); ok {
-			class.Spec.Selectors = explaintest.CelSelectors(expression)
+			class.Spec.Selectors = explaintest.CELSelectors(expression)
 			left = expression
 		}
 		o.Classes = []*resourcev1.DeviceClass{class}
@@ -110,7 +110,7 @@ func repaired(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, 
 		}
 	}
 	fits := 0
-	c := explaintest.Newest(o)
+	c := explaintest.NewCluster(o)
 	for _, node := range o.Nodes {
 		result, err := c.Allocate(context.Background(), node, []*resourcev1.ResourceClaim{claim}, nil)
 		var abort *allocator.AbortError

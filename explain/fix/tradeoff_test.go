@@ -39,8 +39,8 @@ func sizedDevice(text string) resourcev1.Device {
 // sizedCluster has a node for each list of devices, separated by ";". A claim holds every device whose size is L,
 // and there is a class for each size.
 func sizedCluster(nodes ...string) *allocator.Cluster {
-	o := explaintest.Uneven(make([]string, len(nodes))...)
-	holder := explaintest.GpuClaim(1, "any")
+	o := explaintest.NodesWithAttributes(make([]string, len(nodes))...)
+	holder := explaintest.GPUClaim(1, "any")
 	holder.Namespace, holder.Name = "default", "holder"
 	holder.Status.Allocation = &resourcev1.AllocationResult{}
 	for n, list := range nodes {
@@ -60,10 +60,10 @@ func sizedCluster(nodes ...string) *allocator.Cluster {
 	for _, size := range []string{"L", "S"} {
 		o.Classes = append(o.Classes, &resourcev1.DeviceClass{
 			ObjectMeta: metav1.ObjectMeta{Name: size},
-			Spec:       resourcev1.DeviceClassSpec{Selectors: explaintest.CelSelectors(`device.driver == "gpu.example.com"`, explaintest.Field+`size == "`+size+`"`)},
+			Spec:       resourcev1.DeviceClassSpec{Selectors: explaintest.CELSelectors(`device.driver == "gpu.example.com"`, explaintest.Attribute+`size == "`+size+`"`)},
 		})
 	}
-	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+	return explaintest.NewCluster(o)
 }
 
 // TestTradeoff checks that a fix with which the scheduler picks a smaller device says so, with the amounts.
@@ -87,11 +87,11 @@ func TestTradeoff(t *testing.T) {
 		{"compared with another node", "", "b S 20Gi|a L 40Gi", accept + " (a device with memory 20Gi instead of 40Gi)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			claim := explaintest.GpuClaim(1, "any")
+			claim := explaintest.GPUClaim(1, "any")
 			if tt.class != "" {
 				claim.Spec.Devices.Requests[0].Exactly.DeviceClassName = tt.class
 			} else {
-				claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(explaintest.Field + `size == "L"`)
+				claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(explaintest.Attribute + `size == "L"`)
 			}
 			e, err := question.ClaimObject(context.Background(), sizedCluster(strings.Split(tt.nodes, "|")...), claim, question.Options{})
 			if err != nil {
@@ -110,7 +110,7 @@ func TestTradeoff(t *testing.T) {
 
 // TestDevicesOfOtherNodes checks that a node is not said to have the devices of a slice that are for other nodes.
 func TestDevicesOfOtherNodes(t *testing.T) {
-	o := explaintest.Uneven("-", "-")
+	o := explaintest.NodesWithAttributes("-", "-")
 	spec := &o.Slices[0].Spec
 	spec.NodeName, spec.PerDeviceNodeSelection = nil, ptr.To(true)
 	spec.Devices = []resourcev1.Device{sizedDevice("a S 20Gi"), sizedDevice("b S 20Gi"), sizedDevice("c M 30Gi")}
@@ -118,8 +118,8 @@ func TestDevicesOfOtherNodes(t *testing.T) {
 		spec.Devices[i].NodeName = ptr.To(explaintest.NodeName(node))
 	}
 	o.Slices = o.Slices[:1]
-	claim := explaintest.GpuClaim(1, "any")
-	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(explaintest.Field + `size == "L"`)
+	claim := explaintest.GPUClaim(1, "any")
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(explaintest.Attribute + `size == "L"`)
 	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{
 		inspect.GatePartitionableDevices: true,
 	})}), allocator.Options{})
@@ -136,8 +136,8 @@ func TestDevicesOfOtherNodes(t *testing.T) {
 
 // TestTradeoffNamedByFix checks that a capacity that the changed term is about is not named twice.
 func TestTradeoffNamedByFix(t *testing.T) {
-	claim := explaintest.GpuClaim(1, "any")
-	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(`device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0`)
+	claim := explaintest.GPUClaim(1, "any")
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(`device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0`)
 	e, err := question.ClaimObject(context.Background(), sizedCluster("a L 40Gi;b S 20Gi"), claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)

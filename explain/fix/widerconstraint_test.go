@@ -15,7 +15,7 @@ import (
 // TestWiderConstraint asks for two devices on one PCIe root in a cluster that has them only on one NUMA node. An attribute
 // that all devices have in common is not proposed.
 func TestWiderConstraint(t *testing.T) {
-	o := explaintest.EqualDevices(4)
+	o := explaintest.NodesWithDevices(4)
 	for i := range o.Slices[0].Spec.Devices {
 		o.Slices[0].Spec.Devices[i].Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 			"resource.kubernetes.io/pcieRoot": {StringValue: ptr.To(string(rune('a' + i)))},
@@ -24,8 +24,8 @@ func TestWiderConstraint(t *testing.T) {
 			"model":                           {StringValue: ptr.To("m")},
 		}
 	}
-	claim := explaintest.GpuClaim(2, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("resource.kubernetes.io/pcieRoot"))})
-	e, err := question.ClaimObject(context.Background(), explaintest.Newest(o), claim, question.Options{})
+	claim := explaintest.GPUClaim(2, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("resource.kubernetes.io/pcieRoot"))})
+	e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), claim, question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -105,7 +104,7 @@ func (p *fitProblem) objects() inspect.Objects {
 }
 
 func (p *fitProblem) claim() *resourcev1.ResourceClaim {
-	claim := explaintest.GpuClaim(int64(p.count), "any")
+	claim := explaintest.GPUClaim(int64(p.count), "any")
 	if p.match {
 		claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName("gpu.example.com/value"))}}
 	}
@@ -189,7 +188,7 @@ func TestFitOfRandomProblems(t *testing.T) {
 	exact, reached, positive := 0, 0, 0
 	for seed := range uint64(problems) {
 		p := randomFit(rand.New(rand.NewPCG(seed, 5)))
-		c := allocator.NewCluster(inspect.New(p.objects(), inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
+		c := explaintest.NewCluster(p.objects())
 		f, err := question.FitClaim(context.Background(), c, p.claim(), question.Options{})
 		if err != nil {
 			t.Fatal(err)

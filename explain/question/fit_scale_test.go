@@ -22,14 +22,14 @@ func crowdedNode(devices int) inspect.Objects {
 	const node = "crowded"
 	o := inspect.Objects{
 		Nodes:   []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: node}}},
-		Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CelSelectors(`device.driver == "gpu.example.com"`)}}},
+		Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}, Spec: resourcev1.DeviceClassSpec{Selectors: explaintest.CELSelectors(`device.driver == "gpu.example.com"`)}}},
 	}
 	const perSlice = 100
 	for d := range devices {
 		if d%perSlice == 0 {
 			o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
 				ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("slice-%05d", d)},
-				Spec: resourcev1.ResourceSliceSpec{Driver: explaintest.BigDriver, NodeName: ptr.To(node), Pool: resourcev1.ResourcePool{
+				Spec: resourcev1.ResourceSliceSpec{Driver: explaintest.Driver, NodeName: ptr.To(node), Pool: resourcev1.ResourcePool{
 					Name: node, Generation: 1, ResourceSliceCount: int64((devices + perSlice - 1) / perSlice)}},
 			})
 		}
@@ -47,9 +47,9 @@ func crowdedNode(devices int) inspect.Objects {
 
 // crowdedQuestions are claims of which more copies are counted.
 func crowdedQuestions() map[string]*resourcev1.ResourceClaim {
-	numa := resourcev1.FullyQualifiedName(explaintest.BigDriver + "/numa")
-	plain, pair, selected := explaintest.GpuClaim(1, "gpu"), explaintest.GpuClaim(2, "gpu", resourcev1.DeviceConstraint{MatchAttribute: &numa}), explaintest.GpuClaim(1, "gpu")
-	selected.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CelSelectors(`device.attributes["gpu.example.com"].uuid.endsWith("0")`)
+	numa := resourcev1.FullyQualifiedName(explaintest.Driver + "/numa")
+	plain, pair, selected := explaintest.GPUClaim(1, "gpu"), explaintest.GPUClaim(2, "gpu", resourcev1.DeviceConstraint{MatchAttribute: &numa}), explaintest.GPUClaim(1, "gpu")
+	selected.Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(`device.attributes["gpu.example.com"].uuid.endsWith("0")`)
 	return map[string]*resourcev1.ResourceClaim{"plain": plain, "pair": pair, "selected": selected}
 }
 

@@ -24,10 +24,10 @@ func TestFitOnTheDemo(t *testing.T) {
 		total int
 		nodes map[inspect.NodeName]int
 	}{
-		{"one GPU", explaintest.GpuClaim(1, "gpu.example.com"), 18, map[inspect.NodeName]int{"gpu-a-02": 4, "gpu-a-03": 4, "gpu-b-03": 4, "gpu-b-04": 6, "gpu-a-01": 0}},
-		{"three GPUs", explaintest.GpuClaim(3, "gpu.example.com"), 5, map[inspect.NodeName]int{"gpu-a-02": 1, "gpu-b-04": 2}},
-		{"three GPUs of one NUMA node", explaintest.GpuClaim(3, "gpu.example.com", sameNUMA), 3, map[inspect.NodeName]int{"gpu-a-03": 1, "gpu-b-03": 1, "gpu-b-04": 1, "gpu-a-02": 0}},
-		{"nine GPUs", explaintest.GpuClaim(9, "gpu.example.com"), 0, map[inspect.NodeName]int{"gpu-a-02": 0}},
+		{"one GPU", explaintest.GPUClaim(1, "gpu.example.com"), 18, map[inspect.NodeName]int{"gpu-a-02": 4, "gpu-a-03": 4, "gpu-b-03": 4, "gpu-b-04": 6, "gpu-a-01": 0}},
+		{"three GPUs", explaintest.GPUClaim(3, "gpu.example.com"), 5, map[inspect.NodeName]int{"gpu-a-02": 1, "gpu-b-04": 2}},
+		{"three GPUs of one NUMA node", explaintest.GPUClaim(3, "gpu.example.com", sameNUMA), 3, map[inspect.NodeName]int{"gpu-a-03": 1, "gpu-b-03": 1, "gpu-b-04": 1, "gpu-a-02": 0}},
+		{"nine GPUs", explaintest.GPUClaim(9, "gpu.example.com"), 0, map[inspect.NodeName]int{"gpu-a-02": 0}},
 	}
 	cluster := explaintest.DemoCluster(t)
 	for _, tt := range tests {
@@ -57,7 +57,7 @@ func TestFitOnTheDemo(t *testing.T) {
 
 // TestFitOfCommonDevices: the FPGAs of rack c can be used from four nodes, but only once each.
 func TestFitOfCommonDevices(t *testing.T) {
-	f, err := question.FitClaim(context.Background(), explaintest.DemoCluster(t), explaintest.GpuClaim(1, "fpga.example.com"), question.Options{})
+	f, err := question.FitClaim(context.Background(), explaintest.DemoCluster(t), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestFitOfCommonDevices(t *testing.T) {
 			}
 		}
 	})
-	f, err = question.FitClaim(context.Background(), allocator.NewCluster(snapshot, allocator.Options{}), explaintest.GpuClaim(1, "fpga.example.com"), question.Options{})
+	f, err = question.FitClaim(context.Background(), allocator.NewCluster(snapshot, allocator.Options{}), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // allocatedOn is a claim for any device that has the first device of a node.
 func allocatedOn(name, node string, reservedBy ...string) *resourcev1.ResourceClaim {
-	claim := explaintest.GpuClaim(1, "any")
+	claim := explaintest.GPUClaim(1, "any")
 	claim.Namespace, claim.Name = "default", name
 	claim.Status.Allocation = &resourcev1.AllocationResult{
 		Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
@@ -59,10 +59,10 @@ func TestReleaseOwnClaims(t *testing.T) {
 			"ReleaseClaim n1 1 default/first release default/first, as kube-scheduler does itself with one of the claims when no node fits, before it tries again"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := explaintest.EqualDevices(tt.devices...)
+			o := explaintest.NodesWithDevices(tt.devices...)
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}}
 			if tt.count > 0 {
-				wanted := explaintest.GpuClaim(tt.count, "any")
+				wanted := explaintest.GPUClaim(tt.count, "any")
 				wanted.Namespace, wanted.Name = "default", "wanted"
 				tt.claims = append(tt.claims, wanted)
 			}
@@ -70,7 +70,7 @@ func TestReleaseOwnClaims(t *testing.T) {
 				o.Claims = append(o.Claims, claim)
 				pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: claim.Name, ResourceClaimName: ptr.To(claim.Name)})
 			}
-			e, err := question.PodObject(context.Background(), explaintest.Newest(o), pod, question.Options{})
+			e, err := question.PodObject(context.Background(), explaintest.NewCluster(o), pod, question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

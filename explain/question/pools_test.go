@@ -32,7 +32,7 @@ func TestInvalidPoolIsBlamed(t *testing.T) {
 			s := inspect.New(inspect.Objects{
 				Slices: []*resourcev1.ResourceSlice{slice}, Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}},
 			}, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-			e, err := question.ClaimObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), explaintest.GpuClaim(1, "gpu"), question.Options{})
+			e, err := question.ClaimObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), explaintest.GPUClaim(1, "gpu"), question.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,8 +41,8 @@ func TestSearchCost(t *testing.T) {
 		if tt.features.Minor == 0 {
 			tt.features = inspect.DefaultFeatures(inspect.NewestMinor)
 		}
-		c := allocator.NewCluster(inspect.New(explaintest.EqualDevices(tt.devices...), inspect.Config{Features: tt.features}), allocator.Options{})
-		e, err := question.ClaimObject(context.Background(), c, explaintest.GpuClaim(tt.count, "any"), question.Options{})
+		c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(tt.devices...), inspect.Config{Features: tt.features}), allocator.Options{})
+		e, err := question.ClaimObject(context.Background(), c, explaintest.GPUClaim(tt.count, "any"), question.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

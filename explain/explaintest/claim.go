@@ -5,7 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func GpuClaim(count int64, class string, constraints ...resourcev1.DeviceConstraint) *resourcev1.ResourceClaim {
+// GPUClaim is the claim ml/question with a request "gpu" for a number of devices of a class.
+func GPUClaim(count int64, class string, constraints ...resourcev1.DeviceConstraint) *resourcev1.ResourceClaim {
 	return &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "question"},
 		Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
@@ -14,4 +15,13 @@ func GpuClaim(count int64, class string, constraints ...resourcev1.DeviceConstra
 			Constraints: constraints,
 		}},
 	}
+}
+
+// CELSelectors has a selector for each expression.
+func CELSelectors(expressions ...string) []resourcev1.DeviceSelector {
+	var out []resourcev1.DeviceSelector
+	for _, e := range expressions {
+		out = append(out, resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: e}})
+	}
+	return out
 }

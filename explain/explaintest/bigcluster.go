@@ -12,22 +12,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-const BigDriver = "gpu.example.com"
-
-// BigCluster has nodes with 8 GPUs each: four models, two NUMA nodes, every GPU with a serial number of
-// its own. Half of the GPUs are held, each by a claim of its own that is in use by a running pod.
+// BigCluster has a number of nodes with 8 GPUs each, which are of four models, one on a node, and on two NUMA nodes.
+// Every GPU has a different serial number. Half of the GPUs are allocated, each to a claim that one running pod uses.
 func BigCluster(nodes int) inspect.Objects {
 	var o inspect.Objects
 	o.Classes = []*resourcev1.DeviceClass{{
 		ObjectMeta: metav1.ObjectMeta{Name: "gpu"},
-		Spec:       resourcev1.DeviceClassSpec{Selectors: CelSelectors(`device.driver == "gpu.example.com"`)},
+		Spec:       resourcev1.DeviceClassSpec{Selectors: CELSelectors(`device.driver == "gpu.example.com"`)},
 	}}
 	models := []string{"A100", "H100", "L40S", "B200"}
 	for n := range nodes {
 		name := fmt.Sprintf("node-%05d", n)
 		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}}})
 		slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name + "-gpu"}, Spec: resourcev1.ResourceSliceSpec{
-			Driver: BigDriver, NodeName: ptr.To(name), Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}}}
+			Driver: Driver, NodeName: ptr.To(name), Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}}}
 		for d := range 8 {
 			slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{
 				Name: fmt.Sprintf("gpu-%d", d),
@@ -40,11 +38,11 @@ func BigCluster(nodes int) inspect.Objects {
 				Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse([]string{"40Gi", "80Gi", "48Gi", "180Gi"}[n%4])}},
 			})
 			if (n+d)%2 == 0 {
-				held := fmt.Sprintf("held-%05d-%d", n, d)
-				o.Claims = append(o.Claims, HeldClaim(held, name, d))
+				user := fmt.Sprintf("held-%05d-%d", n, d)
+				o.Claims = append(o.Claims, AllocatedClaim(user, name, d))
 				o.Pods = append(o.Pods, &corev1.Pod{
-					ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: held, UID: "1"},
-					Spec:       corev1.PodSpec{NodeName: name, ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To(held)}}},
+					ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: user, UID: "1"},
+					Spec:       corev1.PodSpec{NodeName: name, ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To(user)}}},
 					Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 				})
 			}
@@ -54,13 +52,15 @@ func BigCluster(nodes int) inspect.Objects {
 	return o
 }
 
-func HeldClaim(name, node string, device int) *resourcev1.ResourceClaim {
+// AllocatedClaim is a claim of the namespace "team" that has a GPU of a node of BigCluster, reserved for the pod of the
+// same name.
+func AllocatedClaim(name, node string, device int) *resourcev1.ResourceClaim {
 	return &resourcev1.ResourceClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name},
 		Status: resourcev1.ResourceClaimStatus{
 			Allocation: &resourcev1.AllocationResult{
 				Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
-					{Request: "gpu", Driver: BigDriver, Pool: node, Device: fmt.Sprintf("gpu-%d", device)}}},
+					{Request: "gpu", Driver: Driver, Pool: node, Device: fmt.Sprintf("gpu-%d", device)}}},
 				NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
 					{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}},
 			},
@@ -69,22 +69,14 @@ func HeldClaim(name, node string, device int) *resourcev1.ResourceClaim {
 	}
 }
 
-func CelSelectors(expressions ...string) []resourcev1.DeviceSelector {
-	var out []resourcev1.DeviceSelector
-	for _, e := range expressions {
-		out = append(out, resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: e}})
-	}
-	return out
-}
-
-// BigQuestions are claims that fit nowhere: for their selector, for occupancy, for a constraint.
+// BigQuestions are claims that fit on no node of BigCluster, by the reason: "selector", "occupancy" or "constraint".
 func BigQuestions() map[string]*resourcev1.ResourceClaim {
 	claim := func(count int64, selector string, constraints ...resourcev1.DeviceConstraint) *resourcev1.ResourceClaim {
 		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "question"}}
 		c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{
 			DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count}}}
 		if selector != "" {
-			c.Spec.Devices.Requests[0].Exactly.Selectors = CelSelectors(selector)
+			c.Spec.Devices.Requests[0].Exactly.Selectors = CELSelectors(selector)
 		}
 		c.Spec.Devices.Constraints = constraints
 		return c
@@ -92,19 +84,19 @@ func BigQuestions() map[string]*resourcev1.ResourceClaim {
 	return map[string]*resourcev1.ResourceClaim{
 		"selector":   claim(1, `device.attributes["gpu.example.com"].model == "H100" && device.capacity["gpu.example.com"].memory.compareTo(quantity("96Gi")) >= 0`),
 		"occupancy":  claim(5, ""),
-		"constraint": claim(3, "", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(BigDriver + "/numa"))}),
+		"constraint": claim(3, "", resourcev1.DeviceConstraint{MatchAttribute: ptr.To(resourcev1.FullyQualifiedName(Driver + "/numa"))}),
 	}
 }
 
-// KeptQuestion is a claim that differs from the one of BigQuestions in what is asked for, but not in which
-// fields of devices it reads.
-func KeptQuestion(name string) *resourcev1.ResourceClaim {
+// SimilarQuestion is a claim that asks for something else than the one of BigQuestions with the same name, but reads the
+// same fields of devices. A cluster that was asked about one can use for the other what it knows of the devices.
+func SimilarQuestion(name string) *resourcev1.ResourceClaim {
 	c := BigQuestions()[name]
 	c.Name = "another"
 	request := c.Spec.Devices.Requests[0].Exactly
 	switch name {
 	case "selector":
-		request.Selectors = CelSelectors(`device.attributes["gpu.example.com"].model == "L40S" && device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0`)
+		request.Selectors = CELSelectors(`device.attributes["gpu.example.com"].model == "L40S" && device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0`)
 	case "occupancy":
 		request.Count = 6
 	case "constraint":

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
 )
 
+// DemoCluster is the demo cluster with the features of the newest release.
 func DemoCluster(t testing.TB) *allocator.Cluster {
 	t.Helper()
 	objects, err := demo.Objects()
@@ -17,4 +18,9 @@ func DemoCluster(t testing.TB) *allocator.Cluster {
 	return allocator.NewCluster(inspect.New(objects, inspect.Config{
 		Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health(),
 	}), allocator.Options{})
+}
+
+// NewCluster is a cluster of the objects with the features of the newest release.
+func NewCluster(o inspect.Objects) *allocator.Cluster {
+	return allocator.NewCluster(inspect.New(o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), allocator.Options{})
 }
