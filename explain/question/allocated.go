@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// allocationFrom turns the answer of the first of some nodes into an Allocation.
+// allocationFrom is what the scheduler would pick on the first node of an answer that is yes.
 func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
 	out := &explain.Allocation{}
 	for i := range a.Result.Allocations {
@@ -30,6 +30,7 @@ func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
 	return out
 }
 
+// addDevices adds what a claim has, or would have.
 func addDevices(out *explain.Allocation, claim *resourcev1.ResourceClaim, r *resourcev1.AllocationResult) {
 	for i := range r.Devices.Results {
 		d := &r.Devices.Results[i]
@@ -41,7 +42,7 @@ func addDevices(out *explain.Allocation, claim *resourcev1.ResourceClaim, r *res
 	}
 }
 
-// explainAllocated describes a claim that has its devices.
+// explainAllocated makes the explanation of a claim that has its devices.
 func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, nodes []*corev1.Node) {
 	e.Verdict = explain.Allocated
 	e.Nodes.Total = len(nodes)
@@ -62,6 +63,7 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
 }
 
+// allocatedNotes says what is worth knowing about a claim that has its devices.
 func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Note {
 	note := func(format string, args ...any) explain.Note {
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: fmt.Sprintf(format, args...)}
@@ -99,7 +101,7 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []expl
 	return notes
 }
 
-// bindingNotes tells which binding conditions of a device are still open.
+// bindingNotes says which binding conditions of a device are not met yet, and which binding failures it reports.
 func bindingNotes(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, note func(string, ...any) explain.Note) []explain.Note {
 	if len(r.BindingConditions) == 0 {
 		return nil
@@ -130,7 +132,7 @@ func bindingNotes(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAl
 	return notes
 }
 
-// publishedDevices finds the devices of an allocated claim in the newest generation of their pools.
+// publishedDevices returns those devices of an allocated claim that are in the newest generation of their pools.
 func publishedDevices(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) map[inspect.DeviceID]*resourcev1.Device {
 	wanted := map[inspect.DeviceID]bool{}
 	for i := range claim.Status.Allocation.Devices.Results {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// basisOf says by the rules of which scheduler a cluster decides.
 func basisOf(c *allocator.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
@@ -31,17 +32,20 @@ func basisOf(c *allocator.Cluster) explain.Basis {
 	return b
 }
 
-// limits says what a partial view means for an answer.
+// limits says what it means for an answer that not everything could be read.
 type limits struct {
+	// remarks are a sentence for each thing that could not be read.
 	remarks []string
-	// mayBeMore: there may be devices that were not seen, so "no" is not certain.
+	// mayBeMore says that there may be devices that are not in the snapshot, so that "no" is not certain.
 	mayBeMore bool
-	// mayBeTaken: devices may be held or tainted without that being seen, so "yes" is not certain.
+	// mayBeTaken says that devices may be allocated or tainted although the snapshot does not show it, so that "yes"
+	// is not certain.
 	mayBeTaken bool
-	// classes: there may be classes that were not seen.
-	classes bool
+	// mayBeClasses says that there may be classes that are not in the snapshot.
+	mayBeClasses bool
 }
 
+// limitsOf returns the limits of what a snapshot can answer.
 func limitsOf(s *inspect.Snapshot) limits {
 	var l limits
 	missing := func(r inspect.Resource) (inspect.Health, bool) {
@@ -51,7 +55,7 @@ func limitsOf(s *inspect.Snapshot) limits {
 	add := func(r inspect.Resource, consequence string) bool {
 		h, bad := missing(r)
 		if bad {
-			l.remarks = append(l.remarks, describe(r, h)+": "+consequence)
+			l.remarks = append(l.remarks, describeHealth(r, h)+": "+consequence)
 		}
 		return bad
 	}
@@ -62,7 +66,7 @@ func limitsOf(s *inspect.Snapshot) limits {
 		l.mayBeTaken = true
 	}
 	if add(inspect.Classes, "device classes may exist that are not seen here") {
-		l.classes, l.mayBeMore = true, true
+		l.mayBeClasses, l.mayBeMore = true, true
 	}
 	if s.Features().Enabled(inspect.GateDeviceTaintRules) && add(inspect.TaintRules, "devices may be tainted without that being seen here") {
 		l.mayBeTaken = true
@@ -74,11 +78,11 @@ func limitsOf(s *inspect.Snapshot) limits {
 	return l
 }
 
-// assumedNodes adds what it means that the nodes are not known.
+// assumedNodes adds what it means that nodes are assumed from what names them.
 func (l *limits) assumedNodes(s *inspect.Snapshot) {
 	why := "no nodes were given"
 	if h := s.Health(inspect.Nodes); h.Partial() {
-		why = describe(inspect.Nodes, h)
+		why = describeHealth(inspect.Nodes, h)
 	}
 	standIn := "those that ResourceSlices name stand in for them, without labels or taints"
 	if _, ok := s.Node(inspect.PseudoNode); ok {
@@ -94,7 +98,8 @@ func (l *limits) assumedNodes(s *inspect.Snapshot) {
 	}
 }
 
-func describe(r inspect.Resource, h inspect.Health) string {
+// describeHealth says why objects of a kind were not, or not all, read.
+func describeHealth(r inspect.Resource, h inspect.Health) string {
 	switch {
 	case h.Message != "":
 		return h.Message

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Brief says in one line why a claim has no devices or what else it waits for; it is empty for a claim that
-// waits for nothing. e is the answer about a claim that wants the same, or nil when nobody asked: then
-// Brief says what the objects alone tell. The text is not sanitised.
+// Brief says in one line why a claim has no devices, or what else it waits for. It is "" if the claim waits for nothing.
+// e is the explanation of a claim that asks for the same. If it is nil, Brief says what the objects alone tell. The
+// text is not sanitised.
 func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Explanation) string {
 	switch inspect.StateOf(claim) {
 	case inspect.ClaimDeleting:
@@ -28,7 +28,7 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Expl
 	if e != nil && (e.Verdict == explain.Unsatisfiable || e.Verdict == explain.Invalid) {
 		return nearestReason(e)
 	}
-	if text := heldUpBy(s, claim); text != "" || e == nil {
+	if text := podsTell(s, claim); text != "" || e == nil {
 		return text
 	}
 	if e.Verdict == explain.Allocatable {
@@ -37,7 +37,8 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Expl
 	return e.Predicate
 }
 
-// nearestReason is the reason on the nodes that come nearest; when to publish a pool is all that is missing, that.
+// nearestReason is the first reason of the nodes that come nearest. If it would be enough that a pool is complete and
+// valid, it is what is wrong with the pool.
 func nearestReason(e *explain.Explanation) string {
 	if e.Verdict == explain.Invalid {
 		return "it " + e.Predicate
@@ -65,8 +66,8 @@ func nearestReason(e *explain.Explanation) string {
 	return r.Message
 }
 
-// heldUpBy is what a pending claim waits for as far as its pods tell.
-func heldUpBy(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
+// podsTell is what a pending claim waits for as far as its pods tell. It is "" if they do not.
+func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 	pods := s.PodsOf(inspect.RefOf(claim))
 	if len(pods) == 0 {
 		if s.Health(inspect.Pods).Complete() {

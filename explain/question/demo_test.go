@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestDemo asks for every claim of the demo cluster. The expectations are those of the table in
+// TestDemo explains every claim of the demo cluster. The expectations are those of the table in
 // inspect/demo/README.md, which that package checks against the scheduler's own allocator.
 func TestDemo(t *testing.T) {
 	data, err := os.ReadFile("../../inspect/demo/README.md")
@@ -45,6 +45,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// checkRow compares an explanation with a row of the table.
 func checkRow(t *testing.T, e *explain.Explanation, verdict string, nodes, reasons []string) {
 	t.Helper()
 	if string(e.Verdict) != verdict {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// unsureFolders have slices that select nodes by label while no node is given, so that "no" is not certain.
+// unsureFolders have slices that select nodes by label, but no nodes, so that "no" is not certain.
 var unsureFolders = map[string]bool{"nvidia-imex-v1alpha3": true}
 
 // TestDrivers asks the questions of testdata/drivers/README.md, whose answers the tests of
@@ -60,6 +60,7 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
+// askDriver explains what a row asks about in the manifests of a folder.
 func askDriver(t *testing.T, folder, asked string) *explain.Explanation {
 	t.Helper()
 	read, err := manifest.Read(context.Background(), []string{folder}, manifest.Options{})

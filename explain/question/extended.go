@@ -18,23 +18,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Extended resources that a device class provides: a pod asks for "example.com/gpu: 2" and the scheduler
-// makes a claim for it, a special one that only exists once the pod is scheduled.
+// A device class can provide an extended resource. A pod asks for "example.com/gpu: 2", and the scheduler makes a special
+// claim for it, which exists only once the pod is scheduled.
 //
-// On a node that offers the resource through a device plugin the plugin provides it, on any other the
-// class does, so the claim can differ from node to node. Each container gets a request of its own,
-// "container-<i>-request-<j>", i over init containers and containers, j over the sorted names of its
-// resources. Init containers that end reuse the devices of later containers; only the largest remainder
-// is asked for in addition. The rules are those of Kubernetes 1.37 (scheduler plugin DynamicResources).
+// On a node that offers the resource through a device plugin the plugin provides it, on any other the class does. So the
+// claim can differ from node to node. Each container gets a request "container-<i>-request-<j>", where i counts init
+// containers and containers, and j the sorted names of its resources. Init containers that end leave their devices to
+// later containers, so only the largest remainder is asked for in addition. The rules are those of Kubernetes 1.37
+// (scheduler plugin DynamicResources).
 
-// extended are the extended resources of a pod.
+// extended are the extended resources of a pod, as a whatif.ClaimPerNode.
 type extended struct {
 	pod     *corev1.Pod
 	classes map[corev1.ResourceName]string // of resources that a class provides
 	others  []corev1.ResourceName          // of resources that none does
 }
 
-// extendedOf returns the extended resources of a pod; nil when no class provides any of them.
+// extendedOf returns the extended resources of a pod. It is nil if no class provides any of them.
 func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	if !s.Features().Enabled(inspect.GateExtendedResource) {
 		return nil
@@ -59,8 +59,8 @@ func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	return x
 }
 
-// classMapping says which class provides an extended resource. Of several that claim a name the newest
-// does, and of those the first by name.
+// classMapping says which class provides each extended resource. Of several classes that name the same resource it is
+// the newest, and of equally old ones the first by name.
 func classMapping(s *inspect.Snapshot) map[corev1.ResourceName]string {
 	classes := slices.Clone(s.Objects().Classes)
 	slices.SortStableFunc(classes, func(a, b *resourcev1.DeviceClass) int {
@@ -88,6 +88,7 @@ func isExtended(name corev1.ResourceName) bool {
 	return !native && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 }
 
+// allContainers returns the init containers of a pod, and then its containers.
 func allContainers(pod *corev1.Pod) []*corev1.Container {
 	var out []*corev1.Container
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
@@ -98,8 +99,7 @@ func allContainers(pod *corev1.Pod) []*corev1.Container {
 	return out
 }
 
-// requestsOf returns the requests of a container; a limit without a request is a request, as the API
-// server makes it.
+// requestsOf returns the requests of a container. A limit without a request is a request, as the API server makes it.
 func requestsOf(c *corev1.Container) corev1.ResourceList {
 	out := maps.Clone(c.Resources.Limits)
 	if out == nil {
@@ -109,8 +109,8 @@ func requestsOf(c *corev1.Container) corev1.ResourceList {
 	return out
 }
 
-// On returns the special claim for a node, which is nil when device plugins provide everything there. misfit says why
-// the node cannot provide a resource at all; it is nil if it can.
+// On returns the special claim for a node. It is nil if device plugins provide everything there. misfit says why the
+// node cannot provide some resource at all. It is nil if it can.
 func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *explain.Reason) {
 	offered := func(name corev1.ResourceName) (resource.Quantity, bool) {
 		q, ok := node.Status.Allocatable[name]
@@ -140,7 +140,7 @@ func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 	return claim, nil
 }
 
-// requests are those of all containers for one resource.
+// requests returns the requests of all containers for one resource.
 func (x *extended) requests(name corev1.ResourceName) []resourcev1.DeviceRequest {
 	containers := allContainers(x.pod)
 	lasting := make([]*resourcev1.DeviceRequest, len(containers)) // of containers that keep running
@@ -167,13 +167,13 @@ func (x *extended) requests(name corev1.ResourceName) []resourcev1.DeviceRequest
 	return out
 }
 
-// ends reports whether a container ends before the pod's containers run.
+// ends reports whether a container ends before the containers of the pod run.
 func (x *extended) ends(index int, c *corev1.Container) bool {
 	sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	return index < len(x.pod.Spec.InitContainers) && !sidecar
 }
 
-// request is what one container needs of a resource beyond what it can reuse; nil for nothing.
+// request is what one container needs of a resource beyond what it can reuse. It is nil if that is nothing.
 func (x *extended) request(index int, c *corev1.Container, name corev1.ResourceName, reusable []*resourcev1.DeviceRequest) *resourcev1.DeviceRequest {
 	requests := requestsOf(c)
 	quantity := requests[name]

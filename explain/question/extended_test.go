@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// container is a container with requests, each "name=amount".
 func container(requests ...string) corev1.Container {
 	c := corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{}}}
 	for _, r := range requests {
@@ -24,12 +25,14 @@ func container(requests ...string) corev1.Container {
 	return c
 }
 
+// sidecar is an init container that keeps running.
 func sidecar(requests ...string) corev1.Container {
 	c := container(requests...)
 	c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 	return c
 }
 
+// gpuClass is a class, created at some second, that may provide an extended resource.
 func gpuClass(name, extendedName string, created int64) *resourcev1.DeviceClass {
 	c := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(time.Unix(created, 0))}}
 	if extendedName != "" {
@@ -38,8 +41,8 @@ func gpuClass(name, extendedName string, created int64) *resourcev1.DeviceClass 
 	return c
 }
 
-// TestExtendedRequests: the requests of the special claim, worked out from the rules of the scheduler's
-// plugin (createRequestsAndMappings in Kubernetes 1.37).
+// TestExtendedRequests compares the requests of the special claim with those that the rules of the scheduler's plugin
+// give (createRequestsAndMappings in Kubernetes 1.37).
 func TestExtendedRequests(t *testing.T) {
 	tests := []struct {
 		name        string
@@ -103,6 +106,7 @@ func TestExtendedRequests(t *testing.T) {
 	}
 }
 
+// TestNoExtendedResources checks that there is no special claim unless a class provides a resource of the pod.
 func TestNoExtendedResources(t *testing.T) {
 	s := inspect.New(inspect.Objects{Classes: []*resourcev1.DeviceClass{gpuClass("gpu", "example.com/gpu", 0)}},
 		inspect.Config{Features: inspect.DefaultFeatures(35)}) // the gate is off by default in 1.35

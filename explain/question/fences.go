@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxFences is how many fences are named of those that keep devices from a claim.
+// maxFences is the number of fences that are named of those that keep devices from a claim.
 const maxFences = 3
 
-// fence says, after what is said of a taint, how it is lifted if this program made it.
+// fence says, after what is said of a taint, how the taint is lifted if this program made it. It is "" otherwise.
 func fence(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.DeviceTaint) string {
 	advice := ""
 	if taint.Key == inspect.FenceKey {
@@ -26,8 +26,8 @@ func fence(s *inspect.Snapshot, id inspect.DeviceID, taint *resourcev1.DeviceTai
 	return advice
 }
 
-// fenceNotes say, of devices that are lost because they are fenced off, how their fences are lifted, in the order
-// in which the groups name them.
+// fenceNotes says how the fences are lifted that keep devices from a claim, in the order in which the groups name the
+// devices.
 func fenceNotes(q *whatif.Question, groups []explain.Group) []explain.Note {
 	s := q.Cluster.Snapshot()
 	if !slices.ContainsFunc(s.Objects().TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return r.Spec.Taint.Key == inspect.FenceKey }) {
@@ -46,7 +46,7 @@ func fenceNotes(q *whatif.Question, groups []explain.Group) []explain.Note {
 	return notes
 }
 
-// taintedDevices are the devices that the funnels of groups lose because of a taint.
+// taintedDevices returns the devices that the funnels of groups lose because of a taint.
 func taintedDevices(groups []explain.Group) []inspect.DeviceID {
 	var out []inspect.DeviceID
 	for g := range groups {

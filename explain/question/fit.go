@@ -15,25 +15,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// How many more copies of a claim fit.
+// How many more copies of a claim fit? On one node, the allocator is asked for 1, 2, 4 … copies as the claims of one
+// pod, until they no longer fit, and then for numbers between. That is the most that can be had together there. Copies
+// that come one after the other can leave devices that no copy can use, so fewer may fit in practice. Example: of 8
+// free GPUs, 4 are on each NUMA node, and a claim is for 3 on one NUMA node. 2 copies fit, and 2 GPUs are left over.
 //
-// On one node the question is put to the allocator with 1, 2, 4 … copies as the claims of one pod, until
-// they no longer fit, and then narrowed down. That is the most that can be had together there; copies
-// that come one after the other can strand devices, so fewer may fit in practice. Example: 8 free GPUs,
-// 4 on each NUMA node, a claim for 3 on one NUMA node: 2 copies, and 2 GPUs are left over.
-//
-// How nodes are added up is said in fit_total.go.
+// How the numbers of nodes are added up is said in fittotal.go.
 
 const (
-	// maxCopies is where counting on one node ends.
+	// maxCopies is the number of copies at which counting on one node ends.
 	maxCopies = 1024
-	// maxSharedCopies is where counting over nodes with common devices ends.
+	// maxSharedCopies is the number of copies at which counting over nodes with common devices ends.
 	maxSharedCopies = 64
 )
 
-// FitClaim counts the copies of a claim. The claim itself need not be in the snapshot; if it is
-// allocated, its devices stay taken. The error is an *allocator.AbortError when the scheduler would give
-// up on the claim.
+// FitClaim counts how many more copies of a claim fit. The claim need not be in the snapshot. If it is allocated, its
+// devices stay taken. The error is an *allocator.AbortError if the scheduler would give up on the claim, and otherwise
+// one of those of [Claim].
 func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Fit, error) {
 	fresh := claim.DeepCopy()
 	fresh.Status = resourcev1.ResourceClaimStatus{}
@@ -56,7 +54,7 @@ func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 	return f, count(ctx, q, answers, f)
 }
 
-// count fills in the copies on each node and in all.
+// count fills in the copies on each node and on all nodes.
 func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *explain.Fit) error {
 	fits := make([]kindFit, len(answers))
 	err := allocator.Parallel(len(answers), func(i int) error {
@@ -69,7 +67,7 @@ func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *
 	}
 	var used []nodePools
 	for i := range answers {
-		positions, err := positions(q, answers[i].Nodes[0], fits[i].held)
+		positions, err := positions(q, answers[i].Nodes[0], fits[i].allocations)
 		if err != nil {
 			return err
 		}
@@ -100,56 +98,56 @@ func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *
 	return nil
 }
 
-// kindFit is what fits on a node of a kind, and with which devices.
+// kindFit is what fits on one of the nodes that do not differ for the question, and with which devices.
 type kindFit struct {
 	explain.NodeFit
-	held []resourcev1.AllocationResult
+	allocations []resourcev1.AllocationResult
 }
 
-// fit counts the copies on the first of some nodes that are alike.
+// fit counts the copies on the first node of an answer.
 func fit(ctx context.Context, q *whatif.Question, a *whatif.Answer) (fit kindFit, err error) {
 	if a.Abort != nil {
 		return fit, a.Abort
 	}
 	node := q.Nodes[a.Nodes[0]]
-	fit.Copies, fit.AtLeast, fit.held, err = most(ctx, q, node, a.Result)
+	fit.Copies, fit.AtLeast, fit.allocations, err = most(ctx, q, node, a.Result)
 	if err != nil {
 		return fit, err
 	}
-	fit.Limit, err = limit(ctx, q, node, fit.held)
+	fit.Limit, err = limit(ctx, q, node, fit.allocations)
 	return fit, err
 }
 
-// most finds the largest number of copies that fit together on a node, given the answer for one. The
-// number is a lower bound when a search was given up or the counting ends at maxCopies.
-func most(ctx context.Context, q *whatif.Question, node *corev1.Node, one *allocator.Result) (n int, atLeast bool, held []resourcev1.AllocationResult, err error) {
-	low, high, result := 0, 1, one // low copies fit; result is the answer for high
+// most returns the largest number of copies that fit together on a node, with their allocations, given the result for
+// one copy. The number is a lower bound if a search was given up, or if the counting ends at maxCopies.
+func most(ctx context.Context, q *whatif.Question, node *corev1.Node, one *allocator.Result) (n int, atLeast bool, allocations []resourcev1.AllocationResult, err error) {
+	low, high, result := 0, 1, one // low copies fit, and result is that for high copies
 	for result.Outcome == allocator.Allocated {
-		low, held = high, result.Allocations
+		low, allocations = high, result.Allocations
 		if high >= maxCopies {
-			return low, true, held, nil
+			return low, true, allocations, nil
 		}
 		high *= 2
 		if result, err = copies(ctx, q, node, high); err != nil {
-			return low, true, held, err
+			return low, true, allocations, err
 		}
 	}
 	atLeast = result.Outcome == allocator.Undecided
 	for high-low > 1 {
 		middle := (low + high) / 2
 		if result, err = copies(ctx, q, node, middle); err != nil {
-			return low, true, held, err
+			return low, true, allocations, err
 		}
 		if result.Outcome == allocator.Allocated {
-			low, held = middle, result.Allocations
+			low, allocations = middle, result.Allocations
 			continue
 		}
 		high, atLeast = middle, result.Outcome == allocator.Undecided
 	}
-	return low, atLeast, held, nil
+	return low, atLeast, allocations, nil
 }
 
-// copies asks for n copies together on a node.
+// copies asks for n copies of the claim together on a node.
 func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (*allocator.Result, error) {
 	claims := make([]*resourcev1.ResourceClaim, n)
 	for i := range claims {
@@ -158,10 +156,10 @@ func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (
 	return q.Cluster.Allocate(ctx, node, claims, nil)
 }
 
-// limit says why one more copy does not fit once some are allocated.
-func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, held []resourcev1.AllocationResult) (explain.Reason, error) {
+// limit says why one more copy does not fit on a node once some are allocated.
+func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocations []resourcev1.AllocationResult) (explain.Reason, error) {
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
-		o.Claims = append(o.Claims, whatif.Hold(held, 1)...)
+		o.Claims = append(o.Claims, whatif.Hold(allocations, 1)...)
 	})
 	more := &whatif.Question{Cluster: allocator.NewCluster(s, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
 	answers, err := more.Ask(ctx)
@@ -173,15 +171,15 @@ func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, held []re
 		return explain.Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
 	}
 	limit := groups[0].Reasons[0]
-	if foreign(groups[0].Funnels, limit.Request) {
+	if onlyOtherDrivers(groups[0].Funnels, limit.Request) {
 		limit.Message = "no device of its class here"
 	}
 	limit.Claims = slices.DeleteFunc(limit.Claims, func(h explain.Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
 	return limit, nil
 }
 
-// foreign reports whether all devices that the request sees belong to drivers that its class is not about.
-func foreign(funnels []explain.Funnel, request string) bool {
+// onlyOtherDrivers reports whether all devices that a request sees belong to drivers that its class is not about.
+func onlyOtherDrivers(funnels []explain.Funnel, request string) bool {
 	at := slices.IndexFunc(funnels, func(f explain.Funnel) bool { return f.Request == request })
 	if at < 0 || funnels[at].Steps[1].Most > 0 {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// crowdedNode is one node with many devices, each with a serial number of its own.
+// crowdedNode is a cluster of one node with many devices, which have different serial numbers.
 func crowdedNode(devices int) inspect.Objects {
 	const node = "crowded"
 	o := inspect.Objects{
@@ -53,6 +53,7 @@ func crowdedQuestions() map[string]*resourcev1.ResourceClaim {
 	return map[string]*resourcev1.ResourceClaim{"plain": plain, "pair": pair, "selected": selected}
 }
 
+// BenchmarkFit counts the copies that fit on a crowded node.
 func BenchmarkFit(b *testing.B) {
 	for _, name := range []string{"plain", "pair", "selected"} {
 		for _, devices := range []int{500, 2000, 10000} {
@@ -72,9 +73,9 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// TestFitOfACrowdedNode: copies of a claim are the same claim, of which everything is looked at once. Before, every
-// copy had its own: 2 GB for 10,000 devices, and minutes for pairs that are bounded by what they have in common.
-func TestFitOfACrowdedNode(t *testing.T) {
+// TestFitOfCrowdedNode checks what counting costs. All copies are the same claim, which is examined once. To examine
+// every copy takes 2 GB for 10,000 devices, and minutes for pairs that have to have something in common.
+func TestFitOfCrowdedNode(t *testing.T) {
 	tests := []struct {
 		question        string
 		devices, copies int

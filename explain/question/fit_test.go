@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestFitOnTheDemo counts by hand. Free GPUs: gpu-a-02 has 4 (gpu-2 to gpu-5: 2 on each NUMA node),
-// gpu-a-03 has 4 without the broken one (3 on NUMA node 1), gpu-b-03 has 4 and gpu-b-04 has 6.
-func TestFitOnTheDemo(t *testing.T) {
+// TestFitOnDemo compares the numbers with those counted by hand. Of the GPUs, 4 are free on gpu-a-02 (gpu-2 to gpu-5, 2
+// on each NUMA node), 4 on gpu-a-03 without the broken one (3 on NUMA node 1), 4 on gpu-b-03, and 6 on gpu-b-04.
+func TestFitOnDemo(t *testing.T) {
 	numa := resourcev1.FullyQualifiedName("gpu.example.com/numa")
 	sameNUMA := resourcev1.DeviceConstraint{MatchAttribute: &numa}
 	tests := []struct {
@@ -55,7 +55,7 @@ func TestFitOnTheDemo(t *testing.T) {
 	}
 }
 
-// TestFitOfCommonDevices: the FPGAs of rack c can be used from four nodes, but only once each.
+// TestFitOfCommonDevices checks that the FPGAs of rack c, which four nodes can use, are counted once.
 func TestFitOfCommonDevices(t *testing.T) {
 	f, err := question.FitClaim(context.Background(), explaintest.DemoCluster(t), explaintest.GPUClaim(1, "fpga.example.com"), question.Options{})
 	if err != nil {

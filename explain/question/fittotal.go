@@ -14,36 +14,33 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Adding up the copies of nodes.
+// What fits on each node by itself, added up, is the most that can be had. It can be had if the nodes draw on different
+// pools, since devices, counters and compatibility groups all belong to a pool. Nodes that draw on a common pool are
+// counted together:
 //
-// What fits on each node by itself, added up, is the most that can be had. It can be had when the nodes draw on
-// different pools: devices, counters and compatibility groups all belong to a pool. Nodes that draw on a common
-// pool are looked at together:
+//   - If one of them can use all devices that any of them can use for the claim, whatever fits on several of them fits
+//     on that one. So its number is the number of them all.
+//   - Otherwise copies are allocated one after the other. Their number is a lower bound, and exact if it reaches the sum.
 //
-//	one of them can use all devices that any of them can use for the claim
-//	    whatever fits on several of them fits on that one, so its number is the number of them all
-//	otherwise
-//	    copies are given out one after the other, which is a lower bound; exact if it reaches the sum
-//
-// Example: four nodes can use the same two FPGAs. Two copies fit on each node, and two in all, not eight.
+// Example: four nodes can use the same two FPGAs. Two copies fit on each node, and two on all of them, not eight.
 
 // nodePools is a node on which copies fit, with the pools of the devices that they take.
 type nodePools struct {
-	node  int // of the question
+	node  int // its index in the question
 	fit   explain.NodeFit
 	pools []inspect.PoolID
 }
 
-// positions are those of the devices of allocations among the candidates of a node, ascending.
-func positions(q *whatif.Question, node int, held []resourcev1.AllocationResult) ([]int, error) {
+// positions returns the indices, ascending, of the devices of allocations among the candidates of a node.
+func positions(q *whatif.Question, node int, allocations []resourcev1.AllocationResult) ([]int, error) {
 	candidates, err := q.Cluster.Candidates(q.Nodes[node])
 	if err != nil {
 		return nil, err
 	}
 	taken := map[inspect.DeviceID]bool{}
-	for i := range held {
-		for j := range held[i].Devices.Results {
-			r := &held[i].Devices.Results[j]
+	for i := range allocations {
+		for j := range allocations[i].Devices.Results {
+			r := &allocations[i].Devices.Results[j]
 			taken[inspect.DeviceOf(r)] = true
 		}
 	}
@@ -56,23 +53,23 @@ func positions(q *whatif.Question, node int, held []resourcev1.AllocationResult)
 	return out, nil
 }
 
-// poolsUsed lists the pools of the devices that a node gives for copies that were tried on a node that looks
-// like it. Like nodes have like devices at like positions.
+// poolsUsed returns the pools of the devices of a node at some positions. Nodes that do not differ for the question have
+// equal devices at the same positions, so what was tried on one of them is known for all.
 func poolsUsed(q *whatif.Question, node int, positions []int) ([]inspect.PoolID, error) {
-	mine, err := q.Cluster.Candidates(q.Nodes[node])
+	candidates, err := q.Cluster.Candidates(q.Nodes[node])
 	if err != nil {
 		return nil, err
 	}
 	var out []inspect.PoolID
 	for _, at := range positions {
-		if pool := mine[at].PoolID(); !slices.Contains(out, pool) {
+		if pool := candidates[at].PoolID(); !slices.Contains(out, pool) {
 			out = append(out, pool)
 		}
 	}
 	return out, nil
 }
 
-// connected sorts nodes into sets that have no pool in common with each other.
+// connected puts nodes into sets such that no two sets have a pool in common.
 func connected(nodes []nodePools) [][]nodePools {
 	parent := make([]int, len(nodes))
 	root := func(i int) int {
@@ -105,10 +102,10 @@ func connected(nodes []nodePools) [][]nodePools {
 	return out
 }
 
-// maxCompared is the number of nodes whose devices are compared.
+// maxCompared is the number of nodes up to which their devices are compared.
 const maxCompared = 256
 
-// together counts the copies on nodes that may have devices in common.
+// together counts the copies on nodes that may have devices in common. The number may be a lower bound.
 func together(ctx context.Context, q *whatif.Question, nodes []nodePools) (copies int, atLeast bool, err error) {
 	sum, most := 0, 0
 	for i := range nodes {
@@ -132,10 +129,10 @@ func together(ctx context.Context, q *whatif.Question, nodes []nodePools) (copie
 	return copies, atLeast || copies < sum, err
 }
 
-// covering returns a node that can use every device that any of the nodes can use for the claim; nil when there
-// is none. What "all" devices are differs between nodes, so there is none for such a claim.
+// covering returns a node that can use every device that any of the nodes can use for the claim, or nil if there is
+// none. There is none for a claim for all devices, since these differ between nodes.
 func covering(ctx context.Context, q *whatif.Question, nodes []nodePools) (*nodePools, error) {
-	// Nodes may see a pool in different generations, so it counts which object describes the device.
+	// Nodes may see a pool in different generations. Devices are the same if the same object describes them.
 	usable := make([]map[*resourcev1.Device]bool, len(nodes))
 	union := map[*resourcev1.Device]bool{}
 	for i := range nodes {
@@ -162,7 +159,7 @@ func covering(ctx context.Context, q *whatif.Question, nodes []nodePools) (*node
 	return nil, nil
 }
 
-// oneByOne gives out one copy after the other over the nodes.
+// oneByOne counts the copies that fit when they are allocated one after the other, each on the first node where it fits.
 func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, error) {
 	var list []*corev1.Node
 	for i := range nodes {
@@ -182,7 +179,7 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 	return maxSharedCopies, nil
 }
 
-// firstFit returns the allocations on the first node that fits, nil when none does.
+// firstFit returns the allocations on the first node that fits, or nil if none does.
 func firstFit(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, error) {
 	kinds, err := c.Sweep(ctx, nodes, claims)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// changeCluster returns objects with one random change. Lists that it changes are copies.
-func changeCluster(r *rand.Rand, o inspect.Objects) inspect.Objects {
+// changeObjects returns objects with one random change. Lists that it changes are copies.
+func changeObjects(r *rand.Rand, o inspect.Objects) inspect.Objects {
 	switch r.IntN(6) {
 	case 0: // a device changes
 		o.Slices = slices.Clone(o.Slices)
@@ -57,8 +57,8 @@ func changeCluster(r *rand.Rand, o inspect.Objects) inspect.Objects {
 	return o
 }
 
-// TestNextCluster makes sequences of random changes and compares explanations by clusters that follow from
-// each other with those by clusters that are built from nothing.
+// TestNextCluster makes sequences of random changes. It compares the explanations of clusters that follow from each other
+// with those of clusters that are built from nothing.
 func TestNextCluster(t *testing.T) {
 	config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 	questions := explaintest.BigQuestions()
@@ -72,7 +72,7 @@ func TestNextCluster(t *testing.T) {
 		for step := range 15 {
 			o := *snapshot.Objects()
 			for range 1 + r.IntN(2) {
-				o = changeCluster(r, o)
+				o = changeObjects(r, o)
 			}
 			config.Revision++
 			fresh := o
@@ -81,7 +81,7 @@ func TestNextCluster(t *testing.T) {
 			cluster = allocator.NewCluster(snapshot, allocator.Options{Like: cluster})
 			for name, claim := range questions {
 				if r.IntN(2) == 0 {
-					continue // so that what is known of the nodes is of different ages
+					continue // so that clusters know different things of the nodes
 				}
 				want, err := question.ClaimObject(context.Background(), allocator.NewCluster(inspect.New(fresh, config), allocator.Options{}), claim, question.Options{})
 				if err != nil {

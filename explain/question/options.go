@@ -9,16 +9,17 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-func notFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, name, ErrNotFound) }
-
 // Options narrow a question.
 type Options struct {
-	// Node asks about one node only; "" asks about all.
+	// Node is the only node that is asked. If it is "", all nodes are.
 	Node inspect.NodeName
 }
 
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.
 var ErrNotFound = errors.New("not found")
+
+// notFound is the error about an object that is not in the snapshot.
+func notFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, name, ErrNotFound) }
 
 // nodesFor returns the nodes that the options ask about.
 func nodesFor(s *inspect.Snapshot, opts Options) ([]*corev1.Node, error) {

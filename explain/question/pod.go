@@ -21,7 +21,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Pod explains the claims of a pod of the snapshot together: they must all fit on one node.
+// Pod explains the claims of a pod of the snapshot together, since they must all fit on one node. Errors are those of
+// [Claim].
 func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Options) (*explain.Explanation, error) {
 	pod, ok := c.Snapshot().Pod(ref)
 	if !ok {
@@ -30,33 +31,20 @@ func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Opt
 	return PodObject(ctx, c, pod, opts)
 }
 
-// podClaims are the claims of a pod, sorted by what they need.
-type podClaims struct {
-	allocated []*resourcev1.ResourceClaim
-	pending   []*resourcev1.ResourceClaim
-	// templates names for each pending claim the template that asks for what it asks for, or "".
-	templates []string
-	notes     []explain.Note
-	// blocked says why the scheduler does not even try; it is "" if it does.
-	blocked string
-	// missing is the claim or template that does not exist, if that is why.
-	missing *fix.MissingClaim
-}
-
-// PodObject explains the claims of a pod that need not be in the snapshot.
+// PodObject explains the claims of a pod that need not be in the snapshot. Errors are those of [Claim].
 func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
 	e, err := podAsIs(ctx, c, pod, opts)
 	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
 		return e, err
 	}
-	fixes, err := releaseOwn(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
+	fixes, err := releaseAllocated(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
 	if len(fixes) > 0 {
 		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
 	}
 	return e, err
 }
 
-// podAsIs is PodObject without what releasing claims of the pod itself would change.
+// podAsIs is PodObject without the fixes that release claims of the pod itself.
 func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
 	s := c.Snapshot()
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c)}
@@ -72,20 +60,10 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		return nil, err
 	}
 	if claims.blocked != "" {
-		e.Partial, e.Nodes.Total = limitsOf(s).remarks, len(nodes)
-		if claims.missing != nil && claims.missing.MayExist(s, pod.Namespace) {
-			e.Verdict = explain.Unknown
-			remark(e, "not everything could be read, so it is not known whether %s exists", claims.missing)
-			return e, nil
-		}
-		e.Verdict = explain.Unsatisfiable
-		say(e, "cannot be scheduled: %s", claims.blocked)
-		if claims.missing != nil {
-			e.Fixes, err = claims.missing.Fixes(pod, s, func(changed *corev1.Pod) (*explain.Explanation, error) {
-				return PodObject(ctx, c, changed, opts)
-			})
-		}
-		return e, err
+		e.Nodes.Total = len(nodes)
+		return e, explainBlocked(e, s, pod, claims, func(changed *corev1.Pod) (*explain.Explanation, error) {
+			return PodObject(ctx, c, changed, opts)
+		})
 	}
 	var special *extended
 	if pod.Spec.NodeName == "" {
@@ -114,8 +92,38 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	return e, decide(ctx, q, e)
 }
 
-// claimsFor resolves the entries of pod.spec.resourceClaims in order. The claim of a template that has
-// not been made yet is stood in for by one made from the template.
+// explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod with an entry
+// changed.
+func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims podClaims, ask func(*corev1.Pod) (*explain.Explanation, error)) (err error) {
+	e.Partial = limitsOf(s).remarks
+	if claims.missing != nil && claims.missing.MayExist(s, pod.Namespace) {
+		e.Verdict = explain.Unknown
+		remark(e, "not everything could be read, so it is not known whether %s exists", claims.missing)
+		return nil
+	}
+	e.Verdict = explain.Unsatisfiable
+	say(e, "cannot be scheduled: %s", claims.blocked)
+	if claims.missing != nil {
+		e.Fixes, err = claims.missing.Fixes(pod, s, ask)
+	}
+	return err
+}
+
+// podClaims are the claims of a pod, by what they need.
+type podClaims struct {
+	allocated []*resourcev1.ResourceClaim
+	pending   []*resourcev1.ResourceClaim
+	// templates has for each pending claim the name of the template that asks for the same, or "".
+	templates []string
+	notes     []explain.Note
+	// blocked says why the scheduler does not even try the pod. It is "" if it does.
+	blocked string
+	// missing is the claim or template that does not exist, if that is why the pod is blocked.
+	missing *fix.MissingClaim
+}
+
+// claimsFor resolves the entries of pod.spec.resourceClaims in order. If the claim of a template has not been created
+// yet, one made from the template takes its place.
 func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 	var out podClaims
 	note := func(format string, args ...any) {
@@ -159,7 +167,8 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 	return out
 }
 
-// templateBehind names the template from which the claim of an entry was made, as long as the two ask for the same.
+// templateBehind is the name of the template from which the claim of an entry was made. It is "" if there is none, or if
+// the template no longer asks for the same.
 func templateBehind(s *inspect.Snapshot, entry *corev1.PodResourceClaim, claim *resourcev1.ResourceClaim) string {
 	if entry.ResourceClaimTemplateName == nil {
 		return ""
@@ -181,6 +190,7 @@ func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	})
 }
 
+// fromTemplate adds the claim for an entry whose claim has not been created yet.
 func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int) {
 	entry := &pod.Spec.ResourceClaims[index]
 	if entry.ResourceClaimTemplateName == nil {
@@ -198,7 +208,7 @@ func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int
 		"the claim for its entry %s has not been created yet; decided with one made from the template %s", entry.Name, template.Name)})
 }
 
-// explainPodAllocated describes a pod that has all its devices, or needs none.
+// explainPodAllocated makes the explanation of a pod that has all its devices, or needs none.
 func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) {
 	e.Verdict = explain.Allocated
 	e.Partial = limitsOf(s).remarks
@@ -214,7 +224,7 @@ func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev
 	}
 }
 
-// unsuitableNodes says which nodes the pod cannot use for reasons of its own.
+// unsuitableNodes says which nodes the pod cannot use whatever devices they have, and why.
 func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node, allocated []*resourcev1.ResourceClaim) map[inspect.NodeName]explain.Reason {
 	out := map[inspect.NodeName]explain.Reason{}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
@@ -226,6 +236,7 @@ func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node,
 	return out
 }
 
+// unsuitable says why a pod cannot use a node whatever devices it has. It is nil if the pod can use the node.
 func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) *explain.Reason {
 	because := func(key, format string, args ...any) *explain.Reason {
 		r := whatif.UnsuitableFor(key, format, args...)
@@ -234,7 +245,7 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 	switch pod.Spec.NodeName {
 	case "":
 	case node.Name:
-		return nil // it was placed there, whatever has changed since
+		return nil // the pod is on the node, whatever has changed since
 	default:
 		return because("bound", "the pod is bound to node %s", pod.Spec.NodeName)
 	}
@@ -250,7 +261,7 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 	if node.Spec.Unschedulable {
 		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
-	// Numeric tolerations are behind an alpha gate of the scheduler and off here.
+	// The last argument turns off numeric tolerations, which are behind an alpha gate of the scheduler.
 	taint, found := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, pod.Spec.Tolerations, blocking, false)
 	if found && taint.Key == corev1.TaintNodeUnschedulable {
 		return because("unschedulable", "the node is unschedulable")
@@ -268,11 +279,12 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 	return nil
 }
 
+// blocking reports whether a taint keeps pods from a node.
 func blocking(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
-// notModelled names what else decides about the pod.
+// notModelled says what else decides about a pod that is not scheduled.
 func notModelled(pod *corev1.Pod) []string {
 	if pod.Spec.NodeName != "" {
 		return nil

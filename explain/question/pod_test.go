@@ -18,13 +18,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// uses lets a pod use claims.
 func uses(p *corev1.PodSpec, claims ...string) {
 	for _, c := range claims {
 		p.ResourceClaims = append(p.ResourceClaims, corev1.PodResourceClaim{Name: c, ResourceClaimName: ptr.To(c)})
 	}
 }
 
-// TestPods asks about pods in the demo cluster. Four nodes have four free GPUs or more: gpu-a-02,
+// TestPods explains pods in the demo cluster. Four nodes have four free GPUs or more: gpu-a-02,
 // gpu-a-03, gpu-b-03 and gpu-b-04; the last two have 80 GiB.
 func TestPods(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
@@ -90,7 +91,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// fittingNodes are those that no group refuses.
+// fittingNodes are the names of the nodes that are in no group.
 func fittingNodes(c *allocator.Cluster, e *explain.Explanation) string {
 	refused := map[inspect.NodeName]bool{}
 	for _, g := range e.Groups {
@@ -107,12 +108,14 @@ func fittingNodes(c *allocator.Cluster, e *explain.Explanation) string {
 	return strings.Join(fits, " ")
 }
 
+// gives reports whether some group gives a reason with the text.
 func gives(e *explain.Explanation, message string) bool {
 	return slices.ContainsFunc(e.Groups, func(g explain.Group) bool {
 		return slices.ContainsFunc(g.Reasons, func(r explain.Reason) bool { return strings.Contains(r.Message, message) })
 	})
 }
 
+// TestPodOfTemplate explains a pod whose claim has not been created yet.
 func TestPodOfTemplate(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	templates := cluster.Snapshot().Objects().Templates
@@ -140,8 +143,8 @@ func TestPodOfTemplate(t *testing.T) {
 	}
 }
 
-// TestExtendedResourcesDependOnTheNode: where a device plugin provides the GPUs, no claim is made.
-func TestExtendedResourcesDependOnTheNode(t *testing.T) {
+// TestExtendedResourcesDependOnNode checks that no claim is needed where a device plugin provides the GPUs.
+func TestExtendedResourcesDependOnNode(t *testing.T) {
 	snapshot := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
 		for i, node := range o.Nodes {
 			if node.Name == "cpu-01" {
@@ -164,7 +167,7 @@ func TestExtendedResourcesDependOnTheNode(t *testing.T) {
 	}
 }
 
-// TestFullClaim: no more pods than the API allows may use a claim.
+// TestFullClaim checks that no more pods than the API allows can use a claim.
 func TestFullClaim(t *testing.T) {
 	snapshot := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
 		for i, c := range o.Claims {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestInvalidPoolIsBlamed: what makes a pool invalid is named where it is what stands in the way.
+// TestInvalidPoolIsBlamed checks that what makes a pool invalid is named if it is what stands in the way.
 func TestInvalidPoolIsBlamed(t *testing.T) {
 	counter := func(set string) []resourcev1.DeviceCounterConsumption {
 		return []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: map[string]resourcev1.Counter{"units": {}}}}

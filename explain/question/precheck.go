@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// precheck makes the checks that the scheduler makes before it looks at any node. What fails here
-// makes the pod unschedulable; the same fault found later would be an error. nil: nothing fails.
+// precheck makes the checks that the scheduler makes before it asks any node. What fails there makes the pod
+// unschedulable, whereas the same fault found later is an error. It returns nil if nothing fails.
 func precheck(q *whatif.Question) *explain.Reason {
 	for _, claim := range q.Claims {
 		for i := range claim.Spec.Devices.Requests {
@@ -25,6 +25,7 @@ func precheck(q *whatif.Question) *explain.Reason {
 	return nil
 }
 
+// precheckRequest makes the checks for one request of a claim.
 func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index int) *explain.Reason {
 	s := q.Cluster.Snapshot()
 	request := &claim.Spec.Devices.Requests[index]
@@ -60,7 +61,7 @@ func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index 
 	return nil
 }
 
-// existing names the classes that exist, when there are few, so that a wrong name can be corrected.
+// existing names the classes that exist, or some of many, so that a wrong name can be corrected.
 func existing(s *inspect.Snapshot) string {
 	var names []string
 	for _, c := range s.Objects().Classes {

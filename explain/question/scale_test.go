@@ -77,7 +77,7 @@ func measure(f func()) (time.Duration, uint64) {
 	return elapsed, after.TotalAlloc - before.TotalAlloc
 }
 
-// race adds up times and bytes of two that take turns.
+// race adds up the times and bytes of two measurements that take turns.
 type race struct {
 	ours, theirs           time.Duration
 	oursBytes, theirsBytes uint64
@@ -95,10 +95,10 @@ func (r *race) report(b *testing.B) {
 	}
 }
 
-// BenchmarkExplain explains claims that fit nowhere, beside the scheduler's allocator asked about every
-// node in the same run. "new" begins with the objects. "kept" is another claim put to a cluster that was
-// asked about a claim that reads the same fields of devices before: it has the index, and what nodes look
-// like; its expressions, searches, conflict and fixes are its own.
+// BenchmarkExplain explains claims that fit on no node, and in the same run asks the scheduler's allocator about every
+// node. "new" begins with the objects. "kept" explains a claim in a cluster that was asked before about another claim
+// that reads the same fields of devices. It finds the index there, and which nodes do not differ; its expressions,
+// searches, conflict and fixes are new.
 func BenchmarkExplain(b *testing.B) {
 	for _, name := range []string{"selector", "occupancy", "constraint"} {
 		for _, nodes := range []int{100, 1000, 5000, 15000} {

@@ -11,31 +11,31 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// What the scheduler's own search costs.
-//
-// The scheduler does not prune. A question that is decided here at once may keep it busy until its filter
-// times out, and that is another failure than "unschedulable": the pod's attempt ends with an error, even if
-// other nodes would fit.
+// The search of kube-scheduler costs more than that of package allocator, since it does not prune. A question that is
+// decided here at once may keep the scheduler busy until its filter times out. That is another failure than
+// "unschedulable": the pod's attempt ends with an error, even if other nodes would fit.
 
-// FilterTimeout is how long kube-scheduler searches for devices on one node, unless its configuration says
+// filterTimeout is how long kube-scheduler searches for devices on one node, unless its configuration says
 // otherwise (DynamicResourcesArgs.filterTimeout).
-const FilterTimeout = 10 * time.Second
+const filterTimeout = 10 * time.Second
 
-// What one step of the scheduler's search takes. On the machines where that was measured it took 0.5 to 4
-// microseconds with up to 64 devices on a node, and 17 with 500. The bounds leave room for other machines.
+// stepAtLeast and stepAtMost bound what one step of the scheduler's search takes. On the machines where that was
+// measured it took 0.5 to 4 microseconds with up to 64 devices on a node, and 17 with 500. The bounds leave room for
+// other machines.
 const (
 	stepAtLeast = 200 * time.Nanosecond
 	stepAtMost  = 10 * time.Microsecond
 )
 
 const (
-	// manySteps is what needs no mention.
+	// manySteps is the number of steps up to which the cost is not mentioned.
 	manySteps = 256
 	// maxCounted is the number of different nodes on which steps are counted.
 	maxCounted = 16
 )
 
-// searchCost counts the steps that the scheduler would need, where they are many. nil: nowhere.
+// searchCost counts the steps that the scheduler would need, on the node where they are most. It returns nil if they are
+// many on no node.
 func searchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer) (*explain.SearchCost, error) {
 	var worst *explain.SearchCost
 	counted := 0
@@ -62,18 +62,20 @@ func searchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer
 	return worst, nil
 }
 
+// timeoutRisk says whether the scheduler's filter may time out during so many steps.
 func timeoutRisk(q *whatif.Question, n allocator.StepCount) explain.TimeoutRisk {
 	switch {
 	case !q.Cluster.Snapshot().Features().Enabled(inspect.GateSchedulerFilterTimeout):
 		return explain.NoTimeout
-	case n.Steps > int64(FilterTimeout/stepAtLeast):
+	case n.Steps > int64(filterTimeout/stepAtLeast):
 		return explain.WouldTimeOut
-	case n.Steps > int64(FilterTimeout/stepAtMost):
+	case n.Steps > int64(filterTimeout/stepAtMost):
 		return explain.MayTimeOut
 	}
 	return explain.NoTimeout
 }
 
+// timeoutMessage says what the risk means. It is "" if there is none.
 func timeoutMessage(q *whatif.Question, c *explain.SearchCost) string {
 	where := "node " + string(c.Node)
 	if c.Nodes > 1 {
@@ -86,17 +88,18 @@ func timeoutMessage(q *whatif.Question, c *explain.SearchCost) string {
 	switch steps := stepsInWords(c.Steps); c.Risk {
 	case explain.WouldTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps, more than fit in the %s of its filter timeout, %s",
-			where, steps, inSeconds(FilterTimeout), effect)
+			where, steps, inSeconds(filterTimeout), effect)
 	case explain.MayTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps; on a slow machine that may exceed the %s of its filter timeout, %s",
-			where, steps, inSeconds(FilterTimeout), effect)
+			where, steps, inSeconds(filterTimeout), effect)
 	}
 	return ""
 }
 
+// inSeconds is a duration as "10 s".
 func inSeconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
 
-// stepsInWords rounds a number of steps down to three digits.
+// stepsInWords is a number of steps, rounded down to three digits.
 func stepsInWords(n allocator.StepCount) string {
 	words := ""
 	switch s := float64(n.Steps); {
@@ -120,7 +123,7 @@ func stepsInWords(n allocator.StepCount) string {
 	return words
 }
 
-// roundDown prints three digits, none of them rounded up, so that "at least" stays true.
+// roundDown is a number with three digits. It is rounded down, so that "at least" stays true.
 func roundDown(x float64) string {
 	switch {
 	case x >= 100:

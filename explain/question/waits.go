@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// waitsOf says what keeps a claim from being allocated besides devices. Devices are allocated when a
-// pod that uses the claim is scheduled, so most of it is about pods.
+// waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that uses it is
+// scheduled, so most of that is about pods.
 func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Note {
 	ref := inspect.RefOf(claim)
 	onClaim := func(message string) explain.Note {
@@ -48,7 +48,7 @@ func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []expl
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
-			return nil // what the scheduler said is shown as it is
+			return nil // Explanation.Scheduler has what the scheduler said
 		}
 	}
 	if old := words.Age(pod.CreationTimestamp.Time, s.Time()); old != "" {
@@ -57,11 +57,12 @@ func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []expl
 	return nil
 }
 
+// podNote is one note about a pod.
 func podNote(pod *corev1.Pod, format string, args ...any) []explain.Note {
 	return []explain.Note{{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(format, args...)}}
 }
 
-// podState says why the scheduler does not consider the pod, or no longer does.
+// podState says why the scheduler does not consider the pod, or no longer does. It is nil if it does.
 func podState(pod *corev1.Pod) []explain.Note {
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -82,7 +83,7 @@ func podState(pod *corev1.Pod) []explain.Note {
 	return nil
 }
 
-// otherClaims says which other claim the pod still lacks.
+// otherClaims says which other claim the pod still lacks. It is nil if it lacks none.
 func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []explain.Note {
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
@@ -104,7 +105,7 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 	return nil
 }
 
-// schedulerSays returns what the scheduler last wrote to the pods.
+// schedulerSays is what the scheduler last wrote into the conditions of pods.
 func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []explain.Note {
 	var notes []explain.Note
 	for _, ref := range pods {

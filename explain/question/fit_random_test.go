@@ -27,7 +27,7 @@ type fitProblem struct {
 	amount  int // of the capacity of shareable devices
 }
 
-// fitDevice is a device of a node, of a pool that several nodes use in common, or of the network.
+// fitDevice is a device of one node, of a pool that several nodes have in common, or of all nodes.
 type fitDevice struct {
 	node   int  // -1: all nodes
 	common bool // in the pool with the counter
@@ -36,6 +36,7 @@ type fitDevice struct {
 	room   int // of a shareable device; 0: it is not shareable
 }
 
+// randomFit makes a random problem.
 func randomFit(r *rand.Rand) *fitProblem {
 	p := &fitProblem{nodes: 2 + r.IntN(2), units: 1 + r.IntN(4), count: 1 + r.IntN(2), match: r.IntN(2) == 0, amount: 1 + r.IntN(3)}
 	common, network, shareable := r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(3) == 0
@@ -117,7 +118,7 @@ func (p *fitProblem) claim() *resourcev1.ResourceClaim {
 	return claim
 }
 
-// fitState is what is left.
+// fitState is what is left of the devices.
 type fitState struct {
 	room  [8]int // of each device
 	units int
@@ -131,7 +132,7 @@ func (p *fitProblem) start() fitState {
 	return s
 }
 
-// take is how much of a device a copy takes; 0: the claim asks for a capacity that the device does not have.
+// take is how much of a device a copy takes. It is 0 if the claim asks for a capacity that the device does not have.
 func (p *fitProblem) take(d *fitDevice) int {
 	switch {
 	case d.room > 0:
@@ -142,7 +143,7 @@ func (p *fitProblem) take(d *fitDevice) int {
 	return 1
 }
 
-// most tries every set of devices on every one of the nodes.
+// most is the largest number of copies that fit. It tries every set of devices on every one of the nodes.
 func (p *fitProblem) most(s fitState, nodes []int, known map[fitState]int) int {
 	if n, ok := known[s]; ok {
 		return n
@@ -159,7 +160,7 @@ func (p *fitProblem) most(s fitState, nodes []int, known map[fitState]int) int {
 	return best
 }
 
-// pick gives a set of devices to a copy on a node.
+// pick gives a set of devices to a copy on a node. The result is false if the copy cannot have them.
 func (p *fitProblem) pick(s fitState, node, set int) (fitState, bool) {
 	n, value := 0, -1
 	for i := range p.devices {
@@ -179,7 +180,7 @@ func (p *fitProblem) pick(s fitState, node, set int) (fitState, bool) {
 	return s, n == p.count && s.units >= 0
 }
 
-// TestFitOfRandomProblems compares the numbers with those of trying everything.
+// TestFitOfRandomProblems compares the numbers of copies with what trying everything gives.
 func TestFitOfRandomProblems(t *testing.T) {
 	problems := 400
 	if *explaintest.Thorough {

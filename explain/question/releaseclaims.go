@@ -15,18 +15,19 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Claims of a pod that have devices already, on nodes where the rest of the pod does not fit. When no node fits,
-// kube-scheduler clears the allocation of such a claim itself, if no other pod has reserved it, and tries again
+// A claim of a pod may have devices already on nodes where the rest of the pod does not fit. If no node fits,
+// kube-scheduler clears the allocation of such a claim itself, unless another pod has reserved it, and tries again
 // (PostFilter of its dynamicresources plugin). Of several it takes any, one after each attempt.
 
-// maxOwnClaims is the number of allocated claims of a pod whose release is tried.
-const maxOwnClaims = 8
+// maxReleased is the number of allocated claims of a pod whose release is tried.
+const maxReleased = 8
 
-// releaseOwn proposes to release allocated claims of the pod: each, or else all that the scheduler may clear.
-func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
+// releaseAllocated proposes to release allocated claims of a pod: each by itself or, if that does not help, all that the
+// scheduler may clear.
+func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
 	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
-	for _, claim := range claims[:min(len(claims), maxOwnClaims)] {
+	for _, claim := range claims[:min(len(claims), maxReleased)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})
 		if clears(c.Snapshot(), claim, pod) {
 			cleared = append(cleared, claim)
@@ -46,14 +47,14 @@ func releaseOwn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, clai
 			return nil, err
 		}
 		if e.Verdict == explain.Allocatable && e.Allocation != nil {
-			out = append(out, ownFix(c.Snapshot(), pod, set, cleared, e))
+			out = append(out, releaseFix(c.Snapshot(), pod, set, cleared, e))
 		}
 	}
 	return out, nil
 }
 
-// clears reports whether the scheduler may clear the allocation itself: nothing but the pod reserves it, and it is
-// what keeps the pod from some node.
+// clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
+// reserves the claim, and if the claim is what keeps the pod from some node.
 func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	by := claim.Status.ReservedFor
 	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
@@ -65,8 +66,9 @@ func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Po
 	})
 }
 
-// ownFix describes a release with which the pod fits as e says. cleared are the claims that the scheduler may clear.
-func ownFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.ResourceClaim, e *explain.Explanation) explain.Fix {
+// releaseFix describes the release of claims with which the pod fits as e says. cleared are the claims that the scheduler
+// may clear.
+func releaseFix(s *inspect.Snapshot, pod *corev1.Pod, claims, cleared []*resourcev1.ResourceClaim, e *explain.Explanation) explain.Fix {
 	f := explain.Fix{Kind: explain.ReleaseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable}
 	var names, pods []string
 	itself := true

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestSearchCost asks for more devices than there are. A search without pruning looks at every set of them.
+// TestSearchCost asks for more devices than there are. A search without pruning tries every set of them.
 func TestSearchCost(t *testing.T) {
 	const would = "more than fit in the 10 s of its filter timeout, and the pod's attempt then ends with an error instead of \"unschedulable\", also when other nodes fit"
 	for _, tt := range []struct {
@@ -20,7 +20,7 @@ func TestSearchCost(t *testing.T) {
 		features inspect.Features
 		want     *explain.SearchCost
 	}{
-		{devices: []int{4, 7}, count: 8}, // 128 steps need no mention
+		{devices: []int{4, 7}, count: 8}, // 128 steps are not mentioned
 		{devices: []int{12}, count: 13, want: &explain.SearchCost{
 			Node: "n0", Nodes: 1, Steps: allocator.StepCount{Steps: 1 << 12}, Risk: explain.NoTimeout,
 		}},
@@ -29,7 +29,7 @@ func TestSearchCost(t *testing.T) {
 			Message: "on each of 2 nodes such as n0 kube-scheduler's own search takes about 4.19 million steps; on a slow machine that " +
 				"may exceed the 10 s of its filter timeout, and the pod's attempt then ends with an error instead of \"unschedulable\", also when other nodes fit",
 		}},
-		// One node fits, but the scheduler may come to another first.
+		// The second node fits, but the scheduler may ask the first before it.
 		{devices: []int{31, 32}, count: 32, want: &explain.SearchCost{
 			Node: "n0", Nodes: 1, Steps: allocator.StepCount{Steps: 1 << 31}, Risk: explain.WouldTimeOut,
 			Message: "on node n0 kube-scheduler's own search takes about 2.14 billion steps, " + would,

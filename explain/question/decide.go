@@ -1,0 +1,141 @@
+package question
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
+	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// decide puts a question to all its nodes and fills in what the explanation says of them.
+func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
+	if reason := precheck(q); reason != nil {
+		refuse(q, e, reason)
+		return fix.FindForRefusal(ctx, q, e, reason)
+	}
+	answers, err := q.Ask(ctx)
+	if err != nil {
+		return err
+	}
+	q.Answers = answers
+	e.Nodes.Total = len(q.Nodes)
+	o := outcomesOf(answers)
+	e.Nodes.Allocatable = o.allocatable
+	e.Groups, err = diagnose.Groups(ctx, q, answers)
+	e.Waits = append(e.Waits, fenceNotes(q, e.Groups)...)
+	if err != nil {
+		return err
+	}
+	limits := limitsOf(q.Cluster.Snapshot())
+	e.Partial = limits.remarks
+	e.Verdict = o.verdict(limits)
+	if o.first != nil && o.abort == nil {
+		e.Allocation = allocationFrom(o.first.Q, o.first)
+	}
+	sayVerdict(q, e, o.aborted())
+	markTold(e.Groups, o.aborted())
+	if e.Search, err = searchCost(ctx, q, answers); err != nil {
+		return err
+	}
+	if abort := o.aborted(); abort != nil && !abort.Undecided() {
+		return fix.FindForAbort(ctx, q, e, abort)
+	}
+	return fix.Find(ctx, q, e)
+}
+
+// outcomes sums up the answers of nodes.
+type outcomes struct {
+	// allocatable is the number of nodes on which the question can be allocated.
+	allocatable int
+	// undecided says that a search reached no answer, or that there is no answer at all.
+	undecided bool
+	// first is the first answer that is yes, and abort the first whose search was aborted. Either may be nil.
+	first, abort *whatif.Answer
+}
+
+// outcomesOf sums up answers.
+func outcomesOf(answers []whatif.Answer) outcomes {
+	o := outcomes{undecided: len(answers) == 0}
+	for i := range answers {
+		a := &answers[i]
+		switch {
+		case a.Abort != nil && o.abort == nil:
+			o.abort = a
+		case a.Allocatable():
+			o.allocatable += len(a.Nodes)
+			if o.first == nil {
+				o.first = a
+			}
+		case a.Result != nil && a.Result.Outcome == allocator.Undecided:
+			o.undecided = true
+		}
+	}
+	return o
+}
+
+// aborted is the first abort, or nil if there is none.
+func (o outcomes) aborted() *allocator.AbortError {
+	if o.abort == nil {
+		return nil
+	}
+	return o.abort.Abort
+}
+
+// markTold marks the reasons that the sentence about an abort tells already. The abort may be nil.
+func markTold(groups []explain.Group, abort *allocator.AbortError) {
+	if abort == nil {
+		return
+	}
+	told := diagnose.AbortReason(abort)
+	for g := range groups {
+		for i := range groups[g].Reasons {
+			r := &groups[g].Reasons[i]
+			r.Told = r.Code == told.Code && r.Key == told.Key && slices.Equal(r.Devices, told.Devices)
+		}
+	}
+}
+
+// verdict is the answer for the whole cluster. It is Unknown if what could not be read might change it.
+func (o outcomes) verdict(limits limits) explain.Verdict {
+	switch {
+	case o.abort != nil && o.abort.Abort.Undecided():
+		return explain.Unknown
+	case o.abort != nil:
+		return explain.Invalid
+	case o.first != nil && limits.mayBeTaken:
+		return explain.Unknown
+	case o.first != nil:
+		return explain.Allocatable
+	case o.undecided, limits.mayBeMore:
+		return explain.Unknown
+	default:
+		return explain.Unsatisfiable
+	}
+}
+
+// refuse makes the explanation of a question that was refused, for a reason, before any node was asked.
+func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) {
+	limits := limitsOf(q.Cluster.Snapshot())
+	e.Partial = limits.remarks
+	e.Nodes.Total = len(q.Nodes)
+	e.Verdict = explain.Unsatisfiable
+	reason.Told = true
+	say(e, "cannot be allocated: %s", reason.Message)
+	if limits.mayBeClasses && reason.Code == allocator.ClassNotFound {
+		e.Verdict = explain.Unknown
+		reason.Told = false
+		remark(e, "not everything could be read, so it is not known whether the device class exists")
+	}
+	g := explain.Group{Reasons: []explain.Reason{*reason}}
+	for _, node := range q.Nodes {
+		g.Nodes = append(g.Nodes, inspect.NodeName(node.Name))
+	}
+	if len(g.Nodes) > 0 {
+		e.Groups = []explain.Group{g}
+	}
+}

@@ -1,0 +1,64 @@
+package question
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// say sets the message to a sentence about the subject.
+func say(e *explain.Explanation, format string, args ...any) { sayAfter(e, " ", format, args...) }
+
+// remark sets the message to a sentence that has a subject of its own.
+func remark(e *explain.Explanation, format string, args ...any) { sayAfter(e, ": ", format, args...) }
+
+// sayAfter sets the message to a sentence after the name of the subject and a separator.
+func sayAfter(e *explain.Explanation, separator, format string, args ...any) {
+	e.Predicate = fmt.Sprintf(format, args...)
+	e.Message = e.Subject.FullName() + separator + e.Predicate
+}
+
+// sayVerdict sets the message to the answer of a question that was put to its nodes. abort may be nil.
+func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.AbortError) {
+	where := fmt.Sprintf("any of %d nodes", e.Nodes.Total)
+	if len(q.Nodes) == 1 {
+		where = "node " + q.Nodes[0].Name
+		if q.Nodes[0].Name == string(inspect.PseudoNode) {
+			where = "any node (none is known)"
+		}
+	}
+	switch {
+	case abort != nil && (abort.Undecided() || e.Nodes.Allocatable == 0):
+		say(e, "%s: %s", abort.Consequence(), diagnose.AbortMessage(abort))
+	case abort != nil:
+		say(e, "%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.AbortMessage(abort), e.Nodes.Allocatable, e.Nodes.Total)
+	case e.Verdict == explain.Allocatable && e.Nodes.Total == 1:
+		say(e, "can be allocated on %s", where)
+	case e.Verdict == explain.Allocatable:
+		say(e, "can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	case e.Verdict == explain.Unsatisfiable && len(q.Claims) == 0 && len(q.Own) > 0:
+		say(e, "has all its devices, but cannot be scheduled on %s", where)
+	case e.Verdict == explain.Unsatisfiable:
+		say(e, "cannot be allocated on %s", where)
+	default:
+		sayUnknown(e)
+	}
+}
+
+// sayUnknown sets the message to why there is no answer.
+func sayUnknown(e *explain.Explanation) {
+	switch {
+	case e.Nodes.Total == 0:
+		remark(e, "there are no nodes to ask about")
+	case e.Nodes.Allocatable > 0:
+		say(e, "could be allocated on %d of %d nodes as far as can be seen, but not everything could be read", e.Nodes.Allocatable, e.Nodes.Total)
+	case len(e.Partial) > 0:
+		say(e, "cannot be allocated with what can be seen, but not everything could be read")
+	default:
+		remark(e, "the search was given up before it had an answer")
+	}
+}
