@@ -1,0 +1,60 @@
+package text_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+)
+
+// A line is a list of pieces of text, each with a role that a terminal shows as a colour. As a string it has no colours.
+// Width is that of the terminal, to which long lines are wrapped.
+func ExampleLines() {
+	objects, err := demo.Objects()
+	if err != nil {
+		log.Fatal(err)
+	}
+	snapshot := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+	c := allocator.NewCluster(snapshot, allocator.Options{})
+	e, err := question.Claim(context.Background(), c, inspect.ClaimRef{Namespace: "ml", Name: "train-0"}, question.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, line := range text.Lines(e, text.Options{Width: 80}) {
+		fmt.Println(line)
+	}
+	// Output:
+	// ✗ ml/train-0 cannot be allocated on any of 12 nodes
+	//
+	// Why  these two cannot hold together on gpu-b-04, one of the nearest:
+	//     spec.devices.requests[0].exactly.count      gpus needs 5 devices; 6 here fit
+	//     spec.devices.constraints[0]
+	//       all on the same gpu.example.com/numa; 4 of those that fit have 0, 2 have 1
+	//
+	// Fixes
+	//   1  ask for 4 devices instead of 5 → 2 nodes
+	//   2  drop the constraint: all on the same gpu.example.com/numa → gpu-b-04
+	//   3  add 1 device like gpu-0 to gpu-b-04
+	//      Releasing claims or adding nodes of these kinds does not help.
+	//
+	// Nodes
+	//     2  gpu-a-02, gpu-b-03: gpus 8 in class, 4 in use, 4 left
+	//     1  gpu-a-03: gpus 8 in class, 1 tainted, 3 in use, 4 left
+	//     1  gpu-b-04: gpus 8 in class, 2 in use, 4 at most together
+	//     3  gpu-a-01 and 2 more: gpus 8 in class, 8 in use, 0 left
+	//     1  gpu-a-04: gpus 8 in class, 8 tainted, 0 left
+	//     4  cpu-01 and 3 more: gpus has no device of its class here
+	//
+	// The scheduler's own message
+	//   pod train-0: 0/12 nodes are available: 12 cannot allocate all claims. still
+	//     not schedulable, preemption: 0/12 nodes are available: 12 Preemption is not
+	//     helpful for scheduling.
+	//
+	// Decided as kube-scheduler 1.37 does (incubating allocator; defaults of
+	// Kubernetes 1.37).
+}
