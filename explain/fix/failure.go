@@ -31,29 +31,58 @@ const (
 // failureOf describes what makes the scheduler give up. It returns nil unless that is a term of a selector that fails
 // for a device.
 func failureOf(ctx context.Context, q *whatif.Question, abort *allocator.AbortError) *explain.Failure {
-	at, ok := q.RequestNamed(abort.Claim, abort.Request)
-	device := deviceOf(q, abort.Device)
-	if !ok || device == nil || abort.Selector < 0 {
+	failed, ok := failedSelectorOf(q, abort)
+	if !ok {
 		return nil
 	}
-	selectors := q.SelectorsOf(at, abort.Class)
-	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
-		return nil
-	}
-	for _, term := range q.Cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
+	for _, term := range q.Cluster.Selectors().Terms(ctx, failed.expression, abort.Device.Driver, failed.device) {
 		if term.Err == nil {
 			continue
 		}
-		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(q, abort, at, term.Expression)}
+		f := &explain.Failure{Device: abort.Device, Hangs: abort.Hangs(), Requirement: failedTerm(q, abort, failed.at, term.Expression)}
 		for _, r := range term.Reads {
 			if r.Value == "" {
 				f.Lacks = append(f.Lacks, r.Expression)
 			}
 		}
 		if len(f.Lacks) > 0 {
-			describeFailure(f, device)
+			describeFailure(f, failed.device)
 		}
 		return f
+	}
+	return nil
+}
+
+// failedSelector is a selector that fails for a device.
+type failedSelector struct {
+	at         whatif.RequestRef // the request that has it, or that names the class that has it
+	device     *resourcev1.Device
+	expression string
+}
+
+// failedSelectorOf returns the selector that makes the scheduler abort. The result is false if it is none, or if the
+// device is not published.
+func failedSelectorOf(q *whatif.Question, abort *allocator.AbortError) (failedSelector, bool) {
+	at, ok := q.RequestNamed(abort.Claim, abort.Request)
+	device := deviceOf(q, abort.Device)
+	if !ok || device == nil || abort.Selector < 0 {
+		return failedSelector{}, false
+	}
+	selectors := q.SelectorsOf(at, abort.Class)
+	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
+		return failedSelector{}, false
+	}
+	return failedSelector{at, device, selectors[abort.Selector].CEL.Expression}, true
+}
+
+// deviceOf returns a device as it is published, or nil if it is not.
+func deviceOf(q *whatif.Question, id inspect.DeviceID) *resourcev1.Device {
+	for _, slice := range q.Cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
+		for i := range slice.Spec.Devices {
+			if slice.Spec.Devices[i].Name == id.Device {
+				return &slice.Spec.Devices[i]
+			}
+		}
 	}
 	return nil
 }

@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // The scheduler gives up with an error if a selector cannot be evaluated for a device, most often since it reads a field
@@ -104,43 +102,43 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (
 // collect adds the terms that fail for the device of an abort, and the fields that it lacks. It reports whether there
 // is anything new that the method can repair.
 func (r *selectorRepair) collect(ctx context.Context, abort *allocator.AbortError) bool {
-	at, ok := r.Q.RequestNamed(abort.Claim, abort.Request)
-	device := deviceOf(r.Q, abort.Device)
-	if !ok || device == nil || abort.Selector < 0 {
+	failed, ok := failedSelectorOf(r.Q, abort)
+	if !ok {
 		return false
 	}
-	selectors := r.Q.SelectorsOf(at, abort.Class)
-	if abort.Selector >= len(selectors) || selectors[abort.Selector].CEL == nil {
-		return false
-	}
-	found := false
-	for i, term := range r.Q.Cluster.Selectors().Terms(ctx, selectors[abort.Selector].CEL.Expression, abort.Device.Driver, device) {
+	anything := false
+	for i, term := range r.Q.Cluster.Selectors().Terms(ctx, failed.expression, abort.Device.Driver, failed.device) {
 		if term.Err == nil {
 			continue
 		}
-		key := r.known(failingTerm{at: at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
-		fields, known := r.lacks[key]
-		if !known {
-			r.failed = append(r.failed, key)
-			found = true
-		}
-		for _, read := range term.Reads {
-			if read.Value == "" && !slices.Contains(fields, read.Expression) {
-				fields = append(fields, read.Expression)
-				found = true
-			}
-		}
-		if len(fields) == 0 && r.method != drop {
+		key := r.known(failingTerm{at: failed.at, class: abort.Class, selector: abort.Selector, term: i, text: term.Expression})
+		anything = r.add(key, term.Reads) || anything
+		if len(r.lacks[key]) == 0 && r.method != drop {
 			return false // it fails for another reason than a field that is not there
 		}
-		r.lacks[key] = fields
 		if r.method == respell {
-			if r.respelled[key], ok = respellingOf(r.Q, key.text, fields, abort.Device, device); !ok {
+			if r.respelled[key], ok = respellingOf(r.Q, key.text, r.lacks[key], abort.Device, failed.device); !ok {
 				return false
 			}
 		}
 	}
-	return found
+	return anything
+}
+
+// add adds a term that fails, and the fields that it reads and the device lacks. It reports whether any of that is new.
+func (r *selectorRepair) add(key failingTerm, reads []selector.Read) bool {
+	fields, known := r.lacks[key]
+	if !known {
+		r.failed = append(r.failed, key)
+	}
+	before := len(fields)
+	for _, read := range reads {
+		if read.Value == "" && !slices.Contains(fields, read.Expression) {
+			fields = append(fields, read.Expression)
+		}
+	}
+	r.lacks[key] = fields
+	return !known || len(fields) > before
 }
 
 // known returns the term as it was found first. A term of a class is the same whichever request it fails for.
@@ -151,18 +149,6 @@ func (r *selectorRepair) known(f failingTerm) failingTerm {
 		}
 	}
 	return f
-}
-
-// deviceOf returns a device as it is published, or nil if it is not.
-func deviceOf(q *whatif.Question, id inspect.DeviceID) *resourcev1.Device {
-	for _, slice := range q.Cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
-		for i := range slice.Spec.Devices {
-			if slice.Spec.Devices[i].Name == id.Device {
-				return &slice.Spec.Devices[i]
-			}
-		}
-	}
-	return nil
 }
 
 // replacement is what takes the place of a term. It is "" if the term is dropped.

@@ -34,8 +34,8 @@ func allocatedOn(name, node string, reservedBy ...string) *resourcev1.ResourceCl
 	return claim
 }
 
-// TestReleaseAllocatedClaims asks for pods with a device on a node that has too few for the rest of the pod. kube-scheduler
-// clears an allocation that nothing but the pod reserves, and tries again.
+// TestReleaseAllocatedClaims asks for pods with a device on a node that has too few for the rest of the pod.
+// kube-scheduler clears an allocation that nothing but the pod reserves, and tries again.
 func TestReleaseAllocatedClaims(t *testing.T) {
 	const itself = ", as kube-scheduler does itself when no node fits, before it tries again"
 	for _, tt := range []struct {
