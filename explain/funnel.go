@@ -54,27 +54,37 @@ type Loss struct {
 	Claims []Holder
 }
 
-// Value is something that a check found, with the number of devices in the group for which it did.
+// Value is something that a check found, with the number of devices in the group for which it did. Key distinguishes
+// values and orders them, however they are worded.
 type Value struct {
+	Key   string
 	Text  string
 	Count int
 }
 
 // Message is the text with the values that were found instead.
 func (l *Loss) Message() string {
-	var values []string
-	for _, v := range l.Values {
-		if v.Text == "" {
-			continue
-		}
-		if len(l.Values) > 1 && l.Count == l.Total {
-			values = append(values, fmt.Sprintf("%s (%d)", v.Text, v.Count))
-			continue
-		}
-		values = append(values, v.Text)
-	}
-	if len(values) == 0 {
+	values := l.values(func(v Value) string { return v.Text })
+	if values == "" {
 		return l.Text
 	}
-	return l.Text + ": " + words.Shorten(values, 3)
+	return l.Text + ": " + values
+}
+
+// Found distinguishes the values that the message gives.
+func (l *Loss) Found() string { return l.values(func(v Value) string { return v.Key }) }
+
+// values lists what there is of each value, shortened.
+func (l *Loss) values(of func(Value) string) string {
+	var values []string
+	for _, v := range l.Values {
+		switch {
+		case v.Key == "":
+		case len(l.Values) > 1 && l.Count == l.Total:
+			values = append(values, fmt.Sprintf("%s (%d)", of(v), v.Count))
+		default:
+			values = append(values, of(v))
+		}
+	}
+	return words.Shorten(values, 3)
 }

@@ -24,6 +24,8 @@ type Reason struct {
 	// Key distinguishes reasons with the same code, however they are worded. Nodes with the same reasons are
 	// grouped by it. It does not depend on the devices that the reason is about.
 	Key string
+	// Found distinguishes the numbers and the values that the messages of reasons with the same Key give.
+	Found string
 	// Request is "request" or "request/subrequest" of Claim. Both are empty if no request is to blame.
 	Request string
 	Claim   inspect.ClaimRef
@@ -43,6 +45,15 @@ type Reason struct {
 	// Told says that the message of the explanation tells all that this message tells.
 	Told bool
 }
+
+// Finding is what a reason says, whatever the words: reasons with the same Finding say the same.
+type Finding struct {
+	Code       allocator.Code
+	Key, Found string
+}
+
+// Finding returns what the reason says.
+func (r *Reason) Finding() Finding { return Finding{r.Code, r.Key, r.Found} }
 
 // Holder is a claim that stands in the way because it holds devices, with the pods that use it.
 type Holder struct {

@@ -89,7 +89,7 @@ func AbortReason(e *allocator.AbortError) explain.Reason {
 		Key: words.Key(e.Claim, e.Request, e.Class, e.Selector, withoutDevice(e.Err.Error(), e.Device)),
 	}
 	if e.Device != (inspect.DeviceID{}) {
-		r.Devices, r.Total = []inspect.DeviceID{e.Device}, 1
+		r.Found, r.Devices, r.Total = words.Key(e.Device), []inspect.DeviceID{e.Device}, 1
 	}
 	return r
 }
@@ -138,21 +138,21 @@ func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Rea
 	base := explain.Reason{Request: f.Request, Claim: f.Claim, Path: path, Key: f.Request}
 	last := f.Steps[len(f.Steps)-1]
 	if f.Steps[0].Most == 0 {
-		base.Code, base.Message = allocator.NoDevices, "no device reaches the node"
+		base.Code, base.Found, base.Message = allocator.NoDevices, "pools", "no device reaches the node"
 		if d.noPools {
-			base.Message = "no resource pool reaches the node"
+			base.Found, base.Message = "nothing", "no resource pool reaches the node"
 		}
 		return []explain.Reason{base}
 	}
 	var out []explain.Reason
 	switch {
 	case f.All && f.Needed > 0:
-		base.Code = allocator.AllDevicesRequired
+		base.Code, base.Found = allocator.AllDevicesRequired, words.Key(f.Needed, last.Left, last.Most)
 		base.Message = fmt.Sprintf("all %s that match are required, %s can be had", words.Count(f.Needed, "device"), words.Span(last.Left, last.Most))
 		base.Path += ".allocationMode"
 		out = append(out, base)
 	case !f.All && last.Most > 0:
-		base.Code = allocator.NotEnoughDevices
+		base.Code, base.Found = allocator.NotEnoughDevices, words.Key(f.Needed, last.Left, last.Most)
 		base.Message = fmt.Sprintf("%s needed, %s can be had", words.Count(f.Needed, "device"), words.Span(last.Left, last.Most))
 		base.Path += ".count"
 		out = append(out, base)
@@ -176,7 +176,7 @@ func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Rea
 // lossReason makes a reason of a loss.
 func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reason {
 	return explain.Reason{
-		Code: loss.Code, Key: words.Key(f.Request, loss.Key), Request: f.Request, Claim: f.Claim, Path: path,
+		Code: loss.Code, Key: words.Key(f.Request, loss.Key), Found: loss.Found(), Request: f.Request, Claim: f.Claim, Path: path,
 		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, Message: loss.Message(),
 	}
 }

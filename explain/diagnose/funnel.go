@@ -90,7 +90,7 @@ func absorb(into, from *explain.Loss) {
 	into.Devices = append(into.Devices, from.Devices...)
 	into.Total += from.Total
 	for _, v := range from.Values {
-		at := slices.IndexFunc(into.Values, func(have explain.Value) bool { return have.Text == v.Text })
+		at := slices.IndexFunc(into.Values, func(have explain.Value) bool { return have.Key == v.Key })
 		if at < 0 {
 			into.Values = append(into.Values, v)
 			continue
@@ -106,7 +106,7 @@ func sortLosses(f *explain.Funnel) {
 		for j := range lost {
 			lost[j].Devices = unique(lost[j].Devices) // devices of common pools are seen from several nodes
 			slices.SortStableFunc(lost[j].Values, func(a, b explain.Value) int {
-				return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+				return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Key, b.Key))
 			})
 		}
 		slices.SortStableFunc(lost, func(a, b explain.Loss) int {
@@ -198,17 +198,17 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		if rejection.Available == nil {
 			return explain.Loss{Key: "no " + string(rejection.Capacity), Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
 		}
-		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value("%s left", rejection.Available)}
+		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available)}
 	case allocator.CapacityPolicyViolated:
 		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
 	case allocator.CountersExhausted:
 		return explain.Loss{
 			Key:    words.Key(rejection.Needed, rejection.Counter),
 			Text:   fmt.Sprintf("%s of counter %s needed", rejection.Needed, rejection.Counter),
-			Values: value("%s left in %s", rejection.Available, rejection.CounterSet),
+			Values: value(words.Key(rejection.Available, rejection.CounterSet), "%s left in %s", rejection.Available, rejection.CounterSet),
 		}
 	case allocator.CompatibilityGroupConflict:
-		return explain.Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value("%s", rejection.CounterSet)}
+		return explain.Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value(rejection.CounterSet, "%s", rejection.CounterSet)}
 	case allocator.AttributeMissing:
 		name := d.constraintAttribute(r.Claim, rejection.Constraint)
 		return explain.Loss{Key: words.Key(name, rejection.Constraint), Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", name, rejection.Constraint)}
@@ -221,8 +221,8 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 }
 
 // value is the one value that a device was refused for.
-func value(format string, args ...any) []explain.Value {
-	return []explain.Value{{Text: fmt.Sprintf(format, args...), Count: 1}}
+func value(key, format string, args ...any) []explain.Value {
+	return []explain.Value{{Key: key, Text: fmt.Sprintf(format, args...), Count: 1}}
 }
 
 // describeError describes a check that failed with an error.
@@ -248,16 +248,17 @@ func (d *diagnosis) describeSelector(ctx context.Context, class string, selector
 		if term.Err != nil || term.Match {
 			continue
 		}
-		var values []string
+		var values, keys []string
 		for _, read := range term.Reads {
 			if read.Value == "" {
-				values = append(values, read.Expression+" is not set")
+				values, keys = append(values, read.Expression+" is not set"), append(keys, read.Expression)
 				continue
 			}
-			values = append(values, words.LastName(read.Expression)+" is "+read.Value)
+			name := words.LastName(read.Expression)
+			values, keys = append(values, name+" is "+read.Value), append(keys, name+" "+read.Value)
 		}
 		return explain.Loss{
-			Key: words.Key(class, term.Expression), Text: who + " wants " + term.Expression, Values: value("%s", strings.Join(values, ", ")),
+			Key: words.Key(class, term.Expression), Text: who + " wants " + term.Expression, Values: value(strings.Join(keys, ", "), "%s", strings.Join(values, ", ")),
 			OtherDriver: rejection.Code == allocator.ClassSelectorRejected && len(term.Reads) == 1 && term.Reads[0].Expression == "device.driver",
 		}
 	}

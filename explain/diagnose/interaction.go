@@ -26,6 +26,9 @@ import (
 // Example: gpus needs 5 with the same numa, and the node has 4 on each of two. Alone it does not fit, but with a
 // count of 4 it does. So "5 needed, at most 4 can be had together", on account of constraint #0.
 
+// maxValues is the number of values that a reason names.
+const maxValues = 4
+
 // interaction is a reason with numbers that may differ between the nodes of a group.
 type interaction struct {
 	explain.Reason
@@ -62,18 +65,20 @@ func (i *interaction) reason() explain.Reason {
 	if i.needed > 0 {
 		r.Message = fmt.Sprintf("%s needed, at most %s can be had together", words.Count(i.needed, "device"), words.Span(i.low, i.high))
 	}
-	var parts []string
+	var parts, found []string
 	for _, v := range slices.SortedFunc(maps.Keys(i.values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(i.values[b], i.values[a]), cmp.Compare(a, b))
 	}) {
-		parts = append(parts, fmt.Sprintf("%d with %s", i.values[v], v))
+		parts, found = append(parts, fmt.Sprintf("%d with %s", i.values[v], v)), append(found, words.Key(i.values[v], v))
 	}
+	upTo := i.nodes > 1 && i.low != i.high
+	r.Found = words.Key(r.Found, i.needed, i.low, i.high, upTo, words.Shorten(found, maxValues))
 	if len(parts) > 0 {
 		r.Message += "; there are "
-		if i.nodes > 1 && i.low != i.high {
+		if upTo {
 			r.Message += "up to "
 		}
-		r.Message += words.Shorten(parts, 4)
+		r.Message += words.Shorten(parts, maxValues)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -58,6 +59,7 @@ func namePartners(ctx context.Context, diagnoses []*diagnosis) error {
 	}
 	for _, d := range diagnoses {
 		if same != (cause{}) {
+			d.interactions[0].Found = words.Key(same)
 			d.interactions[0].Message = "fits by itself, but not together with " + same.text(d.misfit.claim > 0)
 		}
 	}

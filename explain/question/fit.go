@@ -172,7 +172,7 @@ func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocatio
 	}
 	limit := groups[0].Reasons[0]
 	if onlyOtherDrivers(groups[0].Funnels, limit.Request) {
-		limit.Message = "no device of its class here"
+		limit.Key, limit.Found, limit.Message = "no device of its class", "", "no device of its class here"
 	}
 	limit.Claims = slices.DeleteFunc(limit.Claims, func(h explain.Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
 	return limit, nil

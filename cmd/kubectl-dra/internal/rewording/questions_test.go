@@ -1,0 +1,206 @@
+package rewording
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/copies"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+// testdata is seen from this package.
+const testdata = "../../../../testdata"
+
+// answers are the outlines of all answers, by question.
+type answers map[string]outline
+
+// asker asks all questions about one snapshot.
+type asker struct {
+	name    string
+	cluster *allocator.Cluster
+	out     answers
+	fit     bool
+}
+
+// ask answers all questions; of a sample every fifth cluster is asked.
+func ask(sample bool) (answers, error) {
+	out := answers{}
+	objects, err := demo.Objects()
+	if err != nil {
+		return nil, err
+	}
+	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
+	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out, true}).all()
+	screens(s, out)
+	files, err := filepath.Glob(filepath.Join(testdata, "scenarios", "*.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	for i, file := range files {
+		if sample && i%5 > 0 {
+			continue
+		}
+		s, err := scenario.Load(file)
+		if err != nil {
+			return nil, err
+		}
+		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out, i%4 == 0}).all()
+	}
+	folders, err := filepath.Glob(filepath.Join(testdata, "drivers", "*"))
+	if err != nil {
+		return nil, err
+	}
+	for i, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() || sample && i%5 > 0 {
+			continue
+		}
+		read, err := manifest.Read(context.Background(), []string{folder}, manifest.Options{})
+		if err != nil {
+			return nil, err
+		}
+		used := map[inspect.Gate]bool{}
+		for _, gate := range inspect.FeaturesUsedBy(read.Objects) {
+			used[gate] = true
+		}
+		s := inspect.New(read.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
+		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out, false}).all()
+	}
+	return out, nil
+}
+
+func (a *asker) all() {
+	ctx, s := context.Background(), a.cluster.Snapshot()
+	for _, claim := range s.Objects().Claims {
+		ref := inspect.RefOf(claim)
+		e, err := question.Claim(ctx, a.cluster, ref, question.Options{})
+		a.explanation("claim "+ref.String(), e, err)
+		a.brief(claim, e)
+		if a.fit {
+			f, err := question.FitClaim(ctx, a.cluster, claim, question.Options{})
+			a.copies("copies of "+ref.String(), f, err)
+		}
+	}
+	for _, template := range s.Objects().Templates {
+		e, err := question.TemplateObject(ctx, a.cluster, template, question.Options{})
+		a.explanation("template "+template.Namespace+"/"+template.Name, e, err)
+	}
+	for _, pod := range s.Objects().Pods {
+		e, err := question.PodObject(ctx, a.cluster, pod, question.Options{})
+		a.explanation("pod "+pod.Namespace+"/"+pod.Name, e, err)
+	}
+}
+
+func (a *asker) put(what string, o outline) { a.out[a.name+": "+what] = o }
+
+// brief keeps whether there is anything to say in one line.
+func (a *asker) brief(claim *resourcev1.ResourceClaim, e *explain.Explanation) {
+	s := a.cluster.Snapshot()
+	alone, asked := question.Brief(s, claim, nil), question.Brief(s, claim, e)
+	a.put("in brief "+inspect.RefOf(claim).String(), outline{
+		Lines: []string{fmt.Sprint(alone != "", asked != "", strings.Contains(alone+asked, "\n"))},
+	})
+}
+
+// explanation keeps an answer as it is, as it goes over the wire and as it is laid out.
+func (a *asker) explanation(what string, e *explain.Explanation, err error) {
+	if err != nil {
+		a.put(what, outline{Lines: []string{"error"}})
+		return
+	}
+	a.put(what, outlineOf(e))
+	a.put(what+", wire", outlineOf(output.NewExplanation(e)))
+	for _, verbose := range []bool{false, true} {
+		a.put(fmt.Sprintf("%s, text, verbose %t", what, verbose), layout(text.Lines(e, text.Options{Width: 1 << 20, Verbose: verbose})))
+	}
+}
+
+// layout is the form of a page: for every line how far it is indented and the roles of its parts, with the text of
+// headings and names.
+func layout(lines []styled.Line) outline {
+	var o outline
+	for i, line := range lines {
+		shape := fmt.Sprint(i)
+		for at, span := range line {
+			shape += fmt.Sprintf(" %v", span.Role)
+			switch {
+			case at == 0:
+				shape += fmt.Sprintf(" indent %d", len(span.Text)-len(strings.TrimLeft(span.Text, " ")))
+			case span.Role == styled.Name:
+				shape += " " + span.Text
+			}
+			if span.Role == styled.Strong && i > 0 {
+				shape += " " + span.Text
+			}
+		}
+		o.Lines = append(o.Lines, shape)
+	}
+	return o
+}
+
+// copies keeps a count of copies as it is, as it goes over the wire and as a table.
+func (a *asker) copies(what string, f *explain.Fit, err error) {
+	if err != nil {
+		a.put(what, outline{Lines: []string{"error"}})
+		return
+	}
+	a.put(what, outlineOf(f))
+	a.put(what+", wire", outlineOf(output.Fits([]*explain.Fit{f})))
+	var b bytes.Buffer
+	if err := output.PrintFit(&b, f, output.FitOptions{}); err != nil {
+		panic(err)
+	}
+	var o outline
+	for line := range strings.Lines(b.String()) {
+		first, _, _ := strings.Cut(line, "  ")
+		if strings.HasPrefix(line, "Note") || strings.HasPrefix(line, "!") {
+			first = line[:1]
+		}
+		o.Lines = append(o.Lines, fmt.Sprintf("%s, one of several %t", first, strings.Contains(line, "e.g. ")))
+	}
+	a.put(what+", table", o)
+}
+
+// screens keeps the pages of the terminal UI that show reasons.
+func screens(s *inspect.Snapshot, out answers) {
+	w := screen.NewWorld(context.Background(), 1, s)
+	w.Theme, w.Now = theme.None(), demo.Now()
+	list := claims.New()
+	screentest.Settle(w, list, screen.Changed{})
+	out["the screen of claims"] = starts(list.Plain(w, 1<<12))
+	for _, claim := range s.Objects().Claims {
+		ref := screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name}
+		page := copies.New(ref)
+		screentest.Settle(w, page, screen.Changed{})
+		out["the screen of copies of "+ref.String()] = starts(page.Plain(w, 1<<12))
+	}
+}
+
+// starts keeps the first column of a text and the number of its lines.
+func starts(plain string) outline {
+	var o outline
+	for line := range strings.Lines(plain) {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		first, _, _ := strings.Cut(line[indent:], "  ")
+		o.Lines = append(o.Lines, fmt.Sprint(indent, first))
+	}
+	return o
+}
