@@ -54,17 +54,18 @@ func lines(f *explain.Fit, o reading.Layout) []styled.Line {
 	if len(f.Nodes) > 0 {
 		most = max(1, f.Nodes[0].Copies)
 	}
-	var order []string
-	none := map[string][]explain.NodeFit{}
+	var order []explain.Finding
+	none := map[explain.Finding][]explain.NodeFit{}
 	for _, n := range f.Nodes {
 		if n.Copies > 0 || n.AtLeast || o.Verbose {
 			lines = append(lines, nodeLine(n, wide, most, o.Width))
 			continue
 		}
-		if none[n.Limit.Message] == nil {
-			order = append(order, n.Limit.Message)
+		limit := n.Limit.Finding()
+		if none[limit] == nil {
+			order = append(order, limit)
 		}
-		none[n.Limit.Message] = append(none[n.Limit.Message], n)
+		none[limit] = append(none[limit], n)
 	}
 	if len(order) > 0 {
 		if lines[len(lines)-1] != nil {
@@ -80,19 +81,20 @@ func lines(f *explain.Fit, o reading.Layout) []styled.Line {
 }
 
 // refusals are the nodes on which none fits, by what is in the way.
-func refusals(order []string, none map[string][]explain.NodeFit, width int) []styled.Line {
+func refusals(order []explain.Finding, none map[explain.Finding][]explain.NodeFit, width int) []styled.Line {
 	var lines []styled.Line
 	wide := 0
 	who := make([]string, len(order))
-	for i, message := range order {
-		nodes := none[message]
+	for i, limit := range order {
+		nodes := none[limit]
 		who[i] = inspect.Sanitize(string(nodes[0].Node))
 		if len(nodes) > 1 {
 			who[i] = fmt.Sprintf("%s and %d more", who[i], len(nodes)-1)
 		}
 		wide = min(max(wide, styled.Width(who[i])), width/3)
 	}
-	for i, message := range order {
+	for i, limit := range order {
+		message := none[limit][0].Limit.Message
 		label := styled.Span{Text: "  " + styled.Pad(who[i], wide) + "  ", Role: styled.Name}
 		for _, text := range styled.WrapText(inspect.Sanitize(message), max(10, width-wide-4)) {
 			lines = append(lines, styled.Line{label, {Text: text}})
