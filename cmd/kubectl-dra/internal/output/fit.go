@@ -135,8 +135,9 @@ func limitOf(n explain.NodeFit) explain.Reason {
 	switch {
 	case limit.Code != allocator.DeviceInUse || n.Copies == 0:
 	case len(limit.Claims) == 0:
-		limit.Message = "held by the copies counted"
+		limit.Key, limit.Found, limit.Message = "copies", "", "held by the copies counted"
 	default:
+		limit.Found += ", or copies"
 		limit.Message += ", or by the copies counted"
 	}
 	return limit
@@ -168,10 +169,13 @@ func fitGroups(nodes []explain.NodeFit) [][]string {
 	var rows [][]string
 	for _, key := range order {
 		group := groups[key]
-		name, limit := string(group[0].Node), limitText(group[0])
+		name, first, limit := string(group[0].Node), limitOf(group[0]), limitText(group[0])
 		if n := len(group); n > 1 {
 			name = fmt.Sprintf("%s and %d more", name, n-1)
-			if slices.ContainsFunc(group, func(n explain.NodeFit) bool { return limitText(n) != limit }) {
+			if slices.ContainsFunc(group, func(n explain.NodeFit) bool {
+				other := limitOf(n)
+				return other.Finding() != first.Finding()
+			}) {
 				limit = "e.g. " + limit
 			}
 		}

@@ -403,7 +403,7 @@ func testFit(nodes int) *explain.Fit {
 		}
 		if n.Copies <= 0 {
 			n.Copies = 0
-			n.Limit = explain.Reason{Code: allocator.NoDevices, Message: fmt.Sprintf("no devices on n%02d\x1b[2J", i)}
+			n.Limit = explain.Reason{Code: allocator.NoDevices, Found: fmt.Sprint(i), Message: fmt.Sprintf("no devices on n%02d\x1b[2J", i)}
 		}
 		f.Nodes = append(f.Nodes, n)
 		f.Total += n.Copies
