@@ -165,10 +165,10 @@ func (p *page) summary(heading string) {
 		return
 	}
 	var names [][]inspect.NodeName
-	var texts []string
+	var texts []brief
 	for i := range groups {
 		text := shortFunnel(p.e, &groups[i])
-		at := slices.Index(texts, text)
+		at := slices.IndexFunc(texts, func(other brief) bool { return other.key == text.key })
 		if at < 0 {
 			at = len(texts)
 			texts, names = append(texts, text), append(names, nil)
@@ -188,7 +188,7 @@ func (p *page) summary(heading string) {
 		}
 		slices.Sort(names[i])
 		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))
-		p.add(first, strings.Repeat(" ", len(first)+2), span(styled.Dim, p.fewNames(names[i])+": "), span(styled.Plain, text))
+		p.add(first, strings.Repeat(" ", len(first)+2), span(styled.Dim, p.fewNames(names[i])+": "), span(styled.Plain, text.text))
 	}
 }
 
@@ -201,8 +201,22 @@ func (p *page) fewNames(names []inspect.NodeName) string {
 	return p.nodeNames(names)
 }
 
+// brief is what a line says of a group of nodes.
+type brief struct {
+	key  briefKey
+	text string
+}
+
+// briefKey tells lines apart, whatever the words of the reasons in them.
+type briefKey struct {
+	request, funnel string
+	reason          explain.Finding
+	asSaid          bool // that the selector fails
+}
+
 // shortFunnel is the funnel of the request that is starved, in one line; else the first reason.
-func shortFunnel(e *explain.Explanation, g *explain.Group) string {
+func shortFunnel(e *explain.Explanation, g *explain.Group) brief {
+	pool := poolInTheWay(e, g)
 	for i := range g.Funnels {
 		f := &g.Funnels[i]
 		reasons := reasonsOf(g, f)
@@ -210,30 +224,36 @@ func shortFunnel(e *explain.Explanation, g *explain.Group) string {
 			continue
 		}
 		if last := f.Steps[len(f.Steps)-1]; last.Name != "together" && last.Left >= f.Needed && f.Needed > 0 {
-			return f.Request + " " + reasons[0].Message // enough devices, but not together with others
+			return brief{briefKey{request: f.Request, reason: reasons[0].Finding()}, f.Request + " " + reasons[0].Message} // enough devices, but not together with others
 		}
-		return f.Request + " " + funnelLine(f) + poolNote(e, g)
+		line := brief{briefKey{request: f.Request, funnel: funnelLine(f)}, f.Request + " " + funnelLine(f)}
+		if pool != nil {
+			line.key.reason, line.text = pool.Finding(), line.text+"; "+pool.Message
+		}
+		return line
 	}
-	if note := poolNote(e, g); note != "" {
-		return strings.TrimPrefix(note, "; ")
+	if pool != nil {
+		return brief{briefKey{reason: pool.Finding()}, pool.Message}
 	}
 	if len(g.Reasons) == 0 {
-		return ""
+		return brief{}
 	}
-	r := g.Reasons[0]
+	r := &g.Reasons[0]
 	if e.Failure != nil && r.Told {
-		return "the selector fails, as said above"
+		return brief{briefKey{asSaid: true}, "the selector fails, as said above"}
 	}
+	line := brief{briefKey{reason: r.Finding()}, r.Message}
 	if r.Request != "" && !r.NamesRequest {
-		return r.Request + ": " + r.Message
+		line.key.request, line.text = r.Request, r.Request+": "+r.Message
 	}
-	return r.Message
+	return line
 }
 
-// poolNote names the pools that offer nothing, where that matters: if no device reaches the nodes, or if
-// the pool is part of the conflict.
-func poolNote(e *explain.Explanation, g *explain.Group) string {
-	for _, r := range g.Reasons {
+// poolInTheWay is a pool that offers nothing, where that matters: if no device reaches the nodes, or if the pool is
+// part of the conflict. It is nil if there is none.
+func poolInTheWay(e *explain.Explanation, g *explain.Group) *explain.Reason {
+	for i := range g.Reasons {
+		r := &g.Reasons[i]
 		if r.Code != allocator.PoolIncomplete && r.Code != allocator.PoolInvalid {
 			continue
 		}
@@ -242,10 +262,10 @@ func poolNote(e *explain.Explanation, g *explain.Group) string {
 			return q.Kind == explain.PoolRequired && q.Pool == r.Pool
 		})
 		if alone || blamed {
-			return "; " + r.Message
+			return r
 		}
 	}
-	return ""
+	return nil
 }
 
 func funnelLine(f *explain.Funnel) string {

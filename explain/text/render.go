@@ -128,7 +128,7 @@ func (p *page) allocation() {
 // search warns of a search that the scheduler may not end in time.
 func (p *page) search() {
 	s := p.e.Search
-	if s == nil || s.Message == "" {
+	if s == nil || s.Risk == explain.NoTimeout {
 		return
 	}
 	p.blank()
@@ -174,8 +174,10 @@ func (p *page) notes(heading string, notes []explain.Note) {
 }
 
 func (p *page) footer() {
-	for _, text := range p.e.Partial {
-		p.blankOnce(text == p.e.Partial[0])
+	for i, text := range p.e.Partial {
+		if i == 0 {
+			p.blank()
+		}
 		p.add("! ", "  ", span(styled.Warn, text))
 	}
 	p.blank()
@@ -195,11 +197,5 @@ func (p *page) footer() {
 	}
 	for len(p.lines) > 0 && len(p.lines[len(p.lines)-1]) == 0 {
 		p.lines = p.lines[:len(p.lines)-1]
-	}
-}
-
-func (p *page) blankOnce(first bool) {
-	if first {
-		p.blank()
 	}
 }
