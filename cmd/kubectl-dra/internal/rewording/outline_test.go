@@ -55,7 +55,7 @@ func (o *outline) add(path string, v reflect.Value) {
 
 func (o *outline) field(path, name string, v reflect.Value) {
 	switch {
-	case name == "Key":
+	case name == "Key", name == "Found":
 		key := v.String()
 		if _, ok := o.keys[key]; !ok {
 			o.keys[key] = len(o.keys)
@@ -66,16 +66,17 @@ func (o *outline) field(path, name string, v reflect.Value) {
 	case v.Kind() == reflect.Slice:
 		o.line(path+" length", v.Len())
 		for i := range v.Len() {
-			o.prose(v.Index(i).String())
+			o.prose(path, v.Index(i).String())
 		}
 	default:
 		o.line(path+" said", v.String() != "")
-		o.prose(v.String())
+		o.prose(path, v.String())
 	}
 }
 
-func (o *outline) prose(text string) {
-	if text != "" {
+// prose keeps a text, unless it is the scheduler's own message.
+func (o *outline) prose(path, text string) {
+	if text != "" && !strings.HasPrefix(path, ".Scheduler[") {
 		o.Prose = append(o.Prose, text)
 	}
 }

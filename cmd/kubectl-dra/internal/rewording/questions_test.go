@@ -38,7 +38,6 @@ type asker struct {
 	name    string
 	cluster *allocator.Cluster
 	out     answers
-	fit     bool
 }
 
 // ask answers all questions; of a sample every fifth cluster is asked.
@@ -49,7 +48,7 @@ func ask(sample bool) (answers, error) {
 		return nil, err
 	}
 	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
-	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out, true}).all()
+	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out}).all()
 	screens(s, out)
 	files, err := filepath.Glob(filepath.Join(testdata, "scenarios", "*.txtar"))
 	if err != nil {
@@ -63,7 +62,7 @@ func ask(sample bool) (answers, error) {
 		if err != nil {
 			return nil, err
 		}
-		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out, i%4 == 0}).all()
+		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out}).all()
 	}
 	folders, err := filepath.Glob(filepath.Join(testdata, "drivers", "*"))
 	if err != nil {
@@ -82,7 +81,7 @@ func ask(sample bool) (answers, error) {
 			used[gate] = true
 		}
 		s := inspect.New(read.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
-		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out, false}).all()
+		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out}).all()
 	}
 	return out, nil
 }
@@ -94,10 +93,8 @@ func (a *asker) all() {
 		e, err := question.Claim(ctx, a.cluster, ref, question.Options{})
 		a.explanation("claim "+ref.String(), e, err)
 		a.brief(claim, e)
-		if a.fit {
-			f, err := question.FitClaim(ctx, a.cluster, claim, question.Options{})
-			a.copies("copies of "+ref.String(), f, err)
-		}
+		f, err := question.FitClaim(ctx, a.cluster, claim, question.Options{})
+		a.copies("copies of "+ref.String(), f, err)
 	}
 	for _, template := range s.Objects().Templates {
 		e, err := question.TemplateObject(ctx, a.cluster, template, question.Options{})
@@ -194,9 +191,12 @@ func screens(s *inspect.Snapshot, out answers) {
 	}
 }
 
-// starts keeps the first column of a text and the number of its lines.
+// starts keeps the first column of a text and the number of its lines; of an error nothing.
 func starts(plain string) outline {
 	var o outline
+	if strings.Count(strings.TrimSpace(plain), "\n") == 0 {
+		return outline{Lines: []string{"one line"}}
+	}
 	for line := range strings.Lines(plain) {
 		indent := len(line) - len(strings.TrimLeft(line, " "))
 		first, _, _ := strings.Cut(line[indent:], "  ")

@@ -41,13 +41,14 @@ func TestRewording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, wording := range []string{"marked", "turned", "same", "unique"} {
+	for wording, mostLeft := range map[string]int{"marked": 0, "turned": 0, "same": 5, "unique": 5} {
 		t.Run(wording, func(t *testing.T) {
 			reworded := run(t, binary, wording)
-			if len(original) < 100 || len(reworded) != len(original) {
+			if len(original) < 1000 || len(reworded) != len(original) {
 				t.Fatalf("%d answers, reworded %d", len(original), len(reworded))
 			}
-			compare(t, original, reworded)
+			sameOutlines(t, original, reworded)
+			otherWords(t, original, reworded, mostLeft)
 		})
 	}
 }
@@ -55,28 +56,47 @@ func TestRewording(t *testing.T) {
 // maxShown is the number of differences that are shown.
 const maxShown = 8
 
-func compare(t *testing.T, original, reworded answers) {
+func sameOutlines(t *testing.T, original, reworded answers) {
 	t.Helper()
-	differ, said, unchanged := 0, 0, map[string]int{}
+	differ := 0
 	for _, asked := range slices.Sorted(maps.Keys(original)) {
-		before, after := original[asked], reworded[asked]
-		if !slices.Equal(before.Lines, after.Lines) {
-			if differ++; differ <= maxShown {
-				t.Errorf("%s:\n%s", asked, firstDifferences(before.Lines, after.Lines))
-			}
+		before, after := original[asked].Lines, reworded[asked].Lines
+		if slices.Equal(before, after) {
 			continue
 		}
-		for i, text := range before.Prose {
-			said++
-			if text == after.Prose[i] {
-				unchanged[text]++
-			}
+		if differ++; differ <= maxShown {
+			t.Errorf("%s:\n%s", asked, firstDifferences(before, after))
 		}
 	}
 	if differ > maxShown {
 		t.Errorf("%d answers differ", differ)
 	}
-	t.Logf("%d texts, unchanged: %v", said, unchanged)
+}
+
+// sayNothing are texts that no rewording of what explains changes: the words of a printer, and a value without words.
+var sayNothing = []string{"held by the copies counted", "cs"}
+
+// otherWords checks that the messages were in fact said otherwise, but for a part of them in percent: same and unique
+// miss what is assigned together with an error.
+func otherWords(t *testing.T, original, reworded answers, mostLeft int) {
+	t.Helper()
+	said, left := 0, map[string]bool{}
+	count := 0
+	for asked, before := range original {
+		after := reworded[asked]
+		if len(before.Prose) != len(after.Prose) {
+			continue
+		}
+		for i, text := range before.Prose {
+			if said++; text == after.Prose[i] && !slices.Contains(sayNothing, text) {
+				left[text] = true
+				count++
+			}
+		}
+	}
+	if said < 1000 || count*100 > said*mostLeft {
+		t.Errorf("%d of %d texts were not reworded: %q", count, said, slices.Sorted(maps.Keys(left)))
+	}
 }
 
 // firstDifferences shows the first lines that differ.

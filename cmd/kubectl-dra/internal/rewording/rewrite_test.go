@@ -14,9 +14,10 @@ import (
 	"testing"
 )
 
-// rooms are the packages whose messages are reworded, all but the layout of what they say.
+// rooms are the packages whose messages are reworded: all that explain but for the layout of what they say, and the
+// allocator, whose errors become messages.
 var rooms = []string{
-	"explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/question",
+	"allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/question",
 }
 
 const words = "explain/words"
