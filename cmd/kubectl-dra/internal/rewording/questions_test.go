@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -94,7 +95,7 @@ func (a *asker) all() {
 		a.explanation("claim "+ref.String(), e, err)
 		a.brief(claim, e)
 		f, err := question.FitClaim(ctx, a.cluster, claim, question.Options{})
-		a.copies("copies of "+ref.String(), f, err)
+		a.copies("copies of "+ref.String(), claim, f, err)
 	}
 	for _, template := range s.Objects().Templates {
 		e, err := question.TemplateObject(ctx, a.cluster, template, question.Options{})
@@ -108,13 +109,18 @@ func (a *asker) all() {
 
 func (a *asker) put(what string, o outline) { a.out[a.name+": "+what] = o }
 
-// brief keeps whether there is anything to say in one line.
+// brief keeps whether there is anything to say in one line, and whether that begins with a request.
 func (a *asker) brief(claim *resourcev1.ResourceClaim, e *explain.Explanation) {
 	s := a.cluster.Snapshot()
 	alone, asked := question.Brief(s, claim, nil), question.Brief(s, claim, e)
 	a.put("in brief "+inspect.RefOf(claim).String(), outline{
-		Lines: []string{fmt.Sprint(alone != "", asked != "", strings.Contains(alone+asked, "\n"))},
+		Lines: []string{fmt.Sprint(alone != "", asked != "", aboutRequest(asked, claim), strings.Contains(alone+asked, "\n"))},
 	})
+}
+
+// aboutRequest reports whether a text begins with the name of a request.
+func aboutRequest(text string, claim *resourcev1.ResourceClaim) bool {
+	return slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return strings.HasPrefix(text, r.Name) })
 }
 
 // explanation keeps an answer as it is, as it goes over the wire and as it is laid out.
@@ -154,7 +160,7 @@ func layout(lines []styled.Line) outline {
 }
 
 // copies keeps a count of copies as it is, as it goes over the wire and as a table.
-func (a *asker) copies(what string, f *explain.Fit, err error) {
+func (a *asker) copies(what string, claim *resourcev1.ResourceClaim, f *explain.Fit, err error) {
 	if err != nil {
 		a.put(what, outline{Lines: []string{"error"}})
 		return
@@ -171,7 +177,9 @@ func (a *asker) copies(what string, f *explain.Fit, err error) {
 		if strings.HasPrefix(line, "Note") || strings.HasPrefix(line, "!") {
 			first = line[:1]
 		}
-		o.Lines = append(o.Lines, fmt.Sprintf("%s, one of several %t", first, strings.Contains(line, "e.g. ")))
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "   ")
+		limit, example := strings.CutPrefix(cells[len(cells)-1], "e.g. ")
+		o.Lines = append(o.Lines, fmt.Sprintf("%s, an example %t, about a request %t", first, example, aboutRequest(limit, claim)))
 	}
 	a.put(what+", table", o)
 }
