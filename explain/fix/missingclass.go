@@ -34,37 +34,22 @@ func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reaso
 	return s.verify(ctx)
 }
 
-// replaceClass proposes classes with similar names instead of the first that is missing, and to create that one.
+// missingClass is a class that does not exist, and the request that names it.
+type missingClass struct {
+	at   whatif.RequestRef
+	name string
+}
+
+// replaceClass proposes classes with similar names instead of the first that is missing, and to create all that are.
 func (s *search) replaceClass() {
-	snapshot := s.Q.Cluster.Snapshot()
-	type missing struct {
-		at   whatif.RequestRef
-		name string
-	}
-	var all []missing
-	for _, at := range s.Q.RequestRefs() {
-		name := *whatif.FieldsOf(s.Q.Claims, at).Class
-		if _, ok := snapshot.Class(name); !ok && name != "" {
-			all = append(all, missing{at, name})
-		}
-	}
-	if len(all) == 0 {
+	missing := missingClasses(s.Q)
+	if len(missing) == 0 {
 		return
 	}
-	name, limit := all[0].name, maxDifference
-	for _, class := range snapshot.Objects().Classes {
-		limit = min(limit, nameDifference(class.Name, name)+differenceMargin)
-	}
-	var names []string
-	for _, class := range snapshot.Objects().Classes {
-		if nameDifference(class.Name, name) <= limit {
-			names = append(names, class.Name)
-		}
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(nameDifference(a, name), nameDifference(b, name)) })
-	for i, other := range names[:min(len(names), maxClasses)] {
+	name := missing[0].name
+	for i, other := range similarClasses(s.Q, name) {
 		var edits []whatif.Edit
-		for _, m := range all {
+		for _, m := range missing {
 			if m.name == name {
 				edits = append(edits, whatif.ClassEdit{At: m.at, Class: other})
 			}
@@ -74,18 +59,53 @@ func (s *search) replaceClass() {
 			Message: fmt.Sprintf("ask for the device class %s instead of %s", other, name),
 		})
 	}
-	if len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return // nobody can create it
+	if len(validation.IsDNS1123Subdomain(name)) == 0 { // the API server takes no other names
+		s.changes = append(s.changes, s.creating(missing))
 	}
-	creating := whatif.CreateClassesEdit{}
-	for _, m := range all {
-		creating.Names = append(creating.Names, m.name)
+}
+
+// missingClasses returns the classes that requests name and that do not exist, in the order of the requests.
+func missingClasses(q *whatif.Question) []missingClass {
+	var out []missingClass
+	for _, at := range q.RequestRefs() {
+		name := *whatif.FieldsOf(q.Claims, at).Class
+		if _, ok := q.Cluster.Snapshot().Class(name); !ok && name != "" {
+			out = append(out, missingClass{at, name})
+		}
 	}
-	s.changes = append(s.changes, requirement.Change{
-		Kind: explain.CreateClass, Edits: []whatif.Edit{creating}, Cost: requirement.CostCreate, Key: creating.Key(),
-		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", name),
-		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node could be looked at before, so all are asked
-			return s.Q.Real(ctx, []whatif.Edit{creating}).Sweep(ctx, s.Nodes)
-		},
+	return out
+}
+
+// similarClasses returns the names of at most maxClasses classes that are similar to a name, the most similar first.
+func similarClasses(q *whatif.Question, name string) []string {
+	classes := q.Cluster.Snapshot().Objects().Classes
+	limit := maxDifference
+	for _, class := range classes {
+		limit = min(limit, nameDifference(class.Name, name)+differenceMargin)
+	}
+	var names []string
+	for _, class := range classes {
+		if nameDifference(class.Name, name) <= limit {
+			names = append(names, class.Name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(nameDifference(a, name), nameDifference(b, name))
 	})
+	return names[:min(len(names), maxClasses)]
+}
+
+// creating is the change that creates missing classes. Its message names the first.
+func (s *search) creating(missing []missingClass) requirement.Change {
+	e := whatif.CreateClassesEdit{}
+	for _, m := range missing {
+		e.Names = append(e.Names, m.name)
+	}
+	return requirement.Change{
+		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
+		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
+		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
+			return s.Q.Real(ctx, []whatif.Edit{e}).Sweep(ctx, s.Nodes)
+		},
+	}
 }

@@ -110,54 +110,34 @@ func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 }
 
 // releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or else one of
-// two claims. A set from which no claim can be left out is added if it costs less, or if no other set was found.
+// two claims. A set from which no claim can be left out is added if it costs less, or if no set of one was found.
 func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
 	holders := slices.Clone(on.Holders)
 	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
 		return requirement.ReleaseCost(s.Q, a) - requirement.ReleaseCost(s.Q, b)
 	})
-	helps := func(refs ...inspect.ClaimRef) (bool, error) {
-		o, err := on.Try(ctx, whatif.ReleaseEdits(refs))
-		return o == whatif.Fits, err
-	}
+	few := len(holders) <= maxReleaseHolders
 	var out [][]inspect.ClaimRef
-	if len(holders) <= maxReleaseHolders {
-		for _, ref := range holders {
-			ok, err := helps(ref)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				out = append(out, []inspect.ClaimRef{ref})
-			}
+	var err error
+	if few {
+		if out, err = helpfulSingles(ctx, on, holders); err != nil {
+			return nil, err
 		}
 	}
 	if len(out) > 0 && s.Q.Cluster.Snapshot().Idle(out[0][0]) {
 		return out, nil
 	}
-	// Without the dearest first: what is left is what disturbs least, or nearly so.
-	set := slices.Clone(holders)
-	for i := len(set) - 1; i >= 0; i-- {
-		fewer := slices.Delete(slices.Clone(set), i, i+1)
-		ok, err := helps(fewer...)
+	set, err := helpfulSet(ctx, on, holders)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 && len(set) > 2 && few {
+		pair, err := helpfulPair(ctx, on, holders)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			set = fewer
-		}
-	}
-	if len(out) == 0 && len(set) > 2 && len(holders) <= maxReleaseHolders {
-		for i := range holders {
-			for j := range i {
-				ok, err := helps(holders[j], holders[i])
-				if err != nil {
-					return nil, err
-				}
-				if ok {
-					return [][]inspect.ClaimRef{{holders[j], holders[i]}, set}, nil
-				}
-			}
+		if pair != nil {
+			return [][]inspect.ClaimRef{pair, set}, nil
 		}
 	}
 	if len(set) > 0 && (len(out) == 0 || requirement.ReleaseCost(s.Q, set...) < requirement.ReleaseCost(s.Q, out[0]...)) {
@@ -165,4 +145,59 @@ func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect
 		out = append(out, set)
 	}
 	return out, nil
+}
+
+// releaseHelps reports whether the node of a sandbox fits once claims are released.
+func releaseHelps(ctx context.Context, on *whatif.Sandbox, refs ...inspect.ClaimRef) (bool, error) {
+	o, err := on.Try(ctx, whatif.ReleaseEdits(refs))
+	return o == whatif.Fits, err
+}
+
+// helpfulSingles returns the claims that it helps to release, each as a set.
+func helpfulSingles(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([][]inspect.ClaimRef, error) {
+	var out [][]inspect.ClaimRef
+	for _, ref := range holders {
+		ok, err := releaseHelps(ctx, on, ref)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, []inspect.ClaimRef{ref})
+		}
+	}
+	return out, nil
+}
+
+// helpfulPair returns the first two claims that it helps to release together, or nil if there are none. A pair comes
+// before others whose second claim comes later.
+func helpfulPair(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
+	for i := range holders {
+		for j := range i {
+			ok, err := releaseHelps(ctx, on, holders[j], holders[i])
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				return []inspect.ClaimRef{holders[j], holders[i]}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// helpfulSet returns a set of claims that it helps to release, and from which none can be left out. It must help to
+// release all of them. The dearest are left out first, so what remains is what disturbs least, or nearly so.
+func helpfulSet(ctx context.Context, on *whatif.Sandbox, holders []inspect.ClaimRef) ([]inspect.ClaimRef, error) {
+	set := slices.Clone(holders)
+	for i := len(set) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(set), i, i+1)
+		ok, err := releaseHelps(ctx, on, fewer...)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			set = fewer
+		}
+	}
+	return set, nil
 }
