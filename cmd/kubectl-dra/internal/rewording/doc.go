@@ -5,7 +5,8 @@
 // packages that explain, in which every literal that is prose, and every value of a field that holds prose, goes
 // through testdata/reworded.go; prose_test.go decides which those are. The copies are compiled into a second test binary
 // with go build -overlay, which answers the questions of questions_test.go as this one does, once for each way of
-// rewording. outline_test.go leaves out of an answer what may differ.
+// rewording. outline_test.go leaves out of an answer what may differ. Whoever shows an answer is given it with tokens in
+// the place of its texts as well (token_test.go): what is shown must be the same once the texts are put back.
 //
 // It is in cmd because that is where the printers of commands can be imported.
 package rewording

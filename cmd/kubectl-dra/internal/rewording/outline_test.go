@@ -13,7 +13,9 @@ import (
 // outline is an answer without its prose: a line for every value. The prose is kept beside it.
 type outline struct {
 	Lines, Prose []string
-	keys         map[string]int
+	// LookedAt are ways of showing the answer that look at its prose.
+	LookedAt []string
+	keys     map[string]int
 }
 
 // prosaic are the fields of answers, and of their wire forms, that hold prose. A list of them is compared by its length.

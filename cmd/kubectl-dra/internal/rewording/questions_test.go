@@ -1,7 +1,6 @@
 package rewording
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -113,8 +112,13 @@ func (a *asker) put(what string, o outline) { a.out[a.name+": "+what] = o }
 func (a *asker) brief(claim *resourcev1.ResourceClaim, e *explain.Explanation) {
 	s := a.cluster.Snapshot()
 	alone, asked := question.Brief(s, claim, nil), question.Brief(s, claim, e)
+	var looked []string
+	if e != nil {
+		looked = lookedAtInBrief(s, claim, e)
+	}
 	a.put("in brief "+inspect.RefOf(claim).String(), outline{
-		Lines: []string{fmt.Sprint(alone != "", asked != "", aboutRequest(asked, claim), strings.Contains(alone+asked, "\n"))},
+		LookedAt: looked,
+		Lines:    []string{fmt.Sprint(alone != "", asked != "", aboutRequest(asked, claim), strings.Contains(alone+asked, "\n"))},
 	})
 }
 
@@ -129,7 +133,9 @@ func (a *asker) explanation(what string, e *explain.Explanation, err error) {
 		a.put(what, outline{Lines: []string{"error"}})
 		return
 	}
-	a.put(what, outlineOf(e))
+	o := outlineOf(e)
+	o.LookedAt = lookedAt(e)
+	a.put(what, o)
 	a.put(what+", wire", outlineOf(output.NewExplanation(e)))
 	for _, verbose := range []bool{false, true} {
 		a.put(fmt.Sprintf("%s, text, verbose %t", what, verbose), layout(text.Lines(e, text.Options{Width: 1 << 20, Verbose: verbose})))
@@ -165,14 +171,12 @@ func (a *asker) copies(what string, claim *resourcev1.ResourceClaim, f *explain.
 		a.put(what, outline{Lines: []string{"error"}})
 		return
 	}
-	a.put(what, outlineOf(f))
+	o := outlineOf(f)
+	o.LookedAt = lookedAtCopies(f)
+	a.put(what, o)
 	a.put(what+", wire", outlineOf(output.Fits([]*explain.Fit{f})))
-	var b bytes.Buffer
-	if err := output.PrintFit(&b, f, output.FitOptions{}); err != nil {
-		panic(err)
-	}
-	var o outline
-	for line := range strings.Lines(b.String()) {
+	o = outline{}
+	for line := range strings.Lines(table(f)) {
 		first, _, _ := strings.Cut(line, "  ")
 		if strings.HasPrefix(line, "Note") || strings.HasPrefix(line, "!") {
 			first = line[:1]

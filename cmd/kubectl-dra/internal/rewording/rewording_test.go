@@ -41,6 +41,11 @@ func TestRewording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, asked := range slices.Sorted(maps.Keys(original)) {
+		for _, difference := range original[asked].LookedAt {
+			t.Errorf("%s depends on texts, as %s", asked, difference)
+		}
+	}
 	for wording, mostLeft := range map[string]int{"marked": 0, "turned": 0, "same": 5, "unique": 5} {
 		t.Run(wording, func(t *testing.T) {
 			reworded := run(t, binary, wording)
