@@ -36,7 +36,7 @@ bench: ## run the benchmarks, and no tests
 performance: ## measure beside the scheduler's allocator, and the terminal UI, and write docs/performance.md
 	@{ cat internal/benchtable/intro.md && { \
 	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain' -benchtime 3x ./allocator ./explain/... && \
-	$(GO) test -run '^$$' -bench Frame ./tui && \
+	$(GO) test -run '^$$' -bench Frame ./internal/tui && \
 	cd e2e && $(GO) test -run '^$$' -bench Top -benchtime 1x ./replay; \
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp
 	mv docs/performance.tmp docs/performance.md
@@ -75,7 +75,7 @@ generate: ## write the generated documents again
 
 .PHONY: screenshots
 screenshots: ## draw the pictures in docs/images anew, from the program itself
-	$(GO) test ./tui ./cmd/kubectl-dra/internal/cli -run GoldenPictures -update
+	$(GO) test ./internal/tui ./cmd/kubectl-dra/internal/cli -run GoldenPictures -update
 
 .PHONY: release-check
 release-check: ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)

@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/commit"
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
+	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
 
 // localYAML lets a user allocate in one namespace, and make DeviceTaintRules; the claims of others it may only read.

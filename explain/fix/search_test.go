@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
 // TestFixesOfDemo checks what is among the fixes of each impossible claim of the demo cluster, and that each fix helps.

@@ -16,7 +16,7 @@ import (
 // TestDemo explains every claim of the demo cluster. The expectations are those of the table in
 // inspect/demo/README.md, which that package checks against the scheduler's own allocator.
 func TestDemo(t *testing.T) {
-	data, err := os.ReadFile("../../inspect/demo/README.md")
+	data, err := os.ReadFile("../../internal/demo/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

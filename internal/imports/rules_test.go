@@ -18,7 +18,7 @@ var layers = []layer{
 	{"inspect", []string{"inspect/quantity"}},
 	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/validate"}},
 	{"inspect/manifest/validate", []string{"inspect"}},
-	{"inspect/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
+	{"internal/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
 	{"inspect/archive/...", []string{"inspect", "inspect/manifest"}},
 	{"inspect/live", []string{"inspect", "inspect/manifest", "inspect/quantity", "inspect/live/connection"}},
 	{"inspect/live/connection", nil},
@@ -27,7 +27,7 @@ var layers = []layer{
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator", []string{"inspect", "allocator/selector"}},
-	{"allocator/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
+	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < whatif < diagnose, requirement < conflict < fix < question < text.
 	{"explain/words", nil},
 	{"explain", []string{"inspect", "allocator", "explain/words"}},
@@ -37,22 +37,22 @@ var layers = []layer{
 	{"explain/conflict", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix"}},
-	{"explain/explaintest", []string{"inspect", "inspect/demo", "allocator", "explain"}},
+	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
-	{"tui/theme", []string{"styled"}},
-	{"tui/keymap", nil},
-	{"tui/widget", []string{"styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
-	{"tui/screen", []string{"styled", "inspect", "allocator", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
-	{"tui/listing", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
-	{"tui/reading", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"internal/tui/theme", []string{"styled"}},
+	{"internal/tui/keymap", nil},
+	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
+	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
-	{"tui/screen/...", []string{
+	{"internal/tui/screen/...", []string{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
-		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
+		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
-	{"tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "tui/...", "internal/timebudget"}},
+	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/timebudget"}},
 	{"cmd/...", []string{
-		"styled", "inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
+		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
@@ -87,12 +87,12 @@ var fences = []fence{
 			"charm.land/bubbletea", "charm.land/bubbles", "charm.land/lipgloss",
 			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/bubbles", "github.com/charmbracelet/lipgloss",
 		},
-		within: []string{"tui/..."},
+		within: []string{"internal/tui/..."},
 		why:    "only the terminal UI knows of screens",
 	},
 	{
 		prefixes: []string{"github.com/charmbracelet/x/ansi"},
-		within:   []string{"styled", "tui/...", "internal/screenshot"},
+		within:   []string{"styled", "internal/tui/...", "internal/screenshot"},
 		why:      "text is measured, cut and wrapped in one place",
 	},
 	{
@@ -123,7 +123,7 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"k8s.io/client-go"},
-		within:   []string{"inspect/live/...", "inspect/flowcontrol/...", "allocator/commit/...", "cmd/..."},
+		within:   []string{"inspect/live/...", "inspect/flowcontrol/...", "internal/commit/...", "cmd/..."},
 		why:      "only the packages that talk to a server know of clients",
 	},
 }

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+)
+
+// large is a cluster of nodes with eight GPUs each, and of four claims a node, of which one is pending.
+func large(nodes int) *inspect.Snapshot {
+	var o inspect.Objects
+	created := metav1.NewTime(demo.Now().Add(-time.Hour))
+	o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+	for n := range nodes {
+		name := fmt.Sprintf("node-%05d", n)
+		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: created}})
+		slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceSliceSpec{
+			Driver: "gpu.example.com", Pool: resourcev1.ResourcePool{Name: name, ResourceSliceCount: 1}, NodeName: &name,
+		}}
+		for d := range 8 {
+			slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{
+				Name: fmt.Sprintf("gpu-%d", d),
+				Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+					"numa": {IntValue: ptr.To(int64(d / 4))}, "model": {StringValue: ptr.To("A100")},
+				},
+				Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse("80Gi")}},
+			})
+		}
+		o.Slices = append(o.Slices, slice)
+		for c := range 4 {
+			o.Claims = append(o.Claims, largeClaim(name, n, c, created))
+		}
+	}
+	return inspect.New(o, inspect.Config{Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
+}
+
+func largeClaim(node string, n, c int, created metav1.Time) *resourcev1.ResourceClaim {
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{
+		Namespace: fmt.Sprintf("team-%02d", n%20), Name: fmt.Sprintf("job-%05d-%d", n, c), CreationTimestamp: created,
+	}}
+	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{
+		DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(1 + n%12),
+	}}}
+	if c == 3 {
+		return claim
+	}
+	claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+		{Request: "gpu", Driver: "gpu.example.com", Pool: node, Device: fmt.Sprintf("gpu-%d", 2*c)},
+		{Request: "gpu", Driver: "gpu.example.com", Pool: node, Device: fmt.Sprintf("gpu-%d", 2*c+1)},
+	}}}
+	return claim
+}
+
+var largeOnce = sync.OnceValue(func() *inspect.Snapshot { return large(5000) })
+
+// driveLarge shows a view of the large cluster, with all work in the background done.
+func driveLarge(tb testing.TB, s *inspect.Snapshot, view string) *model {
+	tb.Helper()
+	m := newModel(context.Background(), Options{Source: Static(s), View: view, Clock: demo.Now, Profile: colorprofile.TrueColor})
+	m.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
+	m.base = s
+	settle(m, m.rebuildWorld())
+	return m
+}
+
+// BenchmarkFrame is a key and the frame that follows it, on 5,000 nodes with 40,000 devices and 20,000
+// claims. p99 is that of single keys.
+func BenchmarkFrame(b *testing.B) {
+	for _, view := range []string{"claims", "devices", "nodes"} {
+		b.Run(view, func(b *testing.B) {
+			m := driveLarge(b, largeOnce(), view)
+			times := make([]time.Duration, 0, b.N)
+			keys := []tea.Key{{Code: 'j', Text: "j"}, {Code: tea.KeyPgDown}, {Code: 'k', Text: "k"}, {Code: tea.KeyEnd}, {Code: tea.KeyHome}}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				start := time.Now()
+				m.Update(tea.KeyPressMsg(keys[i%len(keys)]))
+				_ = m.View()
+				times = append(times, time.Since(start))
+			}
+			b.StopTimer()
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "µs/p99")
+		})
+	}
+}
+
+// BenchmarkSnapshot is the arrival of a snapshot: what Update does of it, before the background.
+func BenchmarkSnapshot(b *testing.B) {
+	m := driveLarge(b, largeOnce(), "claims")
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Update(arrived{m.base})
+	}
+}
+
+// BenchmarkBackground is what the background does of a snapshot until everything shows.
+func BenchmarkBackground(b *testing.B) {
+	for _, view := range []string{"claims", "devices", "nodes"} {
+		b.Run(view, func(b *testing.B) {
+			m := driveLarge(b, largeOnce(), view)
+			b.ReportAllocs()
+			for b.Loop() {
+				settle(m, m.rebuildWorld())
+			}
+		})
+	}
+}
+
+// TestFramesDoNotGrowWithTheCluster: a key and its frame allocate as much on 20 times as many nodes.
+func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
+	for _, view := range []string{"claims", "devices", "nodes"} {
+		allocs := func(nodes int) float64 {
+			m := driveLarge(t, large(nodes), view)
+			return testing.AllocsPerRun(20, func() {
+				m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
+				_ = m.View()
+			})
+		}
+		if few, many := allocs(100), allocs(2000); many > 1.5*few {
+			t.Errorf("%s: %v allocations with 100 nodes, %v with 2000", view, few, many)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// maxCopied is how many bytes are put onto the clipboard. They travel to the terminal in an escape sequence
+// of 4/3 of the length, of which the terminals that take least take 100,000 bytes.
+const maxCopied = 74_000
+
+// copied is what the copy key takes.
+func copied(s screen.Screen, ref screen.Ref) string {
+	if c, ok := s.(screen.CopyTexter); ok {
+		return c.CopyText()
+	}
+	return inspect.Sanitize(ref.Name) // a name is one line
+}
+
+// copyText puts text onto the clipboard. It is made safe first, line by line: it may be pasted into a
+// terminal, where an escape sequence or a hidden character would do what nobody saw.
+func (m *model) copyText(text string) tea.Cmd {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = inspect.Sanitize(lines[i])
+	}
+	text = strings.Join(lines, "\n")
+	if len(text) > maxCopied {
+		// Half a text would look like a whole one.
+		return m.say(styled.Warn, fmt.Sprintf("not copied: it has %d kB, and terminals take up to %d kB", len(text)/1000, maxCopied/1000))
+	}
+	m.remark = screen.Say{Text: "copied", Role: styled.Good}
+	return tea.SetClipboard(text)
+}

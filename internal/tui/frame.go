@@ -1,0 +1,224 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	titleHeight  = 2 // cluster, views
+	footerHeight = 2 // rule, status line
+
+	minWidth, minHeight = 40, 10
+)
+
+// headerHeight is how many lines are above the screen: below the titles is a rule, with what there is to be said
+// about the screen, unless it draws one and there is nothing to be said.
+func (m *model) headerHeight() int {
+	if _, own := m.top().(screen.HasHeader); own && len(m.crumbs()) == 0 {
+		return titleHeight
+	}
+	return titleHeight + 1
+}
+
+func (m *model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.frame())
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = "kubectl dra top"
+	if m.options.Cluster != "" {
+		v.WindowTitle += " – " + inspect.Sanitize(m.options.Cluster)
+	}
+	return v
+}
+
+// frame draws the whole screen.
+func (m *model) frame() string {
+	if m.width == 0 || m.height == 0 {
+		return ""
+	}
+	if m.tooSmall() {
+		text := fmt.Sprintf("%d×%d is too small: %d×%d is the least", m.width, m.height, minWidth, minHeight)
+		return widget.Fit(styled.Cut(text, m.width), m.width, m.height)
+	}
+	th := m.world.Theme
+	header := m.headerHeight()
+	body := m.height - header - footerHeight
+	screen := widget.Fit(m.body(body), m.width, body)
+	lines := []string{m.headerLine(), m.tabs()}
+	if header > titleHeight {
+		lines = append(lines, widget.Rule(th, m.crumbs(), m.width))
+	}
+	lines = append(lines, screen, widget.Rule(th, nil, m.width), m.statusLine())
+	frame := strings.Join(lines, "\n")
+	if m.popup != nil {
+		frame = m.popup.over(th, frame, m.width, m.height)
+	}
+	return frame
+}
+
+// tabLine is the views with their numbers, and where each stands.
+func (m *model) tabLine(short bool) (line styled.Line, ends []int) {
+	at := 0
+	for i, v := range m.views {
+		role := styled.Plain
+		if i == m.current {
+			role = styled.Accent
+		}
+		title := v.title
+		if short && i != m.current {
+			title = styled.Cut(title, 4)
+		}
+		text := fmt.Sprintf("%d %s", i+1, title)
+		if i == m.current {
+			text = "[" + text + "]"
+		} else {
+			text = " " + text + " "
+		}
+		at += styled.Width(text)
+		line = append(line, styled.Span{Text: text, Role: role})
+		ends = append(ends, at)
+	}
+	return line, ends
+}
+
+// tabsAndScope are the views and which namespace is shown.
+func (m *model) tabs() string {
+	name := "all"
+	if m.world.Namespace != "" {
+		name = inspect.Sanitize(m.world.Namespace)
+	}
+	scope := styled.Text(styled.Dim, "ns: "+name+" ")
+	line, _ := m.tabLine(m.shortTabs())
+	room := m.width - line.Width()
+	if scope.Width() >= room {
+		scope = styled.Text(styled.Dim, styled.Cut(scope.String(), max(0, room-1)))
+	}
+	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-scope.Width()))})
+	return widget.Render(m.world.Theme, append(line, scope...), m.width)
+}
+
+func (m *model) shortTabs() bool {
+	line, _ := m.tabLine(false)
+	return line.Width()+10 > m.width
+}
+
+// tabAt returns the view whose tab is at a column, or -1.
+func (m *model) tabAt(x int) int {
+	_, ends := m.tabLine(m.shortTabs())
+	for i, end := range ends {
+		if x < end {
+			return i
+		}
+	}
+	return -1
+}
+
+// crumbs say what is supposed, which pages are open, and which filter is in force.
+func (m *model) crumbs() styled.Line {
+	var line styled.Line
+	if n := len(m.world.Supposed); n > 0 {
+		text := inspect.Sanitize(m.world.Supposed[n-1].String())
+		if n > 1 {
+			text += fmt.Sprintf(" and %d more", n-1)
+		}
+		line = append(line, styled.Span{Text: "WHAT IF  ", Role: styled.Supposed}, styled.Span{Text: text + "  (W forgets)", Role: styled.Supposed})
+	}
+	for _, p := range m.pages {
+		line = append(line, styled.Span{Text: separator(line) + string(p.kind) + " "}, styled.Span{Text: inspect.Sanitize(p.ref.String()), Role: styled.Name})
+	}
+	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
+		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
+	}
+	return line
+}
+
+func separator(line styled.Line) string {
+	if len(line) == 0 {
+		return ""
+	}
+	return " › "
+}
+
+// statusLine shows the keys of the popup, or the prompt, or a remark, or the keys that work here and now.
+func (m *model) statusLine() string {
+	th := m.world.Theme
+	if m.popup != nil {
+		return widget.Render(th, m.popup.keyLine(m.height), m.width)
+	}
+	status := styled.Text(styled.Dim, " "+m.top().Status()+" ")
+	room := m.width - status.Width()
+	if m.input != nil {
+		return m.input.prompt.View(th, room) + th.PaintLine(status)
+	}
+	if m.remark.Text != "" {
+		return widget.Render(th, styled.Text(m.remark.Role, " "+inspect.Sanitize(m.remark.Text)), m.width)
+	}
+	line := m.keyLine(room)
+	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})
+	return widget.Render(th, append(line, status...), m.width)
+}
+
+// keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
+func (m *model) keyLine(room int) styled.Line {
+	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
+	line := styled.Line{}
+	always := m.alwaysShown()
+	if m.typing() {
+		keys = m.top().Keys() // the others are typed
+	}
+	left := room - always.Width()
+	for _, k := range m.byWeight(keys) {
+		if k.Off != "" || k.Short == "" || k.Action == help || m.typing() && slices.Contains(k.Press, "esc") {
+			continue
+		}
+		text := keyText(k)
+		if text.Width() > left {
+			continue
+		}
+		left -= text.Width()
+		line = append(line, text...)
+	}
+	if left < 0 {
+		return line
+	}
+	return append(line, always...)
+}
+
+// alwaysShown are help and the way back; while text is typed, how that ends.
+func (m *model) alwaysShown() (line styled.Line) {
+	if m.typing() {
+		if stop, ok := m.top().Keys().Find("esc"); ok {
+			line = keyText(stop)
+		}
+		return line
+	}
+	if len(m.pages) > 0 {
+		line = keyText(keymap.Key{Press: []string{"esc"}, Show: "Esc", Short: "back"})
+	}
+	return append(line, keyText(keymap.Key{Press: []string{"?"}, Short: "help"})...)
+}
+
+// byWeight puts what is done to objects before what is done to tables, and that before ways to other places.
+func (m *model) byWeight(keys keymap.Map) keymap.Map {
+	own := len(m.top().Keys())
+	root := keys[own:]
+	at := max(0, slices.IndexFunc(root, func(k keymap.Key) bool { return k.Action == namespace }))
+	return slices.Concat(root[:at], keys[:own], root[at:])
+}
+
+func keyText(k keymap.Key) styled.Line {
+	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent}, {Text: " " + k.Short + " ", Role: styled.Dim}}
+}

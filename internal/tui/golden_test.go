@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/screentest"
+)
+
+// goldens are the screens that are pinned: a view, where the cursor is put, and what is pressed then.
+var goldens = []struct {
+	name, view string
+	at         screen.Ref
+	keys       []string
+}{
+	{"claims", "claims", screen.Ref{}, nil},
+	{"claims-allocated", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-1"}, nil},
+	{"claims-filter", "claims", screen.Ref{}, []string{"/", "state=stuck ml"}},
+	{"claims-grouped", "claims", screen.Ref{}, []string{"g"}},
+	{"claims-what-if", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}, []string{"w"}},
+	{"explain", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"e"}},
+	{"detail-claim", "claims", screen.Ref{Kind: screen.Claim, Namespace: "net", Name: "vpn-gateway"}, []string{"enter"}},
+	{"fit", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "sweep-3"}, []string{"f"}},
+	{"yaml", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"y"}},
+	{"devices", "devices", screen.Ref{}, nil},
+	{"devices-counters", "devices", screen.Ref{}, []string{"g", "g", "g", "g", "end"}},
+	{"detail-device", "devices", screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-03/gpu-5"}, []string{"enter"}},
+	{"nodes", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, nil},
+	{"nodes-alike", "nodes", screen.Ref{}, []string{"z"}},
+	{"detail-node", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, []string{"enter"}},
+	{"detail-pod", "claims", screen.Ref{}, []string{":", "pod train-0", "enter"}},
+	{"help", "claims", screen.Ref{}, []string{"?"}},
+}
+
+// TestGolden pins the screens of the demo cluster. What they say was checked against the table of
+// inspect/demo; go test -update writes the files anew, to be read before they are committed.
+func TestGolden(t *testing.T) {
+	for _, g := range goldens {
+		for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+			name := fmt.Sprintf("%s-%dx%d", g.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				d := drive(t, size[0], size[1], g.view)
+				if g.at.Kind != screen.None {
+					d.send(screen.Go{View: g.view, Ref: g.at})
+				}
+				d.press(g.keys...)
+				screentest.Compare(t, name, d.frame()+"\n")
+			})
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	// historyLength is how many values the graph of a driver remembers.
+	historyLength = 60
+	// longestGraph is how many columns it has at most.
+	longestGraph = 8
+)
+
+// header knows how much of each driver's devices is taken, now and before.
+type header struct {
+	job     screen.Job[summary]
+	missed  *screen.World // the newest world that came while the job was running
+	now     []usage
+	history map[string][]float64
+	// namespaces are those that have something to show.
+	namespaces []string
+}
+
+// summary is what the header and the prompts need to know of a snapshot.
+type summary struct {
+	usage      []usage
+	namespaces []string
+}
+
+// usage is how many devices of a driver there are, and how many of them cannot be had.
+type usage struct {
+	driver       string
+	total, taken int
+}
+
+func (u usage) share() float64 { return float64(u.taken) / float64(max(1, u.total)) }
+
+// refresh counts again.
+func (h *header) refresh(w *screen.World) tea.Cmd {
+	if w.Snapshot == nil {
+		return nil
+	}
+	if h.job.Running() {
+		h.missed = w
+		return nil
+	}
+	h.missed = nil
+	return h.job.StartLater(w, func(context.Context) (summary, error) {
+		return summary{countUsage(w.Devices()), namespacesOf(w.Snapshot.Objects())}, nil
+	})
+}
+
+func countUsage(devices []inspect.DeviceStatus) []usage {
+	count := map[string]usage{}
+	for i := range devices {
+		d := &devices[i]
+		u := count[d.ID.Driver]
+		u.driver = d.ID.Driver
+		u.total++
+		if d.State == inspect.DeviceAllocated || d.State == inspect.DevicePartial {
+			u.taken++
+		}
+		count[d.ID.Driver] = u
+	}
+	return slices.SortedFunc(maps.Values(count), func(a, b usage) int {
+		return cmp.Or(cmp.Compare(b.total, a.total), strings.Compare(a.driver, b.driver))
+	})
+}
+
+// namespacesOf returns the namespaces that have something to show, sorted.
+func namespacesOf(o *inspect.Objects) []string {
+	seen := map[string]bool{}
+	for _, c := range o.Claims {
+		seen[c.Namespace] = true
+	}
+	for _, t := range o.Templates {
+		seen[t.Namespace] = true
+	}
+	for _, p := range o.Pods {
+		seen[p.Namespace] = true
+	}
+	for _, c := range o.StorageCapacities {
+		seen[c.Namespace] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// take takes the counts of a message.
+func (h *header) take(msg tea.Msg) (tea.Cmd, bool) {
+	result, ok := h.job.Take(msg)
+	if !ok {
+		return nil, false
+	}
+	h.now, h.namespaces = result.Value.usage, result.Value.namespaces
+	if h.history == nil {
+		h.history = map[string][]float64{}
+	}
+	for _, u := range h.now {
+		past := append(h.history[u.driver], u.share())
+		h.history[u.driver] = past[max(0, len(past)-historyLength):]
+	}
+	if h.missed != nil {
+		return h.refresh(h.missed), true
+	}
+	return nil, true
+}
+
+// headerLine is the first line: which cluster, and how it is.
+func (m *model) headerLine() string {
+	left := styled.Line{{Text: " kubectl dra", Role: styled.Accent}}
+	for _, s := range []string{m.options.Cluster, m.options.User, m.serverVersion()} {
+		if s != "" {
+			left = append(left, styled.Span{Text: "  " + styled.Cut(inspect.Sanitize(s), 32), Role: styled.Strong})
+		}
+	}
+	right := m.healthText()
+	room := m.width - left.Width() - right.Width() - 3
+	right = append(right, m.usageLine(room)...)
+	right = append(right, styled.Span{Text: " "})
+	if over := left.Width() + right.Width() + 1 - m.width; over > 0 {
+		left = styled.Text(styled.Strong, styled.Cut(left.String(), max(12, left.Width()-over)))
+	}
+	gap := styled.Span{Text: strings.Repeat(" ", max(1, m.width-left.Width()-right.Width()))}
+	return widget.Render(m.world.Theme, append(append(left, gap), right...), m.width)
+}
+
+func (m *model) serverVersion() string {
+	if m.base == nil {
+		return ""
+	}
+	return m.base.ServerVersion()
+}
+
+// usageLine tells in at most so many columns of as many drivers as possible, the largest first, with graphs as
+// long as there is room for.
+func (m *model) usageLine(room int) styled.Line {
+	shown, length := m.header.now, longestGraph
+	for len(shown) > 0 && m.usages(shown, 1).Width() > room {
+		shown = shown[:len(shown)-1]
+	}
+	for length > 1 && m.usages(shown, length).Width() > room {
+		length--
+	}
+	return m.usages(shown, length)
+}
+
+func (m *model) usages(shown []usage, length int) (line styled.Line) {
+	for _, u := range shown {
+		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)
+	}
+	return line
+}
+
+func (m *model) usageText(u usage, length int) styled.Line {
+	role := styled.Good
+	if u.taken == u.total {
+		role = styled.Warn
+	}
+	return styled.Line{
+		{Text: screen.ShortDriver(u.driver) + " ", Role: styled.Plain},
+		{Text: widget.Sparkline(m.header.history[u.driver], length), Role: styled.Used},
+		{Text: fmt.Sprintf(" %d/%d", u.taken, u.total), Role: role},
+	}
+}
+
+// healthText says how fresh and how complete the picture is.
+func (m *model) healthText() styled.Line {
+	if m.base == nil {
+		return styled.Text(styled.Warn, "◌ connecting")
+	}
+	var bad, syncing, unserved []string
+	for _, r := range shownResources {
+		h := m.base.Health(r)
+		switch h.State {
+		case inspect.Syncing:
+			syncing = append(syncing, string(r))
+		case inspect.Broken:
+			since := ""
+			if !h.Since.IsZero() {
+				since = " since " + h.Since.Local().Format("15:04:05")
+			}
+			return styled.Text(styled.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
+		case inspect.Forbidden, inspect.Narrowed:
+			bad = append(bad, string(r))
+		case inspect.NotServed:
+			if r != inspect.TaintRules { // many servers have none
+				unserved = append(unserved, string(r))
+			}
+		}
+	}
+	switch {
+	case len(unserved) > 1:
+		return styled.Text(styled.Bad, fmt.Sprintf("✗ not served: %s and %d more", unserved[0], len(unserved)-1))
+	case len(unserved) == 1:
+		return styled.Text(styled.Bad, "✗ not served: "+unserved[0])
+	case len(syncing) > 0:
+		return styled.Text(styled.Warn, "◌ reading "+syncing[0])
+	case len(bad) > 1:
+		return styled.Text(styled.Warn, fmt.Sprintf("◐ partial: %s and %d more", bad[0], len(bad)-1))
+	case len(bad) == 1:
+		return styled.Text(styled.Warn, "◐ partial: "+bad[0])
+	case m.options.Origin != "":
+		return styled.Text(styled.Dim, "○ "+m.options.Origin)
+	}
+	return styled.Text(styled.Good, "● live")
+}
+
+// shownResources are those whose health the header reports.
+var shownResources = []inspect.Resource{
+	inspect.Claims, inspect.Slices, inspect.Classes, inspect.TaintRules, inspect.Nodes, inspect.Pods, inspect.Templates,
+}

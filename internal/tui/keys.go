@@ -1,0 +1,236 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// The actions that mean the same everywhere.
+const (
+	nextView   keymap.Action = "next view"
+	prevView   keymap.Action = "previous view"
+	filter     keymap.Action = "filter"
+	details    keymap.Action = "detail"
+	back       keymap.Action = "back"
+	explainIt  keymap.Action = "explain"
+	allocate   keymap.Action = "allocate"
+	deallocate keymap.Action = "deallocate"
+	fit        keymap.Action = "fit"
+	yaml       keymap.Action = "yaml"
+	whatIf     keymap.Action = "what-if"
+	forget     keymap.Action = "forget what-if"
+	lab        keymap.Action = "cel lab" // not "cel", which is the view by its number
+	copyIt     keymap.Action = "copy"
+	namespace  keymap.Action = "namespace"
+	goName     keymap.Action = "go to"
+	help       keymap.Action = "help"
+	quit       keymap.Action = "quit"
+)
+
+// keys are the keys that mean the same everywhere, each with the reason why it does nothing now.
+func (m *model) keys() keymap.Map {
+	ref := m.top().Selection()
+	keys := keymap.Map{
+		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, ref)},
+		{Action: details, Press: []string{"enter"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history", Off: m.pageOff(screen.Detail, ref)},
+		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, ref)},
+		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(ref)},
+		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
+		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, ref)},
+		{Action: allocate, Press: []string{"a"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(ref)},
+		{Action: deallocate, Press: []string{"d"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(ref)},
+		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
+		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
+		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
+		{Action: goName, Press: []string{":"}, Short: "go to", Help: "go to a view, claim, pod, node or device by name"},
+		{Action: copyIt, Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff(ref)},
+		{Action: nextView, Press: []string{"tab"}, Show: "Tab", Help: "next view"},
+		{Action: prevView, Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view"},
+		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back, or clear the filter", Off: m.backOff()},
+		{Action: help, Press: []string{"?"}, Short: "help", Help: "all keys"},
+		{Action: quit, Press: []string{"q"}, Help: "quit"},
+	}
+	for i, v := range m.views {
+		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
+	}
+	return keys
+}
+
+// pageOff says why there is no such page about an object here, or "".
+func (m *model) pageOff(p screen.Page, ref screen.Ref) string {
+	if n := len(m.pages); n > 0 && m.pages[n-1].kind == p && m.pages[n-1].ref == ref {
+		return "this is it"
+	}
+	return pageTable[p].refuses(ref)
+}
+
+func (m *model) supposeOff(ref screen.Ref) string {
+	switch ref.Kind {
+	case screen.Claim:
+		if m.base == nil || slices.Contains(m.hypotheses, changeOf(ref)) {
+			return ""
+		}
+		return holdsNothing(m.base, ref)
+	case screen.Device, screen.Node:
+		return ""
+	case screen.None:
+		return "nothing is selected"
+	}
+	return fmt.Sprintf("nothing can be supposed of a %s", ref.Kind)
+}
+
+func (m *model) forgetOff() string {
+	if len(m.hypotheses) == 0 {
+		return "nothing is supposed"
+	}
+	return ""
+}
+
+func (m *model) writeOff(ref screen.Ref) string {
+	switch {
+	case m.options.Writer == nil:
+		return m.options.NoWriter
+	case m.commit.Running():
+		return "something is being written already"
+	case len(m.hypotheses) > 0:
+		return "not while something is supposed: W forgets it"
+	case ref.Kind != screen.Claim:
+		return "select a claim first"
+	}
+	return ""
+}
+
+func (m *model) labOff(ref screen.Ref) string {
+	switch {
+	case m.views[len(m.views)-1].make == nil:
+		return "not built yet"
+	case ref.Kind == screen.Claim, ref.Kind == screen.Class, ref.Kind == screen.Template:
+		return ""
+	}
+	return "select a claim or a class first"
+}
+
+func (m *model) filterOff() string {
+	if _, ok := m.top().(screen.Filterer); !ok {
+		return "there is nothing to filter"
+	}
+	return ""
+}
+
+func (m *model) backOff() string {
+	f, ok := m.top().(screen.Filterer)
+	if len(m.pages) == 0 && (!ok || f.FilterText() == "") {
+		return "no page is open and no filter is in force; q quits"
+	}
+	return ""
+}
+
+func copyOff(ref screen.Ref) string {
+	if ref.Kind == screen.None {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+// press handles a key: first whoever takes text, then the keys of the screen, then those of the root.
+func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+	if k.Keystroke() == "ctrl+c" {
+		m.interrupted = true
+		return m.leave()
+	}
+	if m.holdKey(k) {
+		return nil
+	}
+	m.remark = screen.Say{}
+	m.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
+	switch {
+	case m.popup != nil:
+		return m.pressPopup(k)
+	case m.input != nil:
+		return m.pressInput(k)
+	case m.typing():
+		return m.update(m.top(), k)
+	}
+	if key, ok := m.top().Keys().Find(k.String()); ok {
+		if key.Off != "" {
+			return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
+		}
+		return m.update(m.top(), k)
+	}
+	key, ok := m.keys().Find(k.String())
+	switch {
+	case !ok:
+		return m.say(styled.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
+	case key.Off != "":
+		return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
+	}
+	return m.do(key.Action)
+}
+
+// do carries out an action of the root.
+func (m *model) do(action keymap.Action) tea.Cmd {
+	ref := m.top().Selection()
+	switch action {
+	case explainIt:
+		return m.open(screen.Open{Page: screen.Explain, Ref: ref})
+	case details:
+		return m.open(screen.Open{Page: screen.Detail, Ref: ref})
+	case fit:
+		return m.open(screen.Open{Page: screen.Fit, Ref: ref})
+	case yaml:
+		return m.open(screen.Open{Page: screen.YAML, Ref: ref})
+	case whatIf:
+		return m.toggle(changeOf(ref))
+	case forget:
+		m.hypotheses = nil
+		return m.rebuildWorld()
+	case allocate:
+		return m.prepare(Allocate, ref)
+	case deallocate:
+		return m.prepare(Deallocate, ref)
+	case lab:
+		return m.goTo(screen.Go{View: "cel", Ref: ref})
+	case filter:
+		return m.askFilter()
+	case namespace:
+		return m.askNamespace()
+	case goName:
+		return m.askName()
+	case copyIt:
+		return m.copyText(copied(m.top(), ref))
+	case nextView:
+		return m.step(1)
+	case prevView:
+		return m.step(-1)
+	case back:
+		return m.back()
+	case help:
+		m.popup = m.helpPopup()
+		return nil
+	case quit:
+		return m.leave()
+	}
+	return m.goTo(screen.Go{View: string(action)})
+}
+
+// leave ends the program; while something is being written, only when it is asked for again.
+func (m *model) leave() tea.Cmd {
+	if m.commit.Running() && !m.leaving {
+		m.leaving, m.interrupted = true, false
+		return m.say(styled.Warn, "something is being written; leave again to stop it, which takes back what was begun")
+	}
+	return tea.Quit
+}
+
+// step goes to the view after, or before, the current one.
+func (m *model) step(by int) tea.Cmd {
+	n := len(m.views)
+	return m.goTo(screen.Go{View: m.views[(m.current+by+n)%n].name})
+}

@@ -1,0 +1,427 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// Column is a column of a List of T.
+type Column[T any] struct {
+	widget.Column
+	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
+	Cell func(row *T) styled.Line
+	// Text is what filters and sorting see of a row. If it is nil, they see the text of the Cell.
+	Text func(row *T) string
+	// Compare orders two rows. If it is nil, their Texts are compared, with numbers in them by value.
+	Compare func(a, b *T) int
+	// Amount returns the number that the column shows of a row, and whether it shows one, for filters such as
+	// free>4. If it is nil, the column never shows a number.
+	Amount func(row *T) (float64, bool)
+	// Number reads a number of a filter. If it is nil, numbers are quantities as Kubernetes writes them.
+	Number func(text string) (float64, bool)
+}
+
+// Grouping is a way to put rows under headings.
+type Grouping[T any] struct {
+	Name string
+	// Of names the group of a row.
+	Of func(row *T) string
+	// Heading is what stands above a group. If it is nil, that is its name and the number of rows.
+	Heading func(group string, rows []*T) styled.Line
+}
+
+// Config says what a List shows.
+type Config[T any] struct {
+	// Noun names the rows, in the plural: "claims".
+	Noun string
+	// Build makes the rows. It runs in the background and may take its time. The rows that it returns,
+	// in their default order, must not be written afterwards.
+	Build func(ctx context.Context, w *screen.World) ([]T, error)
+	// Key identifies a row across rebuilds, so that the cursor stays with it.
+	Key func(row *T) string
+	// Ref is the object that a row is about.
+	Ref     func(row *T) screen.Ref
+	Columns []Column[T]
+	// Adapt chooses columns for rows, in the background. If it is nil, Columns are used. Those that are always there
+	// come in the same places as in Columns.
+	Adapt func(rows []T) []Column[T]
+	// Groupings can be chosen with a key; the first is in force at the start if Grouped is set.
+	Groupings []Grouping[T]
+	Grouped   bool
+	// Empty says why there are no rows, for example because something could not be read. If it is nil, or returns
+	// nothing, the list only says that there are none.
+	Empty func(w *screen.World) string
+	// Extra is text of a row that filters see in addition to that of the columns.
+	Extra func(row *T) string
+}
+
+// List is the part of a screen that shows a table. It is a whole [screen.Screen], so that a screen that embeds one
+// has only to write the methods in which it differs. It is used by one goroutine only.
+type List[T any] struct {
+	config Config[T]
+	table  *widget.Table
+	job    screen.Job[arranged[T]]
+	// stale says that the world changed while the job was running.
+	stale bool
+
+	order order
+	now   arranged[T]
+	built bool
+	err   error
+	want  string // refKey of the object to point at as soon as it is there
+	// asked says that no rows were built since the user asked for an object or a namespace.
+	asked     bool
+	namespace string
+	// moved says that the user has chosen a row, with which the cursor stays. Before that it stays on the first row.
+	moved bool
+}
+
+// What screens get by embedding a List.
+var _ interface {
+	screen.Screen
+	screen.Filterer
+	screen.Pending
+} = (*List[struct{}])(nil)
+
+// order is what the user chose about the order of rows.
+type order struct {
+	filter   string
+	sort     int // the number of a column, or -1 for the default order
+	desc     bool
+	grouping int // the number of a grouping, or -1 if rows are not grouped
+}
+
+// New makes a List without rows.
+func New[T any](config Config[T]) *List[T] {
+	l := &List[T]{config: config, table: widget.NewTable(widgetColumns(config.Columns)), order: order{sort: -1, grouping: -1}}
+	if config.Grouped {
+		l.order.grouping = 0
+	}
+	return l
+}
+
+func widgetColumns[T any](columns []Column[T]) []widget.Column {
+	list := make([]widget.Column, len(columns))
+	for i, c := range columns {
+		list[i] = c.Column
+	}
+	return list
+}
+
+// The actions of a List.
+const (
+	sortNext keymap.Action = "sort"
+	reverse  keymap.Action = "reverse"
+	regroup  keymap.Action = "group"
+	up       keymap.Action = "up"
+	down     keymap.Action = "down"
+	pageUp   keymap.Action = "page up"
+	pageDown keymap.Action = "page down"
+	first    keymap.Action = "first"
+	last     keymap.Action = "last"
+)
+
+// Keys are the keys of every table.
+func (l *List[T]) Keys() keymap.Map {
+	group := keymap.Key{Action: regroup, Press: []string{"g"}, Short: "group", Help: "group by " + l.groupNames()}
+	if len(l.config.Groupings) == 0 {
+		group = group.Disabled("there is nothing to group " + l.config.Noun + " by")
+		group.Help, group.Short = "group", ""
+	}
+	back := keymap.Key{Action: reverse, Press: []string{"S"}, Help: "sort the other way round"}
+	if l.order.sort < 0 {
+		back.Help = "sort by the last column, the other way round"
+	}
+	return keymap.Map{
+		{Action: sortNext, Press: []string{"s"}, Short: "sort", Help: "sort by the next column (or click its title)"},
+		back, group,
+		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "one row up"},
+		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "one row down"},
+		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
+		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
+		{Action: first, Press: []string{"home"}, Show: "Home", Help: "to the first row"},
+		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the last row"},
+	}
+}
+
+func (l *List[T]) groupNames() string {
+	names := make([]string, len(l.config.Groupings))
+	for i, g := range l.config.Groupings {
+		names[i] = g.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Update handles what is common to all tables. Messages that are not known are passed over.
+func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if result, ok := l.job.Take(msg); ok {
+		return l.take(w, result)
+	}
+	switch msg := msg.(type) {
+	case screen.Shown, screen.Changed:
+		return l.refresh(w)
+	case screen.Filter:
+		l.order.filter = msg.Text
+		return l.arrange(w)
+	case screen.Selected:
+		l.want, l.asked = refKey(msg.Ref), true
+		return l.refresh(w)
+	case tea.KeyPressMsg:
+		return l.press(w, msg)
+	case tea.MouseWheelMsg:
+		l.moved = true
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			l.table.Wheel(-3)
+		case tea.MouseWheelDown:
+			l.table.Wheel(3)
+		}
+	case tea.MouseClickMsg:
+		l.moved = true
+		if title, _ := l.table.Click(msg.X, msg.Y); title >= 0 {
+			return l.sortBy(w, title)
+		}
+	}
+	return nil
+}
+
+func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
+	switch l.Keys().Action(k.String()) {
+	case sortNext:
+		return l.sortNext(w)
+	case reverse:
+		if l.order.sort < 0 {
+			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
+		}
+		return l.sortBy(w, l.order.sort)
+	case regroup:
+		l.order.grouping++
+		if l.order.grouping == len(l.config.Groupings) {
+			l.order.grouping = -1
+		}
+		return l.arrange(w)
+	}
+	l.moved = true
+	switch l.Keys().Action(k.String()) {
+	case up:
+		l.table.Move(-1)
+	case down:
+		l.table.Move(1)
+	case pageUp:
+		l.table.Move(-l.table.Page())
+	case pageDown:
+		l.table.Move(l.table.Page())
+	case first:
+		l.table.MoveTo(0)
+	case last:
+		l.table.MoveTo(l.table.Len() - 1)
+	}
+	return nil
+}
+
+// sortNext goes through the columns and then back to the default order.
+func (l *List[T]) sortNext(w *screen.World) tea.Cmd {
+	l.order.sort++
+	l.order.desc = false
+	if l.order.sort >= len(l.table.Columns) {
+		l.order.sort = -1
+	}
+	return l.arrange(w)
+}
+
+// sortBy sorts by a column, and the other way round if it did already.
+func (l *List[T]) sortBy(w *screen.World, column int) tea.Cmd {
+	if l.order.sort == column {
+		l.order.desc = !l.order.desc
+	} else {
+		l.order.sort, l.order.desc = column, false
+	}
+	return l.arrange(w)
+}
+
+// refKey tells objects apart.
+func refKey(r screen.Ref) string { return string(r.Kind) + "\x00" + r.String() }
+
+// refresh builds the rows again, now or when the build that is under way is done: with a world that changes
+// often, cancelling it would never let one end.
+func (l *List[T]) refresh(w *screen.World) tea.Cmd {
+	if w.Snapshot == nil {
+		return nil
+	}
+	if w.Namespace != l.namespace {
+		l.namespace, l.asked = w.Namespace, true
+	}
+	if l.job.Running() {
+		l.stale = true
+		return nil
+	}
+	l.stale = false
+	config, order := l.config, l.order
+	return l.job.Start(w, func(ctx context.Context) (arranged[T], error) {
+		rows, err := config.Build(ctx, w)
+		if err != nil {
+			return arranged[T]{}, err
+		}
+		return arrange(&config, rows, order), nil
+	})
+}
+
+// Rebuild makes build the way to build rows, and builds them. It is for rows that show more than the
+// snapshot, such as what a screen has found out in the meantime: build must not look at anything that is
+// written to, for it runs in the background.
+func (l *List[T]) Rebuild(w *screen.World, build func(ctx context.Context, w *screen.World) ([]T, error)) tea.Cmd {
+	l.config.Build = build
+	return l.refresh(w)
+}
+
+// arrange filters, sorts and groups the rows that are there.
+func (l *List[T]) arrange(w *screen.World) tea.Cmd {
+	if !l.built || l.job.Running() {
+		return l.refresh(w)
+	}
+	config, order, rows := l.config, l.order, l.now.rows
+	return l.job.Start(w, func(context.Context) (arranged[T], error) { return arrange(&config, rows, order), nil })
+}
+
+// take shows the rows of a result.
+func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.Cmd {
+	if l.err = result.Err; l.err == nil {
+		jump := l.want != ""
+		cursor := l.cursorIn(&result.Value)
+		l.now, l.built = result.Value, true
+		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
+		l.table.Columns = widgetColumns(l.now.columns)
+		if jump = jump && l.want == ""; jump {
+			l.table.SetRows(&l.now, l.now.natural, l.table.Cursor())
+			l.table.MoveTo(cursor) // which does not take the rows around it along
+		} else {
+			l.table.SetRows(&l.now, l.now.natural, cursor)
+		}
+	}
+	l.asked = l.asked && l.stale
+	if l.stale || l.now.order != l.order && l.err == nil {
+		return l.refresh(w)
+	}
+	return nil
+}
+
+// cursorIn finds where the row that is pointed at has gone; if it is gone, the cursor stays at its number.
+func (l *List[T]) cursorIn(next *arranged[T]) int {
+	if l.want != "" {
+		for i, item := range next.items {
+			if item.row >= 0 && refKey(l.config.Ref(&next.rows[item.row])) == l.want {
+				l.want, l.moved = "", true
+				return i
+			}
+		}
+	}
+	row := l.Row()
+	if !l.moved {
+		return next.firstRow()
+	}
+	if row == nil {
+		return max(0, l.table.Cursor())
+	}
+	key := l.config.Key(row)
+	for i, item := range next.items {
+		if item.row >= 0 && l.config.Key(&next.rows[item.row]) == key {
+			return i
+		}
+	}
+	return l.table.Cursor()
+}
+
+// Row is the row that is pointed at, or nil.
+func (l *List[T]) Row() *T {
+	at := l.table.Cursor()
+	if at < 0 || at >= len(l.now.items) || l.now.items[at].row < 0 {
+		return nil
+	}
+	return &l.now.rows[l.now.items[at].row]
+}
+
+// Rows are all rows, also those that the filter hides. They must not be written.
+func (l *List[T]) Rows() []T { return l.now.rows }
+
+// Selection is the object of the row that is pointed at.
+func (l *List[T]) Selection() screen.Ref {
+	if row := l.Row(); row != nil {
+		return l.config.Ref(row)
+	}
+	return screen.Ref{}
+}
+
+// FilterText is the filter in force.
+func (l *List[T]) FilterText() string { return l.order.filter }
+
+// Unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
+// namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a newer snapshot do not count.
+func (l *List[T]) Unsettled() bool {
+	return l.job.Running() && (!l.built || l.asked || l.now.order != l.order)
+}
+
+// Built reports whether rows are there, be it none.
+func (l *List[T]) Built() bool { return l.built }
+
+// View draws the table.
+func (l *List[T]) View(w *screen.World, width, height int) string {
+	l.table.Empty = l.emptyText(w)
+	return l.table.View(w.Theme, width, height)
+}
+
+// Plain is the whole table.
+func (l *List[T]) Plain(w *screen.World, width int) string {
+	if l.table.Len() == 0 {
+		return l.emptyText(w)
+	}
+	return l.table.Plain(w.Theme, width)
+}
+
+func (l *List[T]) emptyText(w *screen.World) string {
+	switch {
+	case w.Snapshot == nil:
+		return "waiting for the cluster"
+	case l.err != nil:
+		return fmt.Sprintf("%s could not be listed: %v", l.config.Noun, l.err)
+	case !l.built:
+		return "one moment"
+	case len(l.now.rows) > 0:
+		return fmt.Sprintf("none of %d %s matches %q%s", len(l.now.rows), l.config.Noun, l.order.filter, l.now.hint)
+	}
+	if l.config.Empty != nil {
+		if why := l.config.Empty(w); why != "" {
+			return why
+		}
+	}
+	return "no " + l.config.Noun
+}
+
+// Status counts the rows.
+func (l *List[T]) Status() string {
+	if !l.built {
+		return ""
+	}
+	if l.now.shown != len(l.now.rows) {
+		return fmt.Sprintf("%d of %d %s", l.now.shown, len(l.now.rows), l.config.Noun)
+	}
+	if len(l.now.rows) == 1 {
+		return "1 " + singular(l.config.Noun)
+	}
+	return fmt.Sprintf("%d %s", len(l.now.rows), l.config.Noun)
+}
+
+// singular is one of what a noun names.
+func singular(noun string) string {
+	if stem, ok := strings.CutSuffix(noun, "ies"); ok {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(noun, "s")
+}

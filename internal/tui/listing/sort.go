@@ -1,0 +1,182 @@
+package listing
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// arranged are rows in the order in which they are shown. It is made in the background and not written
+// afterwards.
+type arranged[T any] struct {
+	config  *Config[T]
+	rows    []T
+	columns []Column[T]
+	order   order
+	items   []item
+	heads   []styled.Line
+	shown   int
+	natural []int
+	// hint says why a filter that lets nothing pass may not be what the user meant. It is empty if there is nothing to say.
+	hint string
+}
+
+// item is a line of the table: a row, or, with row -1, a heading.
+type item struct{ row, head int }
+
+// Len implements widget.Rows.
+func (a *arranged[T]) Len() int { return len(a.items) }
+
+// firstRow is where the cursor is best at the beginning: not on a heading.
+func (a *arranged[T]) firstRow() int {
+	for i, item := range a.items {
+		if item.row >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// Row implements widget.Rows.
+func (a *arranged[T]) Row(i int) widget.Row {
+	if at := a.items[i]; at.row < 0 {
+		return widget.Row{Heading: a.heads[at.head]}
+	}
+	row := &a.rows[a.items[i].row]
+	cells := make([]styled.Line, len(a.columns))
+	for j := range cells {
+		cells[j] = a.columns[j].Cell(row)
+	}
+	if a.order.grouping >= 0 {
+		return widget.Row{Cells: cells, Mark: a.branch(i)}
+	}
+	return widget.Row{Cells: cells}
+}
+
+// branch draws how a row hangs below the heading of its group.
+func (a *arranged[T]) branch(i int) string {
+	if i+1 < len(a.items) && a.items[i+1].row >= 0 {
+		return "├"
+	}
+	return "└"
+}
+
+// text is what filters and sorting see of a row in a column.
+func (c *Column[T]) text(row *T) string {
+	if c.Text != nil {
+		return c.Text(row)
+	}
+	return c.Cell(row).String()
+}
+
+func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
+	a := arranged[T]{config: config, rows: rows, order: o, columns: config.Columns}
+	if config.Adapt != nil {
+		a.columns = config.Adapt(rows)
+	}
+	index := a.filter()
+	if a.shown = len(index); a.shown == 0 {
+		a.hint = a.misread()
+	}
+	a.sort(index)
+	a.group(index)
+	a.natural = widget.Measure(widgetColumns(a.columns), &a)
+	return a
+}
+
+func (a *arranged[T]) sort(index []int) {
+	if a.order.sort < 0 || a.order.sort >= len(a.columns) {
+		return
+	}
+	column := &a.columns[a.order.sort]
+	compare := column.Compare
+	if compare == nil {
+		compare = func(x, y *T) int { return compareTexts(column.text(x), column.text(y)) }
+	}
+	slices.SortStableFunc(index, func(x, y int) int {
+		c := compare(&a.rows[x], &a.rows[y])
+		if a.order.desc {
+			return -c
+		}
+		return c
+	})
+}
+
+// group puts headings between rows. Groups are sorted by name; in them, rows keep their order.
+func (a *arranged[T]) group(index []int) {
+	a.items = make([]item, 0, len(index))
+	if a.order.grouping < 0 {
+		for _, i := range index {
+			a.items = append(a.items, item{row: i})
+		}
+		return
+	}
+	g := a.config.Groupings[a.order.grouping]
+	members := map[string][]int{}
+	var names []string
+	for _, i := range index {
+		name := g.Of(&a.rows[i])
+		if members[name] == nil {
+			names = append(names, name)
+		}
+		members[name] = append(members[name], i)
+	}
+	slices.SortFunc(names, compareTexts)
+	for _, name := range names {
+		rows := make([]*T, len(members[name]))
+		for i, at := range members[name] {
+			rows[i] = &a.rows[at]
+		}
+		a.items = append(a.items, item{row: -1, head: len(a.heads)})
+		a.heads = append(a.heads, g.heading(name, rows))
+		for _, i := range members[name] {
+			a.items = append(a.items, item{row: i})
+		}
+	}
+}
+
+func (g *Grouping[T]) heading(name string, rows []*T) styled.Line {
+	if g.Heading != nil {
+		return g.Heading(name, rows)
+	}
+	if name == "" {
+		name = "none"
+	}
+	return styled.Line{{Text: name, Role: styled.Strong}, {Text: "  " + strconv.Itoa(len(rows)), Role: styled.Dim}}
+}
+
+// compareTexts orders texts so that numbers in them count by value: gpu-2 comes before gpu-10.
+func compareTexts(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		if digit(x[0]) && digit(y[0]) {
+			var m, n string
+			m, x = number(x)
+			n, y = number(y)
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
+				return c
+			}
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// number takes the digits at the beginning of a text, without leading zeros.
+func number(s string) (digits, rest string) {
+	end := 0
+	for end < len(s) && digit(s[end]) {
+		end++
+	}
+	return strings.TrimLeft(s[:end], "0"), s[end:]
+}

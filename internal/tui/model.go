@@ -1,0 +1,235 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
+)
+
+// model is the root of the terminal UI.
+type model struct {
+	ctx     context.Context //nolint:containedctx // the life of the program, from which commands take theirs
+	options Options
+
+	width, height int
+	dark          bool
+	profile       colorprofile.Profile
+
+	// base is the newest snapshot as it came, world what is shown.
+	base       *inspect.Snapshot
+	version    int
+	world      *screen.World
+	actual     *screen.World // the newest with nothing supposed
+	hypotheses []screen.Change
+	suppose    screen.Job[supposition]
+
+	views   []view
+	current int
+	// pages lie above the view, the last one on top.
+	pages []page
+
+	header    header
+	record    recorder
+	input     *input
+	popup     *popup
+	remark    screen.Say
+	typeahead []tea.KeyPressMsg
+	find      screen.Job[found]
+	plan      screen.Job[Plan]
+	commit    screen.Job[string]
+
+	// throttled says that a snapshot came so soon after the one before that it is shown a little later.
+	throttled bool
+	rebuilt   time.Time
+	hurried   int // how many in a row were
+
+	// leaving says that the user wanted to leave and was told that something is being written.
+	leaving     bool
+	interrupted bool
+	// failed is why the source had nothing to show.
+	failed error
+}
+
+// view is a view of the table; its screen is made when it is first shown.
+type view struct {
+	viewEntry
+	screen screen.Screen
+}
+
+// page is a screen about one object.
+type page struct {
+	kind   screen.Page
+	ref    screen.Ref
+	screen screen.Screen
+}
+
+func newModel(ctx context.Context, options Options) *model {
+	m := &model{ctx: ctx, options: options, dark: options.dark(), profile: options.Profile}
+	for i, entry := range viewTable {
+		m.views = append(m.views, view{viewEntry: entry})
+		if entry.name == options.View {
+			m.current = i
+		}
+	}
+	m.world = screen.NewWorld(ctx, 0, nil)
+	m.world.Namespace = options.Namespace
+	m.world.Theme = theme.New(m.dark, m.profile)
+	m.openView()
+	return m
+}
+
+// openView makes the screen of the current view if there is none yet.
+func (m *model) openView() {
+	v := &m.views[m.current]
+	if v.screen != nil {
+		return
+	}
+	v.screen = v.make(&m.options)
+}
+
+// top is the screen that is visible.
+func (m *model) top() screen.Screen {
+	if n := len(m.pages); n > 0 {
+		return m.pages[n-1].screen
+	}
+	return m.views[m.current].screen
+}
+
+// arrived is a snapshot of the source.
+type arrived struct{ snapshot *inspect.Snapshot }
+
+// wait waits for the next snapshot.
+func (m *model) wait() tea.Cmd {
+	ctx, updates := m.ctx, m.options.Source.Updates()
+	return func() tea.Msg {
+		select {
+		case s, ok := <-updates:
+			if ok {
+				return arrived{s}
+			}
+			return ended{}
+		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+// ended comes when the source has nothing more to say.
+type ended struct{}
+
+// end leaves when that is because the source failed.
+func (m *model) end() tea.Cmd {
+	source, ok := m.options.Source.(interface{ Err() error })
+	if !ok || source.Err() == nil {
+		return nil
+	}
+	m.failed = source.Err()
+	return tea.Quit
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd {
+	if m.options.Typing {
+		m.update(m.top(), screen.Type{})
+	}
+	return tea.Batch(m.wait(), m.update(m.top(), screen.Shown{}), tea.RequestBackgroundColor, tick())
+}
+
+// ticked comes once a second, for what is told by the clock.
+type ticked struct{}
+
+func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
+
+// update hands a message to a screen.
+func (m *model) update(s screen.Screen, msg tea.Msg) tea.Cmd { return s.Update(m.world, msg) }
+
+// now is the time of a live cluster, and that of the snapshot otherwise.
+func (m *model) now() time.Time {
+	if m.options.Origin != "" && m.base != nil {
+		return m.base.Time()
+	}
+	return m.options.Clock()
+}
+
+// rebuildWorld makes a world of the newest snapshot and of what is supposed. With suppositions the snapshot is
+// changed in the background first.
+func (m *model) rebuildWorld() tea.Cmd {
+	if len(m.hypotheses) == 0 {
+		m.suppose.Stop()
+		return m.change(m.base, nil)
+	}
+	if m.suppose.Running() {
+		return nil // its result is looked at when it comes
+	}
+	base, changes := m.base, m.hypotheses
+	return m.suppose.Start(m.world, func(context.Context) (supposition, error) {
+		return supposition{base, changes, applyAll(base, changes)}, nil
+	})
+}
+
+// How often the world changes at most: more could not be read. In a cluster that does not come to rest it is
+// less, for each world costs work that grows with the cluster.
+const (
+	pace     = 300 * time.Millisecond
+	busyPace = time.Second
+	// restless is the number of worlds, each as soon after the one before as may be, that make a cluster busy.
+	restless = 5
+)
+
+// paced says that it is time to show the newest snapshot.
+type paced struct{}
+
+// takeSnapshot takes in a snapshot: at once, or, when they come fast, together with those that follow it.
+func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
+	m.base = s
+	if m.throttled {
+		return nil
+	}
+	wait := pace
+	if m.hurried >= restless {
+		wait = busyPace
+	}
+	if wait -= time.Since(m.rebuilt); wait > 0 {
+		m.throttled = true
+		m.hurried++
+		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
+	}
+	m.hurried = 0
+	m.rebuilt = time.Now()
+	return m.rebuildWorld()
+}
+
+// change replaces the world.
+func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
+	m.version++
+	w := m.world.Next(m.version, s)
+	w.Supposed, w.Now, w.History = supposed, m.now(), m.record.now
+	if len(supposed) == 0 {
+		m.actual = w
+	} else {
+		w.Actual = m.asItIs()
+	}
+	m.world = w
+	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w), m.record.record(w))
+}
+
+// asItIs is the world of the newest snapshot with nothing supposed.
+func (m *model) asItIs() *screen.World {
+	if m.actual == nil || m.actual.Snapshot != m.base {
+		m.actual = m.world.Next(m.version, m.base)
+	}
+	return m.actual
+}
+
+// applyTheme changes how things look, and nothing else.
+func (m *model) applyTheme() {
+	w := *m.world
+	w.Theme = theme.New(m.dark, m.profile)
+	m.world = &w
+}

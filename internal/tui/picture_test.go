@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/screenshot"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/screentest"
+)
+
+// picture is a file in docs/images.
+type picture struct {
+	name, title   string
+	view          string
+	width, height int
+	light         bool
+	// at is where the cursor is put before show does the rest.
+	at   screen.Ref
+	show func(*driver)
+}
+
+func claimRef(namespace, name string) screen.Ref {
+	return screen.Ref{Kind: screen.Claim, Namespace: namespace, Name: name}
+}
+
+func keys(keys ...string) func(*driver) { return func(d *driver) { d.press(keys...) } }
+
+var pictures = []picture{
+	{"claims", "kubectl dra top", "claims", 120, 34, false, claimRef("ml", "train-0"), nil},
+	{"explain", "kubectl dra top", "claims", 120, 34, false, claimRef("ml", "train-0"), keys("e")},
+	{"devices", "kubectl dra top devices", "devices", 120, 34, false, screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-03/gpu-5"}, nil},
+	{"nodes", "kubectl dra top nodes", "nodes", 120, 22, false, screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, nil},
+	{"nodes-light", "kubectl dra top nodes", "nodes", 120, 22, true, screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, nil},
+	{"priority", "kubectl dra top priority", "priority", 120, 26, false, screen.Ref{Kind: screen.PriorityLevel, Name: "workload-low"}, func(d *driver) {
+		for range 30 {
+			d.pass()
+		}
+	}},
+	{"cel", "kubectl dra top cel", "cel", 120, 34, false, screen.Ref{}, func(d *driver) {
+		d.press("i")
+		d.send(tea.PasteMsg{Content: `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].nvlinkGeneration >= 3`})
+	}},
+	{"what-if", "kubectl dra top", "claims", 120, 34, false, claimRef("ml", "pretrain-1"), keys("w", "home")},
+	{"claims-80x24", "kubectl dra top", "claims", 80, 24, false, claimRef("ml", "train-0"), nil},
+}
+
+// lively is a demo cluster that has lived for a while, in colour, with its API server.
+func lively(t *testing.T, p picture) *driver {
+	t.Helper()
+	options := Options{View: p.view, Profile: colorprofile.TrueColor, Levels: demoLoad(t), NoWriter: "the demo cluster cannot be written"}
+	d, life := alive(t, options, p.width, p.height)
+	d.m.dark = !p.light
+	d.m.applyTheme()
+	for i := range 40 {
+		if s := life.Step(); i >= 30 {
+			d.send(arrived{s})
+		}
+	}
+	d.frame() // tells tables how high they are
+	return d
+}
+
+// TestGoldenPictures holds the pictures of the documents against what is drawn. They are written anew, as all
+// golden files, by go test -update; make screenshots does that.
+func TestGoldenPictures(t *testing.T) {
+	for _, p := range pictures {
+		t.Run(p.name, func(t *testing.T) {
+			d := lively(t, p)
+			if p.at.Kind != screen.None {
+				d.send(screen.Go{View: p.view, Ref: p.at})
+			}
+			if p.show != nil {
+				p.show(d)
+			}
+			svg := screenshot.Picture{Title: p.title, Width: p.width, Height: p.height, Light: p.light, Text: d.frame()}.SVG()
+			screenshot.Golden(t, filepath.Join("..", "..", "docs", "images", p.name+".svg"), svg, *screentest.Update)
+		})
+	}
+}
+
+// TestPicturesAreShown: each picture is small, and in a document; what a document shows is there.
+func TestPicturesAreShown(t *testing.T) {
+	shown := map[string]bool{}
+	for _, pattern := range []string{"../../README.md", "../../docs/*.md"} {
+		documents, err := filepath.Glob(pattern)
+		if err != nil || len(documents) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, path := range documents {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range image.FindAllStringSubmatch(string(text), -1) {
+				name := filepath.Join(filepath.Dir(path), match[1])
+				shown[name] = true
+				if info, err := os.Stat(name); err != nil || info.Size() > 60_000 {
+					t.Errorf("%s shows %s: %v, %v", path, name, info, err)
+				}
+			}
+		}
+	}
+	drawn, err := filepath.Glob("../../docs/images/*")
+	if err != nil || len(drawn) == 0 {
+		t.Fatal("no pictures", err)
+	}
+	for _, name := range drawn {
+		if !shown[name] {
+			t.Errorf("no document shows %s", name)
+		}
+	}
+}
+
+// image finds the pictures of a document.
+var image = regexp.MustCompile(`(?:\]\(|src="|srcset=")([a-z/]*images/[^)"]+)[)"]`)

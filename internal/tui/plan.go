@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// prepare works out what an action would write, to be confirmed.
+func (m *model) prepare(action Action, ref screen.Ref) tea.Cmd {
+	writer := m.options.Writer
+	m.remark = screen.Say{Text: "working out what would be written for " + ref.String() + " …", Role: styled.Dim}
+	return m.plan.Await(m.world, func(ctx context.Context) (Plan, error) { return writer.Plan(ctx, action, ref) })
+}
+
+// takePlan asks whether a plan shall be carried out, and tells how that went.
+func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
+	if result, ok := m.plan.Take(msg); ok {
+		m.remark = screen.Say{}
+		if result.Err != nil {
+			return m.say(styled.Bad, result.Err.Error()), true
+		}
+		m.popup = m.confirmation(result.Value)
+		return nil, true
+	}
+	if result, ok := m.commit.Take(msg); ok {
+		if result.Err != nil {
+			return m.say(styled.Bad, result.Err.Error()), true
+		}
+		return m.say(styled.Good, result.Value), true
+	}
+	return nil, false
+}
+
+// confirmation shows exactly what will be written, and writes it on "y".
+func (m *model) confirmation(plan Plan) *popup {
+	p := &popup{title: "write this to the cluster?"}
+	for line := range strings.SplitSeq(strings.TrimRight(plan.Text(), "\n"), "\n") {
+		p.lines = append(p.lines, styled.Text(styled.Plain, inspect.Sanitize(line)))
+	}
+	p.lines = append(p.lines, nil, styled.Line{{Text: "y", Role: styled.Accent}, {Text: " write it   "}, {Text: "n", Role: styled.Accent}, {Text: " or Esc: leave all as it is"}})
+	p.confirm = func() tea.Cmd {
+		m.remark = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: styled.Dim}
+		return m.commit.Await(m.world, plan.Execute)
+	}
+	return p
+}

@@ -1,0 +1,184 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// Config says what a Reader shows.
+type Config[T any] struct {
+	// Ref is the object that the text is about.
+	Ref screen.Ref
+	// Ask works out what is to be shown. It runs in the background and may take its time.
+	Ask func(ctx context.Context, w *screen.World) (T, error)
+	// Lines lays it out. The text in the lines is safe to show.
+	Lines func(value T, o Layout) []styled.Line
+	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
+	More string
+}
+
+// Layout is how text is laid out.
+type Layout struct {
+	Width   int
+	Verbose bool
+}
+
+// Reader is a screen of text. It implements screen.Screen.
+type Reader[T any] struct {
+	config  Config[T]
+	answer  screen.Answer[T]
+	page    widget.Page
+	verbose bool
+	asked   bool
+	laidOut laidOut
+}
+
+// laidOut is what the lines of the page were made from.
+type laidOut struct {
+	version int
+	layout  Layout
+}
+
+// New makes a screen.
+func New[T any](config Config[T]) *Reader[T] { return &Reader[T]{config: config} }
+
+// The actions of a Reader.
+const (
+	more     keymap.Action = "verbose"
+	up       keymap.Action = "up"
+	down     keymap.Action = "down"
+	pageUp   keymap.Action = "page up"
+	pageDown keymap.Action = "page down"
+	first    keymap.Action = "first"
+	last     keymap.Action = "last"
+)
+
+// Keys implements screen.Screen.
+func (r *Reader[T]) Keys() keymap.Map {
+	verbose := keymap.Key{Action: more, Press: []string{"v"}, Short: "verbose", Help: "show more: " + r.config.More}
+	if r.verbose {
+		verbose.Short, verbose.Help = "brief", "show less again"
+	}
+	if r.config.More == "" {
+		verbose.Short, verbose.Help, verbose.Off = "", "show more", "all is shown"
+	}
+	return keymap.Map{
+		verbose,
+		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "scroll up"},
+		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "scroll down"},
+		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
+		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
+		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the beginning"},
+		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the end"},
+	}
+}
+
+// Update implements screen.Screen.
+func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if !r.asked {
+		r.asked = true
+		return r.answer.Ask(w, r.config.Ask)
+	}
+	cmd, _ := r.answer.Update(w, msg)
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		r.press(msg)
+	case tea.MouseWheelMsg:
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			r.page.Scroll(-3)
+		case tea.MouseWheelDown:
+			r.page.Scroll(3)
+		}
+	}
+	return cmd
+}
+
+func (r *Reader[T]) press(k tea.KeyPressMsg) {
+	switch r.Keys().Action(k.String()) {
+	case more:
+		r.verbose = !r.verbose
+	case up:
+		r.page.Scroll(-1)
+	case down:
+		r.page.Scroll(1)
+	case pageUp:
+		r.page.Scroll(1 - r.page.Height())
+	case pageDown:
+		r.page.Scroll(r.page.Height() - 1)
+	case first:
+		r.page.ScrollTo(0)
+	case last:
+		r.page.ScrollTo(r.page.Len())
+	}
+}
+
+// lines lays the answer out.
+func (r *Reader[T]) lines(w *screen.World, width int) []styled.Line {
+	switch {
+	case w.Snapshot == nil:
+		return []styled.Line{styled.Text(styled.Dim, "waiting for the cluster")}
+	case !r.answer.Known:
+		return []styled.Line{styled.Text(styled.Dim, "one moment")}
+	case r.answer.Err != nil:
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}
+	}
+	return r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose})
+}
+
+// View implements screen.Screen.
+func (r *Reader[T]) View(w *screen.World, width, height int) string {
+	now := laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose}}
+	if !r.answer.Known || r.answer.Err != nil || now != r.laidOut {
+		r.page.SetLines(r.lines(w, max(20, width-2)))
+		r.laidOut = now
+	}
+	body := r.page.View(w.Theme, max(0, width-2), height)
+	return " " + strings.ReplaceAll(body, "\n", "\n ")
+}
+
+// Plain implements screen.Screen.
+func (r *Reader[T]) Plain(w *screen.World, width int) string {
+	if width == 0 {
+		width = 80
+	}
+	var p widget.Page
+	p.SetLines(r.lines(w, width))
+	return p.Plain(w.Theme)
+}
+
+// Selection implements screen.Screen.
+func (r *Reader[T]) Selection() screen.Ref { return r.config.Ref }
+
+// Status implements screen.Screen.
+func (r *Reader[T]) Status() string {
+	switch below := r.page.More(); below {
+	case 0:
+		return ""
+	case 1:
+		return "1 more line"
+	default:
+		return fmt.Sprintf("%d more lines", below)
+	}
+}
+
+// CopyText is all of the text.
+func (r *Reader[T]) CopyText() string {
+	if !r.answer.Known || r.answer.Err != nil {
+		return inspect.Sanitize(r.config.Ref.Name)
+	}
+	var b strings.Builder
+	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose}) {
+		b.WriteString(l.String() + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,178 @@
+package claims
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// row is a claim. Its texts are safe to show.
+type row struct {
+	ref             screen.Ref
+	claim           *resourcev1.ResourceClaim
+	namespace, name string
+	state           inspect.ClaimState
+	node            string
+	devices         string
+	count           int // of devices
+	pods            string
+	age             time.Duration
+	reason          reason
+	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
+	// supposed.
+	released, helped bool
+}
+
+// builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
+// a look come first.
+func builder(reasons, actual map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+	return func(ctx context.Context, w *screen.World) ([]row, error) {
+		rows, err := build(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			r := &rows[i]
+			ref := inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}
+			known, ok := reasons[ref]
+			if ok && (r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting) {
+				r.reason = known
+			}
+			if len(w.Supposed) > 0 {
+				r.released = slices.Contains(w.Supposed, screen.Change{Kind: screen.ReleaseClaim, Ref: r.ref})
+				if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
+					r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
+				}
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.rank(), b.rank()) })
+		return rows, nil
+	}
+}
+
+// rank orders claims by how much they need a look.
+func (r *row) rank() int {
+	switch {
+	case r.helped:
+		return -2
+	case r.reason.stuck():
+		return -1
+	}
+	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
+}
+
+func build(ctx context.Context, w *screen.World) ([]row, error) {
+	var rows []row
+	for i, claim := range w.Snapshot.Objects().Claims {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if w.InNamespace(claim.Namespace) {
+			rows = append(rows, rowOf(w, claim))
+		}
+	}
+	return rows, nil
+}
+
+func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
+	r := row{
+		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
+		claim: claim, state: inspect.StateOf(claim),
+		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
+		age: screen.Age(w.Snapshot, claim.CreationTimestamp.Time),
+	}
+	if allocation := claim.Status.Allocation; allocation != nil {
+		r.node = inspect.Sanitize(string(inspect.AllocationNode(allocation)))
+		r.devices, r.count = devices(allocation), len(allocation.Devices.Results)
+	}
+	var pods []string
+	for _, pod := range w.Snapshot.PodsOf(inspect.RefOf(claim)) {
+		pods = append(pods, inspect.Sanitize(pod.Name))
+	}
+	r.pods = strings.Join(pods, " ")
+	return r
+}
+
+// devices sums up the devices of an allocation by driver, as "gpu ×4".
+func devices(allocation *resourcev1.AllocationResult) string {
+	counts := map[string]int{}
+	for i := range allocation.Devices.Results {
+		counts[allocation.Devices.Results[i].Driver]++
+	}
+	drivers := make([]string, 0, len(counts))
+	for driver := range counts {
+		drivers = append(drivers, driver)
+	}
+	slices.Sort(drivers)
+	for i, driver := range drivers {
+		drivers[i] = fmt.Sprintf("%s ×%d", screen.ShortDriver(driver), counts[driver])
+	}
+	return strings.Join(drivers, " ")
+}
+
+var columns = []listing.Column[row]{
+	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.namespace) }},
+	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
+	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
+	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) styled.Line { return orDash(r.node) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) styled.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.reason.text) }},
+	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
+}
+
+func orDash(s string) styled.Line {
+	if s == "" {
+		return styled.Text(styled.Dim, "–")
+	}
+	return styled.Text(styled.Plain, s)
+}
+
+func stateCell(r *row) styled.Line {
+	switch r.state {
+	case inspect.ClaimPending:
+		switch {
+		case r.helped:
+			return styled.Text(styled.Supposed, "✓ helped")
+		case r.released:
+			return styled.Text(styled.Supposed, "released")
+		case r.reason.stuck():
+			return styled.Text(styled.Bad, "✗ stuck")
+		}
+		return styled.Text(styled.Warn, "pending")
+	case inspect.ClaimReserved:
+		return styled.Text(styled.Good, "reserved")
+	case inspect.ClaimAllocated:
+		return styled.Text(styled.Plain, "allocated")
+	}
+	return styled.Text(styled.Warn, strings.ToLower(string(r.state)))
+}
+
+var groupings = []listing.Grouping[row]{
+	{Name: "namespace", Of: func(r *row) string { return r.namespace }},
+	{Name: "node", Of: func(r *row) string { return r.node }},
+	{Name: "state", Of: func(r *row) string { return stateCell(r).String() }},
+	{Name: "reason", Of: func(r *row) string { return r.reason.text }},
+}
+
+// whyEmpty says why there are no claims to see.
+func whyEmpty(w *screen.World) string {
+	if h := w.Snapshot.Health(inspect.Claims); !h.Complete() {
+		return inspect.Sanitize(h.Message)
+	}
+	if w.Namespace != "" {
+		return fmt.Sprintf("no claims in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))
+	}
+	return ""
+}

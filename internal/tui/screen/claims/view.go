@@ -1,0 +1,156 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	// wide is how many columns let the explanation stand beside the table.
+	wide = 150
+	// least is how many lines the table keeps when the panel is below it.
+	least = 5
+)
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	if width >= wide {
+		side := width * 2 / 5
+		table := s.List.View(w, width-side-1, height)
+		s.side.SetLines(s.sideLines(side - 2))
+		return widget.Beside(w.Theme, table, s.side.View(w.Theme, side-2, height), width-side-1, side, height)
+	}
+	panel := min(6, height/3)
+	if height-panel-1 < least || panel < 2 {
+		return s.List.View(w, width, height)
+	}
+	lines := s.panel(width-2, panel)
+	table := s.List.View(w, width, height-panel-1)
+	out := []string{widget.Fit(table, width, height-panel-1), widget.Rule(w.Theme, nil, width)}
+	for _, l := range lines {
+		out = append(out, " "+widget.Render(w.Theme, l, width-1))
+	}
+	return strings.Join(out, "\n")
+}
+
+// sideLines is the explanation of the claim that is pointed at.
+func (s *Screen) sideLines(width int) []styled.Line {
+	if !s.answer.Known {
+		return s.waiting()
+	}
+	if s.answer.Err != nil {
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(s.answer.Err.Error()))}
+	}
+	return text.Lines(s.answer.Value, text.Options{Width: width})
+}
+
+func (s *Screen) waiting() []styled.Line {
+	row := s.Row()
+	if row == nil {
+		return nil
+	}
+	return []styled.Line{{{Text: row.namespace + "/" + row.name, Role: styled.Name}, {Text: "  " + row.reason.text}}}
+}
+
+// panel says in a few lines what is to be said of the claim: the answer, the reason, what to try.
+func (s *Screen) panel(width, height int) []styled.Line {
+	row := s.Row()
+	if row == nil {
+		return nil
+	}
+	if !s.answer.Known || s.answer.Err != nil {
+		return s.waiting()
+	}
+	e := s.answer.Value
+	lines := []styled.Line{headline(row, e)}
+	if row.reason.stuck() {
+		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)
+	}
+	if e.Allocation != nil {
+		lines = append(lines, deviceNames(e.Allocation))
+	}
+	if row.helped {
+		lines = append(lines, styled.Text(styled.Supposed, "as is supposed; as things are, it is stuck"))
+	}
+	for _, n := range e.Waits {
+		if row.released || row.helped {
+			break // what was said of the cluster as it is
+		}
+		lines = append(lines, clip(styled.Dim, inspect.Sanitize(n.Message), width, 1)...)
+	}
+	if len(e.Fixes) > 0 && height > 2 {
+		lines = lines[:min(len(lines), height-1)]
+	}
+	for i, fix := range e.Fixes {
+		label := "     "
+		if i == 0 {
+			label = "try: "
+		}
+		lines = append(lines, styled.Line{{Text: label, Role: styled.Good}, {Text: inspect.Sanitize(fix.Message)}, {Text: where(fix), Role: styled.Dim}})
+	}
+	return lines[:min(len(lines), height)]
+}
+
+// headline is the answer, with the colour of the verdict and a mark that says the same.
+func headline(row *row, e *explain.Explanation) styled.Line {
+	mark, role := "✓ ", styled.Good
+	switch e.Verdict {
+	case explain.Unsatisfiable, explain.Invalid:
+		mark, role = "✗ ", styled.Bad
+	case explain.Unknown:
+		mark, role = "? ", styled.Warn
+	}
+	name := row.namespace + "/" + row.name
+	return styled.Line{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
+}
+
+// deviceNames lists devices: "gpu-a-01: gpu-0 gpu-1".
+func deviceNames(a *explain.Allocation) styled.Line {
+	names := make([]string, 0, len(a.Devices))
+	for _, d := range a.Devices {
+		name := d.ID.Device
+		if d.ID.Pool != string(a.Node) {
+			name = d.ID.Pool + "/" + name
+		}
+		names = append(names, inspect.Sanitize(name))
+	}
+	line := styled.Line{{Text: strings.Join(names, " ")}}
+	if a.Node != "" {
+		line = append(styled.Line{{Text: inspect.Sanitize(string(a.Node)) + ": ", Role: styled.Name}}, line...)
+	}
+	return line
+}
+
+func where(fix explain.Fix) string {
+	switch {
+	case fix.Nodes > 1:
+		return fmt.Sprintf(" → %d nodes", fix.Nodes)
+	case fix.Nodes == 1 && !fix.NamesNode:
+		return " → " + inspect.Sanitize(string(fix.Node))
+	}
+	return ""
+}
+
+// clip breaks a text into at most n lines; an ellipsis shows that there would be more.
+func clip(role styled.Role, s string, width, n int) []styled.Line {
+	lines := styled.WrapText(s, width)
+	if len(lines) > n {
+		lines[n-1] = styled.Cut(lines[n-1]+" "+lines[n], width)
+		if !strings.HasSuffix(lines[n-1], "…") {
+			lines[n-1] = styled.Cut(lines[n-1], width-1) + "…"
+		}
+		lines = lines[:n]
+	}
+	out := make([]styled.Line, len(lines))
+	for i, l := range lines {
+		out[i] = styled.Text(role, l)
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
+	s.title(w, c, strings.ToLower(string(inspect.StateOf(c))))
+	s.spec(&c.Spec)
+	if c.Status.Allocation != nil {
+		s.allocation(w, c)
+	}
+	s.pods(w, inspect.RefOf(c))
+	for _, r := range c.Status.ReservedFor {
+		if r.Resource != "pods" {
+			s.field("reserved for", r.Resource+" "+r.Name)
+		}
+	}
+}
+
+// spec lists what is asked for.
+func (s *sheet) spec(spec *resourcev1.ResourceClaimSpec) {
+	s.section("Asks for")
+	for i := range spec.Devices.Requests {
+		r := &spec.Devices.Requests[i]
+		if r.Exactly != nil {
+			s.request(r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
+			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
+				s.field("", "with admin access")
+			}
+		}
+		for j := range r.FirstAvailable {
+			sub := &r.FirstAvailable[j]
+			s.request(r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
+		}
+	}
+	for _, c := range spec.Devices.Constraints {
+		switch {
+		case c.MatchAttribute != nil:
+			s.field("constraint", "all with the same "+string(*c.MatchAttribute)+of(c.Requests))
+		case c.DistinctAttribute != nil:
+			s.field("constraint", "each with another "+string(*c.DistinctAttribute)+of(c.Requests))
+		}
+	}
+}
+
+func of(requests []string) string {
+	if len(requests) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(requests, ", ") + ")"
+}
+
+// wanted is what requests and subrequests have in common.
+type wanted struct {
+	class       string
+	mode        resourcev1.DeviceAllocationMode
+	count       int64
+	selectors   []resourcev1.DeviceSelector
+	tolerations []resourcev1.DeviceToleration
+	capacity    *resourcev1.CapacityRequirements
+}
+
+func (s *sheet) request(name string, r wanted) {
+	count := fmt.Sprintf("%d × ", r.count)
+	if r.mode == resourcev1.DeviceAllocationModeAll {
+		count = "all of "
+	}
+	s.spans(name, styled.Span{Text: count}, named(r.class))
+	for _, sel := range r.selectors {
+		if sel.CEL != nil {
+			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
+		}
+	}
+	if r.capacity != nil {
+		for _, name := range sortedKeys(r.capacity.Requests) {
+			q := r.capacity.Requests[name]
+			s.field("", fmt.Sprintf("with %s of %s", q.String(), name))
+		}
+	}
+	for _, t := range r.tolerations {
+		s.field("", "tolerates "+strings.TrimSpace(fmt.Sprintf("%s %s %s", t.Key, t.Value, t.Effect)))
+	}
+}
+
+// allocation lists the devices that a claim has, with what their drivers say of them.
+func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
+	s.section("Has")
+	s.field("node", string(inspect.AllocationNode(c.Status.Allocation)))
+	for i := range c.Status.Allocation.Devices.Results {
+		r := &c.Status.Allocation.Devices.Results[i]
+		id := inspect.DeviceOf(r)
+		spans := []styled.Span{named(id.String())}
+		if r.AdminAccess != nil && *r.AdminAccess {
+			spans = append(spans, dim("  admin access"))
+		}
+		for _, name := range sortedKeys(r.ConsumedCapacity) {
+			q := r.ConsumedCapacity[name]
+			spans = append(spans, dim(fmt.Sprintf("  %s %s", name, q.String())))
+		}
+		spans = append(spans, deviceRemark(w, id)...)
+		s.spans(r.Request, spans...)
+		s.driverStatus(c, id)
+	}
+}
+
+// deviceRemark says what is wrong with a device that is held.
+func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
+	d, ok := screen.FindDevice(w, screen.DeviceRef(id))
+	if !ok {
+		return []styled.Span{{Text: "  is no longer published", Role: styled.Bad}}
+	}
+	var spans []styled.Span
+	for i := range d.Device.Taints {
+		spans = append(spans, styled.Span{Text: "  " + words.FormatTaint(&d.Device.Taints[i]), Role: styled.Warn})
+	}
+	return spans
+}
+
+// driverStatus is what the driver reports about a device in the claim's status.
+func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, id inspect.DeviceID) {
+	for i := range c.Status.Devices {
+		d := &c.Status.Devices[i]
+		if d.Driver != id.Driver || d.Pool != id.Pool || d.Device != id.Device {
+			continue
+		}
+		for _, condition := range d.Conditions {
+			role := styled.Good
+			if condition.Status != "True" {
+				role = styled.Warn
+			}
+			s.spans("", styled.Span{Text: condition.Type + "=" + string(condition.Status), Role: role}, dim("  "+condition.Message))
+		}
+		if n := d.NetworkData; n != nil {
+			s.field("", strings.TrimSpace(fmt.Sprintf("interface %s %s %s", n.InterfaceName, n.HardwareAddress, strings.Join(n.IPs, " "))))
+		}
+	}
+}
+
+// pods lists the pods that use a claim.
+func (s *sheet) pods(w *screen.World, ref inspect.ClaimRef) {
+	pods := w.Snapshot.PodsOf(ref)
+	if len(pods) == 0 {
+		return
+	}
+	s.section("Used by")
+	for _, p := range pods {
+		pod, ok := w.Snapshot.Pod(p)
+		if !ok {
+			s.spans("pod", named(p.Name), dim("  could not be read"))
+			continue
+		}
+		s.spans("pod", named(p.Name), styled.Span{Text: "  " + string(pod.Status.Phase)}, dim(onNode(pod)))
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+				s.field("", strings.Join(strings.Fields(c.Message), " "))
+			}
+		}
+	}
+}
+
+func onNode(pod *corev1.Pod) string {
+	if pod.Spec.NodeName == "" {
+		return ""
+	}
+	return " on " + pod.Spec.NodeName
+}

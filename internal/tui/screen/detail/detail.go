@@ -1,0 +1,77 @@
+package detail
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// Kinds are the kinds of objects that have a page.
+var Kinds = []screen.Kind{screen.Claim, screen.Device, screen.Node, screen.Pod, screen.Class, screen.Template}
+
+// New makes the page for an object.
+func New(ref screen.Ref) screen.Screen {
+	return reading.New(reading.Config[*sheet]{
+		Ref:   ref,
+		Ask:   func(_ context.Context, w *screen.World) (*sheet, error) { return describe(w, ref) },
+		Lines: func(s *sheet, o reading.Layout) []styled.Line { return s.lines(o.Width) },
+	})
+}
+
+func describe(w *screen.World, ref screen.Ref) (*sheet, error) {
+	object, _, ok := screen.Find(w, ref)
+	if !ok {
+		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
+	}
+	s := &sheet{}
+	switch o := object.(type) {
+	case *resourcev1.ResourceClaim:
+		s.claim(w, o)
+	case *resourcev1.ResourceClaimTemplate:
+		s.title(w, o, "template")
+		s.spec(&o.Spec.Spec)
+	case *resourcev1.DeviceClass:
+		s.class(w, o)
+	case *resourcev1.ResourceSlice:
+		d, _ := screen.FindDevice(w, ref)
+		s.device(w, &d)
+	case *corev1.Node:
+		s.node(w, o)
+	case *corev1.Pod:
+		s.pod(w, o)
+	}
+	s.history(w, ref)
+	return s, nil
+}
+
+// title is the first line: the name, what it is, and how old.
+func (s *sheet) title(w *screen.World, o screen.Object, what string) {
+	name := o.GetName()
+	if o.GetNamespace() != "" {
+		name = o.GetNamespace() + "/" + name
+	}
+	line := styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  " + what, Role: styled.Strong}}
+	if age := screen.Age(w.Snapshot, o.GetCreationTimestamp().Time); age >= 0 {
+		line = append(line, styled.Span{Text: "  " + screen.FormatAge(age) + " old", Role: styled.Dim})
+	}
+	s.head(line)
+}
+
+// history lists what has happened to the object since the program began to watch.
+func (s *sheet) history(w *screen.World, ref screen.Ref) {
+	events := w.History.Of(ref)
+	if len(events) == 0 {
+		return
+	}
+	s.section("Seen since the start")
+	for _, e := range events {
+		s.field(e.Time.Local().Format("15:04:05"), e.Text)
+	}
+}

@@ -1,0 +1,231 @@
+package devices
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// row is a device. Its texts are made when they are drawn: there may be very many devices.
+type row struct {
+	ref    screen.Ref
+	status *inspect.DeviceStatus
+	// set is what is left of the counters that the device draws on. It is nil if it draws on none.
+	set *counterSet
+}
+
+func build(ctx context.Context, w *screen.World) ([]row, error) {
+	devices := w.Devices()
+	sets := counterSets(w.Snapshot, devices)
+	rows := make([]row, 0, len(devices))
+	for i := range devices {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		d := &devices[i]
+		r := row{ref: screen.DeviceRef(d.ID), status: d}
+		if len(d.Device.ConsumesCounters) > 0 {
+			r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+var columns = []listing.Column[row]{
+	{Column: widget.Column{Title: "DEVICE", Min: 10, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
+	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
+	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
+	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
+	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(model(r.status.Device)) }},
+	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.status.State), rank(b.status.State)) }},
+	{Column: widget.Column{Title: "USED", Rank: 3, Min: 8, Max: 24}, Cell: usedCell},
+	{Column: widget.Column{Title: "HOLDER", Min: 16, Max: 80, Rank: 1}, Cell: holderCell},
+}
+
+func orDash(s string) styled.Line {
+	if s == "" {
+		return styled.Text(styled.Dim, "–")
+	}
+	return styled.Text(styled.Plain, inspect.Sanitize(s))
+}
+
+// marks are the signs of states, as in the picture of the nodes.
+var marks = map[inspect.DeviceState]string{
+	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
+}
+
+func stateCell(r *row) styled.Line {
+	return styled.Text(screen.StateRole(r.status.State), marks[r.status.State]+" "+strings.ToLower(string(r.status.State)))
+}
+
+func rank(s inspect.DeviceState) int {
+	return slices.Index([]inspect.DeviceState{inspect.DeviceFree, inspect.DevicePartial, inspect.DeviceAllocated, inspect.DeviceTainted, inspect.DeviceUnreachable}, s)
+}
+
+// usedCell is a bar of the capacity that is used up most.
+func usedCell(r *row) styled.Line {
+	best, name := -1.0, resourcev1.QualifiedName("")
+	for n, used := range r.status.Used {
+		total, ok := r.status.Device.Capacity[n]
+		if !ok {
+			continue
+		}
+		share := used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
+		if share > best || share == best && n < name {
+			best, name = share, n
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	used, total := r.status.Used[name], r.status.Device.Capacity[name].Value
+	return append(widget.Bar(best, 8, styled.Shared), styled.Span{Text: fmt.Sprintf(" %s/%s", used.String(), total.String())})
+}
+
+// holderCell is who holds the device, and otherwise why it cannot be had.
+func holderCell(r *row) styled.Line {
+	line := r.holders(func(h inspect.Holder) string { return inspect.Sanitize(h.Claim.String()) })
+	for i := range r.status.Device.Taints {
+		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(words.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
+	}
+	if r.status.Note != "" {
+		line = append(line, styled.Span{Text: sep(line) + inspect.Sanitize(r.status.Note), Role: styled.Dim})
+	}
+	if line == nil {
+		return styled.Text(styled.Dim, "–")
+	}
+	return line
+}
+
+// holders lists who holds the device; those with admin access, who take nothing from others, come last.
+func (r *row) holders(name func(inspect.Holder) string) styled.Line {
+	var line, admins styled.Line
+	for _, h := range r.status.Holders {
+		if h.Admin() {
+			admins = append(admins, styled.Span{Text: ", " + name(h) + " (admin)"})
+		} else {
+			line = append(line, styled.Span{Text: sep(line) + name(h)})
+		}
+	}
+	if len(line) == 0 && len(admins) > 0 {
+		admins[0].Text = strings.TrimPrefix(admins[0].Text, ", ")
+	}
+	return append(line, admins...)
+}
+
+// panel says of the selected device what has no room in its row: which it is, and who has it, with pods.
+func (r *row) panel(w *screen.World) []styled.Line {
+	id := r.status.ID
+	first := styled.Line{{Text: "  " + inspect.Sanitize(id.String()), Role: styled.Name}}
+	if node := string(r.status.Node); node != "" && node != id.Pool {
+		first = append(first, styled.Span{Text: "  on " + inspect.Sanitize(node)})
+	}
+	if m := model(r.status.Device); m != "" {
+		first = append(first, styled.Span{Text: "  " + inspect.Sanitize(m)})
+	}
+	first = append(first, styled.Span{Text: "  "})
+	first = append(first, stateCell(r)...)
+	held := r.holders(func(h inspect.Holder) string { return holderText(w, h) })
+	if held != nil {
+		held = append(styled.Line{{Text: "  held by ", Role: styled.Dim}}, held...)
+	}
+	for i := range r.status.Device.Taints {
+		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(words.FormatTaint(&r.status.Device.Taints[i])), Role: styled.Warn})
+	}
+	if r.status.Note != "" {
+		held = append(held, styled.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: styled.Dim})
+	}
+	if held == nil {
+		held = styled.Text(styled.Dim, "  nobody holds it")
+	}
+	return []styled.Line{first, held}
+}
+
+// holderText is a claim with the pods that use it.
+func holderText(w *screen.World, h inspect.Holder) string {
+	text := inspect.Sanitize(h.Claim.String())
+	for i, pod := range w.Snapshot.PodsOf(h.Claim) {
+		if i == 0 {
+			text += " for pod"
+		}
+		text += " " + inspect.Sanitize(pod.Name)
+	}
+	return text
+}
+
+func sep(line styled.Line) string {
+	if len(line) == 0 {
+		return ""
+	}
+	return ", "
+}
+
+// modelNames are the attributes that say what kind of device it is, the best first.
+var modelNames = []string{"model", "productname", "product", "profile", "type", "devicetype", "kind"}
+
+// model is what kind of device it is, as far as one of the usual attributes tells; not sanitised.
+func model(d *resourcev1.Device) string {
+	at, text := len(modelNames), ""
+	for name, a := range d.Attributes {
+		short := strings.ToLower(string(name))
+		short = short[strings.LastIndexByte(short, '/')+1:]
+		if i := slices.Index(modelNames, short); i >= 0 && (i < at || i == at && selector.PlainAttribute(&a) < text) {
+			at, text = i, selector.PlainAttribute(&a)
+		}
+	}
+	return text
+}
+
+// extra is what filters see besides the columns: attributes, as name=value.
+func (r *row) extra() string {
+	var b strings.Builder
+	for name, a := range r.status.Device.Attributes {
+		b.WriteString(string(name) + "=" + selector.PlainAttribute(&a) + "\n")
+	}
+	return b.String()
+}
+
+var groupings = []listing.Grouping[row]{
+	{Name: "pool", Of: func(r *row) string { return r.status.ID.PoolID().String() }, Heading: heading},
+	{Name: "node", Of: func(r *row) string { return string(r.status.Node) }, Heading: heading},
+	{Name: "driver", Of: func(r *row) string { return r.status.ID.Driver }, Heading: heading},
+	{Name: "model", Of: func(r *row) string { return model(r.status.Device) }, Heading: heading},
+	{Name: "counters", Of: func(r *row) string { return r.set.name() }, Heading: setHeading},
+	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
+}
+
+// heading sums up a group: how much of it is taken.
+func heading(group string, rows []*row) styled.Line {
+	free := 0
+	for _, r := range rows {
+		if r.status.State == inspect.DeviceFree {
+			free++
+		}
+	}
+	if group == "" {
+		group = "none"
+	}
+	line := styled.Line{{Text: inspect.Sanitize(group) + "  ", Role: styled.Strong}}
+	line = append(line, widget.Bar(float64(len(rows)-free)/float64(len(rows)), 10, styled.Used)...)
+	return append(line, styled.Span{Text: fmt.Sprintf("  %d of %d free", free, len(rows)), Role: styled.Dim})
+}
+
+func whyEmpty(w *screen.World) string {
+	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
+		return inspect.Sanitize(h.Message)
+	}
+	return "no driver has published devices"
+}

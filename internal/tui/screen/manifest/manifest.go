@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// Kinds are the kinds of objects that can be shown.
+var Kinds = []screen.Kind{
+	screen.Claim, screen.Template, screen.Class, screen.Pod, screen.Node, screen.Device, screen.Pool,
+	screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity,
+}
+
+// New makes the page for an object.
+func New(ref screen.Ref) screen.Screen {
+	return reading.New(reading.Config[[]styled.Line]{
+		Ref:   ref,
+		Ask:   func(_ context.Context, w *screen.World) ([]styled.Line, error) { return lines(w, ref) },
+		Lines: func(lines []styled.Line, _ reading.Layout) []styled.Line { return lines },
+	})
+}
+
+// lines are the object as YAML. Of a device it is the slice that publishes it, beginning with the device.
+func lines(w *screen.World, ref screen.Ref) ([]styled.Line, error) {
+	object, kind, ok := screen.Find(w, ref)
+	if !ok {
+		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
+	}
+	if ref.Kind == screen.Node && w.Snapshot.NodesAssumed() {
+		return nil, fmt.Errorf("no Node object is known of %s: ResourceSlices name it", ref)
+	}
+	if ref.Kind == screen.Device {
+		d, _ := screen.FindDevice(w, ref)
+		return device(d)
+	}
+	object = object.DeepCopyObject().(screen.Object)
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	object.SetManagedFields(nil)
+	return encode(object)
+}
+
+func device(d inspect.DeviceStatus) ([]styled.Line, error) {
+	lines, err := encode(d.Device)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf("# in ResourceSlice %s, with the taints of DeviceTaintRules", inspect.Sanitize(d.Slice.Name))
+	return append([]styled.Line{styled.Text(styled.Dim, head)}, lines...), nil
+}
+
+func encode(value any) ([]styled.Line, error) {
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("writing YAML: %w", err)
+	}
+	var lines []styled.Line
+	for line := range strings.SplitSeq(strings.TrimRight(string(data), "\n"), "\n") {
+		lines = append(lines, paint(inspect.Sanitize(line)))
+	}
+	return lines, nil
+}
+
+// paint tells keys from values.
+func paint(line string) styled.Line {
+	key, value, ok := strings.Cut(line, ":")
+	if !ok || strings.ContainsAny(strings.TrimLeft(key, " -"), ` "'`) {
+		return styled.Text(styled.Plain, line)
+	}
+	return styled.Line{{Text: key, Role: styled.Name}, {Text: ":", Role: styled.Dim}, {Text: value}}
+}

@@ -1,0 +1,90 @@
+package screen
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+)
+
+// Screen is what fills the space between header and status line. It is used by one goroutine only, and
+// may change itself in Update.
+//
+// Messages that a screen gets: [Shown] when it becomes visible, [Changed] when the world has changed while
+// it is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, keys,
+// mouse events with Y counted from the top of the screen, pasted text, and the results of its Jobs.
+type Screen interface {
+	// Update takes in a message. It must neither search nor wait.
+	Update(w *World, msg tea.Msg) tea.Cmd
+	// View draws at most height lines of at most width columns. It must neither search nor wait, nor do
+	// work that grows with the cluster.
+	View(w *World, width, height int) string
+	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any width.
+	Plain(w *World, width int) string
+	// Keys are the keys of this screen besides those that mean the same everywhere.
+	Keys() keymap.Map
+	// Selection is the object that keys such as explain are about. It is the zero Ref if there is none.
+	Selection() Ref
+	// Status is a few words for the end of the status line, such as "214 claims".
+	Status() string
+}
+
+// TextInput is a Screen that takes text. While it does, it gets every key but ctrl+c.
+type TextInput interface {
+	Typing() bool
+}
+
+// Filterer is a Screen whose content can be narrowed with the filter line.
+type Filterer interface {
+	// FilterText is the filter in force. It is empty if there is none.
+	FilterText() string
+}
+
+// Pending is a Screen whose selection can be about to become another one, because the rows that the user has asked
+// for are still being worked out.
+type Pending interface {
+	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
+	Unsettled() bool
+}
+
+// HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.
+type HasHeader interface {
+	// HasHeader does nothing; it marks the screen.
+	HasHeader()
+}
+
+// CopyTexter is a Screen that knows better than the name of its selection what the copy key should take.
+type CopyTexter interface {
+	CopyText() string
+}
+
+// Kind is a kind of object.
+type Kind string
+
+// The kinds of objects that screens can point at.
+const (
+	None            Kind = ""
+	Claim           Kind = "ResourceClaim"
+	Template        Kind = "ResourceClaimTemplate"
+	Pod             Kind = "Pod"
+	Node            Kind = "Node"
+	Device          Kind = "Device" // Name is driver/pool/device
+	Pool            Kind = "Pool"   // Name is driver/pool
+	Class           Kind = "DeviceClass"
+	PriorityLevel   Kind = "PriorityLevelConfiguration"
+	FlowSchema      Kind = "FlowSchema"
+	StorageCapacity Kind = "CSIStorageCapacity"
+)
+
+// Ref names an object. It comes from the cluster: Sanitize it before it is shown.
+type Ref struct {
+	Kind            Kind
+	Namespace, Name string
+}
+
+// String returns "namespace/name", or the name of an object without a namespace.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}

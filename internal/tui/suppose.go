@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// supposition is a snapshot under changes, with what it was made of.
+type supposition struct {
+	base     *inspect.Snapshot
+	changes  []screen.Change
+	snapshot *inspect.Snapshot
+}
+
+// changeOf is what can be supposed of an object.
+func changeOf(ref screen.Ref) screen.Change {
+	kind := map[screen.Kind]screen.ChangeKind{
+		screen.Claim: screen.ReleaseClaim, screen.Device: screen.IgnoreTaint, screen.Node: screen.DuplicateNode,
+	}[ref.Kind]
+	return screen.Change{Kind: kind, Ref: ref}
+}
+
+// toggle supposes a change, or stops supposing it.
+func (m *model) toggle(c screen.Change) tea.Cmd {
+	if m.base == nil {
+		return nil
+	}
+	changes := slices.Clone(m.hypotheses)
+	if at := slices.Index(changes, c); at >= 0 {
+		changes = slices.Delete(changes, at, at+1)
+		m.remark = screen.Say{Text: "no longer supposed: " + c.String(), Role: styled.Supposed}
+	} else {
+		if why := pointless(m.base, c); why != "" {
+			return m.say(styled.Warn, why)
+		}
+		changes = append(changes, c)
+		m.remark = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: styled.Supposed}
+	}
+	m.hypotheses = changes
+	return m.rebuildWorld()
+}
+
+// holdsNothing says that the release of a claim would change nothing, or "".
+func holdsNothing(s *inspect.Snapshot, ref screen.Ref) string {
+	claim, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name})
+	if ok && claim.Status.Allocation == nil {
+		return ref.String() + " holds no devices"
+	}
+	return ""
+}
+
+// pointless says why a change would change nothing, or "".
+func pointless(s *inspect.Snapshot, c screen.Change) string {
+	if c.Kind == screen.IgnoreTaint && !tainted(s, screen.DeviceID(c.Ref)) {
+		return c.Ref.String() + " has no taints"
+	}
+	return ""
+}
+
+// tainted reports whether a device has taints, of its own or by a rule.
+func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
+	for _, slice := range s.SlicesIn(id.PoolID()) {
+		for i := range slice.Spec.Devices {
+			if d := &slice.Spec.Devices[i]; d.Name == id.Device && len(d.Taints) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// applyAll returns the snapshot under the changes. What a change is about may be gone by now: then it
+// changes nothing.
+func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
+	return s.With(func(o *inspect.Objects) {
+		if slices.ContainsFunc(changes, func(c screen.Change) bool { return c.Kind == screen.IgnoreTaint }) {
+			whatif.SettleTaints(o, s)
+		}
+		for i, c := range changes {
+			switch c.Kind {
+			case screen.ReleaseClaim:
+				whatif.Release(o, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
+			case screen.IgnoreTaint:
+				whatif.Untaint(o, screen.DeviceID(c.Ref))
+			case screen.DuplicateNode:
+				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
+			}
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package tui
+
+import (
+	"context"
+	"image/color"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+func TestKeysOfTheContract(t *testing.T) {
+	d := drive(t, 80, 24, "")
+	keys := d.m.keys()
+	want := map[string]string{
+		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "a": "allocate", "d": "deallocate",
+		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel lab", "?": "help", ":": "go to", "q": "quit",
+		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel",
+	}
+	for press, action := range want {
+		if k, ok := keys.Find(press); !ok || string(k.Action) != action {
+			t.Errorf("%s means %q, want %q", press, k.Action, action)
+		}
+	}
+	for _, v := range viewTable {
+		if v.make == nil {
+			continue
+		}
+		for _, k := range v.make(&Options{}).Keys() {
+			for _, press := range k.Press {
+				if _, ok := keys.Find(press); ok {
+					t.Errorf("view %s gives %s another meaning", v.name, press)
+				}
+			}
+		}
+	}
+}
+
+func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
+	m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Profile: colorprofile.NoTTY})
+	d := &driver{T: t, m: m}
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.shows("connecting", "waiting for the cluster")
+	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
+		d.press(key)
+		d.frame()
+	}
+	d.shows("[2 Devices]")
+	_, cmd := d.m.Update(tea.KeyPressMsg{Code: 'q', Text: "q"})
+	if cmd == nil {
+		t.Fatal("q does nothing")
+	}
+	if _, ok := cmd().(tea.QuitMsg); !ok {
+		t.Error("q does not quit")
+	}
+}
+
+// The lab has a rule of its own: there is one below the tabs, and what there is to be said above it gets another.
+func TestOneRuleAboveTheLab(t *testing.T) {
+	d := drive(t, 80, 24, "cel")
+	lines := strings.Split(d.frame(), "\n")
+	if !strings.HasPrefix(lines[2], "── Selector") {
+		t.Errorf("below the tabs is %q", lines[2])
+	}
+	d.press("1", ":", "ml/pretrain-0", "enter", "w", "6")
+	lines = strings.Split(d.frame(), "\n")
+	if !strings.HasPrefix(lines[2], "── WHAT IF") || !strings.HasPrefix(lines[3], "── Selector") {
+		t.Errorf("below the tabs are %q and %q", lines[2], lines[3])
+	}
+}
+
+// The number of the lab brings back what was typed there; only c loads what is selected.
+func TestTheLabIsLoadedByItsKeyOnly(t *testing.T) {
+	d := drive(t, 100, 30, "claims")
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "dev", Name: "genome-align"}})
+	d.press("6")
+	d.shows("[6 CEL]", "none yet")
+	d.press("1", "c")
+	d.shows("[6 CEL]", "of claim dev/genome-align", "1 of 5 match")
+	d.press("1", "6")
+	d.shows("of claim dev/genome-align")
+}
+
+func TestSupposingThatAClaimIsReleased(t *testing.T) {
+	d := drive(t, 120, 30, "")
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}})
+	if got := d.m.top().Selection().Name; got != "pretrain-0" {
+		t.Fatalf("the cursor is at %q", got)
+	}
+	d.shows("gpu ×8")
+	d.press("w")
+	d.shows("WHAT IF  ml/pretrain-0 released")
+	if row := line(d.frame(), "pretrain-0 "); !strings.Contains(row, "released") {
+		t.Errorf("the claim is still shown as it is: %s", row)
+	}
+	d.press("W")
+	if strings.Contains(d.frame(), "WHAT IF") || !strings.Contains(line(d.frame(), "pretrain-0 "), "reserved") {
+		t.Errorf("W does not forget:\n%s", d.frame())
+	}
+}
+
+// line returns the line of a frame that has the cursor and contains a text.
+func line(frame, text string) string {
+	for l := range strings.SplitSeq(frame, "\n") {
+		if strings.HasPrefix(l, "▸") && strings.Contains(l, text) {
+			return l
+		}
+	}
+	return ""
+}
+
+// Why a claim is stuck, and what to try, is there at once; all of it is one key away.
+func TestWhyWithoutAKey(t *testing.T) {
+	d := drive(t, 80, 24, "")
+	d.shows("▸ dev        transcode-8k    ✗ stuck", "cannot be allocated on any of 12 nodes", "offers nothing while 1 of its 2 slices", "try: have the driver publish the missing slices")
+	d.press("e")
+	d.shows("these two cannot hold together", "fpga.example.com/shelf-2 → 4 nodes")
+}
+
+// What a what-if brings is told apart from what is so already.
+func TestSupposingShowsWhomItHelps(t *testing.T) {
+	d := drive(t, 120, 30, "")
+	d.press(":", "ml/pretrain-1", "enter", "w", "home")
+	d.shows("1 helped, 44 claims", "as is supposed; as things are, it is stuck")
+	if row := line(d.frame(), "✓ helped"); row == "" {
+		t.Errorf("a claim that is helped does not come first:\n%s", d.frame())
+	}
+	d.press("W")
+	if strings.Contains(d.frame(), "helped") {
+		t.Errorf("W does not forget:\n%s", d.frame())
+	}
+}
+
+// Whom a what-if helps is known, wherever it was supposed, and whatever was supposed before.
+func TestSupposingElsewhereShowsWhomItHelps(t *testing.T) {
+	d := drive(t, 120, 30, "nodes")
+	d.press(":", "node gpu-b-04", "enter", "w", "1")
+	d.shows("1 helped, 44 claims", "pretrain-2         ✓ helped")
+	d.press("W")
+	d.press(":", "ml/pretrain-1", "enter", "w")
+	d.ahead("W", "3")
+	d.press(":", "node mig-01", "enter", "w", "1", "home")
+	d.shows("pretrain-2         ✗ stuck", "whisper-large      ✓ helped")
+}
+
+// A node that is only supposed is drawn as what is supposed, and not taken together with real ones.
+func TestASupposedNodeLooksSupposed(t *testing.T) {
+	d := start(t, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: "nodes", Profile: colorprofile.TrueColor, Clock: demo.Now}, 120, 30)
+	d.press(":", "node gpu-a-04", "enter", "w")
+	th := d.m.world.Theme
+	if frame := d.frame(); !strings.Contains(frame, th.Paint(styled.Supposed, "gpu-a-04-what-if-a")) || strings.Contains(frame, th.Paint(styled.Supposed, "gpu-a-03")) {
+		t.Errorf("not as it should be:\n%q", frame)
+	}
+	d.press("z")
+	d.shows("gpu-a-04-what-if-a")
+}
+
+// A jump to an object leaves the rows around it where they are if it is in sight.
+func TestAJumpDoesNotScrollWithoutNeed(t *testing.T) {
+	d := drive(t, 100, 30, "")
+	d.frame()
+	d.press(":", "ml/train-0", "enter")
+	d.shows("transcode-8k")
+	if line(d.frame(), "train-0") == "" {
+		t.Errorf("the cursor is elsewhere:\n%s", d.frame())
+	}
+}
+
+func TestFilter(t *testing.T) {
+	d := drive(t, 100, 30, "")
+	d.press("/", "state=pending ml train")
+	d.shows("train-0", "of 44 claims")
+	if strings.Contains(d.frame(), "dns-edge") {
+		t.Errorf("a claim that does not match is shown:\n%s", d.frame())
+	}
+	d.press("enter", "esc")
+	d.shows("44 claims")
+	d.press("/", "zzzz")
+	d.shows(`none of 44 claims matches "zzzz"`)
+	d.press("ctrl+u", "age>100d")
+	d.shows("none of 44 claims")
+	d.press("ctrl+u", "age>=18d")
+	d.shows("gpu-health", "1 of 44 claims")
+	d.press("ctrl+u", "devices>8")
+	d.shows("pretrain-1", "1 of 44 claims")
+}
+
+// TestRandomKeys presses keys in random order on screens of random sizes: nothing may panic, and no frame
+// may be larger than its screen.
+func TestRandomKeys(t *testing.T) {
+	d := drive(t, 80, 24, "")
+	rng := rand.New(rand.NewPCG(1, 2))
+	keys := strings.Split("1 2 3 4 5 6 e f w W y a d c / : n ? C s S g j k G z x o + - v < > t p", " ")
+	for name := range namedKeys {
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	for range 1500 {
+		switch rng.IntN(12) {
+		case 0:
+			d.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(260), Height: 1 + rng.IntN(90)})
+		case 1:
+			d.send(tea.MouseClickMsg{X: rng.IntN(d.m.width), Y: rng.IntN(d.m.height), Button: tea.MouseLeft})
+		case 2:
+			d.send(tea.MouseWheelMsg{X: 1, Y: rng.IntN(d.m.height), Button: tea.MouseWheelDown})
+		case 3:
+			d.send(tea.PasteMsg{Content: "日本\n\x1b[31m e\u0301 \u202e"})
+		default:
+			d.press(keys[rng.IntN(len(keys))])
+		}
+		d.frame()
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+func TestBackgroundOfTheTerminal(t *testing.T) {
+	for environ, dark := range map[string]bool{
+		"": true, "COLORFGBG=0;15": false, "COLORFGBG=0;default;15": false, "COLORFGBG=0;7": false, "COLORFGBG=15;0": true, "COLORFGBG=7;8": true, "COLORFGBG=x": true,
+	} {
+		m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Environ: []string{"TERM=xterm", environ}})
+		if m.dark != dark {
+			t.Errorf("%q: dark is %t", environ, m.dark)
+		}
+		m.Update(tea.BackgroundColorMsg{Color: color.White}) // the terminal itself knows best
+		if m.dark {
+			t.Errorf("%q: the answer of the terminal does not count", environ)
+		}
+	}
+}
+
+func TestOnceOfEveryView(t *testing.T) {
+	for _, view := range Views() {
+		var b strings.Builder
+		err := Once(context.Background(), &b, Options{Source: Static(demoSnapshot(t)), Origin: "demo", View: view, Clock: demo.Now})
+		if err != nil || b.Len() == 0 || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%s: %v\n%q", view, err, b.String())
+		}
+	}
+}
