@@ -17,6 +17,17 @@ import (
 // maxFound is the number of fixes that are verified and returned.
 const maxFound = 8
 
+// proposers propose changes, one kind each. Later ones depend on what was found before. A new kind of proposal is a
+// method of search and a line in this table.
+var proposers = []func(*search, context.Context) error{
+	(*search).relaxEach,
+	(*search).release,
+	(*search).otherClasses,
+	(*search).otherNodes,
+	(*search).moreDevices,
+	(*search).combineChanges,
+}
+
 // search looks for changes that help.
 type search struct {
 	*whatif.ClusterSandbox
@@ -57,12 +68,10 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 	return s, nil
 }
 
-// run proposes changes and returns those that help. Later proposals depend on what was found before.
+// run lets all proposers propose changes, and returns those that help.
 func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
-	for _, propose := range []func(context.Context) error{
-		s.relaxEach, s.release, s.otherClasses, s.otherNodes, s.moreDevices, s.combineChanges,
-	} {
-		if err := propose(ctx); err != nil {
+	for _, propose := range proposers {
+		if err := propose(s, ctx); err != nil {
 			return nil, err
 		}
 	}
