@@ -56,9 +56,9 @@ type Explanation struct {
 	// Groups are the nodes on which the claims cannot be allocated, grouped by identical reasons. The
 	// largest group comes first.
 	Groups []Group
-	// Conflict says why in a nutshell: it is a smallest set of requirements that cannot hold together on the
-	// node that comes nearest. It belongs to the verdict Unsatisfiable, and is nil if no conflict could be
-	// proved.
+	// Conflict says why in a nutshell: it is a minimal set of requirements that cannot hold together on the
+	// node that comes nearest, and usually a smallest. It belongs to the verdict Unsatisfiable, and is nil if
+	// none was found.
 	Conflict *Conflict
 	// Failure is the term of a selector that fails. It belongs to the verdict Invalid, and is nil if the
 	// scheduler gives up for another reason.

@@ -85,7 +85,7 @@ func (m *musSearch) describe(ctx context.Context, found *core) (*Conflict, error
 		if err != nil {
 			return nil, err
 		}
-		if l, ok := listed.Relaxable.(requirement.Clarifies); ok {
+		if l, ok := listed.Relaxable.(requirement.Clarifier); ok {
 			if r.Actual, err = l.Clarify(ctx, m.sandbox, m.edits(found.relaxed)); err != nil {
 				return nil, err
 			}

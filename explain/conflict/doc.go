@@ -38,13 +38,13 @@
 //
 //   - Several orders are tried, and the smallest core is taken. QuickXplain finds the core that an order
 //     prefers, which need not be the smallest. Then the search tries to do without one member at a time and,
-//     where these are few, tries all smaller sets. With many requirements that could take exponential time,
-//     so the core is then only nearly always a smallest one.
+//     where these are no more than maxSets, tries all smaller sets. Beyond that the core is minimal, but may
+//     not be the smallest. All searches together are bounded by the steps of the question (whatif.Question.Exhausted).
 //   - The background, which QuickXplain is given, is found on the way. Without some requirements the
 //     scheduler aborts with an error, for example because a selector reads an attribute that devices outside
 //     of the class lack. They belong to the background: they are in force throughout, and not part of K.
-//   - To relax a requirement may make matters worse, where "all" devices are wanted and a dropped term makes
-//     that more devices. QuickXplain presumes that it does not. Therefore the second condition above is
+//   - Relaxing can hurt: if a request wants all devices, dropping a term means that it needs more of them.
+//     QuickXplain presumes that it cannot. Therefore the second condition above is
 //     tested for each member at the end.
 //   - A test may end without an answer, because the search of the allocator was given up. That proves
 //     nothing. What it was about stays in the core, and the conflict is Unproven.

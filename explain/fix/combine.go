@@ -126,10 +126,8 @@ func groupInseparable(all []requirement.Listed) [][]requirement.Listed {
 
 // inseparable reports whether two requirements can only be given up together.
 func inseparable(a, b requirement.Listed) bool {
-	x, ok := a.Relaxable.(interface {
-		Inseparable(requirement.Relaxable) bool
-	})
-	return ok && x.Inseparable(b.Relaxable)
+	x, ok := a.Relaxable.(requirement.Inseparable)
+	return ok && x.InseparableFrom(b.Relaxable)
 }
 
 // join makes one change of giving up several requirements, each as little as possible. The cheapest come first.

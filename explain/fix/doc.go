@@ -7,7 +7,8 @@
 //     to give up a part of it does not help either.
 //  2. The change is made as small as it can be: the highest count, the value nearest to the one asked for, the
 //     claims whose release disturbs least.
-//  3. The change is made to the whole snapshot, and all nodes are asked again. Only what helps then is a fix.
+//  3. The change is made to the whole snapshot, and the nodes are asked again: all of them, or for edits of objects in
+//     a large cluster those that come nearest. Only what helps then is a fix.
 //
 // If no single change helps, a set of changes is looked for on the node of the conflict. Everything is given up and
 // put back one by one, the dearest first, as long as the node still fits (combine.go). Other proposals do not come

@@ -134,7 +134,8 @@ func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
 	return out, nil
 }
 
-// confirm asks all nodes with the change made. It returns nil when the change does not help.
+// confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes). It returns
+// nil when the change does not help.
 func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.Fix, error) {
 	find := c.Fitting
 	if find == nil {

@@ -7,6 +7,7 @@
 //
 // Each of them makes a whatif.Question, and decide answers it. The question is first checked as the scheduler checks it
 // before it asks any node, and then put to all nodes. The answers give the verdict and its sentence. Package diagnose
-// groups the nodes that said no, and package fix adds the conflict and the fixes. What is read from the snapshot around
-// that is collected here: what the claim waits for, what the scheduler said, and what could not be read.
+// groups the nodes that said no, and package fix adds the conflict and the fixes. This package also
+// collects what surrounds the verdict: what the claim waits for, what the scheduler last said, and what could not be
+// read.
 package question

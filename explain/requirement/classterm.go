@@ -73,9 +73,9 @@ func (r classTermRequirement) Combine(ctx context.Context, c *Combination, _ int
 	return Part{explain.RelaxSelector, fmt.Sprint(r.class, r.Term), r.drop(c.Q)}, nil
 }
 
-// Inseparable reports whether the other is the same term of the same class, for another request: a class can only be
+// InseparableFrom reports whether the other is the same term of the same class, for another request: a class can only be
 // changed for all.
-func (r classTermRequirement) Inseparable(other Relaxable) bool {
+func (r classTermRequirement) InseparableFrom(other Relaxable) bool {
 	o, ok := other.(classTermRequirement)
 	return ok && o.Path == r.Path && o.edit.Term == r.edit.Term
 }

@@ -10,29 +10,35 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Relaxable is one thing that has to hold for the question on a node, and how to give it up. Each kind is a type
-// in a file of its own, and an entry in kinds.
+// Relaxable is one thing that has to hold for the question on a node, and how to relax it. Each kind is a type in a file
+// of its own, with a line in Kinds.
 type Relaxable interface {
 	// Describe says what has to hold, and what there is on the node instead.
 	Describe() *explain.Requirement
-	// Relaxing is the edit that gives it up altogether.
+	// Relaxing is the edit that drops it altogether.
 	Relaxing() whatif.Edit
-	// Effort says roughly what giving it up takes of the user, from 1 for next to nothing to OutOfReach.
+	// Effort ranks conflicts for the reader: what relaxing it takes of the user, from 1 for next to nothing to OutOfReach.
 	Effort(q *whatif.Question) int
-	// Price is what it costs to give it up, in the units of the costs of changes.
+	// Price ranks what a fix of several changes keeps: what dropping it costs, in the units of Change.Cost.
 	Price(q *whatif.Question) int
-	// Propose returns changes that help, the smallest first if possible, when giving it up altogether helps. The
-	// node is one where that is so.
+	// Propose returns changes that help, if possible smaller ones than to drop it. It is called when dropping it helps
+	// on some node, which it is given.
 	Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error)
-	// Combine says what giving it up is, as one of several edits that help only together; it may put an edit in
-	// the place of its own that gives up less.
+	// Combine says what relaxing it is, as one of several edits that help only together. It may replace its own edit by
+	// one that relaxes less.
 	Combine(ctx context.Context, c *Combination, i int) (Part, error)
 }
 
-// Clarifies is implemented by requirements of which only the conflict tells what there is instead.
-type Clarifies interface {
-	// Clarify says so, given the edits that give up all that is not part of the conflict.
+// Clarifier is implemented by requirements of which only the conflict tells what there is instead.
+type Clarifier interface {
+	// Clarify says so, given the edits that relax all that is not part of the conflict.
 	Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error)
+}
+
+// Inseparable is implemented by requirements that can only be relaxed together with others.
+type Inseparable interface {
+	// InseparableFrom reports whether the other is one of these.
+	InseparableFrom(other Relaxable) bool
 }
 
 // OutOfReach is the effort for what the user cannot do, or does not want: not to ask at all leads out of every
@@ -45,17 +51,16 @@ type Kind struct {
 	// Importance orders the requirements of a conflict for the reader, the lowest first: what is asked for, from
 	// the number of devices to their properties, then what is in the way.
 	Importance int
-	// OfOthers: what it is about belongs to somebody else.
+	// OfOthers says that it is about what belongs to somebody else.
 	OfOthers bool
-	// filter, if not nil, is the check of the scheduler that the kind is about, where that is not the allocation of
-	// devices.
+	// filter is the check of the scheduler that the kind is about. It is nil if that is the allocation of devices.
 	filter whatif.Filter
 	// list finds the requirements of the kind on a node, in a fixed order.
 	list func(ctx context.Context, s *site) []Relaxable
 }
 
-// Kinds are all kinds, those first that a user can do least about. What is tried first when a conflict is looked for
-// ends up outside of it if it can, so the order decides which of several conflicts is found.
+// Kinds are all kinds, those first that a user can do least about. Kinds that come earlier are relaxed first and so tend to
+// stay out of the conflict; this is the first of the orders that are tried.
 var Kinds = []Kind{
 	countersKind, classTermKind, poolKind, featureKind, taintKind, heldKind, capacityKind, termKind, constraintKind,
 	countKind, requestKind,
@@ -76,10 +81,10 @@ func Filters() []whatif.Filter {
 type Listed struct {
 	Relaxable
 	*Kind
-	Rank int // of the kind, in kinds
+	Rank int // the index of the kind in Kinds
 }
 
-// Key identifies the requirement: those with the same key are given up by the same edit.
+// Key identifies the requirement: the same edit relaxes those with the same key.
 func (l *Listed) Key() string { return l.Relaxing().Key() }
 
 // site is a node as requirements see it.
@@ -98,6 +103,7 @@ type nodeRequirements struct {
 	all, requests []Listed
 }
 
+// NewLists makes the lists of a question. They are filled as nodes are asked about.
 func NewLists(q *whatif.Question) *Lists {
 	return &Lists{Q: q, byNode: map[inspect.NodeName]*nodeRequirements{}}
 }
@@ -148,7 +154,7 @@ func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (*nodeRequirements,
 	return list, nil
 }
 
-// standsForItself reports whether an edit is not one of a claim for which the first from its template stands.
+// standsForItself reports whether an edit should be listed. Of claims made from the same template, only the first is.
 func standsForItself(q *whatif.Question, e whatif.Edit) bool {
 	c, ok := e.(whatif.ClaimEdit)
 	return !ok || q.FirstOfTemplate(c.Target().Claim)

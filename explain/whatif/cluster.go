@@ -10,10 +10,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-const (
-	maxNear  = 32  // nodes on which changes are looked for one by one
-	MaxSwept = 512 // nodes that are asked about a change in the world
-)
+// maxNear is the number of nodes on which changes are looked for one by one.
+const maxNear = 32
+
+// MaxSwept is the number of nodes up to which all are asked about a change of objects. In a larger cluster only those
+// are that come nearest.
+const MaxSwept = 512
 
 // RankedNode is a node that refuses, with the score of its group: the higher, the less is missing.
 type RankedNode struct {
@@ -96,7 +98,7 @@ func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) (inspect.No
 	return fitting.First(), nil
 }
 
-// fitsNear is firstFit for the near nodes only.
+// fitsNear is FirstFit on the near nodes only.
 func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
 	if !OnlySpecEdits(edits) {
 		for _, b := range c.NearSandboxes() {
@@ -205,6 +207,7 @@ func (n NodeSet) First() inspect.NodeName {
 	return inspect.NodeName(n.Nodes[at[0]].Name)
 }
 
+// Contains reports whether the node is among them.
 func (n NodeSet) Contains(name inspect.NodeName) bool {
 	return slices.ContainsFunc(n.Lists, func(list []int) bool {
 		return slices.ContainsFunc(list, func(i int) bool { return n.Nodes[i].Name == string(name) })

@@ -276,4 +276,5 @@ func rewriteClass(ctx context.Context, q *Question, o *inspect.Objects, name str
 	}
 }
 
+// CompareRefs orders claims by namespace and name.
 func CompareRefs(a, b inspect.ClaimRef) int { return strings.Compare(a.String(), b.String()) }

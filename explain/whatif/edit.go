@@ -14,8 +14,8 @@ import (
 // verified on the whole snapshot, and written down as a patch. A new kind of edit is a new type; nothing else
 // lists them.
 type Edit interface {
-	// Key identifies what the edit gives up. An edit that gives up less of the same, such as a count that is
-	// lowered by one instead of to one, has the same key.
+	// Key names what the edit changes. Edits that change more or less of the same, such as a count that is lowered by
+	// one instead of to one, share it.
 	Key() string
 	// Apply makes the change in a draft.
 	Apply(d *Draft)
@@ -92,16 +92,23 @@ type CountEdit struct {
 	Count int64
 }
 
-func (e CountEdit) Key() string             { return fmt.Sprint("count ", e.At) }
-func (e CountEdit) Target() RequestRef      { return e.At }
+// Key names the count of devices.
+func (e CountEdit) Key() string { return fmt.Sprint("count ", e.At) }
+
+// Target is the request that is changed.
+func (e CountEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
 func (e CountEdit) Of(claim int) Edit       { e.At.Claim = claim; return e }
 func (e CountEdit) feasible(*Question) bool { return true } // of a generated claim it follows from the containers
 
+// Apply sets the mode and the count.
 func (e CountEdit) Apply(d *Draft) {
 	f := d.Fields(e.At)
 	*f.Mode, *f.Count = resourcev1.DeviceAllocationModeExactCount, e.Count
 }
 
+// Patch writes the mode and the count.
 func (e CountEdit) Patch(p *Patch) {
 	path := p.RequestPath(e.At)
 	if *FieldsOf(p.q.Claims, e.At).Mode != resourcev1.DeviceAllocationModeExactCount {
@@ -119,12 +126,21 @@ type TermEdit struct {
 	Expression string // instead of the term; "" drops it
 }
 
-func (e TermEdit) Key() string         { return fmt.Sprint("term ", e.SelectorRef, e.Term) }
-func (e TermEdit) Target() RequestRef  { return e.At }
+// Key names the term.
+func (e TermEdit) Key() string { return fmt.Sprint("term ", e.SelectorRef, e.Term) }
+
+// Target is the request that is changed.
+func (e TermEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
 func (e TermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e TermEdit) admitsOtherDevices() {}
-func (e TermEdit) Apply(d *Draft)      { d.replaceTerm(e.SelectorRef, e.Term, e.Expression) }
-func (e TermEdit) Patch(*Patch)        {}
+
+// Apply notes the term: a selector is written once, when all its terms are known.
+func (e TermEdit) Apply(d *Draft) { d.replaceTerm(e.SelectorRef, e.Term, e.Expression) }
+
+// Patch writes nothing: the Patch itself writes selectors.
+func (e TermEdit) Patch(*Patch) {}
 
 // ClassTermEdit replaces a term of a selector of the class of a request, or drops it. On one node that is tried for
 // the request alone; in the whole snapshot the class is changed, for all who use it.
@@ -134,11 +150,18 @@ type ClassTermEdit struct {
 	Expression  string // instead of the term; "" drops it
 }
 
-func (e ClassTermEdit) Key() string         { return fmt.Sprint("class term ", e.SelectorRef, e.Term) }
-func (e ClassTermEdit) Target() RequestRef  { return e.At }
+// Key names the term of the class.
+func (e ClassTermEdit) Key() string { return fmt.Sprint("class term ", e.SelectorRef, e.Term) }
+
+// Target is the request that is changed.
+func (e ClassTermEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
 func (e ClassTermEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e ClassTermEdit) admitsOtherDevices() {}
-func (e ClassTermEdit) Apply(d *Draft)      { d.replaceClassTerm(e.SelectorRef, e.Term, e.Expression) }
+
+// Apply notes the term, as TermEdit does.
+func (e ClassTermEdit) Apply(d *Draft) { d.replaceClassTerm(e.SelectorRef, e.Term, e.Expression) }
 
 // ConstraintEdit drops a constraint of a claim, or makes it about fewer requests.
 type ConstraintEdit struct {
@@ -146,11 +169,20 @@ type ConstraintEdit struct {
 	Requests          []string // that it is about; nil drops it
 }
 
-func (e ConstraintEdit) Key() string        { return fmt.Sprint("constraint ", e.Claim, e.Constraint) }
+// Key names the constraint.
+func (e ConstraintEdit) Key() string { return fmt.Sprint("constraint ", e.Claim, e.Constraint) }
+
+// Target is a request of the claim that is changed.
 func (e ConstraintEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} }
-func (e ConstraintEdit) Of(claim int) Edit  { e.Claim = claim; return e }
-func (e ConstraintEdit) Apply(d *Draft)     { d.changeConstraint(e.Claim, e.Constraint, e.Requests) }
-func (e ConstraintEdit) Patch(*Patch)       {}
+
+// Of is the same edit of another claim.
+func (e ConstraintEdit) Of(claim int) Edit { e.Claim = claim; return e }
+
+// Apply notes the constraint, which is removed when all edits are known.
+func (e ConstraintEdit) Apply(d *Draft) { d.changeConstraint(e.Claim, e.Constraint, e.Requests) }
+
+// Patch writes nothing: the Patch itself removes from lists.
+func (e ConstraintEdit) Patch(*Patch) {}
 
 // AttributeEdit makes a constraint match another attribute.
 type AttributeEdit struct {
@@ -158,15 +190,22 @@ type AttributeEdit struct {
 	Attribute         resourcev1.FullyQualifiedName
 }
 
-func (e AttributeEdit) Key() string        { return fmt.Sprint("attribute ", e.Claim, e.Constraint) }
-func (e AttributeEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} }
-func (e AttributeEdit) Of(claim int) Edit  { e.Claim = claim; return e }
-func (e AttributeEdit) readsOtherFields()  {}
+// Key names the attribute of the constraint.
+func (e AttributeEdit) Key() string { return fmt.Sprint("attribute ", e.Claim, e.Constraint) }
 
+// Target is a request of the claim that is changed.
+func (e AttributeEdit) Target() RequestRef { return RequestRef{Claim: e.Claim} }
+
+// Of is the same edit of another claim.
+func (e AttributeEdit) Of(claim int) Edit { e.Claim = claim; return e }
+func (e AttributeEdit) readsOtherFields() {}
+
+// Apply sets the attribute.
 func (e AttributeEdit) Apply(d *Draft) {
 	d.Claim(e.Claim).Spec.Devices.Constraints[e.Constraint].MatchAttribute = &e.Attribute
 }
 
+// Patch replaces the attribute.
 func (e AttributeEdit) Patch(p *Patch) {
 	p.Add("replace", fmt.Sprintf("%s/constraints/%d/matchAttribute", p.root, e.Constraint), string(e.Attribute))
 }
@@ -178,12 +217,18 @@ type CapacityEdit struct {
 	Amount   *resource.Quantity // nil asks for no particular amount
 }
 
+// Key names the requested capacity.
 func (e CapacityEdit) Key() string {
 	return fmt.Sprint("capacity ", e.At, e.Capacity, e.Amount == nil)
 }
-func (e CapacityEdit) Target() RequestRef { return e.At }
-func (e CapacityEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
 
+// Target is the request that is changed.
+func (e CapacityEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
+func (e CapacityEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
+
+// Apply sets the amount, or no longer asks for the capacity.
 func (e CapacityEdit) Apply(d *Draft) {
 	f := d.Fields(e.At)
 	if e.Amount != nil {
@@ -196,6 +241,7 @@ func (e CapacityEdit) Apply(d *Draft) {
 	}
 }
 
+// Patch replaces or removes the amount.
 func (e CapacityEdit) Patch(p *Patch) {
 	path := p.RequestPath(e.At) + "/capacity/requests/" + escape(string(e.Capacity))
 	if e.Amount == nil {
@@ -211,22 +257,29 @@ type TolerationEdit struct {
 	Toleration resourcev1.DeviceToleration
 }
 
+// Key names the toleration.
 func (e TolerationEdit) Key() string {
 	return fmt.Sprint("toleration ", e.At, e.Toleration.Key, " ", e.Toleration.Effect)
 }
+
+// Target is the request that is changed.
 func (e TolerationEdit) Target() RequestRef { return e.At }
-func (e TolerationEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
+
+// Of is the same edit of another claim.
+func (e TolerationEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
 
 // feasible: who tolerates a fence gets a device that another claim holds.
 func (e TolerationEdit) feasible(q *Question) bool {
 	return e.Toleration.Key != inspect.FenceKey && !q.Generated(e.At.Claim)
 }
 
+// Apply appends the toleration.
 func (e TolerationEdit) Apply(d *Draft) {
 	f := d.Fields(e.At)
 	*f.Tolerations = append(*f.Tolerations, e.Toleration)
 }
 
+// Patch adds the toleration.
 func (e TolerationEdit) Patch(p *Patch) {
 	path := p.RequestPath(e.At) + "/tolerations"
 	value := tolerationValue(&e.Toleration)
@@ -247,13 +300,21 @@ type ClassEdit struct {
 	Class string
 }
 
-func (e ClassEdit) Key() string         { return fmt.Sprint("class ", e.At) }
-func (e ClassEdit) Target() RequestRef  { return e.At }
+// Key names the class.
+func (e ClassEdit) Key() string { return fmt.Sprint("class ", e.At) }
+
+// Target is the request that is changed.
+func (e ClassEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
 func (e ClassEdit) Of(claim int) Edit   { e.At.Claim = claim; return e }
 func (e ClassEdit) readsOtherFields()   {}
 func (e ClassEdit) admitsOtherDevices() {}
-func (e ClassEdit) Apply(d *Draft)      { *d.Fields(e.At).Class = e.Class }
 
+// Apply sets the class.
+func (e ClassEdit) Apply(d *Draft) { *d.Fields(e.At).Class = e.Class }
+
+// Patch replaces the class.
 func (e ClassEdit) Patch(p *Patch) {
 	p.Add("replace", p.RequestPath(e.At)+"/deviceClassName", e.Class)
 }
@@ -261,16 +322,28 @@ func (e ClassEdit) Patch(p *Patch) {
 // RequestEdit drops a request.
 type RequestEdit struct{ At RequestRef }
 
-func (e RequestEdit) Key() string        { return fmt.Sprint("request ", e.At) }
+// Key names the request.
+func (e RequestEdit) Key() string { return fmt.Sprint("request ", e.At) }
+
+// Target is the request that is changed.
 func (e RequestEdit) Target() RequestRef { return e.At }
-func (e RequestEdit) Of(claim int) Edit  { e.At.Claim = claim; return e }
-func (e RequestEdit) Apply(d *Draft)     { d.dropRequest(e.At) }
-func (e RequestEdit) Patch(*Patch)       {}
+
+// Of is the same edit of another claim.
+func (e RequestEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
+
+// Apply notes the request, which is removed when all edits are known.
+func (e RequestEdit) Apply(d *Draft) { d.dropRequest(e.At) }
+
+// Patch writes nothing: the Patch itself removes from lists.
+func (e RequestEdit) Patch(*Patch) {}
 
 // ReleaseEdit takes the devices from a claim.
 type ReleaseEdit struct{ Claim inspect.ClaimRef }
 
-func (e ReleaseEdit) Key() string    { return "release " + e.Claim.String() }
+// Key names the claim.
+func (e ReleaseEdit) Key() string { return "release " + e.Claim.String() }
+
+// Apply takes the devices from the claim.
 func (e ReleaseEdit) Apply(d *Draft) { d.release(e.Claim) }
 
 // ReleaseEdits release claims.
@@ -285,13 +358,19 @@ func ReleaseEdits(refs []inspect.ClaimRef) []Edit {
 // GatesEdit turns feature gates on.
 type GatesEdit struct{ Gates []inspect.Gate }
 
-func (e GatesEdit) Key() string    { return fmt.Sprint("gates ", e.Gates) }
+// Key names the feature gates.
+func (e GatesEdit) Key() string { return fmt.Sprint("gates ", e.Gates) }
+
+// Apply turns the gates on.
 func (e GatesEdit) Apply(d *Draft) { d.enable(e.Gates...) }
 
 // PoolEdit completes a pool with what is published of it.
 type PoolEdit struct{ Pool inspect.PoolID }
 
+// Key names the pool.
 func (e PoolEdit) Key() string { return "pool " + e.Pool.String() }
+
+// Apply completes the pool.
 func (e PoolEdit) Apply(d *Draft) {
 	d.Change(e.Key(), func(o *inspect.Objects) { completePool(o, e.Pool) })
 }
@@ -302,8 +381,11 @@ type CountersEdit struct {
 	Counter string // "" stands for all of the pool
 }
 
+// Key names the counters.
 func (e CountersEdit) Key() string             { return "counters " + e.Pool.String() }
 func (e CountersEdit) feasible(*Question) bool { return false }
+
+// Apply raises the counters.
 func (e CountersEdit) Apply(d *Draft) {
 	d.Change(e.Key()+" "+e.Counter, func(o *inspect.Objects) { raisePool(o, e.Pool, e.Counter) })
 }

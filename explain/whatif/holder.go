@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// NewHolder describes a claim that holds devices, without naming them.
 func NewHolder(s *inspect.Snapshot, ref inspect.ClaimRef) explain.Holder {
 	h := explain.Holder{Claim: ref, Pods: s.PodsOf(ref)}
 	if claim, ok := s.Claim(ref); ok {

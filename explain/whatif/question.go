@@ -222,6 +222,7 @@ func (q *Question) variants(nodes []int) []variant {
 	return out
 }
 
+// UnsuitableFor is the reason for which a pod cannot use a node. Nodes with the same key are told as one.
 func UnsuitableFor(key, format string, args ...any) explain.Reason {
 	return explain.Reason{Code: allocator.NodeUnsuitable, Key: key, Message: fmt.Sprintf(format, args...)}
 }

@@ -37,6 +37,7 @@ type RequestFields struct {
 	Capacity    **resourcev1.CapacityRequirements
 }
 
+// FieldsOf returns the fields of a request. To write through them writes to the claim.
 func FieldsOf(claims []*resourcev1.ResourceClaim, at RequestRef) RequestFields {
 	request := &claims[at.Claim].Spec.Devices.Requests[at.Request]
 	if at.Sub < 0 {

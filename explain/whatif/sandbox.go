@@ -29,7 +29,7 @@ type Sandbox struct {
 	known    *knownExamination
 }
 
-// knownExamination remembers what examination returns.
+// knownExamination remembers what Examination returns.
 type knownExamination struct{ exam *allocator.Examination }
 
 // SandboxOf returns the sandbox of a node, made when first asked for. It is nil when there is none.
@@ -80,8 +80,11 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 		}
 	}
 	slices.SortFunc(b.Holders, CompareRefs)
-	if len(q.Filters) > 0 {
+	if len(q.Filters) > 0 { // what they see of the node has to be what they see in the whole snapshot
+		all := s.Objects()
 		objects.Pods = podsOn(s, node)
+		objects.VolumeClaims, objects.Volumes, objects.StorageClasses = all.VolumeClaims, all.Volumes, all.StorageClasses
+		objects.CSIDrivers, objects.StorageCapacities = all.CSIDrivers, all.StorageCapacities
 	}
 	// The slices carry the taints of DeviceTaintRules already, so the rules stay out.
 	b.Snapshot = inspect.New(objects, inspect.Config{
@@ -179,5 +182,5 @@ func (q *Question) whatIf(ctx context.Context, w *World, node *corev1.Node) (Out
 	return o, err
 }
 
-// ProbeSteps bounds the searches that only serve to describe a conflict better.
+// ProbeSteps bounds every single search of a what-if question.
 const ProbeSteps = 100_000
