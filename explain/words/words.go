@@ -60,7 +60,7 @@ func Age(created, now time.Time) string {
 	if created.IsZero() || now.IsZero() {
 		return ""
 	}
-	return duration.HumanDuration(now.Sub(created))
+	return duration.HumanDuration(max(0, now.Sub(created))) // clocks differ
 }
 
 // FormatTaint is a taint as key=value:Effect, or key:Effect if it has no value.

@@ -1,12 +1,14 @@
 package output
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 )
 
 // APIVersion is the version of all wire types of this package.
@@ -69,10 +71,7 @@ func (l *List) Keep(keep func(Item) bool) {
 
 // age returns the time since creation as kubectl shows it.
 func age(created metav1.Time, now time.Time) string {
-	if created.IsZero() || now.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(max(0, now.Sub(created.Time)))
+	return cmp.Or(words.Age(created.Time, now), "<unknown>")
 }
 
 // timestamp returns a time as the API writes it, or "" when it is not known.
