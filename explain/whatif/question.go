@@ -74,7 +74,7 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 	for _, u := range unsuitable {
 		answers = append(answers, Answer{Q: q, Nodes: u.nodes, Unsuitable: &u.reason})
 	}
-	for _, variant := range q.variants(suitable) {
+	for _, variant := range variants(q, suitable) {
 		nodes := q.Nodes
 		if len(variant.nodes) < len(q.Nodes) {
 			nodes = make([]*corev1.Node, len(variant.nodes))
@@ -94,7 +94,7 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 					a.Nodes[i] = variant.nodes[n]
 				}
 			}
-			answers = append(answers, variant.q.filtered(a, q.Nodes)...)
+			answers = append(answers, filtered(variant.q, a, q.Nodes)...)
 		}
 	}
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
@@ -102,7 +102,7 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 }
 
 // filtered splits an answer by what the filters say of its nodes.
-func (q *Question) filtered(a Answer, nodes []*corev1.Node) []Answer {
+func filtered(q *Question, a Answer, nodes []*corev1.Node) []Answer {
 	if len(q.Filters) == 0 || !a.Allocatable() {
 		return []Answer{a}
 	}
@@ -142,7 +142,7 @@ func (q *Question) sortNodes() (unsuitable []*misfits, suitable []int) {
 	}
 	byKey := map[string]*misfits{}
 	for i, node := range q.Nodes {
-		reason := q.misfit(node)
+		reason := misfit(q, node)
 		if reason == nil {
 			suitable = append(suitable, i)
 			continue
@@ -157,7 +157,7 @@ func (q *Question) sortNodes() (unsuitable []*misfits, suitable []int) {
 }
 
 // misfit is why the pod cannot use the node whatever its devices, or nil.
-func (q *Question) misfit(node *corev1.Node) *explain.Reason {
+func misfit(q *Question, node *corev1.Node) *explain.Reason {
 	if reason, bad := q.Unsuitable[inspect.NodeName(node.Name)]; bad {
 		return &reason
 	}
@@ -174,16 +174,16 @@ func (q *Question) Simplify() {
 		return
 	}
 	_, suitable := q.sortNodes()
-	variants := q.variants(suitable)
-	if len(variants) != 1 {
+	all := variants(q, suitable)
+	if len(all) != 1 {
 		return
 	}
 	for _, node := range q.Nodes {
-		if misfit := q.misfit(node); misfit != nil {
-			q.Unsuitable[inspect.NodeName(node.Name)] = *misfit
+		if reason := misfit(q, node); reason != nil {
+			q.Unsuitable[inspect.NodeName(node.Name)] = *reason
 		}
 	}
-	q.Claims, q.PerNode = variants[0].q.Claims, nil
+	q.Claims, q.PerNode = all[0].q.Claims, nil
 }
 
 // variant is a question as it is put to some nodes.
@@ -194,7 +194,7 @@ type variant struct {
 
 // variants adds the claim for extended resources, which depends on what the device plugins of a node
 // provide.
-func (q *Question) variants(nodes []int) []variant {
+func variants(q *Question, nodes []int) []variant {
 	if q.PerNode == nil {
 		return []variant{{q, nodes}}
 	}
