@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -328,14 +327,7 @@ func (p *partnerSearch) capacities(ctx context.Context) ([]obstacle, error) {
 	}
 	var found []obstacle
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) {
-			for i := range s.Spec.Devices {
-				if c, ok := s.Spec.Devices[i].Capacity[resourcev1.QualifiedName(name)]; ok {
-					c.Value = *resource.NewQuantity(whatif.Plenty, c.Value.Format)
-					s.Spec.Devices[i].Capacity[resourcev1.QualifiedName(name)] = c
-				}
-			}
-		})
+		cluster := p.withSlices(func(s *resourcev1.ResourceSlice) { whatif.RaiseCapacity(s, resourcev1.QualifiedName(name)) })
 		ok, err := p.helps(ctx, cluster, p.claimsBefore())
 		if err != nil {
 			return nil, err

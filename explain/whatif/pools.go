@@ -11,8 +11,8 @@ import (
 
 // Pools that are changed hypothetically.
 
-// Plenty stands for an amount that never runs out.
-const Plenty = int64(1) << 50
+// plenty stands for an amount that never runs out.
+const plenty = int64(1) << 50
 
 // changeSlices replaces some slices of a pool by changed copies. The others stay the same objects, of which much is
 // known already.
@@ -39,9 +39,19 @@ func RaiseCounters(s *resourcev1.ResourceSlice, wanted func(set, counter string)
 		set := &s.Spec.SharedCounters[i]
 		for name, counter := range set.Counters {
 			if wanted(set.Name, name) {
-				counter.Value = *resource.NewQuantity(Plenty, counter.Value.Format)
+				counter.Value = *resource.NewQuantity(plenty, counter.Value.Format)
 				set.Counters[name] = counter
 			}
+		}
+	}
+}
+
+// RaiseCapacity makes a capacity of the devices of a slice plenty.
+func RaiseCapacity(s *resourcev1.ResourceSlice, name resourcev1.QualifiedName) {
+	for i := range s.Spec.Devices {
+		if c, ok := s.Spec.Devices[i].Capacity[name]; ok {
+			c.Value = *resource.NewQuantity(plenty, c.Value.Format)
+			s.Spec.Devices[i].Capacity[name] = c
 		}
 	}
 }
