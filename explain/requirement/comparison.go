@@ -31,7 +31,7 @@ type Comparison struct {
 	selector.Comparison
 }
 
-// words says the comparison in short, as "memory >= 96Gi"; "" when it is not a plain one.
+// words says the comparison in short, as "memory >= 96Gi". It is "" when it is not a plain one.
 func (c *Comparison) words() string {
 	if c == nil || c.Relation == "" {
 		return ""

@@ -19,7 +19,7 @@ func PinnedNode(ns *corev1.NodeSelector) inspect.NodeName {
 	return inspect.NodeName(f.Values[0])
 }
 
-// NodeMatches reports whether the node fits the selector of an allocation; nil fits every node.
+// NodeMatches reports whether the node fits the selector of an allocation. Every node fits nil.
 func NodeMatches(selector *corev1.NodeSelector, node *corev1.Node) bool {
 	if selector == nil {
 		return true

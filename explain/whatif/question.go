@@ -32,7 +32,7 @@ type Question struct {
 	PerNode ClaimPerNode
 	// Subject decides how paths and patches are spelled.
 	Subject explain.Subject
-	// Partial: it is put to some nodes only, because other nodes are asked for something else.
+	// Partial says that it is put to some nodes only, because other nodes are asked for something else.
 	Partial bool
 	// Answers are what the nodes said, once they were asked.
 	Answers []Answer
