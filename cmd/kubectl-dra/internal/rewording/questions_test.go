@@ -3,6 +3,7 @@ package rewording
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -50,6 +52,7 @@ func ask(sample bool) (answers, error) {
 	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
 	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out}).all()
 	screens(s, out)
+	made(out)
 	files, err := filepath.Glob(filepath.Join(testdata, "scenarios", "*.txtar"))
 	if err != nil {
 		return nil, err
@@ -84,6 +87,23 @@ func ask(sample bool) (answers, error) {
 		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out}).all()
 	}
 	return out, nil
+}
+
+// made asks about clusters that are made for it: one with many kinds of nodes, and some where the scheduler's own
+// search takes long.
+func made(out answers) {
+	big := explaintest.BigCluster(60)
+	for _, name := range slices.Sorted(maps.Keys(explaintest.BigQuestions())) {
+		claim := explaintest.BigQuestions()[name]
+		claim.Namespace, claim.Name = "big", name
+		big.Claims = append(big.Claims, claim)
+	}
+	(&asker{"big", explaintest.NewCluster(big), out}).all()
+	for _, devices := range []int{12, 22, 31} {
+		equal := explaintest.NodesWithDevices(devices)
+		equal.Claims = []*resourcev1.ResourceClaim{explaintest.GPUClaim(int64(devices+1), "any")}
+		(&asker{fmt.Sprintf("%d devices", devices), explaintest.NewCluster(equal), out}).all()
+	}
 }
 
 func (a *asker) all() {
