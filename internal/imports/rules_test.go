@@ -50,9 +50,10 @@ var layers = []layer{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
 		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
+	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/timebudget"}},
 	{"cmd/...", []string{
-		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "cmd/...", "internal/spell", "internal/timebudget",
+		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
