@@ -22,7 +22,6 @@ func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error
 	if e.Verdict != explain.Unsatisfiable {
 		return nil
 	}
-	q.Subject = e.Subject
 	nodes := nearest(q, e.Groups)
 	if q.PerNode == nil {
 		return findSame(ctx, q, e, nodes)
@@ -136,7 +135,6 @@ func FindForRefusal(ctx context.Context, q *whatif.Question, e *explain.Explanat
 	if e.Verdict != explain.Unsatisfiable {
 		return nil
 	}
-	q.Subject = e.Subject
 	var err error
 	e.Fixes, err = refusedFixes(ctx, q, reason)
 	return err

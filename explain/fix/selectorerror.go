@@ -26,7 +26,6 @@ func FindForAbort(ctx context.Context, q *whatif.Question, e *explain.Explanatio
 	if abort.Code != allocator.SelectorError || q.PerNode != nil {
 		return nil
 	}
-	q.Subject = e.Subject
 	e.Failure = failureOf(ctx, q, abort)
 	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
 	if err != nil {

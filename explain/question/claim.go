@@ -33,7 +33,7 @@ func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Re
 		explainAllocated(e, s, claim, nodes)
 		return e, nil
 	}
-	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes}
+	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes, Subject: e.Subject}
 	if err := decide(ctx, q, e); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourc
 	if err != nil {
 		return nil, err
 	}
-	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, Nodes: nodes}
+	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, Nodes: nodes, Subject: e.Subject}
 	if err := decide(ctx, q, e); err != nil {
 		return nil, err
 	}
