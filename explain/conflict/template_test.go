@@ -76,3 +76,41 @@ func TestClaimsOfSameTemplate(t *testing.T) {
 		})
 	}
 }
+
+// TestRequestOfSameTemplate asks for two claims of a template of a node with one device. That is one requirement, for
+// each of the claims: they have the request in common.
+func TestRequestOfSameTemplate(t *testing.T) {
+	s := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
+		o.Slices, o.Nodes, o.Claims = nil, []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, nil
+		o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: "s"},
+			Spec: resourcev1.ResourceSliceSpec{
+				Driver: "gpu.example.com", NodeName: ptr.To("n"), Devices: []resourcev1.Device{{Name: "gpu-0"}},
+				Pool: resourcev1.ResourcePool{Name: "n", Generation: 1, ResourceSliceCount: 1},
+			},
+		})
+		o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+		o.Templates = []*resourcev1.ResourceClaimTemplate{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "one"},
+			Spec:       resourcev1.ResourceClaimTemplateSpec{Spec: explaintest.GPUClaim(1, "gpu").Spec},
+		}}
+	})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "pair"}}
+	for _, name := range []string{"a", "b"} {
+		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimTemplateName: ptr.To("one")})
+	}
+	e, err := question.PodObject(context.Background(), allocator.NewCluster(s, allocator.Options{}), pod, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Verdict != explain.Unsatisfiable || e.Conflict == nil {
+		t.Fatalf("%s, conflict %+v", e.Message, e.Conflict)
+	}
+	var messages []string
+	for _, r := range e.Conflict.Requirements {
+		messages = append(messages, r.Message)
+	}
+	if want := []string{"gpu needs a device (for each of pair-a, pair-b)"}; !slices.Equal(messages, want) {
+		t.Errorf("conflict %q, want %q", messages, want)
+	}
+}
