@@ -68,6 +68,9 @@ func (e *rewriting) rewrite() string {
 		b.WriteString(text)
 		i += used - 1
 		b.WriteString(e.after[i])
+		if e.after[i] == "" && e.at(i).kind == quoted && e.at(i+1).kind == quoted {
+			b.WriteByte(' ') // else they would be read as one, or as a string in three quotes; neither text compiles
+		}
 	}
 	return b.String()
 }
