@@ -131,6 +131,7 @@ func FuzzWrap(f *testing.F) {
 	for _, seed := range []string{"one two three", wide + " " + family + combined, "a  b", "gpu.example.com/gpu-a-01"} {
 		f.Add(seed, 7)
 	}
+	f.Add("   ", 0) // blanks alone are wider
 	f.Fuzz(func(t *testing.T, s string, width int) {
 		width = 2 + (width&0xff)%60
 		if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {

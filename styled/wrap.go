@@ -87,7 +87,7 @@ func (w *wrapper) add(word word) {
 	if gap := word.blanks.Width(); !w.empty && w.column+gap+need > w.Width {
 		w.begin(w.Rest)
 	} else {
-		w.put(word.blanks)
+		w.indent(word.blanks)
 	}
 	w.empty = false
 	if !w.Break || w.column+need <= w.Width {
@@ -102,6 +102,16 @@ func (w *wrapper) add(word word) {
 			w.put(Text(span.Role, character))
 			w.empty = false
 		}
+	}
+}
+
+// indent puts blanks, no more of them than there is room for if nothing may be wider than that.
+func (w *wrapper) indent(blanks Line) {
+	for _, span := range blanks {
+		if w.Break {
+			span.Text = span.Text[:min(len(span.Text), max(0, w.Width-w.column))]
+		}
+		w.put(Line{span})
 	}
 }
 
