@@ -68,8 +68,8 @@ func (e *rewriting) rewrite() string {
 		b.WriteString(text)
 		i += used - 1
 		b.WriteString(e.after[i])
-		if e.after[i] == "" && e.at(i).kind == quoted && e.at(i+1).kind == quoted {
-			b.WriteByte(' ') // else they would be read as one, or as a string in three quotes; neither text compiles
+		if e.after[i] == "" && e.at(i).isWord() && e.at(i+1).isWord() {
+			b.WriteByte(' ') // a tab or a comment was there, or nothing, in a text that does not compile
 		}
 	}
 	return b.String()

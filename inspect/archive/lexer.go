@@ -25,6 +25,10 @@ type token struct {
 	value string // of a string
 }
 
+// isWord reports whether the token would be read as one with another that follows it without a blank: two strings, say,
+// as a string in three quotes.
+func (t token) isWord() bool { return t.kind == identifier || t.kind == literal || t.kind == quoted }
+
 func (t token) is(text string) bool { return t.kind != quoted && t.text == text }
 
 var (
