@@ -212,7 +212,7 @@ func FuzzAnonymizeExpression(f *testing.F) {
 	f.Add(`device.attributes["gpu.acme.com"].model.startsWith("`, `") && 'a' in r"""b""" // `)
 	f.Add("b'", `\x41\u0041\101' + .5`)
 	f.Add(`"e.com"`, "\")  \xde\xde\xde\xde'\x89\x9a\x9a r\"\"\"b\"\x01\" // ") // strings side by side
-	f.Add("'", "'A\t0") // a blank that is not kept
+	f.Add("'", "'A\t0")                                                         // a blank that is not kept
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "geheimnis"
 		if strings.Contains(strings.ToLower(before+after), secret) {
