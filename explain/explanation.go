@@ -49,7 +49,9 @@ type Explanation struct {
 	// Message is the answer in one sentence that begins with the name of the subject. Predicate is the
 	// sentence without that name.
 	Message, Predicate string
-	Nodes              NodeCount
+	// Brief says in a few words what is missing, for a column of a table. It is empty if the message does not tell.
+	Brief string
+	Nodes NodeCount
 	// Allocation is what the subject has if the verdict is Allocated, and what the scheduler would pick if
 	// it is Allocatable. It is nil if no node can give the devices.
 	Allocation *Allocation
@@ -109,6 +111,10 @@ type Device struct {
 type Note struct {
 	Kind, Namespace, Name string
 	Message               string
+	// Brief is the part of the message that is worth reading in any case. It is empty if that is all of it.
+	Brief string
+	// Aside says that the note is of interest only if the verdict is not a no.
+	Aside bool
 }
 
 // Basis says by the rules of which scheduler a question was decided.
@@ -119,6 +125,8 @@ type Basis struct {
 	Variant allocator.Variant
 	// Source says where the feature gates come from.
 	Source string
+	// Usual says that this is the newest release that is known, with the gates that it enables by default.
+	Usual bool
 	// Revision is the revision of the snapshot.
 	Revision int64
 	// Remarks are what the reader must know about the answer, such as that the order of devices is not

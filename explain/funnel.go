@@ -42,8 +42,13 @@ type Loss struct {
 	// Count is the lowest number of devices on a node of the group, Most the highest.
 	Count, Most int
 	// Text says what was wanted, Values what was found instead, the most frequent first.
-	Text   string
+	Text string
+	// Wanted is in short what the devices do not have, or have and should not: the term that is false, if that is a
+	// comparison; the taint; the attribute that a constraint is about. It may be empty.
+	Wanted string
 	Values []Value
+	// UsedUp says that the devices have enough of a capacity, and that too little of it is left.
+	UsedUp bool
 	// OtherDriver says that the devices belong to drivers that the class is not about.
 	OtherDriver bool
 	// Total is the number of devices on all nodes of the group. Devices are these devices; of a large

@@ -40,6 +40,8 @@ type Reason struct {
 	// Claims are those that hold the devices.
 	Claims  []Holder
 	Message string
+	// Brief is the message in a few words. It is empty if the message is brief enough.
+	Brief string
 	// NamesRequest says that the message names the request.
 	NamesRequest bool
 	// Told says that the message of the explanation tells all that this message tells.

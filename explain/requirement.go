@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/kubectl-dra/kubectl-dra/inspect"
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
 
 // RequirementKind says what a requirement of a conflict is about.
 type RequirementKind string
@@ -53,6 +57,9 @@ type Requirement struct {
 	// Term is, for TermRequired and ClassTermRequired, the expression, which may be one of several in a
 	// selector. For PoolRequired it is what makes the pool invalid.
 	Term string
+	// Capacity is the capacity of CapacityRequired, and Amount what is asked for of it.
+	Capacity resourcev1.QualifiedName
+	Amount   string
 	// Pool is the pool of PoolRequired and CountersRequired.
 	Pool inspect.PoolID
 	// Taint is the taint of TaintRequired, as key:effect.

@@ -102,6 +102,9 @@ func DefaultFeatures(minor int) Features {
 // Enabled reports whether the gate is on.
 func (f Features) Enabled(g Gate) bool { return f.enabled[g] }
 
+// Default reports whether the gates that are on are those that the release enables by default.
+func (f Features) Default() bool { return f.sameGates(DefaultFeatures(f.Minor)) }
+
 func (f Features) sameGates(g Features) bool { return maps.Equal(f.enabled, g.enabled) }
 
 // List returns the enabled gates, sorted by name.

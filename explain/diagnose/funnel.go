@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -191,14 +192,19 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return d.describeSelector(ctx, "", d.selectors(r), device, rejection)
 	case allocator.DeviceTainted:
 		taint := words.FormatTaint(rejection.Taint)
-		return explain.Loss{Key: taint, Text: "taint " + taint + " is not tolerated"}
+		return explain.Loss{Key: taint, Wanted: taint, Text: "taint " + taint + " is not tolerated"}
 	case allocator.DeviceInUse:
 		return explain.Loss{Text: "held by other claims"}
 	case allocator.CapacityInsufficient:
 		if rejection.Available == nil {
 			return explain.Loss{Key: "no " + string(rejection.Capacity), Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
 		}
-		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available)}
+		whole := device.Device.Capacity[rejection.Capacity].Value
+		used := whole.Cmp(*rejection.Needed) >= 0
+		return explain.Loss{
+			Key: words.Key(rejection.Needed, rejection.Capacity, used), UsedUp: used,
+			Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available),
+		}
 	case allocator.CapacityPolicyViolated:
 		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
 	case allocator.CountersExhausted:
@@ -211,7 +217,7 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return explain.Loss{Text: "its compatibility groups differ from those of the devices in use", Values: value(rejection.CounterSet, "%s", rejection.CounterSet)}
 	case allocator.AttributeMissing:
 		name := d.constraintAttribute(r.Claim, rejection.Constraint)
-		return explain.Loss{Key: words.Key(name, rejection.Constraint), Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", name, rejection.Constraint)}
+		return explain.Loss{Key: words.Key(name, rejection.Constraint), Wanted: string(name), Text: fmt.Sprintf("lacks the attribute %s of constraint #%d", name, rejection.Constraint)}
 	case allocator.FeatureDisabled:
 		return explain.Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs the feature gate %s, which is off", rejection.Feature)}
 	case allocator.NodeUnsuitable:
@@ -238,31 +244,41 @@ func describeError(r *allocator.ExaminedRequest, rejection *allocator.Rejection)
 }
 
 // describeSelector finds the first false term of a selector, of a class or of the request itself, and what it read.
-func (d *diagnosis) describeSelector(ctx context.Context, class string, selectors []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
-	expression := selectors[rejection.Selector].CEL.Expression
+func (d *diagnosis) describeSelector(ctx context.Context, class string, wanted []resourcev1.DeviceSelector, device *allocator.ExaminedDevice, rejection *allocator.Rejection) explain.Loss {
+	expression := wanted[rejection.Selector].CEL.Expression
 	who := "the selector"
 	if class != "" {
 		who = "class " + class
 	}
-	for _, term := range d.cluster.Selectors().Terms(ctx, expression, device.ID.Driver, device.Device) {
+	selectors := d.cluster.Selectors()
+	for _, term := range selectors.Terms(ctx, expression, device.ID.Driver, device.Device) {
 		if term.Err != nil || term.Match {
 			continue
 		}
+		comparison, _ := selectors.Comparison(term.Expression)
 		var values, keys []string
 		for _, read := range term.Reads {
-			if read.Value == "" {
-				values, keys = append(values, read.Expression+" is not set"), append(keys, read.Expression)
-				continue
-			}
-			name := words.LastName(read.Expression)
-			values, keys = append(values, name+" is "+read.Value), append(keys, name+" "+read.Value)
+			keys = append(keys, strings.TrimSpace(words.LastName(read.Expression)+" "+read.Value))
+			values = append(values, found(read, comparison.Brief() != ""))
 		}
 		return explain.Loss{
-			Key: words.Key(class, term.Expression), Text: who + " wants " + term.Expression, Values: value(strings.Join(keys, ", "), "%s", strings.Join(values, ", ")),
+			Key: words.Key(class, term.Expression), Text: who + " wants " + selectors.Brief(term.Expression), Wanted: comparison.Brief(), Values: value(strings.Join(keys, ", "), "%s", strings.Join(values, ", ")),
 			OtherDriver: rejection.Code == allocator.ClassSelectorRejected && len(term.Reads) == 1 && term.Reads[0].Expression == "device.driver",
 		}
 	}
-	return explain.Loss{Key: words.Key(class, expression), Text: who + " wants " + words.OneLine(expression)}
+	return explain.Loss{Key: words.Key(class, expression), Text: who + " wants " + selectors.Brief(words.OneLine(expression))}
+}
+
+// found says what a term read from a device. The name of the field is left out where only one can be meant.
+func found(read selector.Read, one bool) string {
+	name := words.LastName(read.Expression)
+	switch {
+	case read.Value == "":
+		return "no " + name
+	case one:
+		return read.Value
+	}
+	return name + " is " + read.Value
 }
 
 // constraintAttribute is the attribute that a constraint of a claim is about.

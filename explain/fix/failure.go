@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -88,7 +87,7 @@ func failedTerm(q *whatif.Question, abort *allocator.AbortError, at whatif.Reque
 		r.Kind, who = explain.ClassTermRequired, "class "+abort.Class
 		r.Path = fmt.Sprintf("deviceclass/%s spec.selectors[%d].cel.expression", abort.Class, abort.Selector)
 	}
-	r.Message = who + " wants " + requirement.Brief(q, term)
+	r.Message = who + " wants " + q.Cluster.Selectors().Brief(term)
 	return r
 }
 

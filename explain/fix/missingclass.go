@@ -83,16 +83,20 @@ func similarClasses(q *whatif.Question, name string) []string {
 	for _, class := range classes {
 		limit = min(limit, nameDifference(class.Name, name)+differenceMargin)
 	}
-	var names []string
-	for _, class := range classes {
-		if nameDifference(class.Name, name) <= limit {
-			names = append(names, class.Name)
-		}
-	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(nameDifference(a, name), nameDifference(b, name))
-	})
+	names := slices.DeleteFunc(ClassesLike(q.Cluster.Snapshot(), name), func(n string) bool { return nameDifference(n, name) > limit })
 	return names[:min(len(names), maxClasses)]
+}
+
+// ClassesLike returns the names of all device classes, those first that are most similar to a name.
+func ClassesLike(s *inspect.Snapshot, name string) []string {
+	var names []string
+	for _, class := range s.Objects().Classes {
+		names = append(names, class.Name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(nameDifference(a, name), nameDifference(b, name)), cmp.Compare(a, b))
+	})
+	return names
 }
 
 // creating is the change that creates missing classes. Its message names the first.

@@ -75,7 +75,7 @@ func wantsInstead(ctx context.Context, q *whatif.Question, class *resourcev1.Dev
 	var wants []string
 	for _, term := range classTerms(ctx, q, other) {
 		if !slices.Contains(known, term) {
-			wants = append(wants, requirement.Brief(q, term))
+			wants = append(wants, q.Cluster.Selectors().Brief(term))
 		}
 	}
 	if len(wants) == 0 {

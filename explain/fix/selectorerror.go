@@ -174,7 +174,7 @@ func (r *selectorRepair) change() requirement.Change {
 		text := "ask for the field first, so that devices without it do not match: " + expression
 		switch r.method {
 		case drop:
-			text = "drop the term that fails: " + requirement.Brief(r.Q, f.text)
+			text = "drop the term that fails: " + r.Q.Cluster.Selectors().Brief(f.text)
 		case respell:
 			text = r.respelled[f].message
 		}

@@ -13,7 +13,7 @@ import (
 func basisOf(c *allocator.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
-	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Revision: s.Revision()}
+	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision()}
 	if b.Version == "" {
 		b.Version = fmt.Sprintf("1.%d", f.Minor)
 	}

@@ -2,7 +2,6 @@ package question
 
 import (
 	"fmt"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -31,8 +30,8 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Expl
 	if text := podsTell(s, claim); text != "" || e == nil {
 		return text
 	}
-	if e.Verdict == explain.Allocatable {
-		return fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	if e.Verdict == explain.Allocatable && len(s.PodsOf(inspect.RefOf(claim))) > 0 {
+		return "waiting for the scheduler"
 	}
 	return e.Predicate
 }
@@ -40,7 +39,10 @@ func Brief(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, e *explain.Expl
 // nearestReason is the first reason of the nodes that come nearest. If it would be enough that a pool is complete and
 // valid, it is what is wrong with the pool.
 func nearestReason(e *explain.Explanation) string {
-	if e.Verdict == explain.Invalid {
+	switch {
+	case e.Brief != "":
+		return e.Brief
+	case e.Verdict == explain.Invalid:
 		return "it " + e.Predicate
 	}
 	if e.Conflict != nil {
@@ -84,7 +86,7 @@ func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == "PodScheduled" && condition.Status == "False" && condition.Message != "" {
-			return strings.Join(strings.Fields(condition.Message), " ")
+			return words.OneLine(withoutPreemption(condition.Message))
 		}
 	}
 	return ""

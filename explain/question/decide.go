@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
+	"github.com/kubectl-dra/kubectl-dra/explain/headline"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -43,9 +44,17 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 		return err
 	}
 	if abort := o.aborted(); abort != nil && !abort.Undecided() {
-		return fix.FindForAbort(ctx, q, e, abort)
+		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
+			return err
+		}
+		sayHeadline(e, headline.OfFailure(e, abort))
+		return nil
 	}
-	return fix.Find(ctx, q, e)
+	if err := fix.Find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
+		return err
+	}
+	sayHeadline(e, headline.Of(q, e))
+	return nil
 }
 
 // outcomes sums up the answers of nodes.
@@ -126,9 +135,10 @@ func refuse(q *whatif.Question, e *explain.Explanation, reason *explain.Reason) 
 	e.Verdict = explain.Unsatisfiable
 	reason.Told = true
 	say(e, "cannot be allocated: %s", reason.Message)
+	e.Brief = reason.Brief
 	if limits.mayBeClasses && reason.Code == allocator.ClassNotFound {
 		e.Verdict = explain.Unknown
-		reason.Told = false
+		reason.Told, e.Brief = false, ""
 		remark(e, "not everything could be read, so it is not known whether the device class exists")
 	}
 	g := explain.Group{Reasons: []explain.Reason{*reason}}

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
+	"github.com/kubectl-dra/kubectl-dra/explain/headline"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -46,6 +47,14 @@ func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.Abo
 		say(e, "cannot be allocated on %s", where)
 	default:
 		sayUnknown(e)
+	}
+}
+
+// sayHeadline sets the message to what is missing, unless that is empty.
+func sayHeadline(e *explain.Explanation, h headline.Headline) {
+	if h.Sentence != "" {
+		e.Brief = h.Brief
+		say(e, "%s", h.Sentence)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -37,7 +38,8 @@ func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index 
 			Code: allocator.ClassNotFound, Claim: inspect.RefOf(claim),
 			Request: name, Path: path + ".deviceClassName",
 			Key: words.Key(class), NamesRequest: true,
-			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s)),
+			Message: fmt.Sprintf("request %s: device class %q does not exist%s", name, class, existing(s, class)),
+			Brief:   fmt.Sprintf("device class %q does not exist", class),
 		}
 	}
 	path := fmt.Sprintf("spec.devices.requests[%d]", index)
@@ -61,14 +63,15 @@ func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index 
 	return nil
 }
 
-// existing names the classes that exist, or some of many, so that a wrong name can be corrected.
-func existing(s *inspect.Snapshot) string {
-	var names []string
-	for _, c := range s.Objects().Classes {
-		names = append(names, c.Name)
-	}
+// maxSimilar is the number of classes that are named instead of one that does not exist.
+const maxSimilar = 3
+
+// existing names the classes that exist, of many those with the most similar names, so that a wrong name can be
+// corrected.
+func existing(s *inspect.Snapshot, class string) string {
+	names := fix.ClassesLike(s, class)
 	if len(names) == 0 {
 		return "; there are no device classes"
 	}
-	return "; there " + words.Plural(len(names), "is ", "are ") + words.Shorten(names, 6)
+	return "; there " + words.Plural(len(names), "is ", "are ") + words.Shorten(names, maxSimilar)
 }

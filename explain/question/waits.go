@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -28,7 +29,9 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Not
 		if h := s.Health(inspect.Pods); h.Partial() && h.State != inspect.Narrowed {
 			return append(notes, onClaim("pods could not be read, so it is not known whether one uses the claim"))
 		}
-		return append(notes, onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled"))
+		unused := onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled")
+		unused.Aside = true
+		return append(notes, unused)
 	}
 	for _, p := range pods {
 		if pod, ok := s.Pod(p); ok {
@@ -115,11 +118,25 @@ func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []explain.Note {
 		}
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-				notes = append(notes, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: c.Message})
+				notes = append(notes, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: c.Message, Brief: withoutPreemption(c.Message)})
 			}
 		}
 	}
 	return notes
+}
+
+// preemptionParts begin what a message of the scheduler says of preemption, after what it says of the nodes. That part
+// is about whether it helps to evict pods, and says that in nearly every message.
+var preemptionParts = []string{" still not schedulable, preemption: ", " no new claims to deallocate, preemption: ", " preemption: "}
+
+// withoutPreemption cuts off what a message of the scheduler says of preemption.
+func withoutPreemption(message string) string {
+	for _, part := range preemptionParts {
+		if brief, _, found := strings.Cut(message, part); found && brief != "" {
+			return strings.TrimSpace(brief)
+		}
+	}
+	return message
 }
 
 // usableNodes counts the nodes on which an allocation can be used.

@@ -40,8 +40,10 @@ func listCapacities(_ context.Context, s *site) []Relaxable {
 		for _, name := range slices.Sorted(maps.Keys(asked.Requests)) {
 			amount := asked.Requests[name]
 			path := fmt.Sprintf("%s.capacity.requests[%q]", s.Q.Path(whatif.RefOf(r)), name)
+			needs := with(s.about(r, explain.CapacityRequired, path, "%s needs %s of %s on each device", r.Name, amount.String(), name), s.amountsLeft(r, name))
+			needs.Capacity, needs.Amount = name, amount.String()
 			out = append(out, capacityRequirement{
-				with(s.about(r, explain.CapacityRequired, path, "%s needs %s of %s on each device", r.Name, amount.String(), name), s.amountsLeft(r, name)),
+				needs,
 				whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)},
 			})
 		}

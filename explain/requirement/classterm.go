@@ -66,7 +66,7 @@ func (r classTermRequirement) Propose(ctx context.Context, c *whatif.ClusterSand
 
 // drop proposes to change the class, which others may use too.
 func (r classTermRequirement) drop(q *whatif.Question) string {
-	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", r.class, Brief(q, r.Term))
+	return fmt.Sprintf("drop from the device class %s, for all who use it: %s", r.class, q.Cluster.Selectors().Brief(r.Term))
 }
 
 func (r classTermRequirement) Combine(ctx context.Context, c *Combination, _ int) (Part, error) {

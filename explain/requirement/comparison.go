@@ -31,14 +31,6 @@ type Comparison struct {
 	selector.Comparison
 }
 
-// words says the comparison in short, as "memory >= 96Gi". It is "" when it is not a plain one.
-func (c *Comparison) words() string {
-	if c == nil || c.Relation == "" {
-		return ""
-	}
-	return c.Field.Name + " " + string(c.Relation) + " " + c.Literal
-}
-
 // ComparisonOf takes a term apart. It returns nil for a term of another form.
 func ComparisonOf(q *whatif.Question, term string) *Comparison {
 	c, ok := q.Cluster.Selectors().Comparison(term)

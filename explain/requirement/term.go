@@ -76,7 +76,7 @@ func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, 
 }
 
 func (r termRequirement) drop(q *whatif.Question) string {
-	return "drop from the selector" + ForRequest(q, &r.Requirement) + ": " + Brief(q, r.Term)
+	return "drop from the selector" + ForRequest(q, &r.Requirement) + ": " + q.Cluster.Selectors().Brief(r.Term)
 }
 
 // accept proposes another value. A relation that excludes the value itself is widened with it.

@@ -42,9 +42,10 @@ const (
 func (t termSource) describe(ctx context.Context, s *site, r *allocator.ExaminedRequest, term string) (text, actual string) {
 	c := ComparisonOf(s.Q, term)
 	devices := DevicesWithout(r, t.without...)
-	if text = c.words(); text == "" {
-		return briefTerm(s.Q, term), t.readings(ctx, s, devices, term)
+	if c == nil || c.Relation == selector.OtherRelation {
+		return s.Q.Cluster.Selectors().WithoutDomains(term), t.readings(ctx, s, devices, term)
 	}
+	text = c.Brief()
 	counts := map[string]int{}
 	matching, having := 0, 0
 	for _, d := range devices {

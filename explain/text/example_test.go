@@ -29,9 +29,10 @@ func ExampleLines() {
 		fmt.Println(line)
 	}
 	// Output:
-	// ✗ ml/train-0 cannot be allocated on any of 12 nodes
+	// ✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa; no
+	//   node has more than 4 free
 	//
-	// Why  these two cannot hold together on gpu-b-04, one of the nearest:
+	// Why  on gpu-b-04, one of the nearest, it would fit without either of these two:
 	//     spec.devices.requests[0].exactly.count      gpus needs 5 devices; 6 here fit
 	//     spec.devices.constraints[0]
 	//       all on the same gpu.example.com/numa; 4 of those that fit have 0, 2 have 1
@@ -43,18 +44,14 @@ func ExampleLines() {
 	//      Releasing claims or adding nodes of these kinds does not help.
 	//
 	// Nodes
-	//     2  gpu-a-02, gpu-b-03: gpus 8 in class, 4 in use, 4 left
-	//     1  gpu-a-03: gpus 8 in class, 1 tainted, 3 in use, 4 left
-	//     1  gpu-b-04: gpus 8 in class, 2 in use, 4 at most together
-	//     3  gpu-a-01 and 2 more: gpus 8 in class, 8 in use, 0 left
-	//     1  gpu-a-04: gpus 8 in class, 8 tainted, 0 left
+	//     2  gpu-a-02, gpu-b-03: gpus 8 of its class: 4 in use, 4 left
+	//     1  gpu-a-03: gpus 8 of its class: 1 tainted, 3 in use, 4 left
+	//     1  gpu-b-04: gpus 8 of its class: 2 in use, 6 left, at most 4 of them
+	//          together
+	//     3  gpu-a-01 and 2 more: gpus 8 of its class: 8 in use, 0 left
+	//     1  gpu-a-04: gpus 8 of its class: 8 tainted, 0 left
 	//     4  cpu-01 and 3 more: gpus has no device of its class here
 	//
 	// The scheduler's own message
-	//   pod train-0: 0/12 nodes are available: 12 cannot allocate all claims. still
-	//     not schedulable, preemption: 0/12 nodes are available: 12 Preemption is not
-	//     helpful for scheduling.
-	//
-	// Decided as kube-scheduler 1.37 does (incubating allocator; defaults of
-	// Kubernetes 1.37).
+	//   pod train-0: 0/12 nodes are available: 12 cannot allocate all claims.
 }

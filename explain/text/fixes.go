@@ -18,7 +18,7 @@ const (
 	maxHeld  = 3
 )
 
-// conflict shows what cannot hold together.
+// conflict shows what is in the way.
 func (p *page) conflict() {
 	c := p.e.Conflict
 	if c == nil {
@@ -61,15 +61,19 @@ func (p *page) failure() {
 func conflictHeading(e *explain.Explanation, c *explain.Conflict) string {
 	where := "on " + string(c.Node)
 	if e.Nodes.Total > 1 {
-		where += ", one of the nearest"
+		where += ", one of the nearest,"
 	}
-	switch n := len(c.Requirements); n {
-	case 1:
-		return fmt.Sprintf("this is what is in the way %s:", where)
-	case 2:
-		return fmt.Sprintf("these two cannot hold together %s:", where)
+	switch n := len(c.Requirements); {
+	case n == 1:
+		return fmt.Sprintf("%s this is in the way:", where)
+	case n == 2 && c.Sole:
+		return fmt.Sprintf("%s it would fit without either of these two:", where)
+	case c.Sole:
+		return fmt.Sprintf("%s it would fit without any one of these %d:", where, n)
+	case n == 2:
+		return fmt.Sprintf("%s these two together are in the way:", where)
 	default:
-		return fmt.Sprintf("these %d cannot hold together %s:", n, where)
+		return fmt.Sprintf("%s these %d together are in the way:", where, n)
 	}
 }
 
@@ -273,25 +277,37 @@ func funnelLine(f *explain.Funnel) string {
 	if class.Most == 0 {
 		return "has no device of its class here"
 	}
-	parts := []string{numbers(class.Left, class.Most) + " in class"}
+	var parts []string
+	left := f.Steps[len(f.Steps)-1]
 	for _, step := range f.Steps[2:] {
 		if step.Name == "together" {
-			parts = append(parts, numbers(step.Left, step.Most)+" at most together")
+			left = f.Steps[len(f.Steps)-2]
 			continue
 		}
+		parts = append(parts, losses(&step)...)
+	}
+	rest := numbers(left.Left, left.Most) + " left"
+	if together := f.Steps[len(f.Steps)-1]; together.Name == "together" {
+		rest += ", at most " + numbers(together.Left, together.Most) + " of them together"
+	}
+	return numbers(class.Left, class.Most) + " of its class: " + strings.Join(append(parts, rest), ", ")
+}
+
+// losses says how many devices a step lost, by what it lost them for.
+func losses(step *explain.Step) []string {
+	var parts []string
+	for _, title := range []string{stepTitles[step.Name], usedUp} {
 		low, high := 0, 0
-		for _, l := range step.Lost {
-			low, high = low+l.Count, high+l.Most
+		for i := range step.Lost {
+			if l := &step.Lost[i]; lossTitle(step, l) == title {
+				low, high = low+l.Count, high+l.Most
+			}
 		}
 		if high > 0 {
-			parts = append(parts, numbers(low, high)+" "+stepTitles[step.Name])
+			parts = append(parts, numbers(low, high)+" "+title)
 		}
 	}
-	last := f.Steps[len(f.Steps)-1]
-	if last.Name != "together" {
-		parts = append(parts, numbers(last.Left, last.Most)+" left")
-	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 func numbers(low, high int) string {

@@ -111,7 +111,18 @@ func reasonsOf(g *explain.Group, f *explain.Funnel) []explain.Reason {
 // stepTitles say what was lost at a step.
 var stepTitles = map[string]string{
 	"class": "not in class", "selectors": "not selected", "features": "feature off", "taints": "tainted",
-	"free": "in use", "capacity": "too small", "counters": "no counters", "constraints": "no attribute",
+	"free": "in use", "capacity": "too small", "counters": "blocked by partitions in use", "constraints": "lack an attribute",
+}
+
+// usedUp is lost at the step capacity, where the device has enough of a capacity and too little of it is left.
+const usedUp = "used up"
+
+// lossTitle says what was lost.
+func lossTitle(step *explain.Step, l *explain.Loss) string {
+	if l.UsedUp {
+		return usedUp
+	}
+	return stepTitles[step.Name]
 }
 
 // funnel shows what became of the devices, as a subtraction.
@@ -154,7 +165,7 @@ func (p *page) funnel(f *explain.Funnel, reasons []explain.Reason) {
 		}
 		for i := range step.Lost {
 			if loss := &step.Lost[i]; !loss.OtherDriver || !brief {
-				p.row("-", loss.Count, loss.Most, stepTitles[step.Name], loss.Message())
+				p.row("-", loss.Count, loss.Most, lossTitle(&step, loss), loss.Message())
 				p.holders(loss.Claims)
 			}
 		}

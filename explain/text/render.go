@@ -155,6 +155,9 @@ func waitsHeading(v explain.Verdict) string {
 }
 
 func (p *page) notes(heading string, notes []explain.Note) {
+	if no := p.e.Verdict == explain.Unsatisfiable || p.e.Verdict == explain.Invalid; no && !p.opts.Verbose {
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n explain.Note) bool { return n.Aside })
+	}
 	if len(notes) == 0 {
 		return
 	}
@@ -166,11 +169,19 @@ func (p *page) notes(heading string, notes []explain.Note) {
 			what = strings.ToLower(n.Kind) + " " + n.Namespace + "/" + n.Name
 		}
 		if n.Kind == p.e.Subject.Kind && n.Name == p.e.Subject.Name && n.Namespace == p.e.Subject.Namespace {
-			p.add("  ", "  ", span(styled.Plain, n.Message))
+			p.add("  ", "  ", span(styled.Plain, p.said(&n)))
 			continue
 		}
-		p.add("  ", "    ", span(styled.Name, what), span(styled.Plain, ": "+n.Message))
+		p.add("  ", "    ", span(styled.Name, what), span(styled.Plain, ": "+p.said(&n)))
 	}
+}
+
+// said is what a note says, without what is of interest only to those who ask for everything.
+func (p *page) said(n *explain.Note) string {
+	if p.opts.Verbose || n.Brief == "" {
+		return n.Message
+	}
+	return n.Brief
 }
 
 func (p *page) footer() {
@@ -186,7 +197,7 @@ func (p *page) footer() {
 	}
 	b := p.e.Basis
 	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)
-	if p.e.Verdict == explain.Allocated {
+	if p.e.Verdict == explain.Allocated || b.Usual && !p.opts.Verbose {
 		basis = ""
 	}
 	if basis != "" {

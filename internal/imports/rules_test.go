@@ -36,7 +36,8 @@ var layers = []layer{
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
-	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix"}},
+	{"explain/headline", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
+	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
 	{"internal/tui/theme", []string{"styled"}},
@@ -149,7 +150,7 @@ var heavy = []struct {
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/question", "explain/text",
+	"explain/headline", "explain/question", "explain/text",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

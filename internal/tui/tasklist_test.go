@@ -6,8 +6,8 @@ var tasks = []task{
 	{
 		question: "Why does pod train-0 hang?",
 		keys:     []string{"/", "train-0", "enter", "e"},
-		shows:    []string{"✗ ml/train-0 cannot be allocated on any of 12 nodes", "these two cannot hold together on gpu-b-04", "1  ask for 4 devices instead of 5 → 2 nodes"},
-		says:     "Which two requirements cannot hold together, and fixes that were tried. The reason alone is on the screen after the name; for the first stuck claim, where the cursor is in the beginning, without any key.",
+		shows:    []string{"✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa", "on gpu-b-04, one of the nearest, it would fit without either of these two", "1  ask for 4 devices instead of 5 → 2 nodes"},
+		says:     "What is needed and what there is, the two requirements of which either is too much, and fixes that were tried. The reason alone is on the screen after the name; for the first stuck claim, where the cursor is in the beginning, without any key.",
 		kubectl: []string{
 			"kubectl describe pod train-0 -n ml", "kubectl get resourceclaim train-0 -n ml -o yaml",
 			"kubectl get resourceslices -o yaml", "kubectl get resourceclaims -A -o yaml",

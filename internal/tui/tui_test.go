@@ -120,9 +120,9 @@ func line(frame, text string) string {
 // Why a claim is stuck, and what to try, is there at once; all of it is one key away.
 func TestWhyWithoutAKey(t *testing.T) {
 	d := drive(t, 80, 24, "")
-	d.shows("▸ dev        transcode-8k    ✗ stuck", "cannot be allocated on any of 12 nodes", "offers nothing while 1 of its 2 slices", "try: have the driver publish the missing slices")
+	d.shows("▸ dev        transcode-8k    ✗ stuck", "dev/transcode-8k needs a device of class fpga.example.com with model ==", "the only such devices are in pool fpga.example.com/shelf-2", "try: have the driver publish the missing slices")
 	d.press("e")
-	d.shows("these two cannot hold together", "fpga.example.com/shelf-2 → 4 nodes")
+	d.shows("these two together are in the way", "fpga.example.com/shelf-2 → 4 nodes")
 }
 
 // What a what-if brings is told apart from what is so already.

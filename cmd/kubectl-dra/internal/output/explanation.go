@@ -206,7 +206,7 @@ func searchCost(s *explain.SearchCost) *SearchCost {
 
 func same(s string) string { return s }
 
-func note(n explain.Note) Note { return Note(n) }
+func note(n explain.Note) Note { return Note{n.Kind, n.Namespace, n.Name, n.Message} }
 
 // each converts a list; the result is never nil, so that it reads [] in JSON.
 func each[A, B any](list []A, convert func(A) B) []B {

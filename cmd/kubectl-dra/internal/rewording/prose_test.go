@@ -11,7 +11,7 @@ import (
 )
 
 // proseFields are the fields that hold prose.
-var proseFields = []string{"Message", "Predicate", "Actual", "Text", "NoHelp", "Remarks", "Partial", "NotModelled"}
+var proseFields = []string{"Message", "Brief", "Predicate", "Actual", "Text", "NoHelp", "Remarks", "Partial", "NotModelled"}
 
 // proseFunctions take single words, which they build into prose.
 var proseFunctions = []string{"Count", "Plural"}
@@ -22,6 +22,8 @@ var noProse = []string{
 	"deviceclass/%s spec.selectors[%d].cel.expression", "feature gate ", "resourceclaim ", "resourceslices of pool ",
 	// Names of claims.
 	"copy %d",
+	// What the scheduler itself writes.
+	" still not schedulable, preemption: ", " no new claims to deallocate, preemption: ", " preemption: ",
 }
 
 // joints join the parts of a sentence.

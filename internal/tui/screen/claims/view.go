@@ -69,8 +69,8 @@ func (s *Screen) panel(width, height int) []styled.Line {
 		return s.waiting()
 	}
 	e := s.answer.Value
-	lines := []styled.Line{headline(row, e)}
-	if row.reason.stuck() {
+	lines := headline(row, e, width, 2+height/6)
+	if row.reason.stuck() && e.Brief == "" { // otherwise the headline tells
 		lines = append(lines, clip(styled.Plain, row.reason.text, width, 1+height/6)...)
 	}
 	if e.Allocation != nil {
@@ -98,8 +98,8 @@ func (s *Screen) panel(width, height int) []styled.Line {
 	return lines[:min(len(lines), height)]
 }
 
-// headline is the answer, with the colour of the verdict and a mark that says the same.
-func headline(row *row, e *explain.Explanation) styled.Line {
+// headline is the answer in at most n lines, with the colour of the verdict and a mark that says the same.
+func headline(row *row, e *explain.Explanation, width, n int) []styled.Line {
 	mark, role := "✓ ", styled.Good
 	switch e.Verdict {
 	case explain.Unsatisfiable, explain.Invalid:
@@ -108,7 +108,13 @@ func headline(row *row, e *explain.Explanation) styled.Line {
 		mark, role = "? ", styled.Warn
 	}
 	name := row.namespace + "/" + row.name
-	return styled.Line{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: "  " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
+	answer := []styled.Span{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: " " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
+	lines := styled.Wrap(answer, styled.Wrapping{Width: width - styled.Width(styled.Ellipsis), Rest: "  ", Break: true})
+	if len(lines) > n {
+		lines = lines[:n]
+		lines[n-1] = append(lines[n-1], styled.Span{Text: styled.Ellipsis})
+	}
+	return lines
 }
 
 // deviceNames lists devices: "gpu-a-01: gpu-0 gpu-1".

@@ -1,0 +1,325 @@
+package headline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Headline is what is missing.
+type Headline struct {
+	// Sentence is a sentence without its subject: what is needed, and why no node has it.
+	Sentence string
+	// Brief says in a few words why no node has it, for a column of a table.
+	Brief string
+}
+
+// Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been looked
+// for. It is empty if there is none.
+func Of(q *whatif.Question, e *explain.Explanation) Headline {
+	if q.PerNode != nil { // what is asked for differs between nodes
+		return Headline{}
+	}
+	s, ok := shortageOf(q, e)
+	if !ok {
+		return Headline{}
+	}
+	return s.headline()
+}
+
+// shortage is a request that gets too few devices on every node, with its funnels.
+type shortage struct {
+	q         *whatif.Question
+	e         *explain.Explanation
+	claim     *resourcev1.ResourceClaim
+	request   string
+	class     string
+	selectors []resourcev1.DeviceSelector
+	// groups are the nodes that could be used, and funnels what becomes of the request's devices there.
+	groups  []*explain.Group
+	funnels []*explain.Funnel
+	// excluded says that there are nodes that could not be used whatever devices they have.
+	excluded bool
+}
+
+// shortageOf finds the request that gets too few devices. It returns false unless that is the same on all nodes.
+func shortageOf(q *whatif.Question, e *explain.Explanation) (*shortage, bool) {
+	s := &shortage{q: q, e: e}
+	for i := range e.Groups {
+		g := &e.Groups[i]
+		blamed := blamedIn(g)
+		switch {
+		case blamed == nil && len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable:
+			s.excluded = true
+			continue
+		case blamed == nil, !s.sameRequest(blamed):
+			return nil, false
+		}
+		f := funnelOf(g, blamed)
+		if f == nil {
+			return nil, false
+		}
+		s.groups, s.funnels = append(s.groups, g), append(s.funnels, f)
+	}
+	return s, s.claim != nil && s.class != ""
+}
+
+// blamedIn is the first reason of a group that is about a request, or nil.
+func blamedIn(g *explain.Group) *explain.Reason {
+	if len(g.Reasons) == 0 || g.Reasons[0].Request == "" {
+		return nil
+	}
+	return &g.Reasons[0]
+}
+
+// sameRequest reports whether a reason is about the request that was found first, and remembers that.
+func (s *shortage) sameRequest(r *explain.Reason) bool {
+	if s.claim != nil {
+		return inspect.RefOf(s.claim) == r.Claim && s.request == r.Request
+	}
+	for _, claim := range s.q.Claims {
+		if inspect.RefOf(claim) != r.Claim {
+			continue
+		}
+		for i := range claim.Spec.Devices.Requests {
+			if request := &claim.Spec.Devices.Requests[i]; request.Name == r.Request && request.Exactly != nil {
+				s.claim, s.request = claim, r.Request
+				s.class, s.selectors = request.Exactly.DeviceClassName, request.Exactly.Selectors
+				return true
+			}
+		}
+	}
+	return false // an alternative of a prioritized list
+}
+
+// funnelOf is the funnel of the request that a reason is about, or nil.
+func funnelOf(g *explain.Group, r *explain.Reason) *explain.Funnel {
+	for i := range g.Funnels {
+		if f := &g.Funnels[i]; f.Claim == r.Claim && f.Request == r.Request && len(f.Steps) > 1 {
+			return f
+		}
+	}
+	return nil
+}
+
+// headline says what is missing.
+func (s *shortage) headline() Headline {
+	f := s.funnels[0]
+	most := s.most()
+	switch {
+	case most >= f.Needed && f.Needed > 0:
+		return Headline{} // there are enough, but not together with something else
+	case f.All && f.Needed > 0:
+		lack := fmt.Sprintf("on %s some of them are %s", s.everyNode(), states(s.obstacles()))
+		return Headline{
+			Sentence: fmt.Sprintf("needs all devices of class %s%s%s that a node has; %s", s.class, s.selected(), s.fitting(), lack),
+			Brief:    fmt.Sprintf("all devices of a node needed; on %s some are %s", s.everyNode(), states(s.obstacles())),
+		}
+	case f.Needed > 1 && most > 0:
+		constraint, together := "", ""
+		split := s.left() > most // more are left than can be had together
+		if split || s.blames(explain.ConstraintRequired) {
+			constraint = s.constraint()
+		}
+		if split && constraint == "" {
+			together = " together"
+		}
+		return Headline{
+			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)),
+			Brief:    fmt.Sprintf("at most %d%s%s%s on a node, %d needed", most, s.free(), constraint, together, f.Needed),
+		}
+	case most > 0:
+		return Headline{}
+	}
+	return s.nothing()
+}
+
+// headlineOf joins what is needed and what is missing.
+func headlineOf(needs, lack string) Headline {
+	return Headline{Sentence: "needs " + needs + "; " + lack, Brief: lack}
+}
+
+// wanted is what the request asks for, with its selectors where they are short.
+func (s *shortage) wanted() string {
+	of := "of class " + s.class + s.selected()
+	if len(s.q.Claims) > 1 {
+		of += " for claim " + s.claim.Name
+	}
+	if n := s.funnels[0].Needed; n > 1 {
+		return fmt.Sprintf("%d devices %s", n, of)
+	}
+	return "a device " + of
+}
+
+// maxSelected is the width up to which a sentence tells what selectors compare.
+const maxSelected = 48
+
+// selected is what the selectors of the request compare. It is "" if there are none, or if that is long.
+func (s *shortage) selected() string {
+	var terms []string
+	for i := range s.selectors {
+		if s.selectors[i].CEL == nil {
+			return ""
+		}
+		more, ok := s.q.Cluster.Selectors().Comparisons(s.selectors[i].CEL.Expression)
+		if !ok {
+			return ""
+		}
+		terms = append(terms, more...)
+	}
+	if text := strings.Join(terms, " and "); text != "" && len(text) <= maxSelected {
+		return " with " + text
+	}
+	return ""
+}
+
+// most is the largest number of devices that can be had on a node. It is exact if a fix says so; otherwise no node
+// has more.
+func (s *shortage) most() int {
+	most := 0
+	for _, f := range s.funnels {
+		most = max(most, f.Steps[len(f.Steps)-1].Most)
+	}
+	if s.blames(explain.CountRequired) {
+		for i := range s.e.Fixes {
+			if n, ok := s.count(&s.e.Fixes[i]); ok {
+				return min(most, n)
+			}
+		}
+	}
+	return most
+}
+
+// left is the largest number of devices that are left on a node, whether or not they can be had together.
+func (s *shortage) left() int {
+	left := 0
+	for _, f := range s.funnels {
+		last := f.Steps[len(f.Steps)-1]
+		if last.Name == "together" {
+			last = f.Steps[len(f.Steps)-2]
+		}
+		left = max(left, last.Most)
+	}
+	return left
+}
+
+// count is the number of devices that a fix asks for, if to ask for that many is all that it changes.
+func (s *shortage) count(f *explain.Fix) (int, bool) {
+	if f.Kind != explain.ReduceCount || len(f.Also) > 0 || len(f.Patch) != 1 || len(s.q.Claims) != 1 {
+		return 0, false
+	}
+	at := slices.IndexFunc(s.claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return r.Name == s.request })
+	if !strings.HasSuffix(f.Patch[0].Path, fmt.Sprintf("/requests/%d/exactly/count", at)) {
+		return 0, false
+	}
+	n, ok := f.Patch[0].Value.(int64)
+	return int(n), ok
+}
+
+// blames reports whether the conflict has a requirement of a kind about the request or its claim.
+func (s *shortage) blames(kind explain.RequirementKind) bool { return s.requirement(kind) != nil }
+
+// requirement is the first requirement of a kind in the conflict, or nil. Requirements of other requests do not count.
+func (s *shortage) requirement(kind explain.RequirementKind) *explain.Requirement {
+	if s.e.Conflict == nil {
+		return nil
+	}
+	for i := range s.e.Conflict.Requirements {
+		r := &s.e.Conflict.Requirements[i]
+		if r.Kind == kind && (r.Request == "" || r.Request == s.request) {
+			return r
+		}
+	}
+	return nil
+}
+
+// constraint is the constraint on the devices of the request, if the claim has no other.
+func (s *shortage) constraint() string {
+	constraints := s.claim.Spec.Devices.Constraints
+	if len(constraints) != 1 || len(constraints[0].Requests) > 0 && !slices.Equal(constraints[0].Requests, []string{s.request}) {
+		return ""
+	}
+	switch c := &constraints[0]; {
+	case c.MatchAttribute != nil:
+		return " with the same " + attributeName(*c.MatchAttribute)
+	case c.DistinctAttribute != nil:
+		return " that differ in " + attributeName(*c.DistinctAttribute)
+	}
+	return ""
+}
+
+// attributeName is the name of an attribute without its domain.
+func attributeName(name resourcev1.FullyQualifiedName) string {
+	return string(name)[strings.LastIndexByte(string(name), '/')+1:]
+}
+
+// free says what is true of the devices that can be had, where others cannot.
+func (s *shortage) free() string {
+	var parts []string
+	if s.fitting() != "" {
+		parts = append(parts, "fit")
+	}
+	if s.lost("free") {
+		parts = append(parts, "are free")
+	}
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return strings.TrimPrefix(" that "+parts[0], " that are")
+	}
+	return " that " + strings.Join(parts, " and ")
+}
+
+// lost reports whether a step of a funnel loses devices on any node.
+func (s *shortage) lost(step string) bool {
+	for _, f := range s.funnels {
+		for i := range f.Steps {
+			if f.Steps[i].Name == step && len(f.Steps[i].Lost) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fitting follows words for devices of the class if not all of them will do, and the sentence has not said which.
+func (s *shortage) fitting() string {
+	if s.lost("selectors") && s.selected() == "" {
+		return " that fit"
+	}
+	return ""
+}
+
+// noneHasMore says that no node has more than something.
+func (s *shortage) noneHasMore(than string) string {
+	switch {
+	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name == string(inspect.PseudoNode):
+		return "there are no more than " + than
+	case len(s.q.Nodes) == 1:
+		return "node " + s.q.Nodes[0].Name + " has no more than " + than
+	case s.excluded:
+		return "no node that the pod may use has more than " + than
+	}
+	return "no node has more than " + than
+}
+
+// everyNode names all nodes that could be used.
+func (s *shortage) everyNode() string {
+	switch {
+	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name == string(inspect.PseudoNode):
+		return "any node"
+	case len(s.q.Nodes) == 1:
+		return "node " + s.q.Nodes[0].Name
+	case s.excluded:
+		return "every node that the pod may use"
+	}
+	return "every node"
+}
