@@ -1,6 +1,8 @@
 package listing
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,6 +56,40 @@ func TestFilters(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q shows %q, want %q", filter, got, want)
+		}
+	}
+}
+
+// A filter hides rows, but what a heading says of its group stays true.
+func TestHeadingsUnderAFilter(t *testing.T) {
+	config := diskConfig()
+	config.Groupings = []Grouping[disk]{
+		{Name: "first letter", Of: func(d *disk) string { return d.name[:1] }, Heading: func(_ string, rows []*disk) styled.Line {
+			sum := 0.0
+			for _, d := range rows {
+				sum += d.bytes
+			}
+			return styled.Text(styled.Plain, fmt.Sprint(sum))
+		}},
+		{Name: "unknown", Of: func(d *disk) string { return strconv.FormatBool(d.bytes == 0) }},
+	}
+	for _, test := range []struct {
+		filter   string
+		grouping int
+		want     string
+	}{
+		{"", 0, "2.306397438952e+12|0"},
+		{"fast-10", 0, "2.306397438952e+12  (1 shown)"},
+		{"slow", 0, "0"},
+		{"name=fast", 1, "false  3  (2 shown)"},
+	} {
+		a := arrange(config, disks, order{filter: test.filter, sort: 0, desc: true, grouping: test.grouping})
+		var got []string
+		for _, head := range a.heads {
+			got = append(got, head.String())
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%q: headings %q, want %q", test.filter, got, test.want)
 		}
 	}
 }

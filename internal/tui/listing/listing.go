@@ -3,6 +3,7 @@ package listing
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,7 +35,8 @@ type Grouping[T any] struct {
 	Name string
 	// Of names the group of a row.
 	Of func(row *T) string
-	// Heading is what stands above a group. If it is nil, that is its name and the number of rows.
+	// Heading is what stands above a group, of all its rows, whether a filter hides some or not. If it is nil, that is
+	// the name of the group and the number of rows.
 	Heading func(group string, rows []*T) styled.Line
 }
 
@@ -350,6 +352,17 @@ func (l *List[T]) Row() *T {
 
 // Rows are all rows, also those that the filter hides. They must not be written.
 func (l *List[T]) Rows() []T { return l.now.rows }
+
+// Shown yields the rows that the filter lets pass, in the order in which they are shown.
+func (l *List[T]) Shown() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, item := range l.now.items {
+			if item.row >= 0 && !yield(&l.now.rows[item.row]) {
+				return
+			}
+		}
+	}
+}
 
 // Selection is the object of the row that is pointed at.
 func (l *List[T]) Selection() screen.Ref {

@@ -126,17 +126,37 @@ func (a *arranged[T]) group(index []int) {
 		members[name] = append(members[name], i)
 	}
 	slices.SortFunc(names, compareTexts)
+	whole := a.wholeGroups(&g, members, len(index))
 	for _, name := range names {
-		rows := make([]*T, len(members[name]))
-		for i, at := range members[name] {
-			rows[i] = &a.rows[at]
-		}
 		a.items = append(a.items, item{row: -1, head: len(a.heads)})
-		a.heads = append(a.heads, g.heading(name, rows))
+		heading := g.heading(name, whole[name])
+		if shown := len(members[name]); shown < len(whole[name]) {
+			heading = append(slices.Clip(heading), styled.Span{Text: "  (" + strconv.Itoa(shown) + " shown)", Role: styled.Dim})
+		}
+		a.heads = append(a.heads, heading)
 		for _, i := range members[name] {
 			a.items = append(a.items, item{row: i})
 		}
 	}
+}
+
+// wholeGroups returns the rows of each group, given those of them that are shown. A filter hides rows, but does not
+// change what there is.
+func (a *arranged[T]) wholeGroups(g *Grouping[T], shown map[string][]int, count int) map[string][]*T {
+	whole := make(map[string][]*T, len(shown))
+	if count == len(a.rows) {
+		for name, index := range shown {
+			for _, i := range index {
+				whole[name] = append(whole[name], &a.rows[i])
+			}
+		}
+		return whole
+	}
+	for i := range a.rows {
+		name := g.Of(&a.rows[i])
+		whole[name] = append(whole[name], &a.rows[i])
+	}
+	return whole
 }
 
 func (g *Grouping[T]) heading(name string, rows []*T) styled.Line {

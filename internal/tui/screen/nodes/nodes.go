@@ -119,11 +119,16 @@ func (s *Screen) Plain(w *screen.World, width int) string {
 
 // Status implements screen.Screen.
 func (s *Screen) Status() string {
-	nodes := 0
+	nodes, shown := 0, 0
 	for _, r := range s.Rows() {
 		nodes += r.count
 	}
+	for r := range s.Shown() {
+		shown += r.count
+	}
 	switch {
+	case shown < nodes:
+		return fmt.Sprintf("%d of %d nodes", shown, nodes)
 	case nodes == 1:
 		return "1 node"
 	case nodes == len(s.Rows()):
