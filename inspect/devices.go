@@ -14,15 +14,18 @@ import (
 type DeviceState string
 
 // The states. The first that applies counts, in the order Allocated, Unreachable, Tainted, Partial,
-// Free. Claims with admin access take nothing, so they change no state.
+// Blocked, Free. Claims with admin access take nothing, so they change no state. How states are counted says
+// [DeviceCount].
 const (
 	// DeviceFree means that nothing is taken of the device.
 	DeviceFree DeviceState = "Free"
 	// DeviceAllocated means that a claim holds the whole device, or shares have used up one of its capacities.
 	DeviceAllocated DeviceState = "Allocated"
-	// DevicePartial means that a part is taken: claims hold shares of it, or other devices use so much of the
-	// counters that it draws on that not enough is left for it.
+	// DevicePartial means that claims hold shares of it, and something is left.
 	DevicePartial DeviceState = "Partial"
+	// DeviceBlocked means that nobody holds it, but other devices use so much of the counters that it draws on
+	// that not enough is left for it.
+	DeviceBlocked DeviceState = "Blocked"
 	// DeviceTainted means that a taint keeps off claims that do not tolerate it.
 	DeviceTainted DeviceState = "Tainted"
 	// DeviceUnreachable means that no node can use it, because its pool is obsolete, incomplete or invalid, or
@@ -39,7 +42,7 @@ type DeviceStatus struct {
 	// Node is the node that the device is tied to. It is empty if it is not tied to one by name.
 	Node  NodeName
 	State DeviceState
-	// Note says in one line why the state is Partial or Unreachable, where that does not follow from
+	// Note says in one line why the state is Blocked or Unreachable, where that does not follow from
 	// the holders.
 	Note string
 	// Holders are sorted by claim.
@@ -95,7 +98,7 @@ func (s *Snapshot) deviceStatus(r *reach, info *sliceInfo, i int) DeviceStatus {
 	case shares:
 		d.State = DevicePartial
 	case short != nil:
-		d.State = DevicePartial
+		d.State = DeviceBlocked
 		d.Note = fmt.Sprintf("too little left of counter %s in set %s", short.Counter, short.Set)
 	}
 	return d
@@ -165,57 +168,6 @@ func (s *Snapshot) whyUnreachable(r *reach, info *sliceInfo) string {
 		return "the pool is invalid: " + invalid
 	}
 	return "no node that exists can use it"
-}
-
-// NodeStatus counts the devices that reach a node.
-type NodeStatus struct {
-	Name NodeName
-	// Devices counts those of usable pools, Free those of them in the state DeviceFree. A device that
-	// several nodes can use counts on each.
-	Devices, Free int
-	// Drivers has the same counts per driver.
-	Drivers map[string]DeviceCount
-}
-
-// DeviceCount counts devices.
-type DeviceCount struct{ Total, Free int }
-
-// NodeStatuses returns the status of every node, sorted by name.
-func (s *Snapshot) NodeStatuses() []NodeStatus {
-	r := s.reach()
-	free := map[DeviceID]bool{}
-	for _, d := range s.devices(r) {
-		free[d.ID] = d.State == DeviceFree
-	}
-	out := make([]NodeStatus, 0, len(s.objects.Nodes))
-	for _, node := range s.objects.Nodes {
-		status := NodeStatus{Name: NodeName(node.Name), Drivers: map[string]DeviceCount{}}
-		for _, pool := range r.pools[status.Name] {
-			if !pool.Usable() {
-				continue
-			}
-			for _, slice := range pool.Slices {
-				for i := range slice.Spec.Devices {
-					if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
-						status.count(DeviceIDOf(slice.ResourceSlice, i), free)
-					}
-				}
-			}
-		}
-		out = append(out, status)
-	}
-	return out
-}
-
-func (n *NodeStatus) count(id DeviceID, free map[DeviceID]bool) {
-	c := n.Drivers[id.Driver]
-	c.Total++
-	n.Devices++
-	if free[id] {
-		c.Free++
-		n.Free++
-	}
-	n.Drivers[id.Driver] = c
 }
 
 // AllocationNode returns the node that an allocation is tied to by name, or "".

@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -179,7 +180,7 @@ func TestDeviceStates(t *testing.T) {
 		"parts/quarter-1":         inspect.DeviceFree,
 		"parts/half-0":            inspect.DeviceFree,    // 30Gi of the counter are left
 		"parts/half-1":            inspect.DeviceFree,    // looked at alone
-		"parts/whole":             inspect.DevicePartial, // a quarter of it is taken
+		"parts/whole":             inspect.DeviceBlocked, // a quarter of it is taken
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("states (-want +got):\n" + diff)
@@ -306,11 +307,94 @@ func TestPoolPartitions(t *testing.T) {
 
 func TestNodeStatuses(t *testing.T) {
 	got := snapshotOf(t, devicesYAML, typeGate).NodeStatuses()
-	// Usable pools: plain (7 devices: free, watched and noted are free), shared (3: unused) and parts
-	// (5: quarter-1 and the halves).
-	want := []inspect.NodeStatus{{Name: "n1", Devices: 15, Free: 7, Drivers: map[string]inspect.DeviceCount{"d": {Total: 15, Free: 7}}}}
+	// Usable pools: plain (7 devices: held and held-tainted are used, tainted and ruled blocked), shared (3: half and full
+	// are used) and parts (5: quarter-0 is used, whole blocked). Tied to n1 besides: gone, waiting and twice, which are
+	// blocked, and waiting-held, which is used. Of the 30Gi that are left the quarter takes 10Gi and one half 20Gi, so that
+	// of the seven that are free six can be had at once.
+	count := inspect.DeviceCount{Total: 19, Used: 6, Blocked: 6, Free: 7, AtOnce: 6}
+	want := []inspect.NodeStatus{{Name: "n1", Devices: count, Drivers: map[string]inspect.DeviceCount{"d": count}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("nodes (-want +got):\n" + diff)
+	}
+}
+
+func TestInventory(t *testing.T) {
+	all := snapshotOf(t, devicesYAML, typeGate).Inventory()
+	counts := map[string]inspect.DeviceCount{
+		"plain":      {Total: 8, Used: 2, Blocked: 3, Free: 3, AtOnce: 3},
+		"incomplete": {Total: 2, Used: 1, Blocked: 1},
+		"invalid":    {Total: 1, Blocked: 1},
+		"nowhere":    {Total: 1, Blocked: 1},
+		"shared":     {Total: 3, Used: 2, Free: 1, AtOnce: 1},
+		"parts":      {Total: 5, Used: 1, Blocked: 1, Free: 3, AtOnce: 2},
+	}
+	for _, p := range all.Pools {
+		if diff := cmp.Diff(counts[p.ID.Pool], p.Devices); diff != "" {
+			t.Errorf("devices of pool %s (-want +got):\n%s", p.ID, diff)
+		}
+	}
+	parts := all.Pool(inspect.PoolID{Driver: "d", Pool: "parts"})
+	if diff := cmp.Diff([]inspect.KindFit{{Kind: "half", Total: 2, Fits: 1}, {Kind: "quarter", Total: 2, Fits: 1}, {Kind: "whole", Total: 1}}, parts.Fits); diff != "" {
+		t.Error("what fits (-want +got):\n" + diff)
+	}
+	driver := all.Drivers[0]
+	whole := inspect.DeviceCount{Total: 15, Used: 5, Blocked: 6, Free: 4, AtOnce: 4}
+	if driver.Devices != (inspect.DeviceCount{Total: 20, Used: 6, Blocked: 7, Free: 7, AtOnce: 6}) || driver.Whole != whole || len(all.Drivers) != 1 {
+		t.Errorf("drivers %+v", all.Drivers)
+	}
+	memory := driver.Scarcest()
+	if memory == nil || memory.Counter != "memory" || memory.Left.String() != "30Gi" || memory.Total.String() != "40Gi" || memory.Used() != 0.25 {
+		t.Errorf("counters %+v, want 30Gi left of 40Gi of memory", driver.Counters)
+	}
+	off := snapshotOf(t, devicesYAML, map[inspect.Gate]bool{inspect.GatePartitionableDevices: false}).Inventory()
+	if p := off.Pool(parts.ID); p.Counters != nil || p.Fits != nil || p.Devices.AtOnce != p.Devices.Free {
+		t.Errorf("counters that the scheduler does not count: %+v", p)
+	}
+}
+
+// TestKinds has drivers that name the kinds of their partitions in each of the ways that are known.
+func TestKinds(t *testing.T) {
+	const counters = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: counters}
+spec: {driver: d, allNodes: true, pool: {name: p, generation: 1, resourceSliceCount: 2}, sharedCounters: [
+  {name: g, counters: {m: {value: "4"}, o: {value: "9"}}}, {name: h, counters: {m: {value: "4"}, o: {value: "9"}}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: devices}
+spec:
+  driver: d
+  allNodes: true
+  pool: {name: p, generation: 1, resourceSliceCount: 2}
+`
+	const cost = "consumesCounters: [{counterSet: %s, counters: {m: {value: \"%d\"}, o: {value: \"3\"}}}]"
+	g1, h1, g4 := fmt.Sprintf(cost, "g", 1), fmt.Sprintf(cost, "h", 1), fmt.Sprintf(cost, "g", 4)
+	for name, test := range map[string]struct {
+		devices string
+		want    []inspect.KindFit
+	}{
+		"by an attribute with a usual name": {
+			"  devices:\n  - {name: a, attributes: {d/a: {string: x}, d/profile: {string: small}}, " + g1 + "}\n  - {name: b, attributes: {d/a: {string: z}, d/profile: {string: big}}, " + g4 + "}\n  - {name: c, attributes: {d/a: {string: x}, d/profile: {string: small}}, " + h1 + "}",
+			[]inspect.KindFit{{Kind: "big", Total: 1, Fits: 1}, {Kind: "small", Total: 2, Fits: 2}},
+		},
+		"by what the driver declares": {
+			"  partitionTypeAttribute: d/a\n  devices:\n  - {name: a, attributes: {a: {string: x}, profile: {string: small}}, " + g1 + "}\n  - {name: b, attributes: {a: {string: z}, profile: {string: big}}, " + g4 + "}",
+			[]inspect.KindFit{{Kind: "x", Total: 1, Fits: 1}, {Kind: "z", Total: 1, Fits: 1}},
+		},
+		"by what they take, where the attribute does not tell": {
+			"  devices:\n  - {name: a, attributes: {profile: {string: same}}, " + g1 + "}\n  - {name: b, attributes: {profile: {string: same}}, " + g4 + "}",
+			[]inspect.KindFit{{Kind: "m 1, o 3", Total: 1, Fits: 1}, {Kind: "m 4, o 3", Total: 1, Fits: 1}},
+		},
+		"none": {"  devices: [{name: a}]", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pools := snapshotOf(t, counters+test.devices, typeGate).PoolStatuses()
+			if diff := cmp.Diff(test.want, pools[0].Fits); diff != "" {
+				t.Error("(-want +got):\n" + diff)
+			}
+		})
 	}
 }
 

@@ -168,6 +168,31 @@ func (m poolMembers) counters() CounterLevels {
 	return left
 }
 
+// counterStatuses returns the counters of a pool and what is left of them.
+func (s *Snapshot) counterStatuses(id PoolID) []CounterStatus {
+	total, left := CounterLevels{}, CounterLevels{}
+	for _, info := range s.newestGeneration(id) {
+		for i := range info.slice.Spec.SharedCounters {
+			total.Refill(&info.slice.Spec.SharedCounters[i])
+		}
+	}
+	if len(total) == 0 {
+		return nil
+	}
+	maps.Copy(left, total)
+	for _, info := range s.newestGeneration(id) {
+		s.chargeHeld(left, info.slice)
+	}
+	var out []CounterStatus
+	for id, level := range left {
+		out = append(out, CounterStatus{Set: id.Set, Counter: id.Counter, Total: total[id], Left: level})
+	}
+	slices.SortFunc(out, func(a, b CounterStatus) int {
+		return cmp.Or(cmp.Compare(a.Set, b.Set), cmp.Compare(a.Counter, b.Counter))
+	})
+	return out
+}
+
 func (m poolMembers) shareable() *ShareableStatus {
 	status := &ShareableStatus{}
 	total := quantities{}

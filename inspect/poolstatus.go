@@ -36,6 +36,13 @@ type PoolStatus struct {
 	// Error says what is wrong with the pool, beginning with a code and a colon. It is empty if all is well.
 	// The codes are those of ResourcePoolStatusRequest and PoolInvalid.
 	Error string
+	// Devices counts those that are published, of obsolete generations too; Whole only those that draw on no counters.
+	// They are counted while slices are missing too, when Counts is nil, and as [DeviceCount] says, not as Kubernetes does.
+	Devices, Whole DeviceCount
+	// Counters are those of the newest generation, sorted by set and counter. They are nil where the scheduler counts none.
+	Counters []CounterStatus
+	// Fits says how many devices of each kind still fit, for those that draw on counters, sorted by kind.
+	Fits []KindFit
 	// Partitions groups the devices that consume counters by their type, where the driver declares one.
 	Partitions []PartitionStatus
 	// Shareable sums up the devices that several claims can share. It is nil if there are none.
@@ -46,18 +53,41 @@ type PoolStatus struct {
 type PoolCounts struct{ Total, Allocated, Available, Unavailable int }
 
 // PoolStatuses returns the status of every pool, sorted by driver and pool name.
-func (s *Snapshot) PoolStatuses() []PoolStatus {
+func (s *Snapshot) PoolStatuses() []PoolStatus { return s.Inventory().Pools }
+
+func (s *Snapshot) poolStatuses(r *reach, devices []DeviceStatus) []PoolStatus {
 	inUse := s.allocatedDevices()
-	invalid := s.reach().invalid
 	var statuses []PoolStatus
-	for _, id := range s.poolIDs() {
+	for _, id := range s.poolIDs() { // in the order of the devices
+		n := 0
+		for n < len(devices) && devices[n].ID.PoolID() == id {
+			n++
+		}
 		status := s.poolStatus(id, inUse[id])
-		if reason := invalid[id]; status.Complete && reason != "" {
+		if reason := r.invalid[id]; status.Complete && reason != "" {
 			status.Error = "PoolInvalid: " + reason
 		}
+		s.addCounts(&status, devices[:n], r.levels)
 		statuses = append(statuses, status)
+		devices = devices[n:]
 	}
 	return statuses
+}
+
+// addCounts counts the devices of a pool, and what is left for them.
+func (s *Snapshot) addCounts(status *PoolStatus, devices []DeviceStatus, levels map[PoolID]CounterLevels) {
+	var all, whole tally
+	for i := range devices {
+		all.add(&devices[i], levels)
+		if len(devices[i].Device.ConsumesCounters) == 0 {
+			whole.add(&devices[i], levels)
+		}
+	}
+	status.Devices, status.Whole = all.count(levels), whole.count(levels)
+	if s.config.Features.Enabled(GatePartitionableDevices) {
+		status.Counters = s.counterStatuses(status.ID)
+		status.Fits = kindFits(devices, levels[status.ID])
+	}
 }
 
 // poolUse is what claims hold of a pool, admin access apart.

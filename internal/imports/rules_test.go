@@ -29,7 +29,7 @@ var layers = []layer{
 	{"allocator", []string{"inspect", "allocator/selector"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < whatif < diagnose, requirement < conflict < fix < question < text.
-	{"explain/words", nil},
+	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "explain", "explain/words"}},
 	{"explain/diagnose", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -39,13 +40,34 @@ type summary struct {
 	namespaces []string
 }
 
-// usage is how many devices of a driver there are, and how many of them cannot be had.
-type usage struct {
-	driver       string
-	total, taken int
+// usage is how much of the devices of a driver is used.
+type usage struct{ inspect.DriverStatus }
+
+// share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1. Devices
+// that draw on counters are not counted by number: they overlap, and could never be used all at once.
+func (u usage) share() float64 {
+	scarcest := u.Scarcest()
+	if scarcest == nil {
+		return float64(u.Devices.Used) / float64(max(1, u.Devices.Total))
+	}
+	return max(scarcest.Used(), float64(u.Whole.Used)/float64(max(1, u.Whole.Total)))
 }
 
-func (u usage) share() float64 { return float64(u.taken) / float64(max(1, u.total)) }
+// text is how many devices of how many are used, or which part of their counters.
+func (u usage) text() string {
+	scarcest := u.Scarcest()
+	if scarcest == nil {
+		return fmt.Sprintf("%d/%d", u.Devices.Used, u.Devices.Total)
+	}
+	text := fmt.Sprintf("%.0f%%", math.Floor(100*scarcest.Used()))
+	if u.Whole.Total > 0 {
+		text = fmt.Sprintf("%d/%d+", u.Whole.Used, u.Whole.Total) + text
+	}
+	return text
+}
+
+// full reports whether nothing is free.
+func (u usage) full() bool { return u.Devices.Free == 0 }
 
 // refresh counts again.
 func (h *header) refresh(w *screen.World) tea.Cmd {
@@ -58,25 +80,20 @@ func (h *header) refresh(w *screen.World) tea.Cmd {
 	}
 	h.missed = nil
 	return h.job.StartLater(w, func(context.Context) (summary, error) {
-		return summary{countUsage(w.Devices()), namespacesOf(w.Snapshot.Objects())}, nil
+		return summary{usageOf(w.Inventory().Drivers), namespacesOf(w.Snapshot.Objects())}, nil
 	})
 }
 
-func countUsage(devices []inspect.DeviceStatus) []usage {
-	count := map[string]usage{}
-	for i := range devices {
-		d := &devices[i]
-		u := count[d.ID.Driver]
-		u.driver = d.ID.Driver
-		u.total++
-		if d.State == inspect.DeviceAllocated || d.State == inspect.DevicePartial {
-			u.taken++
-		}
-		count[d.ID.Driver] = u
+// usageOf puts the drivers with most devices first.
+func usageOf(drivers []inspect.DriverStatus) []usage {
+	out := make([]usage, len(drivers))
+	for i := range drivers {
+		out[i] = usage{drivers[i]}
 	}
-	return slices.SortedFunc(maps.Values(count), func(a, b usage) int {
-		return cmp.Or(cmp.Compare(b.total, a.total), strings.Compare(a.driver, b.driver))
+	slices.SortFunc(out, func(a, b usage) int {
+		return cmp.Or(cmp.Compare(b.Devices.Total, a.Devices.Total), strings.Compare(a.Driver, b.Driver))
 	})
+	return out
 }
 
 // namespacesOf returns the namespaces that have something to show, sorted.
@@ -108,8 +125,8 @@ func (h *header) take(msg tea.Msg) (tea.Cmd, bool) {
 		h.history = map[string][]float64{}
 	}
 	for _, u := range h.now {
-		past := append(h.history[u.driver], u.share())
-		h.history[u.driver] = past[max(0, len(past)-historyLength):]
+		past := append(h.history[u.Driver], u.share())
+		h.history[u.Driver] = past[max(0, len(past)-historyLength):]
 	}
 	if h.missed != nil {
 		return h.refresh(h.missed), true
@@ -165,13 +182,13 @@ func (m *model) usages(shown []usage, length int) (line styled.Line) {
 
 func (m *model) usageText(u usage, length int) styled.Line {
 	role := styled.Good
-	if u.taken == u.total {
+	if u.full() {
 		role = styled.Warn
 	}
 	return styled.Line{
-		{Text: screen.ShortDriver(u.driver) + " ", Role: styled.Plain},
-		{Text: widget.Sparkline(m.header.history[u.driver], length), Role: styled.Used},
-		{Text: fmt.Sprintf(" %d/%d", u.taken, u.total), Role: role},
+		{Text: screen.ShortDriver(u.Driver) + " ", Role: styled.Plain},
+		{Text: widget.Sparkline(m.header.history[u.Driver], length), Role: styled.Used},
+		{Text: " " + u.text(), Role: role},
 	}
 }
 

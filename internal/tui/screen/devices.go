@@ -14,6 +14,8 @@ func StateRole(s inspect.DeviceState) styled.Role {
 		return styled.Used
 	case inspect.DevicePartial:
 		return styled.Shared
+	case inspect.DeviceBlocked:
+		return styled.Dim
 	case inspect.DeviceTainted:
 		return styled.Warn
 	}

@@ -43,9 +43,8 @@ type derived struct {
 	cluster func() *allocator.Cluster
 	built   atomic.Pointer[generation]
 	// like is the newest cluster that was built before this one. It is nil at the beginning.
-	like    *generation
-	devices func() []inspect.DeviceStatus
-	nodes   func() []inspect.NodeStatus
+	like      *generation
+	inventory func() *inspect.Inventory
 }
 
 // generation is a cluster that has what it knows of expressions and devices from others before it. With that
@@ -108,9 +107,8 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 
 func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation) *World {
 	d := &derived{
-		like:    like,
-		devices: sync.OnceValue(func() []inspect.DeviceStatus { return s.Devices() }),
-		nodes:   sync.OnceValue(func() []inspect.NodeStatus { return s.NodeStatuses() }),
+		like:      like,
+		inventory: sync.OnceValue(func() *inspect.Inventory { return s.Inventory() }),
 	}
 	d.cluster = sync.OnceValue(func() *allocator.Cluster {
 		g := like.after(s)
@@ -128,11 +126,14 @@ func (w *World) Context() context.Context { return w.ctx }
 // several goroutines at once.
 func (w *World) Cluster() *allocator.Cluster { return w.derived.cluster() }
 
+// Inventory is what there is in the snapshot and what can be had of it. Only Jobs may call it; it is shared.
+func (w *World) Inventory() *inspect.Inventory { return w.derived.inventory() }
+
 // Devices are those of the snapshot. Only Jobs may call it; the slice is shared.
-func (w *World) Devices() []inspect.DeviceStatus { return w.derived.devices() }
+func (w *World) Devices() []inspect.DeviceStatus { return w.Inventory().Devices }
 
 // Nodes are the states of the nodes of the snapshot. Only Jobs may call it; the slice is shared.
-func (w *World) Nodes() []inspect.NodeStatus { return w.derived.nodes() }
+func (w *World) Nodes() []inspect.NodeStatus { return w.Inventory().Nodes }
 
 // InNamespace reports whether an object of the namespace is to be shown.
 func (w *World) InNamespace(namespace string) bool {

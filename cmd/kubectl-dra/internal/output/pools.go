@@ -2,7 +2,9 @@ package output
 
 import (
 	"strconv"
+	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -16,7 +18,13 @@ type Pool struct {
 	Complete   bool   `json:"complete"`
 	// Error begins with a code and a colon; empty when all is well.
 	Error string `json:"error"`
-	// The counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing.
+	// Devices counts those that are published, whether slices are missing or not: each is used, blocked or free.
+	Devices DeviceCount `json:"devices"`
+	// Counters are what partitions draw on, and Fits which of them still fit.
+	Counters []Counter `json:"counters,omitempty"`
+	Fits     []KindFit `json:"fits,omitempty"`
+	// These counts are those of a ResourcePoolStatusRequest. They are absent while slices are missing. A partition that is
+	// blocked counts as available there.
 	Total       *int `json:"total,omitempty"`
 	Allocated   *int `json:"allocated,omitempty"`
 	Available   *int `json:"available,omitempty"`
@@ -29,7 +37,24 @@ type Pool struct {
 	// Shareable sums up the devices that several claims can share.
 	Shareable *Shareable `json:"shareable,omitempty"`
 
+	fits []inspect.KindFit
 	meta Meta
+}
+
+// Counter is one counter of a counter set.
+type Counter struct {
+	Set     string `json:"set"`
+	Counter string `json:"counter"`
+	Total   string `json:"total"`
+	Left    string `json:"left"`
+}
+
+// KindFit is how many partitions of one kind still fit if nothing else is taken. The numbers of several kinds do not
+// add up.
+type KindFit struct {
+	Kind  string `json:"kind"`
+	Total int    `json:"total"`
+	Fits  int    `json:"fits"`
 }
 
 // Partition is the partitions of one type.
@@ -96,6 +121,15 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 	if c := status.Counts; c != nil {
 		p.Total, p.Allocated, p.Available, p.Unavailable = &c.Total, &c.Allocated, &c.Available, &c.Unavailable
 	}
+	p.Devices = deviceCount(status.Devices)
+	for i := range status.Counters {
+		c := &status.Counters[i]
+		p.Counters = append(p.Counters, Counter{Set: c.Set, Counter: c.Counter, Total: c.Total.String(), Left: c.Left.String()})
+	}
+	for _, fit := range status.Fits {
+		p.Fits = append(p.Fits, KindFit(fit))
+	}
+	p.fits = status.Fits
 	for _, part := range status.Partitions {
 		p.Partitions = append(p.Partitions, Partition(part))
 	}
@@ -110,14 +144,16 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 
 var poolTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "TOTAL"}, {Header: "ALLOC"}, {Header: "AVAIL"}, {Header: "UNAVAIL"}, {Header: "ERROR", Cut: CutText, Rank: 1},
-		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true},
+		{Header: "NAME"}, {Header: "DRIVER", Rank: 2}, {Header: "DEVICES"}, {Header: "USED"}, {Header: "BLOCKED"}, {Header: "FREE"}, {Header: "ERROR", Cut: CutText, Rank: 1},
+		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true}, {Header: "K8S-AVAIL", Wide: true}, {Header: "K8S-UNAVAIL", Wide: true}, {Header: "FITS", Wide: true}, {Header: "COUNTERS-LEFT", Wide: true},
 	},
 	Row: func(item Item) []string {
 		p := item.(*Pool)
+		c := p.Devices
 		return []string{
-			p.Pool, p.Driver, countText(p.Total), countText(p.Allocated), countText(p.Available), countText(p.Unavailable), orNone(p.Error),
+			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), strconv.Itoa(c.Blocked), freeText(c.Free, c.FreeAtOnce), orNone(p.Error),
 			orNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
+			countText(p.Available), countText(p.Unavailable), p.fitsText(), p.countersText(),
 		}
 	},
 }
@@ -127,4 +163,26 @@ func countText(n *int) string {
 		return "-"
 	}
 	return strconv.Itoa(*n)
+}
+
+func (p *Pool) fitsText() string {
+	if p.Fits == nil {
+		return "<none>"
+	}
+	return words.Fits(p.fits)
+}
+
+// countersText lists what is left of each counter, the sets one after another.
+func (p *Pool) countersText() string {
+	var texts []string
+	set := ""
+	for _, c := range p.Counters {
+		text := c.Counter + " " + c.Left + "/" + c.Total
+		if c.Set != set {
+			set = c.Set
+			text = set + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	return orNone(strings.Join(texts, ", "))
 }

@@ -52,7 +52,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 		attribute := d.Device.Attributes[name]
 		s.field(string(name), selector.PlainAttribute(&attribute))
 	}
-	s.counters(d)
+	s.counters(w, d)
 }
 
 func share(used, total resource.Quantity) float64 {
@@ -81,7 +81,7 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 }
 
 // counters lists what the device draws on when it is allocated.
-func (s *sheet) counters(d *inspect.DeviceStatus) {
+func (s *sheet) counters(w *screen.World, d *inspect.DeviceStatus) {
 	if len(d.Device.ConsumesCounters) == 0 {
 		return
 	}
@@ -90,10 +90,26 @@ func (s *sheet) counters(d *inspect.DeviceStatus) {
 		var parts []string
 		for _, name := range sortedKeys(c.Counters) {
 			q := c.Counters[name].Value
-			parts = append(parts, name+" "+q.String())
+			text := name + " " + q.String()
+			if left := counterOf(w.Inventory().Pool(d.ID.PoolID()), c.CounterSet, name); left != nil {
+				text += " (" + words.Left(left) + " left)"
+			}
+			parts = append(parts, text)
 		}
 		s.field(c.CounterSet, strings.Join(parts, ", "))
 	}
+}
+
+// counterOf finds a counter of a pool, or returns nil.
+func counterOf(p *inspect.PoolStatus, set, counter string) *inspect.CounterStatus {
+	if p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.Counters, func(c inspect.CounterStatus) bool { return c.Set == set && c.Counter == counter })
+	if i < 0 {
+		return nil
+	}
+	return &p.Counters[i]
 }
 
 func (s *sheet) node(w *screen.World, n *corev1.Node) {
@@ -109,7 +125,7 @@ func (s *sheet) node(w *screen.World, n *corev1.Node) {
 		for _, driver := range sortedKeys(nodes[at].Drivers) {
 			c := nodes[at].Drivers[driver]
 			bar := widget.Bar(float64(c.Total-c.Free)/float64(max(1, c.Total)), 20, styled.Used)
-			s.spans(driver, append(bar, styled.Span{Text: fmt.Sprintf(" %d of %d free", c.Free, c.Total)})...)
+			s.spans(driver, append(bar, styled.Span{Text: " " + words.FreeOf(c)})...)
 		}
 	}
 	s.nodeDevices(w, n.Name)
@@ -136,6 +152,9 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 			driver = d.ID.Driver
 			s.section("%s", driver)
 		}
+		if pool := d.ID.PoolID(); i == 0 || w.Devices()[i-1].ID.PoolID() != pool {
+			s.room(w.Inventory().Pool(pool))
+		}
 		spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
 		for _, h := range d.Holders {
 			spans = append(spans, named("  "+h.Claim.String()))
@@ -145,6 +164,23 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 		}
 		s.spans(d.ID.Device, append(spans, dim("  "+d.Note))...)
 	}
+}
+
+// room lists what the counters of a pool have left, and what still fits.
+func (s *sheet) room(p *inspect.PoolStatus) {
+	if p == nil || len(p.Counters) == 0 {
+		return
+	}
+	set := ""
+	for i := range p.Counters {
+		c := &p.Counters[i]
+		name := ""
+		if c.Set != set {
+			set, name = c.Set, c.Set
+		}
+		s.spans(name, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + c.Counter + " " + words.Left(c) + " left"})...)
+	}
+	s.field("still fits", words.Fits(p.Fits))
 }
 
 func (s *sheet) pod(w *screen.World, p *corev1.Pod) {

@@ -24,18 +24,20 @@ type row struct {
 	status *inspect.DeviceStatus
 	// set is what is left of the counters that the device draws on. It is nil if it draws on none.
 	set *counterSet
+	// all is what the device is one of.
+	all *inspect.Inventory
 }
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
-	devices := w.Devices()
-	sets := counterSets(w.Snapshot, devices)
+	all := w.Inventory()
+	devices, sets := all.Devices, counterSets(all.Pools)
 	rows := make([]row, 0, len(devices))
 	for i := range devices {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		d := &devices[i]
-		r := row{ref: screen.DeviceRef(d.ID), status: d}
+		r := row{ref: screen.DeviceRef(d.ID), status: d, all: all}
 		if len(d.Device.ConsumesCounters) > 0 {
 			r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
 		}
@@ -64,7 +66,7 @@ func orDash(s string) styled.Line {
 
 // marks are the signs of states, as in the picture of the nodes.
 var marks = map[inspect.DeviceState]string{
-	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
+	inspect.DeviceFree: "□", inspect.DeviceAllocated: "■", inspect.DevicePartial: "◧", inspect.DeviceBlocked: "·", inspect.DeviceTainted: "▨", inspect.DeviceUnreachable: "✗",
 }
 
 func stateCell(r *row) styled.Line {
@@ -72,7 +74,7 @@ func stateCell(r *row) styled.Line {
 }
 
 func rank(s inspect.DeviceState) int {
-	return slices.Index([]inspect.DeviceState{inspect.DeviceFree, inspect.DevicePartial, inspect.DeviceAllocated, inspect.DeviceTainted, inspect.DeviceUnreachable}, s)
+	return slices.Index([]inspect.DeviceState{inspect.DeviceFree, inspect.DevicePartial, inspect.DeviceAllocated, inspect.DeviceBlocked, inspect.DeviceTainted, inspect.DeviceUnreachable}, s)
 }
 
 // usedCell is a bar of the capacity that is used up most.
@@ -207,20 +209,21 @@ var groupings = []listing.Grouping[row]{
 	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
 }
 
-// heading sums up a group: how much of it is taken.
+// heading sums up a group: how much of it is free.
 func heading(group string, rows []*row) styled.Line {
-	free := 0
-	for _, r := range rows {
-		if r.status.State == inspect.DeviceFree {
-			free++
+	count := rows[0].all.Count(func(yield func(*inspect.DeviceStatus) bool) {
+		for _, r := range rows {
+			if !yield(r.status) {
+				return
+			}
 		}
-	}
+	})
 	if group == "" {
 		group = "none"
 	}
 	line := styled.Line{{Text: inspect.Sanitize(group) + "  ", Role: styled.Strong}}
-	line = append(line, widget.Bar(float64(len(rows)-free)/float64(len(rows)), 10, styled.Used)...)
-	return append(line, styled.Span{Text: fmt.Sprintf("  %d of %d free", free, len(rows)), Role: styled.Dim})
+	line = append(line, widget.Bar(float64(count.Total-count.Free)/float64(count.Total), 10, styled.Used)...)
+	return append(line, styled.Span{Text: "  " + words.FreeOf(count), Role: styled.Dim})
 }
 
 func whyEmpty(w *screen.World) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -25,8 +26,8 @@ type row struct {
 	supposed bool
 	// drivers have the devices that are tied to the node, sorted by name.
 	drivers []panel
-	// free of total devices reach the node and can be had.
-	free, total int
+	// devices counts those that reach the node or are tied to it.
+	devices inspect.DeviceCount
 }
 
 // panel is the devices of one driver on a node, in groups that belong together.
@@ -34,7 +35,7 @@ type panel struct {
 	driver string
 	place  string // the attribute that makes the groups, or "" if there is none
 	groups []group
-	free   int
+	count  inspect.DeviceCount
 }
 
 // group is devices with the same value of an attribute of place, such as the NUMA node.
@@ -55,8 +56,9 @@ type cell struct {
 
 var cells = []cell{
 	{'a', "■", "used", styled.Used, inspect.DeviceAllocated},
-	{'p', "◧", "partly", styled.Shared, inspect.DevicePartial},
+	{'p', "◧", "shared", styled.Shared, inspect.DevicePartial},
 	{'f', "□", "free", styled.Good, inspect.DeviceFree},
+	{'b', "·", "blocked", styled.Dim, inspect.DeviceBlocked},
 	{'t', "▨", "tainted", styled.Warn, inspect.DeviceTainted},
 	{'u', "✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
 }
@@ -92,20 +94,22 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 	rows := make([]row, len(statuses))
 	index := make(map[inspect.NodeName]int, len(statuses))
 	for i, n := range statuses {
-		rows[i] = row{name: string(n.Name), count: 1, free: n.Free, total: n.Devices, supposed: w.Supposes(n.Name)}
+		rows[i] = row{name: string(n.Name), count: 1, devices: n.Devices, supposed: w.Supposes(n.Name)}
 		index[n.Name] = i
 	}
 	devices := w.Devices() // sorted by driver first, so panels come in order
+	tied := make([][]*inspect.DeviceStatus, len(rows))
 	for i := range devices {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if at, ok := index[devices[i].Node]; ok {
 			rows[at].add(&devices[i])
+			tied[at] = append(tied[at], &devices[i])
 		}
 	}
 	for i := range rows {
-		rows[i].settle()
+		rows[i].settle(w.Inventory(), tied[i])
 	}
 	return rows, nil
 }
@@ -126,13 +130,18 @@ func (r *row) add(d *inspect.DeviceStatus) {
 	g.cells += string(cellOf(d.State).key)
 	if d.State == inspect.DeviceFree {
 		g.free++
-		p.free++
 	}
 }
 
-// settle puts groups in order.
-func (r *row) settle() {
+// settle puts groups in order and counts the devices that are tied to the node, which are sorted by driver.
+func (r *row) settle(all *inspect.Inventory, tied []*inspect.DeviceStatus) {
 	for i := range r.drivers {
+		n := 0
+		for n < len(tied) && tied[n].ID.Driver == r.drivers[i].driver {
+			n++
+		}
+		r.drivers[i].count = all.Count(slices.Values(tied[:n]))
+		tied = tied[n:]
 		slices.SortFunc(r.drivers[i].groups, func(a, b group) int { return cmp.Compare(a.value, b.value) })
 	}
 }
@@ -158,7 +167,7 @@ func merge(rows []row) []row {
 // matter, only how many.
 func (r *row) look() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d %t", r.free, r.total, r.supposed)
+	fmt.Fprintf(&b, "%d/%d %t", r.devices.Free, r.devices.Total, r.supposed)
 	for _, p := range r.drivers {
 		b.WriteString("|" + p.driver)
 		var groups []string
@@ -221,7 +230,7 @@ func (p *panel) stranded() int {
 	for _, g := range p.groups {
 		size = max(size, len(g.cells))
 	}
-	return max(0, min(p.free, size)-p.together())
+	return max(0, min(p.count.Free, size)-p.together())
 }
 
 // fragmented says how free devices are spread over places although one place could have more of them, as
@@ -263,8 +272,12 @@ func (r *row) stranded() int {
 func (r *row) remark() string {
 	var parts []string
 	for i := range r.drivers {
-		if text := r.drivers[i].fragmented(); text != "" {
-			parts = append(parts, screen.ShortDriver(r.drivers[i].driver)+" "+text)
+		p := &r.drivers[i]
+		if c := p.count; c.AtOnce < c.Free {
+			parts = append(parts, fmt.Sprintf("%s %d at once", screen.ShortDriver(p.driver), c.AtOnce))
+		}
+		if text := p.fragmented(); text != "" {
+			parts = append(parts, screen.ShortDriver(p.driver)+" "+text)
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -280,19 +293,15 @@ func (r *row) sentence() styled.Line {
 	own := 0
 	for i := range r.drivers {
 		p := &r.drivers[i]
-		total := 0
-		for _, g := range p.groups {
-			total += len(g.cells)
-		}
-		own += total
-		line = append(line, styled.Span{Text: fmt.Sprintf("%s %d of %d free", screen.ShortDriver(p.driver), p.free, total)})
+		own += p.count.Total
+		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(p.count)})
 		if text := p.fragmented(); text != "" {
 			line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
 		}
 		line = append(line, styled.Span{Text: "  "})
 	}
-	if r.total > own {
-		line = append(line, styled.Span{Text: fmt.Sprintf("%d shared with other nodes", r.total-own), Role: styled.Dim})
+	if r.devices.Total > own {
+		line = append(line, styled.Span{Text: fmt.Sprintf("%d shared with other nodes", r.devices.Total-own), Role: styled.Dim})
 	}
 	return line
 }
@@ -300,7 +309,7 @@ func (r *row) sentence() styled.Line {
 // base are the columns that are always there; adapt puts those of the drivers between them.
 var base = []listing.Column[row]{
 	{Column: widget.Column{Title: "NODE", Min: 10, Max: 40}, Cell: nameCell},
-	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.free, b.free) }, Amount: func(r *row) (float64, bool) { return float64(r.free), true }},
+	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.devices.Free, b.devices.Free) }, Amount: func(r *row) (float64, bool) { return float64(r.devices.Free), true }},
 	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) styled.Line { return styled.Text(styled.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
 }
 
@@ -318,10 +327,10 @@ func nameCell(r *row) styled.Line {
 
 func freeCell(r *row) styled.Line {
 	role := styled.Good
-	if r.free == 0 {
+	if r.devices.Free == 0 {
 		role = styled.Dim
 	}
-	return styled.Text(role, fmt.Sprintf("%d/%d", r.free, r.total))
+	return styled.Text(role, fmt.Sprintf("%d/%d", r.devices.Free, r.devices.Total))
 }
 
 // adapt makes a column for each driver, those with most devices first.
@@ -373,18 +382,18 @@ func (p *panel) freeCount() int {
 	if p == nil {
 		return -1
 	}
-	return p.free
+	return p.count.Free
 }
 
 var groupings = []listing.Grouping[row]{
 	{Name: "free devices", Of: func(r *row) string {
-		switch r.free {
+		switch r.devices.Free {
 		case 0:
-			return "full"
-		case r.total:
-			return "empty"
+			return "none free"
+		case r.devices.Total:
+			return "all free"
 		}
-		return "partly free"
+		return "some free"
 	}},
 	{Name: "drivers", Of: func(r *row) string {
 		var names []string

@@ -1,0 +1,159 @@
+package output
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+)
+
+func demoSnapshot(t *testing.T) *inspect.Snapshot {
+	t.Helper()
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+}
+
+// TestCountsAgree holds the numbers of get nodes, get pools and get devices against each other, for the demo cluster and
+// every scenario.
+func TestCountsAgree(t *testing.T) {
+	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
+	if err != nil || len(paths) < 100 {
+		t.Fatalf("%d scenarios: %v", len(paths), err)
+	}
+	t.Run("demo", func(t *testing.T) { agree(t, demoSnapshot(t)) })
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			s, err := scenario.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, s.Snapshot)
+		})
+	}
+}
+
+// tallied is what the state and the claims of the devices that are printed come to; AtOnce is not seen there.
+type tallied struct{ Total, Used, Blocked, Free int }
+
+func of(c DeviceCount) tallied { return tallied{c.Total, c.Used, c.Blocked, c.Free} }
+
+func (c tallied) with(d *Device) tallied {
+	c.Total++
+	switch {
+	case len(d.Claims) > len(d.AdminClaims):
+		c.Used++
+	case d.State == "Free":
+		c.Free++
+	default:
+		c.Blocked++
+	}
+	return c
+}
+
+func agree(t *testing.T, s *inspect.Snapshot) {
+	t.Helper()
+	pools, tied := map[string]tallied{}, map[string]tallied{}
+	for _, item := range Devices(s).Items {
+		d := item.(*Device)
+		pools[d.Driver+"/"+d.Pool] = pools[d.Driver+"/"+d.Pool].with(d)
+		tied[d.Node+" "+d.Driver] = tied[d.Node+" "+d.Driver].with(d)
+	}
+	got := map[string]tallied{}
+	for _, item := range Pools(s).Items {
+		p := item.(*Pool)
+		if p.Devices.Total > 0 { // a pool may have nothing but counters
+			got[p.Driver+"/"+p.Pool] = of(p.Devices)
+		}
+		agreeInside(t, p)
+	}
+	if diff := cmp.Diff(pools, got); diff != "" {
+		t.Error("get pools counts other devices than get devices lists (-devices +pools):\n" + diff)
+	}
+	for _, item := range Nodes(s).Items {
+		n := item.(*Node)
+		var sum DeviceCount
+		for driver, c := range n.Drivers {
+			sum = DeviceCount{sum.Total + c.Total, sum.Used + c.Used, sum.Blocked + c.Blocked, sum.Free + c.Free, sum.FreeAtOnce + c.FreeAtOnce}
+			if own := tied[n.Name+" "+driver]; c.Total < own.Total || c.Used < own.Used || c.Blocked < own.Blocked || c.Free < own.Free {
+				t.Errorf("node %s: %v of %s, but %v are tied to it", n.Name, c, driver, own)
+			}
+		}
+		if whole := (DeviceCount{n.Devices, n.Used, n.Blocked, n.Free, n.FreeAtOnce}); sum != whole {
+			t.Errorf("node %s: its drivers have %v, it has %v", n.Name, sum, whole)
+		}
+	}
+}
+
+// agreeInside holds the numbers of one pool against each other and against those of Kubernetes.
+func agreeInside(t *testing.T, p *Pool) {
+	t.Helper()
+	c := p.Devices
+	if c.Total != c.Used+c.Blocked+c.Free || c.FreeAtOnce > c.Free || (c.FreeAtOnce == 0) != (c.Free == 0) {
+		t.Errorf("pool %s: %+v", p.Pool, c)
+	}
+	most := 0
+	for _, k := range p.Fits {
+		most = max(most, k.Fits)
+		if k.Fits > c.FreeAtOnce {
+			t.Errorf("pool %s: %d of kind %s fit, but only %d devices at once", p.Pool, k.Fits, k.Kind, c.FreeAtOnce)
+		}
+	}
+	if p.Total == nil || *p.Total != c.Total { // slices are missing, or there are obsolete ones
+		return
+	}
+	if *p.Allocated < c.Used || c.Free > *p.Total-*p.Allocated {
+		t.Errorf("pool %s: %+v, Kubernetes says %d allocated of %d", p.Pool, c, *p.Allocated, *p.Total)
+	}
+}
+
+// TestPartitionsThatFit holds what get pools and get nodes say of partitions against how many copies of a claim for the
+// smallest of them the allocator places.
+func TestPartitionsThatFit(t *testing.T) {
+	s := demoSnapshot(t)
+	claim, ok := s.Claim(inspect.ClaimRef{Namespace: "infer", Name: "whisper-tiny"})
+	if !ok {
+		t.Fatal("the demo has no claim infer/whisper-tiny")
+	}
+	fit, err := question.FitClaim(t.Context(), allocator.NewCluster(s, allocator.Options{}), claim, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{}
+	for _, n := range fit.Nodes {
+		if n.Copies > 0 {
+			want[string(n.Node)] = n.Copies
+		}
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(want)), []string{"mig-01", "mig-02"}) {
+		t.Fatalf("copies fit on %v", want)
+	}
+	inPools, ofKind, onNodes := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, item := range Pools(s).Items {
+		if p := item.(*Pool); p.Counters != nil {
+			inPools[p.Pool] = p.Devices.FreeAtOnce
+			ofKind[p.Pool] = p.Fits[slices.IndexFunc(p.Fits, func(k KindFit) bool { return k.Kind == "1g.10gb" })].Fits
+		}
+	}
+	for _, item := range Nodes(s).Items {
+		if n := item.(*Node); n.Drivers["mig.example.com"].Total > 0 {
+			onNodes[n.Name] = n.Drivers["mig.example.com"].FreeAtOnce
+		}
+	}
+	for name, got := range map[string]map[string]int{"pools": inPools, "kinds": ofKind, "nodes": onNodes} {
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v fit at once, the allocator places %v", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package inspect
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Inventory is what there is and what can be had of it: the same devices, counted by device, node, pool and driver.
+type Inventory struct {
+	Devices []DeviceStatus // as of [Snapshot.Devices]
+	Nodes   []NodeStatus   // as of [Snapshot.NodeStatuses]
+	Pools   []PoolStatus   // as of [Snapshot.PoolStatuses]
+	Drivers []DriverStatus // sorted by driver
+
+	levels map[PoolID]CounterLevels
+}
+
+// Inventory returns all of it. That costs little more than the devices alone.
+func (s *Snapshot) Inventory() *Inventory {
+	r := s.reach()
+	i := &Inventory{Devices: s.devices(r), levels: r.levels}
+	i.Nodes = s.nodeStatuses(r, i.Devices)
+	i.Pools = s.poolStatuses(r, i.Devices)
+	i.Drivers = driverStatuses(i.Pools)
+	return i
+}
+
+// Count counts some of the devices.
+func (i *Inventory) Count(devices iter.Seq[*DeviceStatus]) DeviceCount {
+	var t tally
+	for d := range devices {
+		t.add(d, i.levels)
+	}
+	return t.count(i.levels)
+}
+
+// Pool returns the status of a pool, or nil if no slice is of it.
+func (i *Inventory) Pool(id PoolID) *PoolStatus {
+	at, ok := slices.BinarySearchFunc(i.Pools, id, func(p PoolStatus, id PoolID) int { return p.ID.Compare(id) })
+	if !ok {
+		return nil
+	}
+	return &i.Pools[at]
+}
+
+// DriverStatus sums up the pools of a driver. Devices that draw on counters overlap: of them, as many as there are
+// could never be used at once. How full they are is what Counters say.
+type DriverStatus struct {
+	Driver string
+	// Devices counts all, Whole only those that draw on no counters.
+	Devices, Whole DeviceCount
+	// Counters are sums over all counter sets, by name. They are nil if there are none.
+	Counters []CounterStatus
+}
+
+// CounterStatus is how much there is of a counter, and how much of it the devices that are held leave. Left is negative
+// where they take more than there is.
+type CounterStatus struct {
+	// Set is the counter set of a pool. It is empty in a sum over several.
+	Set, Counter string
+	Total, Left  resource.Quantity
+}
+
+// Used is the share of the counter that is taken, from 0 to 1.
+func (c *CounterStatus) Used() float64 {
+	total := c.Total.AsApproximateFloat64()
+	if total <= 0 {
+		return 0
+	}
+	return max(0, min(1, 1-c.Left.AsApproximateFloat64()/total))
+}
+
+// Scarcest returns the counter of which the largest share is taken, or nil if there is none.
+func (d *DriverStatus) Scarcest() *CounterStatus {
+	var most *CounterStatus
+	for i := range d.Counters {
+		if most == nil || d.Counters[i].Used() > most.Used() {
+			most = &d.Counters[i]
+		}
+	}
+	return most
+}
+
+func driverStatuses(pools []PoolStatus) []DriverStatus {
+	byDriver := map[string]*DriverStatus{}
+	counters := map[[2]string]*CounterStatus{}
+	for i := range pools {
+		p := &pools[i]
+		d := byDriver[p.ID.Driver]
+		if d == nil {
+			d = &DriverStatus{Driver: p.ID.Driver}
+			byDriver[p.ID.Driver] = d
+		}
+		d.Devices.plus(p.Devices)
+		d.Whole.plus(p.Whole)
+		for _, c := range p.Counters {
+			key := [2]string{p.ID.Driver, c.Counter}
+			if sum := counters[key]; sum != nil {
+				sum.Total.Add(c.Total)
+				sum.Left.Add(c.Left)
+				continue
+			}
+			counters[key] = &CounterStatus{Counter: c.Counter, Total: c.Total.DeepCopy(), Left: c.Left.DeepCopy()}
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(counters), func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) }) {
+		byDriver[key[0]].Counters = append(byDriver[key[0]].Counters, *counters[key])
+	}
+	out := make([]DriverStatus, 0, len(byDriver))
+	for _, driver := range slices.Sorted(maps.Keys(byDriver)) {
+		out = append(out, *byDriver[driver])
+	}
+	return out
+}
