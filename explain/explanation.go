@@ -52,6 +52,8 @@ type Explanation struct {
 	// Brief says in a few words what is missing, for a column of a table. It is empty if the message does not tell.
 	Brief string
 	Nodes NodeCount
+	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing is.
+	Turn *Turn
 	// Allocation is what the subject has if the verdict is Allocated, and what the scheduler would pick if
 	// it is Allocatable. It is nil if no node can give the devices.
 	Allocation *Allocation
@@ -82,6 +84,16 @@ type Explanation struct {
 	NotModelled []string
 	// Basis says which scheduler the answer is about.
 	Basis Basis
+}
+
+// Turn says when a subject was asked that is one of several: after others had got the devices of their answers.
+type Turn struct {
+	// After are those who got devices before, in the order in which they were asked.
+	After []Subject
+	// Alone is the verdict, and AloneNodes are the numbers of nodes, if none of the others had got devices. They are not
+	// set if the subject can be allocated after them.
+	Alone      Verdict
+	AloneNodes NodeCount
 }
 
 // NodeCount is the number of nodes that the question was put to, and of those that can give the devices.

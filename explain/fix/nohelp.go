@@ -17,8 +17,8 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 		if b == nil {
 			return nil, nil
 		}
-		claims = claims || len(b.Holders) > 0
-		o, err := b.Try(ctx, whatif.ReleaseEdits(b.Holders))
+		claims = claims || len(b.Releasable()) > 0
+		o, err := b.Try(ctx, whatif.ReleaseEdits(b.Releasable()))
 		if err != nil || o == whatif.Fits || o == whatif.Undecided {
 			return nil, err
 		}

@@ -29,10 +29,10 @@ func (s *search) release(ctx context.Context) error {
 	var found []requirement.Change
 	for _, name := range s.releaseNodes() {
 		b := s.Q.SandboxOf(name)
-		if b == nil || len(b.Holders) == 0 {
+		if b == nil || len(b.Releasable()) == 0 {
 			continue
 		}
-		if o, err := b.Try(ctx, whatif.ReleaseEdits(b.Holders)); err != nil {
+		if o, err := b.Try(ctx, whatif.ReleaseEdits(b.Releasable())); err != nil {
 			return err
 		} else if o != whatif.Fits {
 			continue
@@ -112,7 +112,7 @@ func podsUsing(q *whatif.Question, refs []inspect.ClaimRef) []string {
 // releaseOn returns sets of claims of a node whose release helps: all of one claim, the cheapest first, or else one of
 // two claims. A set from which no claim can be left out is added if it costs less, or if no set of one was found.
 func (s *search) releaseOn(ctx context.Context, on *whatif.Sandbox) ([][]inspect.ClaimRef, error) {
-	holders := slices.Clone(on.Holders)
+	holders := on.Releasable()
 	slices.SortStableFunc(holders, func(a, b inspect.ClaimRef) int {
 		return requirement.ReleaseCost(s.Q, a) - requirement.ReleaseCost(s.Q, b)
 	})

@@ -2,12 +2,14 @@ package question
 
 import (
 	"context"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -23,23 +25,63 @@ func Claim(ctx context.Context, c *allocator.Cluster, ref inspect.ClaimRef, opts
 
 // ClaimObject explains a claim that need not be in the snapshot. Errors are those of [Claim].
 func ClaimObject(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
+	e, _, err := askClaim(ctx, c, claim, opts)
+	return e, err
+}
+
+// askClaim is ClaimObject. It also returns the question that was put to the nodes, which is nil if none was.
+func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.ResourceClaim, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c)}
 	s := c.Snapshot()
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if claim.Status.Allocation != nil {
 		explainAllocated(e, s, claim, nodes)
-		return e, nil
+		return e, nil, nil
 	}
-	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes, Subject: e.Subject}
+	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed}
 	if err := decide(ctx, q, e); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e.Waits = append(e.Waits, waitsOf(s, claim)...)
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
-	return e, nil
+	return e, q, nil
+}
+
+// Claims explains several claims that need not be in the snapshot together, as those of one pod in this order: all that
+// have no devices yet must fit on one node, from which the others can be used. At least one of them has none. Errors are
+// those of [Claim].
+func Claims(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.ResourceClaim, opts Options) (*explain.Explanation, error) {
+	e := &explain.Explanation{Basis: basisOf(c)}
+	nodes, err := nodesFor(c.Snapshot(), opts)
+	if err != nil {
+		return nil, err
+	}
+	q := &whatif.Question{Cluster: c, Nodes: nodes, Unsuitable: map[inspect.NodeName]explain.Reason{}, Own: map[inspect.ClaimRef]bool{}}
+	var names []string
+	for _, claim := range claims {
+		names = append(names, inspect.RefOf(claim).String())
+		if claim.Status.Allocation == nil {
+			q.Claims = append(q.Claims, claim)
+			continue
+		}
+		q.Own[inspect.RefOf(claim)] = true
+		for _, node := range nodes {
+			if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+				q.Unsuitable[inspect.NodeName(node.Name)] = outOfReach(claim)
+			}
+		}
+	}
+	e.Subject = explain.Subject{Kind: "ResourceClaim", Name: strings.Join(names, ", ")}
+	q.Subject = e.Subject
+	return e, decide(ctx, q, e)
+}
+
+// outOfReach is why a node cannot be used where a claim has devices elsewhere.
+func outOfReach(claim *resourcev1.ResourceClaim) explain.Reason {
+	return whatif.UnsuitableFor(words.Key("claim", claim.Name), "the devices of the allocated claim %s cannot be used from the node", claim.Name)
 }
 
 // Template explains whether a claim made from a template of the snapshot could be allocated. Errors are those of [Claim].
@@ -59,7 +101,7 @@ func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourc
 	if err != nil {
 		return nil, err
 	}
-	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, Nodes: nodes, Subject: e.Subject}
+	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed}
 	if err := decide(ctx, q, e); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	// Node is the only node that is asked. If it is "", all nodes are.
 	Node inspect.NodeName
+	// supposed are claims that have devices only because those who were asked before got them.
+	supposed map[inspect.ClaimRef]bool
 }
 
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.

@@ -33,19 +33,28 @@ func Pod(ctx context.Context, c *allocator.Cluster, ref inspect.PodRef, opts Opt
 
 // PodObject explains the claims of a pod that need not be in the snapshot. Errors are those of [Claim].
 func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
-	e, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
-		return e, err
-	}
-	fixes, err := releaseAllocated(ctx, c, pod, claimsFor(c.Snapshot(), pod).allocated, opts)
-	if len(fixes) > 0 {
-		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
-	}
+	e, _, err := askPod(ctx, c, pod, opts)
 	return e, err
 }
 
+// askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
+func askPod(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+	e, q, err := podAsIs(ctx, c, pod, opts)
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
+		return e, q, err
+	}
+	allocated := slices.DeleteFunc(claimsFor(c.Snapshot(), pod).allocated, func(claim *resourcev1.ResourceClaim) bool {
+		return opts.supposed[inspect.RefOf(claim)]
+	})
+	fixes, err := releaseAllocated(ctx, c, pod, allocated, opts)
+	if len(fixes) > 0 {
+		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
+	}
+	return e, q, err
+}
+
 // podAsIs is PodObject without the fixes that release claims of the pod itself.
-func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	s := c.Snapshot()
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c)}
 	claims := claimsFor(s, pod)
@@ -57,11 +66,11 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	e.NotModelled = notModelled(pod)
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if claims.blocked != "" {
 		e.Nodes.Total = len(nodes)
-		return e, explainBlocked(e, s, pod, claims, func(changed *corev1.Pod) (*explain.Explanation, error) {
+		return e, nil, explainBlocked(e, s, pod, claims, func(changed *corev1.Pod) (*explain.Explanation, error) {
 			return PodObject(ctx, c, changed, opts)
 		})
 	}
@@ -74,13 +83,13 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		explainPodAllocated(e, s, pod, claims)
 		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), len(nodes)-len(unsuitable)
 		if waits := pod.Spec.NodeName == "" && len(claims.allocated) > 0 && len(nodes) > 0; !waits || e.Nodes.Allocatable > 0 {
-			return e, nil
+			return e, nil, nil
 		}
 		e.Allocation = nil // the pod has devices, but they are on no node that it can use
 	}
 	q := &whatif.Question{
 		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,
-		Unsuitable: unsuitable, Own: map[inspect.ClaimRef]bool{}, Pod: pod, Filters: requirement.Filters(),
+		Unsuitable: unsuitable, Supposed: opts.supposed, Own: map[inspect.ClaimRef]bool{}, Pod: pod, Filters: requirement.Filters(),
 	}
 	for _, claim := range claims.allocated {
 		q.Own[inspect.RefOf(claim)] = true
@@ -89,7 +98,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		q.PerNode = special
 		q.Simplify()
 	}
-	return e, decide(ctx, q, e)
+	return e, q, decide(ctx, q, e)
 }
 
 // explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod with an entry
@@ -251,7 +260,8 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 	}
 	for _, claim := range allocated {
 		if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
-			return because(words.Key("claim", claim.Name), "the devices of the allocated claim %s cannot be used from the node", claim.Name)
+			reason := outOfReach(claim)
+			return &reason
 		}
 	}
 	if s.NodesAssumed() {

@@ -42,7 +42,7 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 			break
 		}
 		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { whatif.Release(o, refsOf(set)...) }), allocator.Options{Like: c})
-		e, err := podAsIs(ctx, without, pod, opts)
+		e, _, err := podAsIs(ctx, without, pod, opts)
 		if err != nil {
 			return nil, err
 		}

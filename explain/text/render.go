@@ -35,6 +35,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	}
 	p := &page{opts: opts, e: e}
 	p.headline()
+	p.turn()
 	p.allocation()
 	p.conflict()
 	p.failure()

@@ -346,6 +346,9 @@ func (e ReleaseEdit) Key() string { return "release " + e.Claim.String() }
 // Apply takes the devices from the claim.
 func (e ReleaseEdit) Apply(d *Draft) { d.release(e.Claim) }
 
+// feasible: there is nothing to release where devices are held by supposition only.
+func (e ReleaseEdit) feasible(q *Question) bool { return !q.Supposed[e.Claim] }
+
 // ReleaseEdits release claims.
 func ReleaseEdits(refs []inspect.ClaimRef) []Edit {
 	var out []Edit

@@ -22,6 +22,8 @@ type Question struct {
 	Templates []string
 	// Own are claims of the pod in question that have devices already. To release them is no help: it needs them.
 	Own map[inspect.ClaimRef]bool
+	// Supposed are claims that have devices by supposition only, so that there is nothing to release.
+	Supposed map[inspect.ClaimRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
 	// Pod is the pod that asks, if the question is about one, and Filters check whether it can run on a node that has

@@ -93,6 +93,11 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 	return b
 }
 
+// Releasable are the holders that somebody can release: those that hold devices in fact, not by supposition.
+func (b *Sandbox) Releasable() []inspect.ClaimRef {
+	return slices.DeleteFunc(slices.Clone(b.Holders), func(ref inspect.ClaimRef) bool { return b.Q.Supposed[ref] })
+}
+
 // podsOn are the pods that were put on a node.
 func podsOn(s *inspect.Snapshot, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod

@@ -179,7 +179,7 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 }
 
 // precheck returns the nodes that a pod cannot use. It ends with a refusal or an error when explain knows
-// better: what cannot be allocated alone cannot be with others.
+// why the claims cannot be allocated.
 func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
 	opts := question.Options{Node: o.node}
 	if w.pod != nil {
@@ -196,16 +196,37 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Clust
 		why, err = refusalLines(e, "pod")
 		return refused, why, err
 	}
-	for _, claim := range w.pending {
-		e, err := question.ClaimObject(ctx, cluster, claim, opts)
-		if err == nil {
-			why, err = refusalLines(e, "claim")
+	why, err = o.precheckClaims(ctx, cluster, w)
+	return nil, why, err
+}
+
+// precheckClaims asks about the claims together. Alone, a claim may have an answer that it does not have with others:
+// it may fail on a device that one before it takes. Only if they are refused together does it matter which are alone.
+func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) ([]string, error) {
+	opts := question.Options{Node: o.node}
+	if len(w.claims) > 1 {
+		e, err := question.Claims(ctx, cluster, w.claims, opts)
+		if err != nil {
+			return nil, err
 		}
-		if err != nil || len(why) > 0 {
-			return nil, why, err
+		switch e.Verdict {
+		case explain.Invalid:
+			return nil, errors.New(e.Message)
+		case explain.Unsatisfiable:
+		default:
+			return nil, nil
 		}
 	}
-	return nil, nil, nil
+	for _, claim := range w.pending {
+		e, err := question.ClaimObject(ctx, cluster, claim, opts)
+		if err != nil {
+			return nil, err
+		}
+		if e.Verdict == explain.Unsatisfiable || len(w.claims) == 1 {
+			return refusalLines(e, "claim")
+		}
+	}
+	return []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.nodePhrase())}, nil
 }
 
 // refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.

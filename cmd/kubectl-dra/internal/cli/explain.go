@@ -26,6 +26,9 @@ decided exactly as the Kubernetes scheduler decides it.
 With -f the question is about the claims, templates and pods in a file, which
 need not exist in the cluster.
 
+Several are asked one after the other, and each when those before it have got
+their devices: a device is given once.
+
 Exit codes: 0 it is or can be allocated, 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`,
 		Example: `  # Why is the claim pending?
@@ -72,13 +75,9 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 		return err
 	}
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
-	var answers []*explain.Explanation
-	for _, subject := range subjects {
-		e, err := question.Object(ctx, cluster, subject, question.Options{Node: o.node})
-		if err != nil {
-			return err
-		}
-		answers = append(answers, e)
+	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node})
+	if err != nil {
+		return err
 	}
 	return printExplanations(o, answers)
 }

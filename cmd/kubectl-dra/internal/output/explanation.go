@@ -10,12 +10,14 @@ import (
 
 // Explanation is the wire form of an explain.Explanation.
 type Explanation struct {
-	APIVersion string      `json:"apiVersion"`
-	Kind       string      `json:"kind"`
-	Subject    Subject     `json:"subject"`
-	Verdict    string      `json:"verdict"`
-	Message    string      `json:"message"`
-	Nodes      NodeCount   `json:"nodes"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Subject    Subject   `json:"subject"`
+	Verdict    string    `json:"verdict"`
+	Message    string    `json:"message"`
+	Nodes      NodeCount `json:"nodes"`
+	// Turn is there only when others were asked together with the subject and got devices before it.
+	Turn       *Turn       `json:"turn,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	Groups     []NodeGroup `json:"groups"`
 	// Failure is there only when a selector fails for a device.
@@ -54,6 +56,15 @@ type Subject struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+}
+
+// Turn names those who are supposed to have their devices already. Alone is the verdict if they have not, and is there
+// only when the subject cannot be allocated after them.
+type Turn struct {
+	After []Subject `json:"after"`
+	Alone string    `json:"alone,omitempty"`
+	// AloneNodes are the numbers of nodes that belong to Alone.
+	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
 }
 
 // NodeCount counts nodes.
@@ -180,6 +191,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 	return &Explanation{
 		APIVersion: APIVersion, Kind: "Explanation",
 		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
+		Turn:       turn(e.Turn),
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),
 		Failure:    c.failure(e.Failure),
@@ -192,6 +204,17 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 			Revision: e.Basis.Revision, Remarks: e.Basis.Remarks,
 		},
 	}
+}
+
+func turn(t *explain.Turn) *Turn {
+	if t == nil {
+		return nil
+	}
+	out := &Turn{After: each(t.After, func(s explain.Subject) Subject { return Subject(s) }), Alone: string(t.Alone)}
+	if t.Alone != "" {
+		out.AloneNodes = &NodeCount{Total: t.AloneNodes.Total, Allocatable: t.AloneNodes.Allocatable}
+	}
+	return out
 }
 
 func searchCost(s *explain.SearchCost) *SearchCost {

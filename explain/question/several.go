@@ -1,0 +1,244 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Objects explains several pods, claims and templates that need not be in the snapshot. They are asked one after the
+// other, and each when those before it have got their devices, so that no device is given twice
+// ([explain.Explanation.Turn]). Their turns are in the order in which the scheduler takes pods: those of a higher
+// priority first, then those that were created earlier, and otherwise as given. The answers are in the order of the subjects.
+//
+// A claim does not stand in the way of a pod that uses it, nor of the other claims of that pod: the scheduler decides
+// all claims of a pod together. Errors are those of [Object].
+func Objects(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
+	out := make([]*explain.Explanation, len(subjects))
+	row := &sequence{base: c, opts: opts}
+	for _, i := range turns(c.Snapshot(), subjects) {
+		e, err := row.ask(ctx, subjects[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+// turns returns the order in which subjects are asked.
+func turns(s *inspect.Snapshot, subjects []metav1.Object) []int {
+	order := make([]int, len(subjects))
+	priorities := make([]int32, len(subjects))
+	for i, subject := range subjects {
+		order[i], priorities[i] = i, priorityOf(s, subject)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(priorities[b], priorities[a]), earlier(subjects[a], subjects[b]))
+	})
+	return order
+}
+
+// earlier compares the times at which objects were created. What is not created yet comes last.
+func earlier(a, b metav1.Object) int {
+	at, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	if at.IsZero() || other.IsZero() {
+		return cmp.Compare(words.Btoi(at.IsZero()), words.Btoi(other.IsZero()))
+	}
+	return at.Compare(other.Time)
+}
+
+// priorityOf is the priority of a pod, or for a claim the highest of the pods that use it.
+func priorityOf(s *inspect.Snapshot, subject metav1.Object) int32 {
+	highest := int32(0)
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		if subject.Spec.Priority != nil {
+			highest = *subject.Spec.Priority
+		}
+	case *resourcev1.ResourceClaim:
+		for i, ref := range s.PodsOf(inspect.RefOf(subject)) {
+			if pod, ok := s.Pod(ref); ok && pod.Spec.Priority != nil && (i == 0 || *pod.Spec.Priority > highest) {
+				highest = *pod.Spec.Priority
+			}
+		}
+	}
+	return highest
+}
+
+// sequence is a number of subjects that are asked one after the other.
+type sequence struct {
+	base *allocator.Cluster
+	opts Options
+	took []taking
+}
+
+// taking is the devices that a subject got.
+type taking struct {
+	by explain.Subject
+	// pods are those that use the subject if it is a claim.
+	pods   []inspect.PodRef
+	claims []*resourcev1.ResourceClaim
+}
+
+// ask puts a question about a subject, and notes what it gets.
+func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Explanation, error) {
+	r.decidedWith(subject)
+	before := r.before(subject)
+	cluster, opts := r.base, r.opts
+	if len(before) > 0 {
+		var held []*resourcev1.ResourceClaim
+		opts.supposed = map[inspect.ClaimRef]bool{}
+		for _, t := range before {
+			held = append(held, t.claims...)
+			for _, claim := range t.claims {
+				opts.supposed[inspect.RefOf(claim)] = true
+			}
+		}
+		cluster = allocator.NewCluster(r.base.Snapshot().With(func(o *inspect.Objects) { putClaims(o, held) }), allocator.Options{Like: r.base})
+	}
+	e, q, err := ask(ctx, cluster, subject, opts)
+	if err != nil {
+		return nil, err
+	}
+	if t := takingOf(r.base.Snapshot(), subject, e, q); t != nil {
+		r.took = append(r.took, *t)
+	}
+	return e, r.remark(ctx, subject, e, before)
+}
+
+// remark says of an answer which subjects had got their devices before, and what would be true without them if the
+// answer is no.
+func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain.Explanation, before []taking) error {
+	if len(before) == 0 || e.Verdict == explain.Allocated && !supposedTo(e, before) {
+		return nil
+	}
+	e.Turn = &explain.Turn{}
+	for _, t := range before {
+		e.Turn.After = append(e.Turn.After, t.by)
+	}
+	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated {
+		return nil
+	}
+	alone, _, err := ask(ctx, r.base, subject, r.opts)
+	if err != nil {
+		return err
+	}
+	e.Turn.Alone, e.Turn.AloneNodes = alone.Verdict, alone.Nodes
+	return nil
+}
+
+// supposedTo reports whether the devices of an answer are those that somebody got before.
+func supposedTo(e *explain.Explanation, before []taking) bool {
+	return e.Allocation != nil && slices.ContainsFunc(e.Allocation.Devices, func(d explain.Device) bool {
+		return slices.ContainsFunc(before, func(t taking) bool {
+			return slices.ContainsFunc(t.claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == d.Claim })
+		})
+	})
+}
+
+// decidedWith forgets what claims of a pod got by themselves, when the turn of the pod comes.
+func (r *sequence) decidedWith(subject metav1.Object) {
+	if pod, ok := subject.(*corev1.Pod); ok {
+		ref := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+		r.took = slices.DeleteFunc(r.took, func(t taking) bool { return slices.Contains(t.pods, ref) })
+	}
+}
+
+// before are the subjects that have got devices that a subject cannot have.
+func (r *sequence) before(subject metav1.Object) []taking {
+	var pods []inspect.PodRef
+	own := subjectOf(subject)
+	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
+		pods = r.base.Snapshot().PodsOf(inspect.RefOf(claim))
+	}
+	var out []taking
+	for _, t := range r.took {
+		together := slices.ContainsFunc(pods, func(ref inspect.PodRef) bool {
+			return slices.Contains(t.pods, ref) || t.by == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
+		})
+		if !together && t.by != own {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ask explains a subject, and returns the question that was put to the nodes. The question is nil if none was.
+func ask(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, *whatif.Question, error) {
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		return askPod(ctx, c, subject, opts)
+	case *resourcev1.ResourceClaim:
+		return askClaim(ctx, c, subject, opts)
+	}
+	e, err := Object(ctx, c, subject, opts)
+	return e, nil, err
+}
+
+// subjectOf names an object that can be asked about.
+func subjectOf(object metav1.Object) explain.Subject {
+	kind := "ResourceClaimTemplate"
+	switch object.(type) {
+	case *corev1.Pod:
+		kind = "Pod"
+	case *resourcev1.ResourceClaim:
+		kind = "ResourceClaim"
+	}
+	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// takingOf is what a subject gets by an answer. It is nil if that is nothing.
+func takingOf(s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) *taking {
+	if q == nil || e.Verdict != explain.Allocatable {
+		return nil
+	}
+	first := outcomesOf(q.Answers).first
+	if first == nil {
+		return nil
+	}
+	t := &taking{by: e.Subject}
+	var consumer []resourcev1.ResourceClaimConsumerReference
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		consumer = append(consumer, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: subject.Name, UID: subject.UID})
+	case *resourcev1.ResourceClaim:
+		t.pods = s.PodsOf(inspect.RefOf(subject))
+	}
+	for i := range first.Result.Allocations {
+		claim := first.Q.Claims[i].DeepCopy()
+		if claim.Namespace == "" {
+			claim.Namespace = subject.GetNamespace()
+		}
+		claim.Status.Allocation = first.Result.Allocations[i].DeepCopy()
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)
+		t.claims = append(t.claims, claim)
+	}
+	return t
+}
+
+// putClaims puts claims into objects, each in place of the one of its name.
+func putClaims(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
+	index := map[inspect.ClaimRef]int{}
+	for i, claim := range o.Claims {
+		index[inspect.RefOf(claim)] = i
+	}
+	for _, claim := range claims {
+		if i, ok := index[inspect.RefOf(claim)]; ok {
+			o.Claims[i] = claim
+			continue
+		}
+		index[inspect.RefOf(claim)] = len(o.Claims)
+		o.Claims = append(o.Claims, claim)
+	}
+}
