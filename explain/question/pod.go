@@ -161,11 +161,11 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		default:
 			out.pending, out.templates = append(out.pending, claim), append(out.templates, templateBehind(s, entry, claim))
 		}
-		if found && claim.DeletionTimestamp != nil {
-			note("the claim %s is being deleted", name)
+		if !found || out.blocked != "" {
+			continue
 		}
-		if found && full(claim, pod) {
-			out.blocked = fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", name, resourcev1.ResourceClaimReservedForMaxSize)
+		if out.blocked = refusedClaim(s, pod, claim, entry.ResourceClaimName == nil); out.blocked == "" && claim.DeletionTimestamp != nil {
+			note("the claim %s is being deleted", name)
 		}
 	}
 	if status := pod.Status.ExtendedResourceClaimStatus; status != nil && pod.Spec.NodeName != "" {
@@ -187,16 +187,6 @@ func templateBehind(s *inspect.Snapshot, entry *corev1.PodResourceClaim, claim *
 		return ""
 	}
 	return template.Name
-}
-
-// full reports whether no further pod may use the claim.
-func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
-	if len(claim.Status.ReservedFor) < resourcev1.ResourceClaimReservedForMaxSize {
-		return false
-	}
-	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
-		return c.Resource == "pods" && c.Name == pod.Name
-	})
 }
 
 // fromTemplate adds the claim for an entry whose claim has not been created yet.
@@ -262,6 +252,9 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 		if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
 			reason := outOfReach(claim)
 			return &reason
+		}
+		if reason := unbindable(s, claim); reason != nil {
+			return reason
 		}
 	}
 	if s.NodesAssumed() {

@@ -46,7 +46,13 @@ func precheckRequest(q *whatif.Question, claim *resourcev1.ResourceClaim, index 
 	if request.Exactly != nil {
 		return missing(request.Name, path+".exactly", request.Exactly.DeviceClassName)
 	}
-	if len(request.FirstAvailable) > 0 && !s.Features().Enabled(inspect.GatePrioritizedList) {
+	if len(request.FirstAvailable) == 0 {
+		return &explain.Reason{
+			Code: allocator.Malformed, Claim: inspect.RefOf(claim), Request: request.Name, Path: path, NamesRequest: true,
+			Message: fmt.Sprintf("request %s: neither exactly nor firstAvailable is set", request.Name),
+		}
+	}
+	if !s.Features().Enabled(inspect.GatePrioritizedList) {
 		return &explain.Reason{
 			Code: allocator.FeatureDisabled, Claim: inspect.RefOf(claim),
 			Request: request.Name, Path: path + ".firstAvailable",

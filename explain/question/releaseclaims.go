@@ -62,7 +62,8 @@ func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Po
 	}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
-		return !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) && unsuitable(s, pod, node, affinity, nil) == nil
+		unavailable := !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) || unbindable(s, claim) != nil
+		return unavailable && unsuitable(s, pod, node, affinity, nil) == nil
 	})
 }
 

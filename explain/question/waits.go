@@ -21,9 +21,6 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Not
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
 	}
 	var notes []explain.Note
-	if claim.DeletionTimestamp != nil {
-		notes = append(notes, onClaim("the claim is being deleted, so the scheduler does not allocate it"))
-	}
 	pods := s.PodsOf(ref)
 	if len(pods) == 0 {
 		if h := s.Health(inspect.Pods); h.Partial() && h.State != inspect.Narrowed {
@@ -94,11 +91,15 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 		switch {
 		case !ok:
 			return podNote(pod, "the claim for its entry %s has not been created yet", entry.Name)
-		case name == "" || name == ref.Name:
+		case name == "":
 			continue
 		}
 		other, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
+		case found && refusedClaim(s, pod, other, entry.ResourceClaimName == nil) != "":
+			return podNote(pod, "the scheduler does not try the pod: %s", refusedClaim(s, pod, other, entry.ResourceClaimName == nil))
+		case name == ref.Name:
+			continue
 		case !found:
 			return podNote(pod, "the pod also needs the claim %s, which does not exist", name)
 		case other.Status.Allocation == nil:

@@ -337,7 +337,7 @@ func (r *run) write(ctx context.Context, d *Decision) error {
 		ref := inspect.RefOf(claim)
 		written := r.claims[ref].DeepCopy()
 		written.Status.Allocation = d.Allocations[ref].DeepCopy()
-		d.stamp(written, now)
+		stamp(written, now)
 		r.intended[ref] = written.Status.Allocation
 		written, err := r.Server.UpdateStatus(ctx, written)
 		if err != nil {

@@ -86,8 +86,7 @@ func (d *Decision) pendingNames() []string {
 	return out
 }
 
-// Written returns the claims as they would be written, in the order asked, with the time of allocation
-// given where the scheduler writes it down.
+// Written returns the claims as they would be written, in the order asked, with the time of allocation.
 func (d *Decision) Written(now metav1.Time) []*resourcev1.ResourceClaim {
 	out := make([]*resourcev1.ResourceClaim, len(d.Claims))
 	for i, claim := range d.Claims {
@@ -95,7 +94,7 @@ func (d *Decision) Written(now metav1.Time) []*resourcev1.ResourceClaim {
 		out[i] = claim.DeepCopy()
 		if allocation := d.Allocations[ref]; allocation != nil {
 			out[i].Status.Allocation = allocation.DeepCopy()
-			d.stamp(out[i], now)
+			stamp(out[i], now)
 			if !slices.Contains(out[i].Finalizers, resourcev1.Finalizer) {
 				out[i].Finalizers = append(out[i].Finalizers, resourcev1.Finalizer)
 			}
@@ -107,13 +106,11 @@ func (d *Decision) Written(now metav1.Time) []*resourcev1.ResourceClaim {
 	return out
 }
 
-// stamp writes down when a claim was allocated if the scheduler does: it measures from then how long a
-// pod may wait for the conditions of its devices.
-func (d *Decision) stamp(claim *resourcev1.ResourceClaim, now metav1.Time) {
-	f := d.Snapshot.Features()
-	if f.Enabled(inspect.GateDeviceBindingConditions) && f.Enabled(inspect.GateDeviceStatus) {
-		claim.Status.Allocation.AllocationTimestamp = &now
-	}
+// stamp writes down when a claim was allocated. The scheduler measures from then how long a pod may wait for the
+// conditions of its devices. It adds the time where it is missing, when it reserves the claim for another pod, and the
+// server refuses that: so it must be there whatever features are on now.
+func stamp(claim *resourcev1.ResourceClaim, now metav1.Time) {
+	claim.Status.Allocation.AllocationTimestamp = &now
 }
 
 // Decide allocates those of the claims that are not allocated yet on the first of the nodes on which all

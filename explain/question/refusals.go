@@ -1,0 +1,138 @@
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What the scheduler, or the API server when the scheduler writes, refuses of the claims of a pod whatever devices there
+// are (PreEnqueue, Filter and PreBind of the scheduler's plugin DynamicResources).
+
+// refusedClaim says why the scheduler does not even try a pod because of one of its claims. generated says that the claim
+// was made for the pod from a template. It is "" if the scheduler tries, or has put the pod on a node already.
+func refusedClaim(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, generated bool) string {
+	switch {
+	case pod.Spec.NodeName != "":
+		return ""
+	case claim.DeletionTimestamp != nil:
+		return fmt.Sprintf("resourceclaim %q is being deleted", claim.Name)
+	case generated && pod.UID != "" && !madeFor(s, claim, pod):
+		return fmt.Sprintf("resourceclaim %q was not made for this pod but for %s", claim.Name, ownerInWords(claim, pod))
+	case full(claim, pod):
+		return fmt.Sprintf("resourceclaim %q is reserved for %d consumers already, which is the most there may be", claim.Name, resourcev1.ResourceClaimReservedForMaxSize)
+	case untimed(s, claim) && !reservedFor(claim, pod):
+		return fmt.Sprintf("resourceclaim %q is allocated without a time of allocation; kube-scheduler adds it when it reserves the claim for another pod, which the API server refuses", claim.Name)
+	}
+	return ""
+}
+
+// madeFor reports whether a claim was made for the pod. A claim of the same name may have been made for an older one.
+func madeFor(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(claim)
+	if owner == nil {
+		return false
+	}
+	if owner.UID == pod.UID {
+		return true
+	}
+	group := pod.Spec.SchedulingGroup
+	return s.Features().Enabled(inspect.GateWorkloadResourceClaims) && group != nil && group.PodGroupName != nil &&
+		owner.Kind == "PodGroup" && owner.Name == *group.PodGroupName && strings.HasPrefix(owner.APIVersion, "scheduling.k8s.io/")
+}
+
+// ownerInWords says for whom a claim was made that was not made for a pod.
+func ownerInWords(claim *resourcev1.ResourceClaim, pod *corev1.Pod) string {
+	switch owner := metav1.GetControllerOfNoCopy(claim); {
+	case owner == nil:
+		return "nobody"
+	case owner.Kind == "Pod" && owner.Name == pod.Name:
+		return "an older pod of the same name"
+	default:
+		return strings.ToLower(owner.Kind) + " " + owner.Name
+	}
+}
+
+// full reports whether no further pod may use the claim.
+func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	return len(claim.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize && !reservedFor(claim, pod)
+}
+
+// reservedFor reports whether a claim is reserved for the pod. The UID of a pod from a file may not be known.
+func reservedFor(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		return c.APIGroup == "" && c.Resource == "pods" && (c.UID == pod.UID || pod.UID == "" && c.Name == pod.Name)
+	})
+}
+
+// untimed reports whether a claim is allocated without a time of allocation where the scheduler needs that. Objects that
+// were written by hand have none; that says nothing of a cluster.
+func untimed(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
+	return s.ServerVersion() != "" && bindsLater(s) && claim.Status.Allocation != nil && claim.Status.Allocation.AllocationTimestamp == nil
+}
+
+// bindsLater reports whether the scheduler waits for the binding conditions of devices.
+func bindsLater(s *inspect.Snapshot) bool {
+	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
+}
+
+// bindingTimeout is how long kube-scheduler waits for the binding conditions of devices, unless its configuration says
+// otherwise (DynamicResourcesArgs.bindingTimeout).
+const bindingTimeout = 10 * time.Minute
+
+// unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or takes too
+// long. It is nil otherwise.
+func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
+	if !bindsLater(s) {
+		return nil
+	}
+	waits := false
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		if len(r.BindingConditions) == 0 {
+			continue
+		}
+		conditions := deviceConditions(claim, r)
+		for _, c := range r.BindingFailureConditions {
+			if meta.IsStatusConditionTrue(conditions, c) {
+				reason := whatif.UnsuitableFor(words.Key("binding failed", claim.Name),
+					"device %s of the allocated claim %s reports the binding failure %s", inspect.DeviceOf(r), claim.Name, c)
+				return &reason
+			}
+		}
+		waits = waits || slices.ContainsFunc(r.BindingConditions, func(c string) bool { return !meta.IsStatusConditionTrue(conditions, c) })
+		if waits {
+			break // the scheduler looks no further
+		}
+	}
+	at := claim.Status.Allocation.AllocationTimestamp
+	if !waits || at == nil || s.Time().IsZero() || !at.Add(bindingTimeout).Before(s.Time()) {
+		return nil
+	}
+	reason := whatif.UnsuitableFor(words.Key("binding timeout", claim.Name),
+		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Count(int(bindingTimeout.Minutes()), "minute"))
+	return &reason
+}
+
+// deviceConditions are the conditions that the driver reports for a device of a claim. Of several shares of a device the
+// scheduler takes the first report, whatever share that is about.
+func deviceConditions(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) []metav1.Condition {
+	for i := range claim.Status.Devices {
+		d := &claim.Status.Devices[i]
+		if d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device {
+			return d.Conditions
+		}
+	}
+	return nil
+}
