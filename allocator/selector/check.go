@@ -88,7 +88,7 @@ func (c *Cache) Check(expression string) *Check {
 }
 
 func (c *Cache) compileAs(expression string, env environment.Type) (*CompileError, uint64) {
-	result := cel.GetCompiler(c.features).CompileCELExpression(expression, cel.Options{EnvType: &env})
+	result := compilerFor(c.features).CompileCELExpression(expression, cel.Options{EnvType: &env})
 	if result.Error == nil {
 		return nil, result.MaxCost
 	}
@@ -120,7 +120,7 @@ func (c *Cache) firstIssue(expression string, env environment.Type) *CompileErro
 
 // environment returns the CEL environment in which selectors are compiled.
 func (c *Cache) environment(env environment.Type) *celgo.Env {
-	return cel.GetCompiler(c.features).CompileCELExpression("true", cel.Options{EnvType: &env, DisableCostEstimation: true}).Environment
+	return compilerFor(c.features).CompileCELExpression("true", cel.Options{EnvType: &env, DisableCostEstimation: true}).Environment
 }
 
 // Line returns a line of an expression, counted from 1, or "" when there is none.

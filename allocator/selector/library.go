@@ -79,7 +79,7 @@ func (s *source) Expression() string { return s.expression }
 // result is the expression as the scheduler compiles it. To evaluate it, take guarded.
 func (s *source) result() *cel.CompilationResult {
 	s.compile.Do(func() {
-		s.compiled = cel.GetCompiler(s.features).CompileCELExpression(s.expression,
+		s.compiled = compilerFor(s.features).CompileCELExpression(s.expression,
 			cel.Options{DisableCostEstimation: true, DerivedAttribute: s.derived})
 	})
 	return &s.compiled
