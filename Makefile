@@ -25,8 +25,13 @@ build: ## build the plugin into bin/kubectl-dra
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kubectl-dra ./cmd/kubectl-dra
 
 .PHONY: test
-test: ## run every test that needs no cluster
+test: ## run every test that needs no cluster, with a sample of the long comparisons
 	$(GO) test ./...
+
+.PHONY: test-all
+test-all: ## run every test that needs no cluster, with all that is compared (10 minutes)
+	KUBECTL_DRA_TESTS=all $(GO) test -timeout 30m ./...
+	$(GO) test -count=1 -timeout 30m ./cmd/kubectl-dra/internal/faults -faults=all
 
 .PHONY: bench
 bench: ## run the benchmarks, and no tests

@@ -9,16 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestDifferentialOfCapacities draws one capacity, its policy and a request from amounts that lie on
 // and beside every boundary of the arithmetic: whole units, thousandths, what is neither, negative ones,
 // the largest 64-bit numbers and larger ones.
 func TestDifferentialOfCapacities(t *testing.T) {
-	n := 15_000
-	if testing.Short() {
-		n = 1_500
-	}
+	n := effort.Of(15_000, 5_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	amount := func(amounts ...string) *resource.Quantity { // "" is none
 		text := amounts[rng.IntN(len(amounts))]

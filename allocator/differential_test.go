@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // stepBudget bounds the searches, in steps; problems for which the scheduler needs more are left out
@@ -120,21 +121,14 @@ func (q *question) String() string {
 }
 
 // The seeds are fixed, so a run always asks the same questions.
-const (
-	problems      = 40_000
-	problemsShort = 2_000
-	shards        = 8
-)
+const shards = 8
 
 // TestDifferential compares with both variants of the scheduler's allocator; the features of a problem
 // choose the variant. Not one answer may differ.
 func TestDifferential(t *testing.T) {
 	structured.EnableAllocators("incubating", "experimental")
 	t.Cleanup(func() { structured.EnableAllocators() })
-	n := problems
-	if testing.Short() {
-		n = problemsShort
-	}
+	n := effort.Of(40_000, 6_000)
 	seen := newCoverage()
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {
@@ -170,10 +164,7 @@ func differentialShard(t *testing.T, shard, n int, seen *coverage) {
 // pruning is too slow to be compared often.
 func TestDifferentialOfLongSearches(t *testing.T) {
 	ctx := context.Background()
-	compared, want := 0, 10
-	if testing.Short() {
-		want = 3
-	}
+	compared, want := 0, effort.Of(10, 3)
 	for seed := uint64(8_000_000); compared < want; seed++ {
 		q := generate(seeded(seed))
 		plain := newOurs(q, stepBudget)

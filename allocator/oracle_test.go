@@ -16,6 +16,7 @@ import (
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/dynamic-resource-allocation/structured"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -207,10 +208,13 @@ func ask(ctx context.Context, scheduler structured.Allocator, q *question, node 
 	return a
 }
 
+// expressions are compiled once for all problems, as in a process that runs for long.
+var expressions = selector.NewLibrary()
+
 // newOurs builds the code under test for a problem. It walks without pruning, step by step as the
 // scheduler does.
 func newOurs(q *question, stepLimit int64) *Cluster {
-	return NewCluster(snapshotOf(q), Options{StepLimit: stepLimit, Plain: true})
+	return NewCluster(snapshotOf(q), Options{StepLimit: stepLimit, Plain: true, Library: expressions})
 }
 
 func snapshotOf(q *question) *inspect.Snapshot {

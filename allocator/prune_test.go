@@ -9,15 +9,14 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestPruningKeepsTheAnswer compares searches with pruning from the first step on, with and without the
 // bounds, to plain ones. Pruning off is what TestDifferential compares with the scheduler.
 func TestPruningKeepsTheAnswer(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 3_000
-	}
+	n := effort.Of(100_000, 10_000)
 	var pruned, plain, fewer, decided atomic.Int64
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

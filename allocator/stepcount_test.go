@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestStepsAreTheSchedulers compares the counted steps with those that the scheduler's allocator makes, also
 // of questions that end with a solution or an error. What is said to be a lower bound must be one.
 func TestStepsAreTheSchedulers(t *testing.T) {
-	n := 40_000
-	if testing.Short() {
-		n = 2_500
-	}
+	n := effort.Of(40_000, 5_000)
 	var exact, bounds [3]atomic.Int64 // by outcome: devices, nothing, abort
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

@@ -13,15 +13,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestSweepAnswersLikeAllocate doubles the nodes of random problems, so that many look alike, and
 // compares the answer of each group with that of every one of its nodes.
 func TestSweepAnswersLikeAllocate(t *testing.T) {
-	n := 6_000
-	if testing.Short() {
-		n = 500
-	}
+	n := effort.Of(6_000, 1_500)
 	ctx := context.Background()
 	shared, nodes := 0, 0
 	for i := range n {

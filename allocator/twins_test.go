@@ -11,15 +11,14 @@ import (
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestTwinsAreAnsweredLikeOthers asks with the same claim several times, and with copies of it that the
 // allocator does not know to be the same. What one looked at stands for all, which may not change an answer.
 func TestTwinsAreAnsweredLikeOthers(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 1_000
-	}
+	n := effort.Of(10_000, 1_500)
 	var decided, allocated atomic.Int64
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // sequence makes random changes to a small cluster. Names are few, so that objects come and go and meet
@@ -139,7 +140,7 @@ func answers(s *inspect.Snapshot) map[string]any {
 // TestNext makes sequences of random changes and compares the Snapshot that follows from the one before
 // with one that is built from nothing.
 func TestNext(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(effort.Of(300, 100)) {
 		q := &sequence{Rand: rand.New(rand.NewPCG(seed, 1))}
 		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
 		s := inspect.New(inspect.Objects{}, config)

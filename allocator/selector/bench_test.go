@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/dynamic-resource-allocation/cel"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // verify compares a trial with the scheduler's own program on every device, and the whole of each
@@ -69,10 +71,7 @@ func conjunction(terms []TermValue) Result {
 }
 
 func TestTrialsAgreeWithTheScheduler(t *testing.T) {
-	rounds, perRound := 30, 40
-	if testing.Short() {
-		rounds = 10
-	}
+	rounds, perRound := effort.Of(30, 12), 40
 	compiled, matched, failed, total, several := 0, 0, 0, 0, 0
 	for round := range rounds {
 		g := generator{rand.New(rand.NewPCG(1, uint64(round))), false}

@@ -16,6 +16,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // doubled is an expression that builds 2^n elements in n steps and then does something with all of them in a
@@ -103,10 +105,7 @@ func TestSchedulerHangs(t *testing.T) {
 		fmt.Println("ended", err)
 		return
 	}
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
-	for _, name := range []string{"literal", "asked about", "nested lists"} {
+	for _, name := range []string{"literal", "asked about", "nested lists"}[:effort.Of(3, 1)] {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -135,10 +134,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		`dyn([1]) == dyn("a")`, `dyn("a") != dyn(1)`, `[1, 2].indexOf(2) == 1`, `"abc".substring(1) == "bc"`,
 	}
 	g := generator{Rand: rand.New(rand.NewPCG(7, 7)), clean: true}
-	n := 1000
-	if testing.Short() {
-		n = 200
-	}
+	n := effort.Of(1000, 250)
 	for range n {
 		expressions = append(expressions, g.boolean(3))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // demand is a requirement of a small problem, and how it is relaxed.
@@ -131,9 +132,12 @@ func (p *smallProblem) relaxed(demands []demand, choose func(key string) bool) *
 
 // TestFixesOfRandomProblems compares conflicts and fixes with what trying everything gives.
 func TestFixesOfRandomProblems(t *testing.T) {
-	want := 400
-	if *explaintest.Thorough {
+	want := 150
+	switch {
+	case *explaintest.Thorough:
 		want = 5000
+	case effort.Full():
+		want = 400
 	}
 	tally := map[string]int{}
 	for seed := uint64(1); tally["problems"] < want; seed++ {

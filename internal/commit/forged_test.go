@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // forge writes an announcement on a claim as somebody does who may update nothing but annotations.
@@ -291,7 +292,7 @@ func strangers(rng *rand.Rand, s *stage) {
 func TestStrangersInRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, ignored, killed, retries, left, gaveUp, unseen int }{}
 	seeds := []uint64{12906, 14636, 28960, 33032, 36593} // an announcement was removed while its run took back
-	for seed := range uint64(1500) {
+	for seed := range uint64(effort.Of(1500, 500)) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {

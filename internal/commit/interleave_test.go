@@ -13,6 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // stage lets processes act on a world one request at a time, in an order that a test chooses.
@@ -236,7 +237,7 @@ func nextPath(path, options []int, limit int) []int {
 // writes what it decided within the time that runs watch, nothing is left of it in the end.
 func TestRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, killed, retries, left int }{}
-	for seed := range uint64(3000) {
+	for seed := range uint64(effort.Of(3000, 1000)) {
 		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // orders are to be found again
 		scheduler := seed%3 == 0
 		w := newWorld(2+rng.IntN(3), "a", "b", "c", "e", "s0", "s1")
@@ -288,7 +289,7 @@ func TestRandomOrders(t *testing.T) {
 
 // TestEverybodyIsServed: when there are devices for all, all get one, in any order.
 func TestEverybodyIsServed(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range uint64(effort.Of(500, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // as above
 		w := newWorld(4, "a", "b", "c", "e")
 		s := newStage(w)
@@ -305,7 +306,7 @@ func TestEverybodyIsServed(t *testing.T) {
 
 // TestSameClaim: runs that want one claim do not disturb each other; one allocates it, the others find it so.
 func TestSameClaim(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range uint64(effort.Of(500, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // as above
 		w := newWorld(1, "a")
 		s := newStage(w)

@@ -10,16 +10,14 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // TestLifeIsWhatTheSchedulerWouldDo lets 3,000 steps pass. No device ever has two holders, each new allocation is
 // the one that the scheduler's own allocator gives on that node, a job waits only when it has to, and everything
 // that the static cluster holds stays.
 func TestLifeIsWhatTheSchedulerWouldDo(t *testing.T) {
-	steps := 3000
-	if testing.Short() {
-		steps = 400
-	}
+	steps := effort.Of(3000, 1500)
 	l, err := NewLife(7, inspect.DefaultFeatures(inspect.NewestMinor))
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,7 @@ var layers = []layer{
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/benchtable", nil},
 	{"internal/codedoc", nil},
+	{"internal/effort", nil},
 	{"internal/fakeserver", []string{"inspect"}},
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},

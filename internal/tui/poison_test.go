@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
 
@@ -21,7 +22,7 @@ func TestNoTextReachesTheScreen(t *testing.T) {
 		return objects
 	}, poison.Text)
 	for i, world := range worlds {
-		if testing.Short() && i%4 != 0 {
+		if i%testwork.Of(1, 4) != 0 {
 			continue
 		}
 		config := inspect.Config{Revision: 1, Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()}

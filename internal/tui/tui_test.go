@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -203,7 +204,7 @@ func TestRandomKeys(t *testing.T) {
 		keys = append(keys, name)
 	}
 	slices.Sort(keys)
-	for range 1500 {
+	for range testwork.Of(1500, 500) {
 		switch rng.IntN(12) {
 		case 0:
 			d.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(260), Height: 1 + rng.IntN(90)})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +12,9 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
-
-var everything = flag.Bool("everything", false, "plant hostile texts and numbers in every field with every command, not in some")
 
 // patientLimit is what a command may take on a machine that is busy with other things. On a quiet one it is
 // hundredths of a second.
@@ -112,7 +110,7 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		}
 		commands := poisonCommands(&worlds[i].Objects)
 		for n, args := range commands {
-			if *everything || (n+i)%8 == 0 {
+			if effort.Full() || (n+i)%16 == 0 {
 				runOn(t, path, args...)
 			}
 		}
@@ -127,7 +125,7 @@ func TestFullObjects(t *testing.T) {
 			full := func() any { o := k.New(); poison.Fill(o); return o }
 			one := len(poison.Strings(full()))
 			for i := range one + 1 {
-				if i < one && !*everything && i%40 != 0 {
+				if i < one && !effort.Full() && i%40 != 0 {
 					continue
 				}
 				object := full()
@@ -156,7 +154,7 @@ func TestNoNumberHangs(t *testing.T) {
 		tried += n
 		for i := range n {
 			for j, number := range poison.Numbers() {
-				if j > 0 && (i+j)%8 != 0 && !*everything {
+				if j > 0 && (i+j)%16 != 0 && !effort.Full() {
 					continue
 				}
 				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
@@ -192,7 +190,7 @@ func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []by
 	}
 	runOn(t, path, "get", view, "-A", "-o", "yaml")
 	runOn(t, path, "explain", "-f", path, "-v")
-	if *everything {
+	if effort.Full() {
 		runOn(t, path, "get", view, "-A", "-o", "wide")
 		runOn(t, path, "top", "--once")
 		runOn(t, path, "allocate", "claim", "x", "-n", "x")

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 const (
@@ -38,7 +40,7 @@ func TestMain(m *testing.M) {
 // everywhere, unique nothing twice.
 func TestRewording(t *testing.T) {
 	binary := build(t)
-	original, err := ask(testing.Short())
+	original, err := ask(!effort.Full())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // rooms are the packages whose messages are reworded: all that explain but for the layout of what they say, and the
@@ -133,7 +135,7 @@ func run(t *testing.T, binary, wording string) answers {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Env = append(slices.Clone(os.Environ()), wordingVariable+"="+wording)
-	if testing.Short() {
+	if !effort.Full() {
 		cmd.Env = append(cmd.Env, sampleVariable+"=yes")
 	}
 	out, err := cmd.Output()
