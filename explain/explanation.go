@@ -45,7 +45,9 @@ func (s Subject) FullName() string {
 // where it is shown. Text in it that came from the cluster is not sanitised.
 type Explanation struct {
 	Subject Subject
-	Verdict Verdict
+	// Workload is the object of which the subject is one pod. It is nil for a pod by itself, and for claims and templates.
+	Workload *Workload
+	Verdict  Verdict
 	// Message is the answer in one sentence that begins with the name of the subject. Predicate is the
 	// sentence without that name.
 	Message, Predicate string

@@ -13,10 +13,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Object explains a pod, a claim or a template that need not be in the snapshot. The error is that of PodObject,
-// ClaimObject and TemplateObject; about any other object there is no question.
+// Object explains a pod, a workload, a claim or a template that need not be in the snapshot. The error is that of
+// PodObject, Workload, ClaimObject and TemplateObject; about any other object there is no question.
 func Object(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts Options) (*explain.Explanation, error) {
 	switch subject := subject.(type) {
+	case *inspect.Workload:
+		return Workload(ctx, c, subject, opts)
 	case *corev1.Pod:
 		return PodObject(ctx, c, subject, opts)
 	case *resourcev1.ResourceClaim:

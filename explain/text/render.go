@@ -36,6 +36,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p := &page{opts: opts, e: e}
 	p.headline()
 	p.turn()
+	p.workload()
 	p.allocation()
 	p.conflict()
 	p.failure()
@@ -83,6 +84,29 @@ func (p *page) headline() {
 		sign, role = "✗ ", styled.Bad
 	}
 	p.add("", "  ", styled.Span{Text: sign, Role: role}, span(styled.Strong, p.e.Message))
+}
+
+// workload says which pod was asked about, if it is one of an object that has several.
+func (p *page) workload() {
+	w := p.e.Workload
+	if w == nil {
+		return
+	}
+	of := w.Kind + " " + w.Name + " (" + w.Path + ")"
+	var text string
+	switch {
+	case w.EachNode:
+		text = "one pod of " + of + ", which wants one on each node"
+	case w.Pods == nil:
+		text = "one pod of " + of + ", which does not say how many it wants"
+	case *w.Pods == 0:
+		text = "one pod of " + of + ", which wants none at present"
+	case *w.Pods == 1:
+		text = "the pod of " + of
+	default:
+		text = fmt.Sprintf("one pod of %d of %s, asked about alone", *w.Pods, of)
+	}
+	p.add("  ", "  ", span(styled.Dim, text))
 }
 
 func (p *page) allocation() {

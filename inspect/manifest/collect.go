@@ -12,7 +12,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
@@ -25,17 +24,18 @@ const (
 
 // collector gathers what is read.
 type collector struct {
-	opts     Options
-	limits   limits
-	counted  struct{ objects, documents int }
-	objects  inspect.Objects
-	seen     map[identity]origin
-	versions map[inspect.Resource][]string
-	warnings []Warning
-	skipped  map[string]int
-	dropped  int            // warnings beyond maxAllWarnings
-	unnamed  map[string]int // how many names were made from each generateName
-	pending  []pending      // what was found and is not kept yet, in the order of the file
+	opts      Options
+	limits    limits
+	counted   struct{ objects, documents int }
+	objects   inspect.Objects
+	seen      map[identity]origin
+	versions  map[inspect.Resource][]string
+	warnings  []Warning
+	skipped   map[string]int
+	dropped   int            // warnings beyond maxAllWarnings
+	unnamed   map[string]int // how many names were made from each generateName
+	workloads []*inspect.Workload
+	pending   []pending // what was found and is not kept yet, in the order of the file
 }
 
 type identity struct {
@@ -286,20 +286,25 @@ func missingHead(h head) string {
 	return "left out: it has no " + missing + ", so it is no Kubernetes object"
 }
 
-// report records what the API server would refuse in one object.
-func (c *collector) report(where, name string, complaints []error, h head, k kind, invalid []validate.Problem) {
-	all := make([]Warning, 0, len(complaints)+len(invalid))
-	for _, complaint := range complaints {
-		path, message := explainComplaint(complaint.Error(), h)
+// warningsOf are what the API server would refuse in one object.
+func (c *collector) warningsOf(where, name string, p *pending) []Warning {
+	var all []Warning
+	for _, complaint := range p.complaints {
+		path, message := explainComplaint(complaint.Error(), p.head)
 		all = append(all, Warning{Source: where, Object: name, Path: path, Message: message})
 	}
-	for _, p := range invalid {
-		message := inspect.SanitizeShort(p.Message, maxDetailLength)
-		all = append(all, Warning{Source: where, Object: name, Path: k.userPath(p.Path), Message: message})
+	for _, problem := range p.invalid {
+		message := inspect.SanitizeShort(problem.Message, maxDetailLength)
+		all = append(all, Warning{Source: where, Object: name, Path: p.kind.userPath(problem.Path), Message: message})
 	}
+	return all
+}
+
+// report records warnings about one object.
+func (c *collector) report(all []Warning) {
 	for i, w := range all {
 		if i == maxObjectWarnings {
-			c.warn(Warning{Source: where, Object: name, Message: fmt.Sprintf("%d more problems", len(all)-i)})
+			c.warn(Warning{Source: w.Source, Object: w.Object, Message: fmt.Sprintf("%d more problems", len(all)-i)})
 			return
 		}
 		c.warn(w)
@@ -317,5 +322,5 @@ func (c *collector) result() *Result {
 	if c.dropped > 0 {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
-	return &Result{Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health}
+	return &Result{Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads}
 }

@@ -21,6 +21,9 @@ type Result struct {
 	// Health is Synced for each resource of which at least one object was given, with the API versions
 	// that were given, joined by ", ". Other resources are absent.
 	Health map[inspect.Resource]inspect.Health
+	// Workloads are the pod templates of objects of other kinds, in the order of reading. There are none unless
+	// Options ask for them; the pods share nothing with each other.
+	Workloads []*inspect.Workload
 }
 
 // Warning is one thing that the API server would refuse or drop.
@@ -48,6 +51,8 @@ type Options struct {
 	Stdin io.Reader
 	// Namespace is given to namespaced objects without one; empty means "default".
 	Namespace string
+	// Workloads asks for the pod templates of kinds such as Deployment, which are then not counted as Skipped.
+	Workloads bool
 	// MaxBytes limits what all files together hold when they are unpacked; 0 means DefaultMaxBytes. Other
 	// limits follow from it: how well gzip may be packed and how deep objects may be nested are looked at
 	// only when it is 0.

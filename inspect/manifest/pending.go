@@ -31,6 +31,7 @@ type pending struct {
 
 	// What prepare finds out.
 	object     metav1.Object
+	workloads  []workload // of a kind that is not known otherwise
 	complaints []error
 	invalid    []validate.Problem
 	finished   bool
@@ -72,6 +73,9 @@ func (c *collector) prepareAll(ctx context.Context, batch []pending) {
 // prepare decodes an object. It only reads the collector.
 func (c *collector) prepare(p *pending) {
 	if !p.known {
+		if p.text != nil {
+			p.workloads = c.workloadsIn(p)
+		}
 		return
 	}
 	p.object, p.complaints, p.err = decodeGuarded(p.text.data[p.at.from:p.at.to], p.kind.decode)
@@ -96,6 +100,8 @@ func (c *collector) keep(p *pending) error {
 	switch {
 	case p.text == nil:
 		return nil
+	case !p.known && c.keepWorkloads(p):
+		return nil
 	case !p.known:
 		c.skip(p.text, p.at, p.head)
 		return nil
@@ -113,7 +119,7 @@ func (c *collector) keep(p *pending) error {
 	if !c.isDuplicate(where, identity{p.kind.Resource, p.object.GetNamespace(), p.object.GetName()}, p.object, name) {
 		c.objects.Add(p.object)
 	}
-	c.report(where, name, p.complaints, p.head, p.kind, p.invalid)
+	c.report(c.warningsOf(where, name, p))
 	if versions := c.versions[p.kind.Resource]; !slices.Contains(versions, p.head.apiVersion) && len(versions) < maxVersionsTracked {
 		c.versions[p.kind.Resource] = append(versions, p.head.apiVersion)
 	}

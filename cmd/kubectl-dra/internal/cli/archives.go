@@ -66,7 +66,7 @@ func (r *reader) readArchive(ctx context.Context, path string, manifests []strin
 	config := header.Config()
 	objects := result.Objects
 	if len(manifests) > 0 {
-		more, err := r.readManifests(ctx, manifests, "default")
+		more, err := r.readManifests(ctx, manifests, "default", false)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,8 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 decided exactly as the Kubernetes scheduler decides it.
 
 With -f the question is about the claims, templates and pods in a file, which
-need not exist in the cluster.
+need not exist in the cluster. Of a Deployment, a Job or anything else with a
+pod template it is about one of its pods.
 
 Several are asked one after the other, and each when those before it have got
 their devices: a device is given once.

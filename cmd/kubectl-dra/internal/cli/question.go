@@ -108,7 +108,8 @@ func (o *questionOptions) find(s *inspect.Snapshot, name string) (metav1.Object,
 // fromFiles asks about every object in the files that is of a kind that can be asked about. Whatever is
 // in the files replaces or joins what is in the snapshot.
 func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*inspect.Snapshot, []metav1.Object, error) {
-	result, err := o.reader.readManifests(ctx, o.files, o.namespace)
+	pods := slices.ContainsFunc(o.kinds, func(k kind) bool { return k.kind == kindPod.kind })
+	result, err := o.reader.readManifests(ctx, o.files, o.namespace, pods)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,14 +130,35 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 			subjects = appendObjects(subjects, given.Pods)
 		}
 	}
+	rest := ""
+	if pods {
+		subjects, rest = append(subjects, workloadsOf(result.Workloads)...), ", nor a pod template"
+	}
 	if len(subjects) == 0 {
-		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about", commaList(o.files), orList(types))
+		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about%s", commaList(o.files), orList(types), rest)
 	}
 	s = s.With(func(objects *inspect.Objects) { overlay(objects, &given) })
 	if o.reader.offline() {
 		s = s.WithFeatures(o.reader.applyFeatureFlag(withFeaturesInUse(s.Features(), given)))
 	}
 	return s, subjects, nil
+}
+
+// workloadsOf are the workloads that nothing else in the files makes: a ReplicaSet beside its Deployment is the same
+// pods once more.
+func workloadsOf(all []*inspect.Workload) []metav1.Object {
+	type id struct{ kind, namespace, name string }
+	given := map[id]bool{}
+	for _, w := range all {
+		given[id{w.Type.Kind, w.Namespace, w.Name}] = true
+	}
+	var out []metav1.Object
+	for _, w := range all {
+		if c := w.Controller; c == nil || !given[id{c.Kind, w.Namespace, c.Name}] {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 func appendObjects[T metav1.Object](list []metav1.Object, objects []T) []metav1.Object {
@@ -158,7 +180,7 @@ func claimOf(object metav1.Object) *resourcev1.ResourceClaim {
 // kindName is the kind of an object that can be asked about.
 func kindName(object metav1.Object) string {
 	switch object.(type) {
-	case *corev1.Pod:
+	case *corev1.Pod, *inspect.Workload:
 		return kindPod.kind
 	case *resourcev1.ResourceClaimTemplate:
 		return kindTemplate.kind

@@ -112,7 +112,7 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(archives) > 0 {
 		return r.readArchive(ctx, archives[0], manifests)
 	}
-	result, err := r.readManifests(ctx, r.from, "default") // -n chooses among what is there, it changes nothing
+	result, err := r.readManifests(ctx, r.from, "default", false) // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +122,8 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 }
 
 // readManifests reads files and says on stderr what is wrong with them. Objects without a namespace get
-// the given one.
-func (r *reader) readManifests(ctx context.Context, paths []string, namespace string) (*manifest.Result, error) {
+// the given one. workloads asks for the pod templates of other kinds too.
+func (r *reader) readManifests(ctx context.Context, paths []string, namespace string, workloads bool) (*manifest.Result, error) {
 	for _, path := range paths {
 		if path == "-" && r.stdinRead {
 			return nil, usagef("standard input (-) can be read only once")
@@ -131,7 +131,9 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 		r.stdinRead = r.stdinRead || path == "-"
 	}
 	end := r.memory.watch()
-	result, err := manifest.Read(ctx, paths, r.fileOptions(namespace))
+	options := r.fileOptions(namespace)
+	options.Workloads = workloads
+	result, err := manifest.Read(ctx, paths, options)
 	if !r.offline() {
 		end() // what a cluster has is not for files to answer for
 	}

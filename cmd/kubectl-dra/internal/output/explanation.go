@@ -10,12 +10,14 @@ import (
 
 // Explanation is the wire form of an explain.Explanation.
 type Explanation struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Subject    Subject   `json:"subject"`
-	Verdict    string    `json:"verdict"`
-	Message    string    `json:"message"`
-	Nodes      NodeCount `json:"nodes"`
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Subject    Subject `json:"subject"`
+	// Workload is there only when the subject is one pod of another object.
+	Workload *Workload `json:"workload,omitempty"`
+	Verdict  string    `json:"verdict"`
+	Message  string    `json:"message"`
+	Nodes    NodeCount `json:"nodes"`
 	// Turn is there only when others were asked together with the subject and got devices before it.
 	Turn       *Turn       `json:"turn,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
@@ -65,6 +67,19 @@ type Turn struct {
 	Alone string    `json:"alone,omitempty"`
 	// AloneNodes are the numbers of nodes that belong to Alone.
 	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
+}
+
+// Workload is the object that makes the pod; a pod of it was asked about alone.
+type Workload struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	// Path is where the pod template stands.
+	Path string `json:"path"`
+	// Pods is how many such pods it wants at a time; it is left out where that is not known.
+	Pods     *int64 `json:"pods,omitempty"`
+	EachNode bool   `json:"eachNode,omitempty"`
 }
 
 // NodeCount counts nodes.
@@ -190,7 +205,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 	c := claimName{subject: e.Subject}
 	return &Explanation{
 		APIVersion: APIVersion, Kind: "Explanation",
-		Subject: Subject(e.Subject), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
+		Subject: Subject(e.Subject), Workload: (*Workload)(e.Workload), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Turn:       turn(e.Turn),
 		Allocation: c.allocation(e.Allocation),
 		Groups:     each(e.Groups, c.group),

@@ -1,0 +1,32 @@
+package inspect
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Workload is one pod template of an object whose controller makes pods, such as a Deployment. It is no part of a
+// Snapshot, since its pods are.
+type Workload struct {
+	// Pod is a pod as the controller would make it, as far as the object tells. It has the namespace and the name
+	// of the object; where that has several templates, what tells them apart is added to the name.
+	*corev1.Pod
+	// Type and Name are those of the object.
+	Type metav1.TypeMeta
+	Name string
+	// Path is where in the object the template stands, such as "spec.template", and SpecPointer where the spec of
+	// the pod does, as a JSON pointer, such as "/spec/template/spec".
+	Path, SpecPointer string
+	// Replicas is how many such pods there are to be at a time. It is nil if that is not known.
+	Replicas *int64
+	// EachNode means that there is to be one on each node, as for a DaemonSet. Replicas is nil then.
+	EachNode bool
+	// Unseen means that the object has no pod template: its controller makes the pod from other things and takes
+	// only the claims, and where the pod may run, from here. This is so for virtual machines.
+	Unseen bool
+	// Controller is the object that made this one. It is nil if a user did.
+	Controller *metav1.OwnerReference
+}
+
+// GetName returns the name of the pod: the names of the pod and of the object would be ambiguous.
+func (w *Workload) GetName() string { return w.Pod.Name }
