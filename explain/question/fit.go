@@ -170,12 +170,35 @@ func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocatio
 	if err != nil || len(groups) == 0 || len(groups[0].Reasons) == 0 {
 		return explain.Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
 	}
+	pool, err := poolLimit(ctx, more, node, groups[0].Reasons)
+	if err != nil || pool != nil {
+		return *cmp.Or(pool, &explain.Reason{}), err
+	}
 	limit := groups[0].Reasons[0]
 	if onlyOtherDrivers(groups[0].Funnels, limit.Request) {
 		limit.Key, limit.Found, limit.Message = "no device of its class", "", "no device of its class here"
 	}
 	limit.Claims = slices.DeleteFunc(limit.Claims, func(h explain.Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
 	return limit, nil
+}
+
+// poolLimit is the first of some reasons about a pool that offers nothing without which one more copy would fit. It is
+// nil if there is none.
+func poolLimit(ctx context.Context, q *whatif.Question, node *corev1.Node, reasons []explain.Reason) (*explain.Reason, error) {
+	for i := range reasons {
+		r := &reasons[i]
+		if r.Pool == (inspect.PoolID{}) {
+			continue
+		}
+		edits := []whatif.Edit{whatif.PoolEdit{Pool: r.Pool}}
+		switch outcome, _, err := q.Real(ctx, edits).Outcome(ctx, node); {
+		case err != nil:
+			return nil, err
+		case outcome == whatif.Fits:
+			return r, nil
+		}
+	}
+	return nil, nil
 }
 
 // onlyOtherDrivers reports whether all devices that a request sees belong to drivers that its class is not about.

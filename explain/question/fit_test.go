@@ -84,3 +84,27 @@ func TestFitOfCommonDevices(t *testing.T) {
 		t.Errorf("total %d, want 1", f.Total)
 	}
 }
+
+// TestFitBlamesThePool: what limits the copies is a pool that offers nothing exactly where one more would fit with it,
+// as explain says of the same claim.
+func TestFitBlamesThePool(t *testing.T) {
+	cluster := explaintest.DemoCluster(t)
+	for claim, want := range map[string]map[inspect.NodeName]allocator.Code{
+		"transcode-8k":      {"cpu-01": allocator.PoolIncomplete, "gpu-a-01": allocator.SelectorRejected},
+		"video-transcode-1": {"cpu-01": allocator.DeviceInUse}, // shelf-2 has no such device
+	} {
+		c, ok := cluster.Snapshot().Claim(inspect.ClaimRef{Namespace: "dev", Name: claim})
+		if !ok {
+			t.Fatalf("no claim %s", claim)
+		}
+		f, err := question.FitClaim(context.Background(), cluster, c, question.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range f.Nodes {
+			if code, asked := want[n.Node]; asked && n.Limit.Code != code {
+				t.Errorf("%s on %s: %s (%s), want %s", claim, n.Node, n.Limit.Code, n.Limit.Message, code)
+			}
+		}
+	}
+}
