@@ -43,7 +43,7 @@ func addDevices(out *explain.Allocation, claim *resourcev1.ResourceClaim, r *res
 }
 
 // explainAllocated makes the explanation of a claim that has its devices.
-func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, nodes []*corev1.Node) {
+func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, nodes []*corev1.Node, opts Options) {
 	e.Verdict = explain.Allocated
 	e.Nodes.Total = len(nodes)
 	r := claim.Status.Allocation
@@ -60,7 +60,7 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 	say(e, "has %s%s", words.Count(len(r.Devices.Results), "device"), where)
 	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
 	e.Partial = limitsOf(s).remarks
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 }
 
 // allocatedNotes says what is worth knowing about a claim that has its devices.

@@ -38,21 +38,21 @@ func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 		return nil, nil, err
 	}
 	if claim.Status.Allocation != nil {
-		explainAllocated(e, s, claim, nodes)
+		explainAllocated(e, s, claim, nodes, opts)
 		return e, nil, nil
 	}
 	if claim.DeletionTimestamp != nil {
 		e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(nodes), limitsOf(s).remarks
 		say(e, "cannot be allocated: it is being deleted")
-		e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
+		e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 		return e, nil, nil
 	}
 	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed}
 	if err := decide(ctx, q, e); err != nil {
 		return nil, nil, err
 	}
-	e.Waits = append(e.Waits, waitsOf(s, claim)...)
-	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)))
+	e.Waits = append(e.Waits, waitsOf(s, claim, opts)...)
+	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 	return e, q, nil
 }
 

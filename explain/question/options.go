@@ -13,6 +13,9 @@ import (
 type Options struct {
 	// Node is the only node that is asked. If it is "", all nodes are.
 	Node inspect.NodeName
+	// Hypothetical says that the snapshot is not as the cluster is. What pods tell of the cluster as it is, that they were
+	// put on a node and what the scheduler said of them, is left out then: it would contradict what is supposed.
+	Hypothetical bool
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
 }

@@ -60,9 +60,9 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	claims := claimsFor(s, pod)
 	e.Waits = append(e.Waits, claims.notes...)
 	if len(claims.pending) > 0 {
-		e.Waits = append(e.Waits, podState(pod)...)
+		e.Waits = append(e.Waits, podState(pod, opts)...)
 	}
-	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}})
+	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)
 	e.NotModelled = notModelled(pod)
 	nodes, err := nodesFor(s, opts)
 	if err != nil {

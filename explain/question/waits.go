@@ -15,7 +15,7 @@ import (
 
 // waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that uses it is
 // scheduled, so most of that is about pods.
-func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Note {
+func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) []explain.Note {
 	ref := inspect.RefOf(claim)
 	onClaim := func(message string) explain.Note {
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
@@ -32,15 +32,15 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Not
 	}
 	for _, p := range pods {
 		if pod, ok := s.Pod(p); ok {
-			notes = append(notes, podWaits(s, pod, ref)...)
+			notes = append(notes, podWaits(s, pod, ref, opts)...)
 		}
 	}
 	return notes
 }
 
 // podWaits says what keeps a pod that uses a claim from being scheduled, besides that claim.
-func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []explain.Note {
-	if notes := podState(pod); notes != nil {
+func podWaits(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef, opts Options) []explain.Note {
+	if notes := podState(pod, opts); notes != nil {
 		return notes
 	}
 	if notes := otherClaims(s, pod, ref); notes != nil {
@@ -63,7 +63,7 @@ func podNote(pod *corev1.Pod, format string, args ...any) []explain.Note {
 }
 
 // podState says why the scheduler does not consider the pod, or no longer does. It is nil if it does.
-func podState(pod *corev1.Pod) []explain.Note {
+func podState(pod *corev1.Pod, opts Options) []explain.Note {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return podNote(pod, "the pod is being deleted")
@@ -75,6 +75,8 @@ func podState(pod *corev1.Pod) []explain.Note {
 			gates = append(gates, g.Name)
 		}
 		return podNote(pod, "the pod is not considered for scheduling until its scheduling gates are removed: %s", words.Shorten(gates, 5))
+	case pod.Spec.NodeName != "" && opts.Hypothetical:
+		return nil
 	case pod.Spec.NodeName != "":
 		return podNote(pod, "the pod was put on node %s without the scheduler, so nothing allocates its claims", pod.Spec.NodeName)
 	case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
@@ -110,7 +112,10 @@ func otherClaims(s *inspect.Snapshot, pod *corev1.Pod, ref inspect.ClaimRef) []e
 }
 
 // schedulerSays is what the scheduler last wrote into the conditions of pods.
-func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef) []explain.Note {
+func schedulerSays(s *inspect.Snapshot, pods []inspect.PodRef, opts Options) []explain.Note {
+	if opts.Hypothetical {
+		return nil
+	}
 	var notes []explain.Note
 	for _, ref := range pods {
 		pod, ok := s.Pod(ref)

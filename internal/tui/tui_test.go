@@ -126,6 +126,24 @@ func TestWhyWithoutAKey(t *testing.T) {
 	d.shows("these two together are in the way", "fpga.example.com/shelf-2 → 4 nodes")
 }
 
+// What pods tell of the cluster as it is, and the scheduler of them, is not said of what is only supposed.
+func TestSupposingLeavesOutWhatIsSo(t *testing.T) {
+	const bound, message = "without the scheduler", "cannot allocate all claims."
+	d := drive(t, 120, 50, "")
+	d.press(":", "ml/train-0", "enter", "e")
+	d.shows(message)
+	d.press("esc", ":", "ml/pretrain-1", "enter", "w", "e")
+	d.shows("✓ ml/pretrain-1 can be allocated on 1 of 12 nodes")
+	if frame := d.frame(); strings.Contains(frame, bound) {
+		t.Errorf("the page says that the pod was put on a node %s:\n%s", bound, frame)
+	}
+	d.press("esc", ":", "ml/train-0", "enter", "e")
+	d.shows("ml/train-0 needs 5 devices")
+	if frame := d.frame(); strings.Contains(frame, message) {
+		t.Errorf("the page says what the scheduler said before:\n%s", frame)
+	}
+}
+
 // What a what-if brings is told apart from what is so already.
 func TestSupposingShowsWhomItHelps(t *testing.T) {
 	d := drive(t, 120, 30, "")

@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
 )
@@ -125,6 +126,11 @@ func (w *World) Context() context.Context { return w.ctx }
 // only Jobs may call it, and only when there is a Snapshot. Like the methods below it may be called by
 // several goroutines at once.
 func (w *World) Cluster() *allocator.Cluster { return w.derived.cluster() }
+
+// Question are the options of questions about the snapshot.
+func (w *World) Question() question.Options {
+	return question.Options{Hypothetical: len(w.Supposed) > 0}
+}
 
 // Inventory is what there is in the snapshot and what can be had of it. Only Jobs may call it; it is shared.
 func (w *World) Inventory() *inspect.Inventory { return w.derived.inventory() }

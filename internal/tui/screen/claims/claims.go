@@ -146,7 +146,7 @@ func (s *Screen) follow(w *screen.World) tea.Cmd {
 			return nil, ctx.Err()
 		case <-time.After(linger):
 		}
-		return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, question.Options{})
+		return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, w.Question())
 	})
 }
 

@@ -125,7 +125,7 @@ func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*expl
 	}
 	var e *explain.Explanation
 	err = s.budget.Ask(ctx, func(ctx context.Context) (err error) {
-		e, err = question.ClaimObject(ctx, s.about.Cluster(), claim, question.Options{})
+		e, err = question.ClaimObject(ctx, s.about.Cluster(), claim, s.about.Question())
 		return err
 	})
 	if errors.Is(err, timebudget.ErrTooLong) {

@@ -20,7 +20,7 @@ func New(ref screen.Ref) screen.Screen {
 		Ref: ref, More: "every node, and what becomes of the devices on it",
 		Ask: func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
 			subject := explain.Subject{Kind: string(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
-			return question.Named(ctx, w.Cluster(), subject, question.Options{})
+			return question.Named(ctx, w.Cluster(), subject, w.Question())
 		},
 		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
 			return text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})
