@@ -44,8 +44,10 @@ type Fix struct {
 	// Patch is the change as RFC 6902 operations on the subject. It is empty if other objects are changed.
 	Patch []PatchOperation
 	// Claims are those to be released, with their devices.
-	Claims  []Holder
-	Message string
+	Claims []Holder
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
+	TaintRules []TaintRule
+	Message    string
 }
 
 // PatchOperation is an operation of a JSON patch (RFC 6902). Path is a JSON pointer.

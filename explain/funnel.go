@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -57,6 +59,9 @@ type Loss struct {
 	Devices []inspect.DeviceID
 	// Claims are those that hold the devices, or shares of them.
 	Claims []Holder
+	// Taint is the taint that is not tolerated, and TaintRules the DeviceTaintRules that set it.
+	Taint      *resourcev1.DeviceTaint
+	TaintRules []TaintRule
 }
 
 // Value is something that a check found, with the number of devices in the group for which it did. Key distinguishes
@@ -71,7 +76,7 @@ type Value struct {
 func (l *Loss) Message() string {
 	values := l.values(func(v Value) string { return v.Text })
 	if values == "" {
-		return l.Text
+		return l.Text + SetBy(l.TaintRules)
 	}
 	return l.Text + ": " + values
 }

@@ -38,8 +38,10 @@ type Reason struct {
 	Devices []inspect.DeviceID
 	Total   int
 	// Claims are those that hold the devices.
-	Claims  []Holder
-	Message string
+	Claims []Holder
+	// TaintRules are the DeviceTaintRules that set the taint, where the reason is one.
+	TaintRules []TaintRule
+	Message    string
 	// Brief is the message in a few words. It is empty if the message is brief enough.
 	Brief string
 	// NamesRequest says that the message names the request.

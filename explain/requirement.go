@@ -64,6 +64,8 @@ type Requirement struct {
 	Pool inspect.PoolID
 	// Taint is the taint of TaintRequired, as key:effect.
 	Taint string
+	// TaintRules are the DeviceTaintRules that set it.
+	TaintRules []TaintRule
 	// Holder is the claim of HeldRequired. It is nil for the other kinds.
 	Holder *Holder
 	// Alone says that to drop this requirement, and nothing else, is enough on the node.

@@ -177,7 +177,7 @@ func (d *diagnosis) starvedReasons(f *explain.Funnel, path string) []explain.Rea
 func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reason {
 	return explain.Reason{
 		Code: loss.Code, Key: words.Key(f.Request, loss.Key), Found: loss.Found(), Request: f.Request, Claim: f.Claim, Path: path,
-		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, Message: loss.Message(),
+		Devices: loss.Devices, Total: loss.Total, Claims: loss.Claims, TaintRules: loss.TaintRules, Message: loss.Message(),
 	}
 }
 

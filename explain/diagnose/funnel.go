@@ -192,7 +192,7 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return d.describeSelector(ctx, "", d.selectors(r), device, rejection)
 	case allocator.DeviceTainted:
 		taint := words.FormatTaint(rejection.Taint)
-		return explain.Loss{Key: taint, Wanted: taint, Text: "taint " + taint + " is not tolerated"}
+		return explain.Loss{Key: taint, Wanted: taint, Text: "taint " + taint + " is not tolerated", Taint: rejection.Taint}
 	case allocator.DeviceInUse:
 		return explain.Loss{Text: "held by other claims"}
 	case allocator.CapacityInsufficient:

@@ -263,12 +263,14 @@ func stepsReached(f *explain.Funnel) int {
 	return n
 }
 
-// findHolders adds to the losses of a funnel the claims that hold the devices.
+// findHolders adds to the losses of a funnel the claims that hold the devices, and the rules that taint them.
 func (d *diagnosis) findHolders(f *explain.Funnel) {
 	for i := range f.Steps {
 		for j := range f.Steps[i].Lost {
 			if l := &f.Steps[i].Lost[j]; l.Code == allocator.DeviceInUse || l.Code == allocator.CapacityInsufficient {
 				l.Claims = d.holders(l.Devices)
+			} else if l.Taint != nil {
+				l.TaintRules = explain.TaintRules(d.cluster.Snapshot(), l.Taint, l.Devices...)
 			}
 		}
 	}

@@ -3,9 +3,13 @@ package fix
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/conflict"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
@@ -173,7 +177,45 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		}
 		f.Claims = append(f.Claims, h)
 	}
+	if f.TaintRules = s.taintRules(c.Edits, node); len(f.TaintRules) > 0 {
+		f.Message += fmt.Sprintf(" (%sset by DeviceTaintRule %s)", map[bool]string{true: "the taint is "}[len(c.Edits) > 1], ruleNames(f.TaintRules))
+	}
 	return f
+}
+
+// taintRules returns the DeviceTaintRules whose taints edits tolerate on a node, sorted by name.
+func (s *search) taintRules(edits []whatif.Edit, node inspect.NodeName) []explain.TaintRule {
+	all := s.Q.Cluster.Snapshot()
+	b := s.Q.SandboxOf(node)
+	if b == nil || len(all.Objects().TaintRules) == 0 {
+		return nil
+	}
+	var out []explain.TaintRule
+	for _, e := range edits {
+		toleration, ok := e.(whatif.TolerationEdit)
+		if !ok {
+			continue
+		}
+		for _, slice := range b.Snapshot.Slices() {
+			for i := range slice.Spec.Devices {
+				for _, taint := range slice.Spec.Devices[i].Taints {
+					if allocator.Tolerated(&taint, []resourcev1.DeviceToleration{toleration.Toleration}) {
+						out = append(out, explain.TaintRules(all, &taint, inspect.DeviceIDOf(slice, i))...)
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b explain.TaintRule) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Compact(out)
+}
+
+func ruleNames(rules []explain.TaintRule) string {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.Name
+	}
+	return words.Shorten(names, 3)
 }
 
 // changedObjects names, at the beginning of a message, what edits change if the subject is a pod. It is "" otherwise,

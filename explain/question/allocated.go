@@ -94,7 +94,11 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []expl
 			continue
 		}
 		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil {
-			notes = append(notes, note("device %s has the taint %s, which the claim does not tolerate%s", id, words.FormatTaint(taint), fence(s, id, taint)))
+			by := ""
+			if taint.Key != inspect.FenceKey { // of which more is said
+				by = explain.SetBy(explain.TaintRules(s, taint, id))
+			}
+			notes = append(notes, note("device %s has the taint %s%s, which the claim does not tolerate%s", id, words.FormatTaint(taint), by, fence(s, id, taint)))
 		}
 		notes = append(notes, bindingNotes(claim, r, note)...)
 	}

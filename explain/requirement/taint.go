@@ -43,7 +43,7 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []Relaxable {
 	}
 	at := whatif.RefOf(r)
 	tolerations := *whatif.FieldsOf(s.Q.Claims, at).Tolerations
-	devices, values := map[key]int{}, map[key][]string{}
+	devices, values, rules := map[key]int{}, map[key][]string{}, map[key][]explain.TaintRule{}
 	var order []key
 	for i := range r.Devices {
 		if r.Devices[i].Elsewhere {
@@ -62,13 +62,16 @@ func (s *site) taintsOf(r *allocator.ExaminedRequest) []Relaxable {
 			if text := words.FormatTaint(t); !slices.Contains(values[k], text) {
 				values[k] = append(values[k], text)
 			}
+			rules[k] = append(rules[k], explain.TaintRules(s.Q.Cluster.Snapshot(), t, r.Devices[i].ID)...)
 		}
 	}
 	var out []Relaxable
 	for _, k := range order {
-		requirement := s.about(r, explain.TaintRequired, s.Q.Path(at)+".tolerations", "%s does not tolerate the taint %s of %s",
-			r.Name, strings.Join(values[k], " or "), words.Count(devices[k], "device"))
-		requirement.Taint = k.key + ":" + string(k.effect)
+		slices.SortFunc(rules[k], func(a, b explain.TaintRule) int { return strings.Compare(a.Name, b.Name) })
+		rules[k] = slices.Compact(rules[k])
+		requirement := s.about(r, explain.TaintRequired, s.Q.Path(at)+".tolerations", "%s does not tolerate the taint %s of %s%s",
+			r.Name, strings.Join(values[k], " or "), words.Count(devices[k], "device"), explain.SetBy(rules[k]))
+		requirement.Taint, requirement.TaintRules = k.key+":"+string(k.effect), rules[k]
 		out = append(out, taintRequirement{requirement, whatif.TolerationEdit{At: at, Toleration: resourcev1.DeviceToleration{
 			Key: k.key, Operator: resourcev1.DeviceTolerationOpExists, Effect: k.effect,
 		}}})

@@ -105,6 +105,27 @@ func unpacked(t *testing.T, data []byte) string {
 }
 
 // TestStandInsAreNotSaved: nodes that nobody gave are derived again.
+// TestWhoSetATaintIsSaved: of managed fields only that remains, and a name that only this cluster has is replaced.
+func TestWhoSetATaintIsSaved(t *testing.T) {
+	const rule = `
+apiVersion: resource.k8s.io/v1
+kind: DeviceTaintRule
+metadata: {name: %s, managedFields: [{manager: %s, operation: Update, fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:taint": {}}}}]}
+spec: {deviceSelector: {}, taint: {key: k, effect: NoSchedule}}
+---`
+	result, err := manifest.ReadBytes("rules.yaml", []byte(fmt.Sprintf(rule+rule, "a", "kubectl-create", "b", "acme-operator")), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot := inspect.New(result.Objects, inspect.Config{Time: demo.Now()})
+	for _, anonymize := range []bool{false, true} {
+		rules := read(t, write(t, snapshot, archive.Options{Anonymize: anonymize})).Objects().TaintRules
+		if a, b := inspect.TaintSetBy(rules[0]), inspect.TaintSetBy(rules[1]); a != "kubectl-create" || b == "" || anonymize == (b == "acme-operator") {
+			t.Errorf("anonymized %t: the taints were set by %q and %q", anonymize, a, b)
+		}
+	}
+}
+
 func TestStandInsAreNotSaved(t *testing.T) {
 	objects, err := demo.Objects()
 	if err != nil {

@@ -82,6 +82,8 @@ var publicWords = words(`
 	ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod Filesystem Block Retain Delete Recycle Available Bound Released Lost
 	Immediate WaitForFirstConsumer Persistent Ephemeral File ReadWriteOnceWithFSType Resizing FileSystemResizePending
 
+	Apply Update kubectl kubectl-create kubectl-client-side-apply kubectl-edit kubectl-patch kubectl-replace kubectl-dra helm
+
 	Limited Exempt Queue Reject ByUser ByNamespace User Group ServiceAccount Dangling Found NotFound
 	get list watch create update patch delete deletecollection proxy
 	/healthz /livez /readyz /version /metrics /api /apis /openapi/v2 /openapi/v3

@@ -15,7 +15,7 @@ import (
 // What is saved of an object:
 //
 //   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
-//     time; no annotations and no managed fields, in templates neither
+//     time; no annotations and no managed fields, in templates neither; of DeviceTaintRules who set the taint
 //   - pods: as inspect/live keeps them: no environment, commands, images or volumes
 //   - nodes: all but addresses, images, volumes, configuration and what identifies the machine
 //   - claims: all but the data that a driver publishes about an allocated device (network addresses)
@@ -48,7 +48,7 @@ func reduce(s *inspect.Snapshot) []listing {
 
 func reduceObject(object metav1.Object) {
 	object.SetAnnotations(nil)
-	object.SetManagedFields(nil)
+	inspect.ReduceManagedFields(object)
 	object.SetSelfLink("")
 	object.SetGenerateName("")
 	switch o := object.(type) {

@@ -97,7 +97,7 @@ func items[L, T any, PL interface {
 			objects := of((*L)(out))
 			result := make([]object, len(objects))
 			for i := range objects {
-				PT(&objects[i]).SetManagedFields(nil)
+				inspect.ReduceManagedFields(PT(&objects[i]))
 				result[i] = PT(&objects[i])
 			}
 			return result, err

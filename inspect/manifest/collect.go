@@ -198,7 +198,7 @@ func (c *collector) complete(object metav1.Object, h head, k kind) {
 		c.unnamed[prefix]++
 		object.SetName(fmt.Sprintf("%s%d", prefix, c.unnamed[prefix]))
 	}
-	object.SetManagedFields(nil)
+	inspect.ReduceManagedFields(object)
 	setDefaults(object, h.apiVersion)
 	setType(object, k.APIVersion(), h.kind)
 }

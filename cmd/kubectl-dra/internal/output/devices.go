@@ -7,6 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -44,6 +45,8 @@ type Taint struct {
 	Key    string `json:"key"`
 	Value  string `json:"value,omitempty"`
 	Effect string `json:"effect"`
+	// Rules are the DeviceTaintRules that set the taint. There are none if the driver did.
+	Rules []TaintRule `json:"rules,omitempty"`
 }
 
 // Capacity is how much a device has of something and how much of it is taken: by shares, or all of it by a claim
@@ -60,7 +63,7 @@ func (d *Device) Meta() Meta { return d.meta }
 func Devices(s *inspect.Snapshot) *List {
 	list := newList("DeviceList", "device", deviceTable)
 	for _, status := range s.Devices() {
-		d := wireDevice(&status)
+		d := wireDevice(s, &status)
 		if slices.ContainsFunc(d.Taints, func(t Taint) bool { return t.Key == inspect.FenceKey }) {
 			for _, name := range s.Fences(status.ID) {
 				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
@@ -72,7 +75,7 @@ func Devices(s *inspect.Snapshot) *List {
 	return list
 }
 
-func wireDevice(status *inspect.DeviceStatus) *Device {
+func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 	id := status.ID
 	d := &Device{
 		Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(status.Node), State: string(status.State), Reason: status.Note,
@@ -90,7 +93,7 @@ func wireDevice(status *inspect.DeviceStatus) *Device {
 		}
 	}
 	for _, taint := range status.Device.Taints {
-		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect)})
+		d.Taints = append(d.Taints, Taint{Key: taint.Key, Value: taint.Value, Effect: string(taint.Effect), Rules: optional(explain.TaintRules(s, &taint, id), taintRule)})
 	}
 	for name, attribute := range status.Device.Attributes {
 		d.Attributes[string(name)] = attributeValue(&attribute)
@@ -183,6 +186,9 @@ func taintsText(taints []Taint) string {
 		texts[i] = t.Key + ":" + t.Effect
 		if t.Value != "" {
 			texts[i] = t.Key + "=" + t.Value + ":" + t.Effect
+		}
+		for _, rule := range t.Rules {
+			texts[i] += " by " + explain.TaintRule(rule).String()
 		}
 	}
 	return strings.Join(texts, ",")

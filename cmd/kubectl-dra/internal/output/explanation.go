@@ -124,7 +124,16 @@ type Reason struct {
 	// Claims are namespace/name of those that hold the devices; Holders says more of them.
 	Claims  []string `json:"claims,omitempty"`
 	Holders []Holder `json:"holders,omitempty"`
-	Message string   `json:"message"`
+	// TaintRules are the DeviceTaintRules that set the taint, where the reason is one.
+	TaintRules []TaintRule `json:"taintRules,omitempty"`
+	Message    string      `json:"message"`
+}
+
+// TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.
+type TaintRule struct {
+	Name    string `json:"name"`
+	Age     string `json:"age,omitempty"`
+	Manager string `json:"manager,omitempty"`
 }
 
 // Holder is a claim that holds devices.
@@ -162,6 +171,8 @@ type Loss struct {
 	Message string   `json:"message,omitempty"`
 	Devices []string `json:"devices,omitempty"`
 	Claims  []string `json:"claims,omitempty"`
+	// TaintRules are the DeviceTaintRules that set the taint for which they are lost.
+	TaintRules []TaintRule `json:"taintRules,omitempty"`
 }
 
 // Note is a remark about an object.
@@ -308,9 +319,11 @@ func (c claimName) reason(r explain.Reason) Reason {
 	return Reason{
 		Code: string(r.Code), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
 		Claims:  optional(r.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: optional(r.Claims, holder), Message: r.Message,
+		Holders: optional(r.Claims, holder), TaintRules: optional(r.TaintRules, taintRule), Message: r.Message,
 	}
 }
+
+func taintRule(r explain.TaintRule) TaintRule { return TaintRule(r) }
 
 func holder(h explain.Holder) Holder {
 	return Holder{
@@ -338,6 +351,7 @@ func loss(l explain.Loss) Loss {
 	return Loss{
 		Code: string(l.Code), Count: l.Count, Most: unlessEqual(l.Most, l.Count), Message: l.Message(),
 		Devices: devices, Claims: optional(l.Claims, func(h explain.Holder) string { return h.Claim.String() }),
+		TaintRules: optional(l.TaintRules, taintRule),
 	}
 }
 

@@ -27,6 +27,8 @@ type Requirement struct {
 	Term string `json:"term,omitempty"`
 	// Taint is key:effect of a taint that is not tolerated.
 	Taint string `json:"taint,omitempty"`
+	// TaintRules are the DeviceTaintRules that set it.
+	TaintRules []TaintRule `json:"taintRules,omitempty"`
 	// Alone: dropping this requirement is enough.
 	Alone bool `json:"alone"`
 	// Fails: of what is beside a conflict, that it makes the scheduler give up with an error.
@@ -62,7 +64,9 @@ type Fix struct {
 	Patch   []PatchOperation `json:"patch,omitempty"`
 	Claims  []string         `json:"claims,omitempty"`
 	Holders []Holder         `json:"holders,omitempty"`
-	Message string           `json:"message"`
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
+	TaintRules []TaintRule `json:"taintRules,omitempty"`
+	Message    string      `json:"message"`
 }
 
 // PatchOperation is an operation of RFC 6902.
@@ -92,7 +96,7 @@ func (c claimName) failure(f *explain.Failure) *Failure {
 func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
 		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
-		Term: r.Term, Taint: r.Taint, Alone: r.Alone, Fails: r.Fails,
+		Term: r.Term, Taint: r.Taint, TaintRules: optional(r.TaintRules, taintRule), Alone: r.Alone, Fails: r.Fails,
 	}
 	if r.Holder != nil {
 		h := holder(*r.Holder)
@@ -107,7 +111,7 @@ func (c claimName) fix(f explain.Fix) Fix {
 		Node: string(f.Node), Nodes: f.Nodes, Beside: optional(f.OtherBlockers, c.requirement),
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: optional(f.Claims, holder),
+		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
 		Message: f.Message,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -121,7 +120,7 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	}
 	var spans []styled.Span
 	for i := range d.Device.Taints {
-		spans = append(spans, styled.Span{Text: "  " + words.FormatTaint(&d.Device.Taints[i]), Role: styled.Warn})
+		spans = append(spans, styled.Span{Text: "  " + screen.TaintText(w.Snapshot, id, &d.Device.Taints[i]), Role: styled.Warn})
 	}
 	return spans
 }

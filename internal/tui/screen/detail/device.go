@@ -30,7 +30,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 	s.field("node", string(d.Node))
 	s.field("slice", d.Slice.Name)
 	for i := range d.Device.Taints {
-		s.spans("taint", styled.Span{Text: words.FormatTaint(&d.Device.Taints[i]), Role: styled.Warn})
+		s.spans("taint", styled.Span{Text: screen.TaintText(w.Snapshot, d.ID, &d.Device.Taints[i]), Role: styled.Warn})
 	}
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
@@ -160,7 +160,7 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 			spans = append(spans, named("  "+h.Claim.String()))
 		}
 		for j := range d.Device.Taints {
-			spans = append(spans, styled.Span{Text: "  " + words.FormatTaint(&d.Device.Taints[j]), Role: styled.Warn})
+			spans = append(spans, styled.Span{Text: "  " + screen.TaintText(w.Snapshot, d.ID, &d.Device.Taints[j]), Role: styled.Warn})
 		}
 		s.spans(d.ID.Device, append(spans, dim("  "+d.Note))...)
 	}
