@@ -104,7 +104,6 @@ func unpacked(t *testing.T, data []byte) string {
 	return string(text)
 }
 
-// TestStandInsAreNotSaved: nodes that nobody gave are derived again.
 // TestWhoSetATaintIsSaved: of managed fields only that remains, and a name that only this cluster has is replaced.
 func TestWhoSetATaintIsSaved(t *testing.T) {
 	const rule = `
@@ -126,6 +125,7 @@ spec: {deviceSelector: {}, taint: {key: k, effect: NoSchedule}}
 	}
 }
 
+// TestStandInsAreNotSaved: nodes that nobody gave are derived again.
 func TestStandInsAreNotSaved(t *testing.T) {
 	objects, err := demo.Objects()
 	if err != nil {
@@ -164,7 +164,7 @@ kind: ResourceClaim
 metadata: {name: c, annotations: {a: SECRET}}
 spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}], config: [{opaque: {driver: d, parameters: {p: KEPT-7}}}]}}
 status:
-  devices: [{driver: d, pool: p, device: x, conditions: [{type: Ready, status: "True", reason: r, message: KEPT-8, lastTransitionTime: "2026-01-01T00:00:00Z"}], data: {a: SECRET}, networkData: {ips: [SECRET]}}]
+  devices: [{driver: d, pool: p, device: x, conditions: [{type: Ready, status: "True", reason: r, message: KEPT-8, lastTransitionTime: "2026-01-01T00:00:00Z"}], data: {a: SECRET}, networkData: {ips: [KEPT-13], hardwareAddress: KEPT-14, interfaceName: KEPT-15}}]
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
@@ -205,7 +205,7 @@ func TestNothingPrivateIsSaved(t *testing.T) {
 			t.Errorf("%s is saved", line[max(0, i-40):i+6])
 		}
 	}
-	for i := range 12 {
+	for i := range 15 {
 		if kept := fmt.Sprintf("KEPT-%d", i+1); !strings.Contains(text, kept+`"`) {
 			t.Errorf("%s is not saved", kept)
 		}

@@ -18,7 +18,8 @@ import (
 //     time; no annotations and no managed fields, in templates neither; of DeviceTaintRules who set the taint
 //   - pods: as inspect/live keeps them: no environment, commands, images or volumes
 //   - nodes: all but addresses, images, volumes, configuration and what identifies the machine
-//   - claims: all but the data that a driver publishes about an allocated device (network addresses)
+//   - claims: all but the data of its own form that a driver publishes about an allocated device; conditions and
+//     network addresses stay
 //   - volumes: capacity, access, class, claim, node affinity and the CSI driver; no other source
 //   - storage classes: no parameters and no mount options, which may name secrets
 //   - all else in full; that includes the parameters for drivers in claims and classes
@@ -60,7 +61,7 @@ func reduceObject(object metav1.Object) {
 		o.Spec.ObjectMeta = metav1.ObjectMeta{Labels: o.Spec.Labels}
 	case *resourcev1.ResourceClaim:
 		for i := range o.Status.Devices {
-			o.Status.Devices[i].Data, o.Status.Devices[i].NetworkData = nil, nil
+			o.Status.Devices[i].Data = nil
 		}
 	case *corev1.PersistentVolume:
 		reduceVolume(o)

@@ -102,6 +102,9 @@ func (r *renamer) text(s string) string {
 				return renamed
 			}
 		}
+		if renamed, ok := r.asAddress(s); ok {
+			return renamed
+		}
 	}
 	return r.name(values, s)
 }
@@ -109,12 +112,13 @@ func (r *renamer) text(s string) string {
 // number ends the learning.
 func (r *renamer) number() {
 	for text := range r.known[values] {
-		if slices.ContainsFunc(known, func(of names) bool { _, ok := r.known[of][text]; return ok }) {
+		_, address := r.asAddress(text)
+		if address || slices.ContainsFunc(known, func(of names) bool { _, ok := r.known[of][text]; return ok }) {
 			delete(r.known[values], text)
 		}
 	}
 	for of, known := range r.known {
-		sorted := slices.Sorted(maps.Keys(known))
+		sorted := slices.SortedFunc(maps.Keys(known), of.compareNames)
 		kept, before := 0, ""
 		for _, name := range sorted {
 			if publicName(of, name) {
@@ -138,6 +142,8 @@ func (r *renamer) number() {
 // numbered is a new name. before is what keeps it behind a name that stays.
 func (of names) numbered(n, digits int, before string) string {
 	switch of {
+	case ipv4s, ipv6s, hardwares:
+		return of.numberedAddress(n)
 	case uids:
 		return fmt.Sprintf("%s-%012d", of, n)
 	case identifiers: // as CEL wants them

@@ -5,7 +5,8 @@ type Figures struct {
 	// Current is the limit that holds now, in seats.
 	Current *int
 	// Executing and Queued count requests, their seats ExecutingSeats and QueuedSeats. Most requests
-	// take one seat; a large list or a write that many watch takes up to ten.
+	// take one seat; a write that many watch takes up to ten, a large list up to 100 (from Kubernetes 1.34 on, with
+	// SizeBasedListCostEstimate; before, ten).
 	Executing, ExecutingSeats *int
 	Queued, QueuedSeats       *int
 	// Rejected counts requests since the server started.

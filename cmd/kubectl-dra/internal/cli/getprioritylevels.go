@@ -84,7 +84,11 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 	for _, ignored := range limits.Ignored {
 		o.streams.note("warning: priority level %s is left out, as the API server would do: %s", ignored.Name, ignored.Reason)
 	}
-	return output.PriorityLevels(s, limits, source, reading), nil
+	list := output.PriorityLevels(s, limits, source, reading)
+	for _, d := range list.DanglingFlowSchemas {
+		o.streams.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
+	}
+	return list, nil
 }
 
 // computedLevels lists the priority levels for the default server concurrency limit. Without objects

@@ -74,6 +74,12 @@ type Queuing struct {
 	QueueLengthLimit int `json:"queueLengthLimit"`
 }
 
+// DanglingFlowSchema is a FlowSchema that leads to a level which does not exist.
+type DanglingFlowSchema struct {
+	Name          string `json:"name"`
+	PriorityLevel string `json:"priorityLevel"`
+}
+
 // Meta implements Item.
 func (p *PriorityLevel) Meta() Meta { return p.meta }
 
@@ -88,6 +94,11 @@ func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowc
 		}
 	}
 	schemas := flowcontrol.SchemasOf(s.Objects().FlowSchemas)
+	if s.Health(inspect.PriorityLevels).Complete() {
+		for _, d := range flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits) {
+			list.DanglingFlowSchemas = append(list.DanglingFlowSchemas, DanglingFlowSchema{Name: d.Schema, PriorityLevel: d.Level})
+		}
+	}
 	for _, level := range limits.Levels {
 		p := wirePriorityLevel(level)
 		p.FlowSchemas = append(p.FlowSchemas, schemas[level.Name]...)

@@ -47,6 +47,8 @@ type List struct {
 	Items      []Item `json:"items"`
 	// ServerConcurrency is set in a PriorityLevelList.
 	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
+	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes over them.
+	DanglingFlowSchemas []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
 
 	// Resource is what -o name prints before the slash.
 	Resource string `json:"-"`

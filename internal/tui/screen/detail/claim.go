@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -108,7 +109,7 @@ func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 		}
 		spans = append(spans, deviceRemark(w, id)...)
 		s.spans(r.Request, spans...)
-		s.driverStatus(c, id)
+		s.driverStatus(c, r)
 	}
 }
 
@@ -125,11 +126,15 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	return spans
 }
 
-// driverStatus is what the driver reports about a device in the claim's status.
-func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, id inspect.DeviceID) {
+// driverStatus is what the driver reports, in the claim's status, about a device or the share of it that was allocated.
+func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+	share := ""
+	if r.ShareID != nil {
+		share = string(*r.ShareID)
+	}
 	for i := range c.Status.Devices {
 		d := &c.Status.Devices[i]
-		if d.Driver != id.Driver || d.Pool != id.Pool || d.Device != id.Device {
+		if d.Driver != r.Driver || d.Pool != r.Pool || d.Device != r.Device || ptr.Deref(d.ShareID, "") != share {
 			continue
 		}
 		for _, condition := range d.Conditions {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -26,7 +27,16 @@ func (r *row) panel() []styled.Line {
 	if schemas == "" {
 		schemas = "none leads here"
 	}
-	return append(lines, labelled("schemas", styled.Span{Text: schemas}))
+	lines = append(lines, labelled("schemas", styled.Span{Text: schemas}))
+	if r.dangling != nil {
+		texts := make([]string, len(r.dangling))
+		for i, d := range r.dangling {
+			texts[i] = d.Schema + " (to " + d.Level + ")"
+		}
+		text := inspect.Sanitize(words.Shorten(texts, 2))
+		lines = append(lines, labelled("dangling", styled.Span{Text: text + ": passed over, the level does not exist", Role: styled.Warn}))
+	}
+	return lines
 }
 
 func labelled(label string, spans ...styled.Span) styled.Line {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
@@ -118,7 +119,11 @@ func (s *Screen) Status() string {
 	if len(rows) == 0 {
 		return s.List.Status()
 	}
-	return fmt.Sprintf("%s, %d seats %s", s.List.Status(), rows[0].seats, from[rows[0].source])
+	text := fmt.Sprintf("%s, %d seats %s", s.List.Status(), rows[0].seats, from[rows[0].source])
+	if n := len(rows[0].dangling); n > 0 {
+		text += fmt.Sprintf(", %s to no level", words.Count(n, "schema"))
+	}
+	return text
 }
 
 // from says in a few words how a server concurrency limit is known.

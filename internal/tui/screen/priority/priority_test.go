@@ -134,3 +134,20 @@ func TestPollingStartsWithTheFirstLook(t *testing.T) {
 		t.Errorf("the server was read %d times, want once: showing the view again starts no second poll", s.readings)
 	}
 }
+
+// TestDanglingSchemas: a FlowSchema that leads to no level is told of, though no row is about it.
+func TestDanglingSchemas(t *testing.T) {
+	w := screentest.Demo(t)
+	s := w.Snapshot.With(func(o *inspect.Objects) {
+		astray := o.FlowSchemas[0].DeepCopy()
+		astray.Name, astray.Spec.PriorityLevelConfiguration.Name = "astray", "btach"
+		o.FlowSchemas = append(o.FlowSchemas, astray)
+	})
+	told := screen.NewWorld(t.Context(), 1, s)
+	told.Theme = w.Theme
+	v := New(Config{})
+	screentest.Settle(told, v, screen.Shown{})
+	if view := v.View(told, 100, 30); !strings.Contains(view, "astray (to btach)") || !strings.HasSuffix(v.Status(), ", 1 schema to no level") {
+		t.Errorf("nothing of the schema:\n%s\n%s", view, v.Status())
+	}
+}

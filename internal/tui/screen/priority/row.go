@@ -25,6 +25,8 @@ type row struct {
 	rates   rates
 	use     []float64
 	schemas string
+	// dangling are the FlowSchemas that lead to no level at all; the same in every row.
+	dangling []flowcontrol.Dangling
 	// seats is the server concurrency limit, shares the sum over all levels.
 	seats, shares int
 	source        flowcontrol.ConcurrencySource
@@ -44,13 +46,18 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 	last, asked := past.last()
 	limits := flowcontrol.Resolve(s.PriorityLevels(), seats, last.reading.Metrics)
 	schemas := flowcontrol.SchemasOf(s.Objects().FlowSchemas)
+	var dangling []flowcontrol.Dangling
+	if s.Health(inspect.PriorityLevels).Complete() {
+		dangling = flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits.Limits)
+	}
 	differing := last.reading.Metrics.Disagreements(limits.Limits)
 	var rows []row
 	for _, level := range limits.Levels {
 		r := row{
 			name: inspect.Sanitize(level.Name), level: level, figures: last.reading.Level(level.Name),
 			rates: past.rates(level.Name), use: past.use(level.Name), schemas: inspect.Sanitize(strings.Join(schemas[level.Name], ", ")),
-			seats: limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
+			dangling: dangling,
+			seats:    limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
 			differs: slices.Contains(differing, level.Name), unread: unread(last.reading, asked),
 		}
 		if m := last.reading.Metrics; m != nil {
