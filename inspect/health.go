@@ -13,7 +13,9 @@ const (
 	NotServed HealthState = "NotServed" // the server does not serve it at any version that we know
 	Broken    HealthState = "Broken"    // reading failed for another reason
 	Narrowed  HealthState = "Narrowed"  // read, but only in some namespaces
-	Syncing   HealthState = "Syncing"   // being read for the first time
+	// Incomplete is for files: some of what was given could not be read, and may have held such objects.
+	Incomplete HealthState = "Incomplete"
+	Syncing    HealthState = "Syncing" // being read for the first time
 )
 
 // Health is how far one resource could be read, and from when the data is.
@@ -33,7 +35,7 @@ type Health struct {
 // that are not there.
 func (h Health) Partial() bool {
 	switch h.State {
-	case Forbidden, Broken, Narrowed, Syncing:
+	case Forbidden, Broken, Narrowed, Incomplete, Syncing:
 		return true
 	}
 	return false

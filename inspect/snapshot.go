@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -197,6 +198,17 @@ func (s *Snapshot) Next(objects Objects, config Config) *Snapshot {
 func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	config := s.config
 	config.Features = f
+	return s.Next(s.objects, config)
+}
+
+// WithHealth returns a Snapshot of the same objects of which some resources were read less far than was thought.
+func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
+	config := s.config
+	config.Health = maps.Clone(config.Health)
+	if config.Health == nil {
+		config.Health = map[Resource]Health{}
+	}
+	maps.Copy(config.Health, health)
 	return s.Next(s.objects, config)
 }
 

@@ -45,7 +45,7 @@ func (m *MissingClaim) MayExist(s *inspect.Snapshot, namespace string) bool {
 		resource = inspect.Templates
 	}
 	switch h := s.Health(resource); h.State {
-	case inspect.Forbidden, inspect.Broken:
+	case inspect.Forbidden, inspect.Broken, inspect.Incomplete:
 		return true
 	case inspect.Narrowed:
 		return !slices.Contains(h.Namespaces, namespace)

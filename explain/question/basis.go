@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -54,8 +55,12 @@ func limitsOf(s *inspect.Snapshot) limits {
 	}
 	add := func(r inspect.Resource, consequence string) bool {
 		h, bad := missing(r)
-		if bad {
-			l.remarks = append(l.remarks, describeHealth(r, h)+": "+consequence)
+		if h.State == inspect.Incomplete { // the same for most resources, when a file could not be read at all
+			consequence = "what is in there is not seen here"
+		}
+		remark := describeHealth(r, h) + ": " + consequence
+		if bad && !slices.Contains(l.remarks, remark) {
+			l.remarks = append(l.remarks, remark)
 		}
 		return bad
 	}
@@ -74,6 +79,8 @@ func limitsOf(s *inspect.Snapshot) limits {
 	add(inspect.Pods, "the pods behind claims are not known")
 	if s.NodesAssumed() {
 		l.assumedNodes(s)
+	} else if s.Health(inspect.Nodes).State == inspect.Incomplete && add(inspect.Nodes, "there may be nodes that are not seen here") {
+		l.mayBeMore = true
 	}
 	return l
 }

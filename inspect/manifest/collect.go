@@ -32,6 +32,7 @@ type collector struct {
 	versions  map[inspect.Resource][]string
 	warnings  []Warning
 	skipped   map[string]int
+	failures  failures
 	dropped   int            // warnings beyond maxAllWarnings
 	unnamed   map[string]int // how many names were made from each generateName
 	workloads []*inspect.Workload
@@ -322,5 +323,6 @@ func (c *collector) result() *Result {
 	if c.dropped > 0 {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
-	return &Result{Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads}
+	c.failures.mark(health)
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads}
 }

@@ -58,7 +58,7 @@ func (c *collector) readData(ctx context.Context, source string, data []byte) er
 			return err
 		}
 		chunk, rest := cutDocument(data)
-		if err := c.readChunk(ctx, source, line, chunk); err != nil {
+		if err := c.readChunk(ctx, source, line, chunk); err != nil && !c.failures.survive(err, "") {
 			return err
 		}
 		line += bytes.Count(chunk, []byte("\n"))

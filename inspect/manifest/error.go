@@ -56,5 +56,14 @@ func (e *Error) Error() string {
 	return inspect.SanitizeShort(text, maxErrorLength)
 }
 
+// Warning says that what is bad was left out.
+func (e *Error) Warning() Warning {
+	text := "left out: " + e.Detail
+	if e.Advice != "" {
+		text += "; " + e.Advice
+	}
+	return Warning{Source: place(e.Source, e.Line), Object: e.Object, Path: e.Path, Message: text}
+}
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -19,8 +20,11 @@ type Result struct {
 	// Skipped counts the objects of kinds that no question needs, by "apiVersion Kind".
 	Skipped map[string]int
 	// Health is Synced for each resource of which at least one object was given, with the API versions
-	// that were given, joined by ", ". Other resources are absent.
+	// that were given, joined by ", ". Other resources are absent. See Failures for another state.
 	Health map[inspect.Resource]inspect.Health
+	// Failures are what could not be read in directories, in the order of reading; the rest was read. What may have held
+	// objects of a resource makes its Health Incomplete. Elsewhere bad input ends the read.
+	Failures []*Error
 	// Workloads are the pod templates of objects of other kinds, in the order of reading. There are none unless
 	// Options ask for them; the pods share nothing with each other.
 	Workloads []*inspect.Workload
@@ -70,8 +74,8 @@ func (o Options) withDefaults() Options {
 }
 
 // Read reads files, directories (recursively: *.yaml, *.yml, *.json, in the order of their names,
-// hidden ones left out) and, for the path "-", Options.Stdin. Bad input gives an *Error, cancellation
-// the context's error.
+// hidden ones left out) and, for the path "-", Options.Stdin. Bad input gives an *Error, or a failure if it is in a
+// directory with other input; cancellation gives the context's error.
 func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	opts = opts.withDefaults()
 	if len(paths) == 0 {
@@ -79,21 +83,35 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 	}
 	c, r := newCollector(opts), newReading(opts)
 	for _, path := range paths {
-		files, err := r.filesBelow(ctx, path)
-		if err != nil {
+		if err := c.readPath(ctx, r, path); err != nil {
 			return nil, err
 		}
-		for _, file := range files {
-			data, err := r.readFile(ctx, file, opts.Stdin)
-			if err != nil {
-				return nil, err
-			}
-			if err := c.readData(ctx, file, data); err != nil {
-				return nil, err
-			}
-		}
+	}
+	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.skipped)) {
+		return nil, c.failures.list[0]
 	}
 	return c.result(), nil
+}
+
+// readPath reads what a user named: a file, a directory or standard input. A file in a directory that cannot be read
+// stops nothing, for nobody named it.
+func (c *collector) readPath(ctx context.Context, r *reading, path string) error {
+	info, err := os.Stat(path)
+	c.failures.survived = err == nil && info.IsDir() && path != "-"
+	files, err := r.filesBelow(ctx, path, &c.failures)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		data, err := r.readFile(ctx, file, c.opts.Stdin)
+		if err == nil {
+			err = c.readData(ctx, file, data)
+		}
+		if err != nil && !c.failures.survive(err, "") {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReadBytes reads data as if it were the content of a file called name: YAML or JSON, gzip or not.

@@ -47,7 +47,7 @@ func (c *collector) flush(ctx context.Context) error {
 		return err
 	}
 	for i := range batch {
-		if err := c.keep(&batch[i]); err != nil {
+		if err := c.keep(&batch[i]); err != nil && !c.failures.survive(err, batch[i].kind.Resource) {
 			return err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 // filesBelow returns path itself when it is a file or "-", and else the manifests below the directory
 // in the order of their names. A directory that is reached twice through symbolic links is read once,
-// which also ends loops.
-func (r *reading) filesBelow(ctx context.Context, path string) ([]string, error) {
+// which also ends loops. What cannot be listed is a failure, unless nothing else is there.
+func (r *reading) filesBelow(ctx context.Context, path string, failures *failures) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
 	}
@@ -25,11 +25,11 @@ func (r *reading) filesBelow(ctx context.Context, path string) ([]string, error)
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	w := walker{reading: r, seen: map[string]bool{}}
+	w := walker{reading: r, failures: failures, seen: map[string]bool{}}
 	if err := w.walk(ctx, path); err != nil {
 		return nil, err
 	}
-	if len(w.files) == 0 {
+	if len(w.files) == 0 && len(failures.list) == 0 {
 		return nil, &Error{
 			Code: Empty, Source: path, Detail: "the directory holds no *.yaml, *.yml or *.json file",
 			Advice: "name another directory or a file",
@@ -39,9 +39,10 @@ func (r *reading) filesBelow(ctx context.Context, path string) ([]string, error)
 }
 
 type walker struct {
-	reading *reading
-	seen    map[string]bool // real paths of directories already visited
-	files   []string
+	reading  *reading
+	failures *failures
+	seen     map[string]bool // real paths of directories already visited
+	files    []string
 }
 
 func (w *walker) walk(ctx context.Context, dir string) error {
@@ -67,9 +68,11 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 		case errors.Is(err, fs.ErrNotExist) || isLinkLoop(path, err):
 			continue // a dangling link or a link to itself names nothing to read
 		case err != nil:
-			return unreadable(path, err)
+			if err := unreadable(path, err); !w.failures.survive(err, "") {
+				return err
+			}
 		case info.IsDir():
-			if err := w.walk(ctx, path); err != nil {
+			if err := w.walk(ctx, path); err != nil && !w.failures.survive(err, "") {
 				return err
 			}
 		case info.Mode().IsRegular() && isManifest(name):

@@ -74,7 +74,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	r := newReading(Options{})
 	r.limits.files = 9
-	_, err := r.filesBelow(context.Background(), dir)
+	_, err := r.filesBelow(context.Background(), dir, &failures{})
 	var e *Error
 	if !errors.As(err, &e) || e.Code != TooLarge || !strings.Contains(e.Error(), "more than 9 files in directories") {
 		t.Errorf("got %v", err)

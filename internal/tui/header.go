@@ -209,7 +209,7 @@ func (m *model) healthText() styled.Line {
 				since = " since " + h.Since.Local().Format("15:04:05")
 			}
 			return styled.Text(styled.Bad, fmt.Sprintf("✗ stale%s: %s", since, r))
-		case inspect.Forbidden, inspect.Narrowed:
+		case inspect.Forbidden, inspect.Narrowed, inspect.Incomplete:
 			bad = append(bad, string(r))
 		case inspect.NotServed:
 			if r != inspect.TaintRules { // many servers have none

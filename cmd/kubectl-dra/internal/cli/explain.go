@@ -85,7 +85,7 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 
 // printExplanations prints the answers and turns the worst of them into the exit code.
 func printExplanations(o *questionOptions, answers []*explain.Explanation) error {
-	code := exitAnswered
+	code := o.leastCode()
 	for i, e := range answers {
 		code = worstExitCode(code, verdictCode(e.Verdict))
 		if o.format.Name != "" {

@@ -77,7 +77,7 @@ func fitAll(ctx context.Context, o *questionOptions) error {
 
 // printFits prints the answers and turns the worst of them into the exit code.
 func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) error {
-	code := exitAnswered
+	code := o.leastCode()
 	for i, fit := range answers {
 		code = worstExitCode(code, fitCode(s, fit))
 		if o.format.Name != "" {
@@ -115,7 +115,7 @@ func fitCode(s *inspect.Snapshot, fit *explain.Fit) int {
 	}
 	for _, resource := range []inspect.Resource{inspect.Slices, inspect.Classes} {
 		switch s.Health(resource).State {
-		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
+		case inspect.Forbidden, inspect.Broken, inspect.Narrowed, inspect.Incomplete:
 			return exitFailed
 		}
 	}

@@ -242,7 +242,17 @@ func (o *getOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.noteFences(list)
-	return errors.Join(missing...)
+	return errors.Join(append(missing, o.incomplete(snapshot))...)
+}
+
+// incomplete says that there may be more in the files than the list shows.
+func (o *getOptions) incomplete(s *inspect.Snapshot) error {
+	for _, resource := range o.resources() {
+		if h := s.Health(resource); h.State == inspect.Incomplete {
+			return fmt.Errorf("there may be more than is shown: %s", h.Message)
+		}
+	}
+	return nil
 }
 
 // noteFences says of the devices of a list how to lift the fences around them.

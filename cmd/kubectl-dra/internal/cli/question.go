@@ -33,6 +33,16 @@ type questionOptions struct {
 	node      inspect.NodeName
 	format    output.Format
 	namespace string
+	// incomplete: the files of -f may hold more to ask about than could be read; read sets it.
+	incomplete bool
+}
+
+// leastCode is the exit code when every answer is yes.
+func (o *questionOptions) leastCode() int {
+	if o.incomplete {
+		return exitFailed
+	}
+	return exitAnswered
 }
 
 // addTo adds the flags to a command; files describes -f.
@@ -138,6 +148,9 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 		return nil, nil, fmt.Errorf("%s: there is no %s in it to ask about%s", commaList(o.files), orList(types), rest)
 	}
 	s = s.With(func(objects *inspect.Objects) { overlay(objects, &given) })
+	if incomplete := incompleteIn(result.Health); len(incomplete) > 0 {
+		s, o.incomplete = s.WithHealth(incomplete), true
+	}
 	if o.reader.offline() {
 		s = s.WithFeatures(o.reader.applyFeatureFlag(withFeaturesInUse(s.Features(), given)))
 	}
@@ -156,6 +169,17 @@ func workloadsOf(all []*inspect.Workload) []metav1.Object {
 	for _, w := range all {
 		if c := w.Controller; c == nil || !given[id{c.Kind, w.Namespace, c.Name}] {
 			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// incompleteIn are the resources of which files may hold more than could be read.
+func incompleteIn(health map[inspect.Resource]inspect.Health) map[inspect.Resource]inspect.Health {
+	out := map[inspect.Resource]inspect.Health{}
+	for resource, h := range health {
+		if h.State == inspect.Incomplete {
+			out[resource] = h
 		}
 	}
 	return out

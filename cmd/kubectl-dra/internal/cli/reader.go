@@ -140,6 +140,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 	if err != nil {
 		return nil, err
 	}
+	r.noteFailures(result.Failures)
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	for i, warning := range result.Warnings {
 		if i == maxWarnings && r.streams.verbosity == 0 {
@@ -154,6 +155,17 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 		}
 	}
 	return result, nil
+}
+
+// noteFailures says what was left out because it could not be read.
+func (r *reader) noteFailures(failures []*manifest.Error) {
+	for i, failure := range failures {
+		if i == maxWarnings && r.streams.verbosity == 0 {
+			r.streams.note("warning: left out %d more files or documents; -v shows them all", len(failures)-maxWarnings)
+			return
+		}
+		r.streams.note("warning: %s", failure.Warning())
+	}
 }
 
 // fileOptions say how files are read. Objects without a namespace get the given one.
