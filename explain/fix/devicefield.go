@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	// and identifiers not.
 	maxBriefValue = 24
 	// maxFieldDifference is how different the name of a field may be for it to be meant by another.
-	maxFieldDifference = 0.4
+	maxFieldDifference = 1.0 / 3
 )
 
 // deviceField is an attribute or a capacity: device.kind["domain"].name.
@@ -131,9 +133,44 @@ func (f deviceField) mostSimilar(fields []deviceField) (deviceField, bool) {
 		if elsewhere := have.kind != f.kind || have.domain != f.domain; elsewhere && d > 0 {
 			continue
 		}
-		if d < distance && d <= maxFieldDifference {
+		if d < distance && d <= maxFieldDifference && !otherWord(have.name, f.name) {
 			best, distance = have, d
 		}
 	}
 	return best, distance <= maxFieldDifference
+}
+
+// otherWord reports whether two names differ in a whole word: rdmaDevice is no misspelling of pciDevice, although most
+// letters are the same.
+func otherWord(a, b string) bool {
+	x, y := wordsOf(a), wordsOf(b)
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	restX, restY := strings.Join(x, ""), strings.Join(y, "")
+	if restX == "" || restY == "" {
+		return false
+	}
+	return 2*spell.Distance(restX, restY) > max(len(restX), len(restY))
+}
+
+// wordsOf takes a name apart, as in cudaDriverVersion, cuda_driver and cuda-driver, in lower case.
+func wordsOf(name string) []string {
+	var out []string
+	start := true
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-' || r == '.':
+			start = true
+			continue
+		case start || unicode.IsUpper(r):
+			out = append(out, "")
+		}
+		start = false
+		out[len(out)-1] += string(unicode.ToLower(r))
+	}
+	return out
 }

@@ -303,6 +303,7 @@ func (c *collector) warningsOf(where, name string, p *pending) []Warning {
 
 // report records warnings about one object.
 func (c *collector) report(all []Warning) {
+	all = folded(all)
 	for i, w := range all {
 		if i == maxObjectWarnings {
 			c.warn(Warning{Source: w.Source, Object: w.Object, Message: fmt.Sprintf("%d more problems", len(all)-i)})

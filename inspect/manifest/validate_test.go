@@ -225,8 +225,11 @@ func TestOtherWarnings(t *testing.T) {
 
 // One object with thousands of mistakes must not bury the others' warnings.
 func TestWarningsAreBounded(t *testing.T) {
-	bad := `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c%d"},"spec":{"devices":{"requests":[` +
-		strings.TrimSuffix(strings.Repeat(`{"name":"-"},`, 32), ",") + `]}}}`
+	bad := `{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c%d"},"spec":{"devices":{"requests":[`
+	for i := range 32 {
+		bad += fmt.Sprintf(`{"name":"-%d"},`, i) // each with a message of its own
+	}
+	bad = strings.TrimSuffix(bad, ",") + `]}}}`
 	var text strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&text, bad+"\n", i)
@@ -238,11 +241,62 @@ func TestWarningsAreBounded(t *testing.T) {
 	if len(r.Warnings) != maxAllWarnings+1 {
 		t.Errorf("got %d warnings", len(r.Warnings))
 	}
-	if got := r.Warnings[maxObjectWarnings].String(); got != "f:1: ResourceClaim default/c0: 70 more problems" {
+	if got := r.Warnings[maxObjectWarnings].String(); got != "f:1: ResourceClaim default/c0: 8 more problems" {
 		t.Errorf("got %q", got)
 	}
 	if got := r.Warnings[maxAllWarnings].String(); got != "manifests: 3000 more warnings" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestTheSameMistakeInManyItems: the same mistake is said once if it is made in many items of a list.
+func TestTheSameMistakeInManyItems(t *testing.T) {
+	device := func(name string, more string) string { return `{"name":"` + name + `"` + more + `}` }
+	wrong := `,"attributes":{"kind":{"string":"x","int":1}}`
+	for n, want := range map[int][]string{
+		3: {
+			"f:1: ResourceSlice s: spec.devices[1].attributes[kind]: Forbidden", "f:1: ResourceSlice s: spec.devices[2].attributes[kind]: Forbidden",
+			"f:1: ResourceSlice s: spec.devices[3].attributes[kind]: Forbidden",
+		},
+		8: {"(and in 7 more devices)"},
+	} {
+		devices := []string{device("good", "")}
+		for i := range n {
+			devices = append(devices, device(itoa(i), wrong))
+		}
+		r, err := ReadBytes("f", []byte(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"s"},"spec":{"driver":"d.example.com","nodeName":"n",`+
+			`"pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[`+strings.Join(devices, ",")+`]}}`), Options{})
+		if err != nil || len(r.Warnings) != len(want) {
+			t.Fatalf("%d devices: %v, %v", n, err, r.Warnings)
+		}
+		for i, w := range r.Warnings {
+			if !strings.Contains(w.String(), want[i]) || !strings.Contains(w.Path, "devices["+itoa(i+1)+"]") {
+				t.Errorf("got %q, want %q", w, want[i])
+			}
+		}
+	}
+}
+
+// TestUnfilledVariables: a variable for which nothing was filled in is named, wherever in the metadata it stands.
+func TestUnfilledVariables(t *testing.T) {
+	r, err := ReadBytes("f", []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: '${NAME}', namespace: '${NAMESPACE}', labels: {app: '$(APP)', 'b c': x}}\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range r.Warnings {
+		got = append(got, w.Path+": "+w.Message)
+	}
+	want := []string{
+		`metadata.name: Invalid value: "${NAME}": nothing was filled in for the variable`,
+		`metadata.namespace: Invalid value: "${NAMESPACE}": nothing was filled in for the variable`,
+		`metadata.labels[app]: Invalid value: "$(APP)": nothing was filled in for the variable`,
+		`metadata.labels[b c]: Invalid value: "b c": `,
+	}
+	for i := range want {
+		if len(got) != len(want) || !strings.HasPrefix(got[i], want[i]) {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -12,13 +14,30 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// objectName checks metadata.name: a DNS subdomain for every kind read here.
-func (v *validator) objectName(object metav1.Object) {
-	path := field.NewPath("metadata", "name")
-	if object.GetName() == "" {
-		return // it is left out
+// metadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the labels.
+func (v *validator) metadata(object metav1.Object) {
+	path := field.NewPath("metadata")
+	if name := object.GetName(); name != "" { // else it is left out
+		v.messages(name, path.Child("name"), filledIn(name, validation.IsDNS1123Subdomain(name)))
 	}
-	v.messages(object.GetName(), path, validation.IsDNS1123Subdomain(object.GetName()))
+	if namespace := object.GetNamespace(); namespace != "" {
+		v.messages(namespace, path.Child("namespace"), filledIn(namespace, validation.IsDNS1123Label(namespace)))
+	}
+	labels := object.GetLabels()
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		at := path.Child("labels").Key(inspect.SanitizeShort(key, maxSnippetLength))
+		v.messages(key, at, filledIn(key, content.IsLabelKey(key)))
+		v.messages(labels[key], at, filledIn(labels[key], validation.IsValidLabelValue(labels[key])))
+	}
+}
+
+// filledIn puts what is wrong with a value into few words where it is a variable for which nothing was filled in, as
+// envsubst and the like do.
+func filledIn(value string, messages []string) []string {
+	if len(messages) > 0 && (strings.Contains(value, "${") || strings.Contains(value, "$(")) {
+		return []string{"nothing was filled in for the variable"}
+	}
+	return messages
 }
 
 func (v *validator) messages(value string, path *field.Path, messages []string) {

@@ -27,32 +27,32 @@ const (
 type validator struct{ problems []Problem }
 
 // Object returns what is wrong with an object at its newest version that has its defaults, in the order of its
-// fields. Of a kind that has no rules here only the name is looked at.
+// fields. Of a kind that has no rules here only the metadata is looked at.
 func Object(object metav1.Object) []Problem {
 	var v validator
 	switch object := object.(type) {
 	case *resourcev1.ResourceClaim:
-		v.objectName(object)
+		v.metadata(object)
 		v.claimSpec(&object.Spec, field.NewPath("spec"))
 		v.claimStatus(object, field.NewPath("status"))
 	case *resourcev1.ResourceClaimTemplate:
-		v.objectName(object)
+		v.metadata(object)
 		v.templateMetadata(&object.Spec.ObjectMeta, field.NewPath("spec", "metadata"))
 		v.claimSpec(&object.Spec.Spec, field.NewPath("spec", "spec"))
 	case *resourcev1.DeviceClass:
-		v.objectName(object)
+		v.metadata(object)
 		v.class(&object.Spec, field.NewPath("spec"))
 	case *resourcev1.ResourceSlice:
-		v.objectName(object)
+		v.metadata(object)
 		v.slice(&object.Spec, field.NewPath("spec"))
 	case *resourcev1.DeviceTaintRule:
-		v.objectName(object)
+		v.metadata(object)
 		v.taintRule(&object.Spec, field.NewPath("spec"))
 	case *corev1.Pod:
-		v.objectName(object)
+		v.metadata(object)
 		v.pod(&object.Spec, field.NewPath("spec"))
 	default:
-		v.objectName(object)
+		v.metadata(object)
 	}
 	return v.problems
 }

@@ -28,6 +28,7 @@ type reader struct {
 
 	from      []string // --from
 	stdinRead bool     // standard input can be read only once
+	warned    map[warningKey]bool
 	demo      bool
 	features  string                // --features
 	gates     map[inspect.Gate]bool // what features says; validate sets it
@@ -142,19 +143,43 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 	}
 	r.noteFailures(result.Failures)
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
-	for i, warning := range result.Warnings {
-		if i == maxWarnings && r.streams.verbosity == 0 {
-			r.streams.note("warning: %d more warnings; -v shows them all", len(result.Warnings)-maxWarnings)
-			break
-		}
-		r.streams.note("warning: %s", warning)
-	}
+	r.noteWarnings(r.newOf(result.Warnings))
 	if r.streams.verbosity > 0 {
 		for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
 			r.streams.note("skipped %d of %s", result.Skipped[kind], kind)
 		}
 	}
 	return result, nil
+}
+
+// warningKey tells warnings apart. The same object may well be given by different paths, with -f and --from.
+type warningKey struct{ object, path, message string }
+
+// newOf are the warnings that were not given before, when other files were read.
+func (r *reader) newOf(warnings []manifest.Warning) []manifest.Warning {
+	if r.warned == nil {
+		r.warned = map[warningKey]bool{}
+	}
+	before := maps.Clone(r.warned) // within the same files, each is worth saying
+	var out []manifest.Warning
+	for _, w := range warnings {
+		key := warningKey{w.Object, w.Path, w.Message}
+		if !before[key] {
+			out = append(out, w)
+		}
+		r.warned[key] = true
+	}
+	return out
+}
+
+func (r *reader) noteWarnings(warnings []manifest.Warning) {
+	for i, warning := range warnings {
+		if i == maxWarnings && r.streams.verbosity == 0 {
+			r.streams.note("warning: %d more warnings; -v shows them all", len(warnings)-maxWarnings)
+			return
+		}
+		r.streams.note("warning: %s", warning)
+	}
 }
 
 // noteFailures says what was left out because it could not be read.

@@ -1,0 +1,22 @@
+package fix
+
+import "testing"
+
+// TestOtherWord: names that differ in a whole word are not taken for misspellings of each other.
+func TestOtherWord(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"rdmaDevice", "pciDevice", true}, {"rdmaDevice", "rdmDevice", false}, {"memroy", "memory", false}, {"driverVersion", "cudaDriverVersion", false},
+		{"gpuModel", "cpuModel", false}, {"numa_node", "pcie_node", true}, {"numaNode", "numanode", false}, {"memoryTotal", "memoryTotl", false}, {"", "x", false},
+	} {
+		if got := otherWord(test.a, test.b); got != test.want {
+			t.Errorf("otherWord(%q, %q) = %t", test.a, test.b, got)
+		}
+	}
+	fields := []deviceField{{kind: "attributes", domain: "d", name: "pciDevice"}}
+	if near, ok := (deviceField{kind: "attributes", domain: "d", name: "rdmaDevice"}).mostSimilar(fields); ok {
+		t.Errorf("%q was proposed", near.name)
+	}
+}
