@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -26,11 +25,14 @@ func (p *page) turn() {
 	if p.opts.Verbose {
 		most = len(names)
 	}
-	list := words.Shorten(names, most)
-	if last := len(names) - 1; last > 0 && last < most {
-		list = strings.Join(names[:last], ", ") + " and " + names[last]
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
 	}
-	text := fmt.Sprintf("Asked after %s got %s devices.", list, words.Plural(len(names), "its", "their"))
+	list, whose := names[0], "its"
+	if last := len(names) - 1; last > 0 {
+		list, whose = strings.Join(names[:last], ", ")+" and "+names[last], "their"
+	}
+	text := fmt.Sprintf("Asked after %s got %s devices.", list, whose)
 	p.add("  ", "  ", span(styled.Plain, strings.TrimSpace(text+" "+alone(t))))
 }
 
@@ -38,7 +40,7 @@ func (p *page) turn() {
 func alone(t *explain.Turn) string {
 	switch t.Alone {
 	case explain.Allocatable:
-		return fmt.Sprintf("Asked alone, it can be allocated on %d of %s.", t.AloneNodes.Allocatable, words.Count(t.AloneNodes.Total, "node"))
+		return fmt.Sprintf("Asked alone, it can be allocated on %d of %s.", t.AloneNodes.Allocatable, plural(t.AloneNodes.Total, "node"))
 	case explain.Unsatisfiable:
 		return "Asked alone, it cannot be allocated either."
 	case explain.Invalid:
