@@ -245,6 +245,13 @@ func (e CapacityEdit) Apply(d *Draft) {
 func (e CapacityEdit) Patch(p *Patch) {
 	path := p.RequestPath(e.At) + "/capacity/requests/" + escape(string(e.Capacity))
 	if e.Amount == nil {
+		if p.dropped == nil {
+			p.dropped = map[RequestRef]int{}
+		}
+		p.dropped[e.At]++
+		if p.dropped[e.At] == len((*FieldsOf(p.q.Claims, e.At).Capacity).Requests) {
+			path = p.RequestPath(e.At) + "/capacity" // the last one: what is left would still ask for shares
+		}
 		p.Add("remove", path, nil)
 		return
 	}

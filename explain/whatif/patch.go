@@ -53,6 +53,7 @@ type Patch struct {
 	root       string
 	operations []explain.PatchOperation
 	tolerated  map[RequestRef]bool // has tolerations by now
+	dropped    map[RequestRef]int  // how many capacities are no longer asked for
 }
 
 // Add adds an operation. The value is nil for "remove".
