@@ -1,9 +1,7 @@
 package fix_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -62,27 +60,14 @@ func podWith(claims ...string) *corev1.Pod {
 	return pod
 }
 
-// fitsOn reports whether the allocator, without pruning, finds devices for a claim on a node. It does not if it aborts.
+// fitsOn reports whether the scheduler's own allocator finds devices for a claim on a node.
 func fitsOn(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, node string) bool {
 	t.Helper()
-	features := inspect.DefaultFeatures(inspect.NewestMinor)
-	c := allocator.NewCluster(inspect.New(o, inspect.Config{Features: features}), allocator.Options{Plain: true})
-	n, ok := c.Snapshot().Node(inspect.NodeName(node))
-	if !ok {
-		t.Fatalf("no node %s", node)
-	}
-	result, err := c.Allocate(context.Background(), n, []*resourcev1.ResourceClaim{claim}, nil)
-	var abort *allocator.AbortError
-	if errors.As(err, &abort) {
-		return false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Outcome == allocator.Undecided {
+	a := explaintest.AskUpstream(t, o, inspect.DefaultFeatures(inspect.NewestMinor), []*resourcev1.ResourceClaim{claim}, inspect.NodeName(node))
+	if a == explaintest.UpstreamUnknown {
 		t.Fatal("undecided")
 	}
-	return result.Outcome == allocator.Allocated
+	return a == explaintest.UpstreamFits
 }
 
 // patched applies RFC 6902 operations to a claim with an implementation that is not of this module.

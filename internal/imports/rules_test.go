@@ -115,12 +115,13 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"k8s.io/dynamic-resource-allocation/cel"},
-		within:   []string{"allocator/selector"},
+		within:   []string{"allocator/selector", "explain/explaintest"},
 		tests:    everywhere, // the oracle takes a cache from this package
 		why:      "expressions have one owner",
 	},
 	{
 		prefixes: []string{"k8s.io/dynamic-resource-allocation/structured"},
+		within:   []string{"explain/explaintest"}, // which only tests import
 		tests:    everywhere,
 		why:      "the scheduler's own allocator is the oracle of tests and must not decide anything here",
 	},
