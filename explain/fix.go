@@ -34,6 +34,8 @@ type Fix struct {
 	// counted.
 	Node  inspect.NodeName
 	Nodes int
+	// Timeout says that the scheduler's own search may still not end in time. It is MayTimeOut or "".
+	Timeout TimeoutRisk
 	// NamesNode says that the message names the node.
 	NamesNode bool
 	// OtherBlockers are requirements that the fix relaxes although they are no part of the conflict that is

@@ -109,7 +109,7 @@ func (s *search) creating(missing []missingClass) requirement.Change {
 		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
 		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
-			return s.Q.Real(ctx, []whatif.Edit{e}).Sweep(ctx, s.Nodes)
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
 		},
 	}
 }

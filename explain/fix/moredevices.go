@@ -192,7 +192,7 @@ func (s *search) adding(b *whatif.Sandbox, added []addition) requirement.Change 
 	if len(s.Nodes) > whatif.MaxSwept {
 		// All that reaches the node is in its sandbox, and the new devices reach no other node.
 		c.Fitting = func(ctx context.Context) (whatif.NodeSet, error) {
-			return b.World(ctx, c.Edits).Sweep(ctx, []*corev1.Node{b.Node})
+			return b.World(ctx, c.Edits).Fitting(ctx, []*corev1.Node{b.Node})
 		}
 	}
 	return c

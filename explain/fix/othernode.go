@@ -43,7 +43,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	if len(other) == 0 {
 		return nil
 	}
-	fitting, err := q.AsIs(ctx, nil).Sweep(ctx, other)
+	fitting, _, err := q.AsIs(ctx, nil).Sweep(ctx, other) // whoever names a node is not concerned with the others
 	if err != nil || fitting.Len() == 0 {
 		return err
 	}

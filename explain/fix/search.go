@@ -135,6 +135,7 @@ func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
 		out = append(out, *f)
 		s.releases = s.releases || len(f.Claims) > 0
 	}
+	slices.SortStableFunc(out, func(a, b explain.Fix) int { return cmp.Compare(a.Timeout, b.Timeout) }) // "" comes first
 	return out, nil
 }
 
@@ -161,6 +162,10 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.F
 	}
 	text, err := s.tradeoff(ctx, c, node, where)
 	f.Message += text
+	if fitting.Risk == explain.MayTimeOut {
+		f.Timeout = explain.MayTimeOut
+		f.Message += "; the scheduler's own search may take longer than its timeout then"
+	}
 	return f, err
 }
 

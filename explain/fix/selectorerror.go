@@ -82,7 +82,7 @@ func (r *selectorRepair) run(ctx context.Context, abort *allocator.AbortError) (
 			return nil, nil // another reason, which no change of a term removes
 		}
 		change := r.change()
-		fitting, next, err := r.sweep(ctx, &change)
+		fitting, next, err := r.Q.Real(ctx, change.Edits).Sweep(ctx, r.Nodes)
 		if err != nil {
 			return nil, err
 		}
@@ -189,21 +189,4 @@ func (r *selectorRepair) change() requirement.Change {
 	}
 	c.Message = strings.Join(texts, "; ")
 	return c
-}
-
-// sweep puts the question with a change made to every node. It returns the nodes that fit, and the first abort if the
-// scheduler still gives up.
-func (r *selectorRepair) sweep(ctx context.Context, c *requirement.Change) (whatif.NodeSet, *allocator.AbortError, error) {
-	world := r.Q.Real(ctx, c.Edits)
-	kinds, err := world.Cluster.Sweep(ctx, r.Nodes, world.Claims)
-	out := whatif.NodeSet{Nodes: r.Nodes}
-	for i := range kinds {
-		if kinds[i].Abort != nil {
-			return out, kinds[i].Abort, err
-		}
-		if result := kinds[i].Result; result != nil && result.Outcome == allocator.Allocated {
-			out.Lists = append(out.Lists, kinds[i].Nodes)
-		}
-	}
-	return out, nil, err
 }

@@ -25,8 +25,15 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	}
 	q.Answers = answers
 	e.Nodes.Total = len(q.Nodes)
+	if e.Search, err = searchCost(ctx, q, answers); err != nil {
+		return err
+	}
 	o := outcomesOf(answers)
+	o.timeout, o.dropsNodes = timeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
 	e.Nodes.Allocatable = o.allocatable
+	if o.dropsNodes && o.timeout != explain.WouldTimeOut {
+		e.Nodes.Allocatable -= tooSlow(answers)
+	}
 	e.Groups, err = diagnose.Groups(ctx, q, answers)
 	e.Waits = append(e.Waits, fenceNotes(q, e.Groups)...)
 	if err != nil {
@@ -35,20 +42,23 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	limits := limitsOf(q.Cluster.Snapshot())
 	e.Partial = limits.remarks
 	e.Verdict = o.verdict(limits)
-	if o.first != nil && o.abort == nil {
+	if o.first != nil && o.abort == nil && (!o.slow() || e.Verdict == explain.Unknown) {
 		e.Allocation = allocationFrom(o.first.Q, o.first)
 	}
 	sayVerdict(q, e, o.aborted())
-	markTold(e.Groups, o.aborted())
-	if e.Search, err = searchCost(ctx, q, answers); err != nil {
-		return err
+	if o.slow() {
+		o.saySlow(q, e)
 	}
+	markTold(e.Groups, o.aborted())
 	if abort := o.aborted(); abort != nil && !abort.Undecided() {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err
 		}
 		sayHeadline(e, headline.OfFailure(e, abort))
-		return nil
+		return fix.FindForGivingUp(ctx, q, e, abort)
+	}
+	if o.slow() && o.timeout == explain.WouldTimeOut {
+		return fix.FindForGivingUp(ctx, q, e, nil)
 	}
 	if err := fix.Find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
 		return err
@@ -65,6 +75,15 @@ type outcomes struct {
 	undecided bool
 	// first is the first answer that is yes, and abort the first whose search was aborted. Either may be nil.
 	first, abort *whatif.Answer
+	// timeout says whether the scheduler's own search may time out, so that "yes" is not certain. dropsNodes says that it
+	// would then do without the node, instead of giving up.
+	timeout    explain.TimeoutRisk
+	dropsNodes bool
+}
+
+// slow reports whether the answer would be yes if the scheduler had time for it.
+func (o outcomes) slow() bool {
+	return o.abort == nil && o.first != nil && (o.timeout == explain.MayTimeOut || o.timeout == explain.WouldTimeOut)
 }
 
 // outcomesOf sums up answers.
@@ -77,7 +96,7 @@ func outcomesOf(answers []whatif.Answer) outcomes {
 			o.abort = a
 		case a.Allocatable():
 			o.allocatable += len(a.Nodes)
-			if o.first == nil {
+			if o.first == nil || whatif.Worse(a.Risk, o.first.Risk) != a.Risk {
 				o.first = a
 			}
 		case a.Result != nil && a.Result.Outcome == allocator.Undecided:
@@ -116,6 +135,12 @@ func (o outcomes) verdict(limits limits) explain.Verdict {
 		return explain.Unknown
 	case o.abort != nil:
 		return explain.Invalid
+	case o.slow() && o.timeout == explain.WouldTimeOut && o.dropsNodes:
+		return explain.Unsatisfiable
+	case o.slow() && o.timeout == explain.WouldTimeOut:
+		return explain.Invalid
+	case o.slow():
+		return explain.Unknown
 	case o.first != nil && limits.mayBeTaken:
 		return explain.Unknown
 	case o.first != nil:

@@ -1,8 +1,10 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -15,64 +17,50 @@ import (
 // decided here at once may keep the scheduler busy until its filter times out. That is another failure than
 // "unschedulable": the pod's attempt ends with an error, even if other nodes would fit.
 
-// filterTimeout is how long kube-scheduler searches for devices on one node, unless its configuration says
-// otherwise (DynamicResourcesArgs.filterTimeout).
-const filterTimeout = 10 * time.Second
+// maxCounted is the number of different nodes on which steps are counted, those first that take most with pruning.
+const maxCounted = 32
 
-// stepAtLeast and stepAtMost bound what one step of the scheduler's search takes. On the machines where that was
-// measured it took 0.5 to 4 microseconds with up to 64 devices on a node, and 17 with 500. The bounds leave room for
-// other machines.
-const (
-	stepAtLeast = 200 * time.Nanosecond
-	stepAtMost  = 10 * time.Microsecond
-)
-
-const (
-	// manySteps is the number of steps up to which the cost is not mentioned.
-	manySteps = 256
-	// maxCounted is the number of different nodes on which steps are counted.
-	maxCounted = 16
-)
-
-// searchCost counts the steps that the scheduler would need, on the node where they are most. It returns nil if they are
-// many on no node.
+// searchCost counts the steps that the scheduler would need, on the node where they are most, and sets the risk of each
+// answer. It returns nil if they are many on no node.
 func searchCost(ctx context.Context, q *whatif.Question, answers []whatif.Answer) (*explain.SearchCost, error) {
 	var worst *explain.SearchCost
-	counted := 0
-	for i := range answers {
-		a := &answers[i]
-		if a.Unsuitable != nil || a.Result != nil && a.Result.Steps < manySteps || counted == maxCounted {
-			continue
-		}
-		counted++
+	features := q.Cluster.Snapshot().Features()
+	for _, a := range hardest(answers) {
 		node := q.Nodes[a.Nodes[0]]
 		steps, err := q.Cluster.PlainSteps(ctx, node, a.Q.Claims)
 		if err != nil {
 			return nil, err
 		}
-		if steps.Steps > manySteps && (worst == nil || steps.Steps > worst.Steps.Steps) {
-			worst = &explain.SearchCost{Node: inspect.NodeName(node.Name), Nodes: len(a.Nodes), Steps: steps}
+		a.Risk = whatif.TimeoutRisk(features, steps)
+		if steps.Steps > whatif.ManySteps && (worst == nil || steps.Steps > worst.Steps.Steps) {
+			worst = &explain.SearchCost{Node: inspect.NodeName(node.Name), Nodes: len(a.Nodes), Steps: steps, Risk: a.Risk}
 		}
 	}
-	if worst == nil {
-		return nil, nil
+	if worst != nil {
+		worst.Message = timeoutMessage(q, worst)
 	}
-	worst.Risk = timeoutRisk(q, worst.Steps)
-	worst.Message = timeoutMessage(q, worst)
 	return worst, nil
 }
 
-// timeoutRisk says whether the scheduler's filter may time out during so many steps.
-func timeoutRisk(q *whatif.Question, n allocator.StepCount) explain.TimeoutRisk {
-	switch {
-	case !q.Cluster.Snapshot().Features().Enabled(inspect.GateSchedulerFilterTimeout):
-		return explain.NoTimeout
-	case n.Steps > int64(filterTimeout/stepAtLeast):
-		return explain.WouldTimeOut
-	case n.Steps > int64(filterTimeout/stepAtMost):
-		return explain.MayTimeOut
+// hardest returns the answers whose steps are counted, in the order of their nodes.
+func hardest(answers []whatif.Answer) []*whatif.Answer {
+	var out []*whatif.Answer
+	for i := range answers {
+		a := &answers[i]
+		if a.Risk = explain.NoTimeout; a.Unsuitable == nil && (a.Result == nil || a.Result.Steps >= whatif.ManySteps) {
+			out = append(out, a)
+		}
 	}
-	return explain.NoTimeout
+	steps := func(a *whatif.Answer) int64 {
+		if a.Result == nil {
+			return 0
+		}
+		return a.Result.Steps
+	}
+	slices.SortStableFunc(out, func(a, b *whatif.Answer) int { return cmp.Compare(steps(b), steps(a)) })
+	out = out[:min(len(out), maxCounted)]
+	slices.SortFunc(out, func(a, b *whatif.Answer) int { return cmp.Compare(a.Nodes[0], b.Nodes[0]) })
+	return out
 }
 
 // timeoutMessage says what the risk means. It is "" if there is none.
@@ -82,16 +70,16 @@ func timeoutMessage(q *whatif.Question, c *explain.SearchCost) string {
 		where = fmt.Sprintf("each of %d nodes such as %s", c.Nodes, c.Node)
 	}
 	effect := "and the pod's attempt then ends with an error instead of \"unschedulable\", also when other nodes fit"
-	if minor := q.Cluster.Snapshot().Features().Minor; minor > 0 && minor < 36 {
+	if !whatif.TimeoutIsError(q.Cluster.Snapshot().Features()) {
 		effect = "and the scheduler then reports that it timed out"
 	}
 	switch steps := stepsInWords(c.Steps); c.Risk {
 	case explain.WouldTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps, more than fit in the %s of its filter timeout, %s",
-			where, steps, inSeconds(filterTimeout), effect)
+			where, steps, inSeconds(whatif.FilterTimeout), effect)
 	case explain.MayTimeOut:
 		return fmt.Sprintf("on %s kube-scheduler's own search takes %s steps; on a slow machine that may exceed the %s of its filter timeout, %s",
-			where, steps, inSeconds(filterTimeout), effect)
+			where, steps, inSeconds(whatif.FilterTimeout), effect)
 	}
 	return ""
 }
@@ -132,4 +120,48 @@ func roundDown(x float64) string {
 		return fmt.Sprintf("%.1f", float64(int64(x*10))/10)
 	}
 	return fmt.Sprintf("%.2f", float64(int64(x*100))/100)
+}
+
+// timeoutOf says whether the scheduler's own search may time out, so that an answer that is yes is none. Where it gives up
+// because of a single node, every node counts; otherwise the best of those that fit.
+func timeoutOf(q *whatif.Question, answers []whatif.Answer) explain.TimeoutRisk {
+	all, best := explain.NoTimeout, explain.WouldTimeOut
+	for i := range answers {
+		a := &answers[i]
+		all = whatif.Worse(all, a.Risk)
+		if a.Allocatable() && whatif.Worse(best, a.Risk) == best {
+			best = a.Risk
+		}
+	}
+	if whatif.TimeoutIsError(q.Cluster.Snapshot().Features()) {
+		return all
+	}
+	return best // without meaning if none fits
+}
+
+// tooSlow is the number of nodes that would fit if the scheduler's search ended in time there.
+func tooSlow(answers []whatif.Answer) int {
+	n := 0
+	for i := range answers {
+		if answers[i].Allocatable() && answers[i].Risk == explain.WouldTimeOut {
+			n += len(answers[i].Nodes)
+		}
+	}
+	return n
+}
+
+// saySlow sets the message of an answer that would be yes if the scheduler had time for it.
+func (o outcomes) saySlow(q *whatif.Question, e *explain.Explanation) {
+	where := fmt.Sprintf("on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+	if len(q.Nodes) == 1 {
+		where = "on node " + q.Nodes[0].Name
+	}
+	switch {
+	case o.timeout == explain.MayTimeOut:
+		say(e, "can be allocated %s, if kube-scheduler's own search ends in time", where)
+	case o.dropsNodes:
+		say(e, "cannot be allocated: it would fit %s, but kube-scheduler's own search does not end in time", where)
+	default:
+		say(e, "makes the scheduler give up with an error: it would fit %s, but kube-scheduler's own search does not end in time", where)
+	}
 }

@@ -157,7 +157,7 @@ func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandb
 		return nil, err
 	}
 	return []Change{{
-		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: costValue, Key: fmt.Sprint(best.Key(), best.Amount),
+		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: CostValue, Key: fmt.Sprint(best.Key(), best.Amount),
 		Message: fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, wanted.String(), ForRequest(c.Q, &r.Requirement)),
 	}}, nil
 }

@@ -15,7 +15,7 @@ const (
 	CostNode      = 5
 	CostClass     = 8
 	costIdle      = 10 // and one for each claim
-	costValue     = 20
+	CostValue     = 20
 	costCount     = 25
 	costNarrow    = 28 // a constraint that is about fewer requests
 	CostDrop      = 30

@@ -93,10 +93,45 @@ func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox,
 		}
 		best, node = next, at
 	}
-	return []Change{{
-		Kind: explain.ReduceCount, Edits: []whatif.Edit{best}, Node: node, Cost: cost, Key: fmt.Sprint(best),
-		Message: fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(best.Count), "device"), wanted, ForRequest(c.Q, &r.Requirement)),
-	}}, nil
+	change := func(e whatif.CountEdit, node inspect.NodeName) Change {
+		return Change{
+			Kind: explain.ReduceCount, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e),
+			Message: fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(e.Count), "device"), wanted, ForRequest(c.Q, &r.Requirement)),
+		}
+	}
+	out := []Change{change(best, node)}
+	quick, at, err := quickCount(ctx, c, best, node)
+	if quick.Count > 0 {
+		out = append(out, change(quick, at))
+	}
+	return out, err
+}
+
+// quickCount returns the highest count below one that fits for which the scheduler's search ends in time for sure, if
+// that is not so of the one that fits. Its count is 0 if there is nothing to return.
+func quickCount(ctx context.Context, c *whatif.ClusterSandbox, best whatif.CountEdit, node inspect.NodeName) (whatif.CountEdit, inspect.NodeName, error) {
+	for e := best; e.Count > 0; e.Count-- {
+		at := node
+		if e != best {
+			var err error
+			if at, err = c.FirstFit(ctx, []whatif.Edit{e}); err != nil {
+				return whatif.CountEdit{}, "", err
+			}
+		}
+		if at == "" {
+			continue
+		}
+		risk, err := c.Q.Risk(ctx, []whatif.Edit{e}, at)
+		switch {
+		case err != nil:
+			return whatif.CountEdit{}, "", err
+		case risk == explain.NoTimeout && e == best:
+			return whatif.CountEdit{}, "", nil
+		case risk == explain.NoTimeout:
+			return e, at, nil
+		}
+	}
+	return whatif.CountEdit{}, "", nil
 }
 
 // mostDevices is the highest count to try instead of the count, or of all: one less, or as many as all are on any

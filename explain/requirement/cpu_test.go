@@ -66,7 +66,7 @@ func (r cpuRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, n
 		return nil, err
 	}
 	return []Change{{
-		Kind: "ReduceCPU", Edits: []whatif.Edit{e}, Node: node, Cost: costValue, Key: e.amount.String(),
+		Kind: "ReduceCPU", Edits: []whatif.Edit{e}, Node: node, Cost: CostValue, Key: e.amount.String(),
 		Message: fmt.Sprintf("ask for %s CPU", e.amount.String()),
 	}}, nil
 }

@@ -44,10 +44,19 @@ func (r poolRequirement) Effort(*whatif.Question) int    { return 4 }
 func (r poolRequirement) Price(*whatif.Question) int     { return CostDevices }
 
 func (r poolRequirement) Propose(_ context.Context, _ *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	return []Change{{
+	return []Change{r.change(node)}, nil
+}
+
+func (r poolRequirement) change(node inspect.NodeName) Change {
+	return Change{
 		Kind: explain.AddDevices, Edits: []whatif.Edit{r.edit}, Node: node, NamesNode: r.edit.Pool.Pool == string(node),
 		Cost: CostDevices, Key: r.edit.Key(), Message: r.repair(),
-	}}, nil
+	}
+}
+
+// Repairing proposes that the driver correct a pool, or publish what is missing of it.
+func Repairing(p *inspect.NodePool, node inspect.NodeName) Change {
+	return poolRequirement{fault: p.Invalid, edit: whatif.PoolEdit{Pool: p.ID}}.change(node)
 }
 
 // repair says what the driver has to do.

@@ -62,7 +62,7 @@ func (r termRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, 
 			}
 			if at != "" {
 				out = append(out, Change{
-					Kind: explain.RelaxSelector, Edits: []whatif.Edit{e}, Node: at, Cost: costValue, Key: fmt.Sprint(e.At, r.Term, e.Expression),
+					Kind: explain.RelaxSelector, Edits: []whatif.Edit{e}, Node: at, Cost: CostValue, Key: fmt.Sprint(e.At, r.Term, e.Expression),
 					Message: r.accept(c.Q, wanted, v) + wanted.remark(v),
 				})
 				break

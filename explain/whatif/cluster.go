@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -121,13 +122,14 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.No
 	return "", nil
 }
 
-// fitting returns the nodes on which the claims can be allocated with the edits made to them. Nodes that look alike to
+// fitting returns the nodes on which the claims can be allocated with the edits made to them. There are none if the
+// scheduler then gives up because of any node. Nodes that look alike to
 // the question look alike also when it is put differently, as long as it is about the same fields of devices; so one
 // of them is asked.
 func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, error) {
 	w := c.Q.AsIs(ctx, edits)
 	if c.Q.Answers == nil || len(c.Q.Filters) > 0 || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
-		return w.Sweep(ctx, c.Nodes)
+		return w.Fitting(ctx, c.Nodes)
 	}
 	out := NodeSet{Nodes: c.Q.Nodes}
 	if c.Q.Exhausted() {
@@ -146,12 +148,22 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 	for _, n := range steps {
 		c.Q.Spent += n
 	}
+	if err != nil || slices.Contains(outcomes, Aborted) {
+		return out, err
+	}
+	var took []timed
+	var fitting [][]int
 	for i, o := range outcomes {
-		if o == Fits {
-			out.Lists = append(out.Lists, c.Q.Answers[i].Nodes)
+		if c.Q.Answers[i].Unsuitable == nil {
+			at := c.Q.Answers[i].Nodes
+			took, fitting = append(took, timed{node: c.Q.Nodes[at[0]], steps: steps[i], fits: o == Fits}), append(fitting, at)
 		}
 	}
-	return out, err
+	if err := w.add(ctx, &out, took, fitting); err != nil || out.Risk == explain.WouldTimeOut {
+		out.Lists = nil
+		return out, err
+	}
+	return out, nil
 }
 
 // FittingWith returns the nodes on which the claims can be allocated with the edits made for real, in the whole
@@ -168,7 +180,7 @@ func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more ins
 			nodes = append(nodes, node)
 		}
 	}
-	return c.Q.Real(ctx, edits).Sweep(ctx, nodes)
+	return c.Q.Real(ctx, edits).Fitting(ctx, nodes)
 }
 
 // AsIs makes edits that are about claims only, and leaves the cluster as it is.
@@ -187,6 +199,8 @@ func (q *Question) Real(ctx context.Context, edits []Edit) *World {
 type NodeSet struct {
 	Nodes []*corev1.Node
 	Lists [][]int
+	// Risk says whether the scheduler's own search may not end in time.
+	Risk explain.TimeoutRisk
 }
 
 // Len is the number of the nodes.

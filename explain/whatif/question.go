@@ -60,8 +60,10 @@ type Answer struct {
 	Unsuitable *explain.Reason
 	// Refusal is why a filter refuses nodes that have the devices, or nil.
 	Refusal *explain.Reason
-	Result  *allocator.Result
-	Abort   *allocator.AbortError
+	// Risk says whether the scheduler's own search may time out on the nodes, once that was counted.
+	Risk   explain.TimeoutRisk
+	Result *allocator.Result
+	Abort  *allocator.AbortError
 }
 
 // Allocatable reports whether the nodes have the devices, and nothing else refuses them.

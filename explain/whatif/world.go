@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -83,19 +84,66 @@ func (w *World) refusal(node *corev1.Node) *explain.Reason {
 	return nil
 }
 
-// Sweep returns those of the nodes that fit.
-func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, error) {
-	kinds, err := w.Cluster.Sweep(ctx, nodes, w.Claims)
+// Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.
+func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError, error) {
 	out := NodeSet{Nodes: nodes}
+	kinds, err := w.Cluster.Sweep(ctx, nodes, w.Claims)
+	if err != nil {
+		return out, nil, err
+	}
+	var abort *allocator.AbortError
+	var took []timed
+	var fitting [][]int
 	for i := range kinds {
-		if r := kinds[i].Result; r == nil || r.Outcome != allocator.Allocated {
+		if kinds[i].Abort != nil {
+			abort = cmp.Or(abort, kinds[i].Abort)
 			continue
 		}
-		if fitting := w.unrefused(nodes, kinds[i].Nodes); len(fitting) > 0 {
-			out.Lists = append(out.Lists, fitting)
+		r := kinds[i].Result
+		t := timed{node: nodes[kinds[i].Nodes[0]], steps: r.Steps}
+		var list []int
+		if r.Outcome == allocator.Allocated {
+			list = w.unrefused(nodes, kinds[i].Nodes)
+			t.fits = len(list) > 0
 		}
+		took, fitting = append(took, t), append(fitting, list)
+	}
+	err = w.add(ctx, &out, took, fitting)
+	return out, abort, err
+}
+
+// Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of them.
+func (w *World) Fitting(ctx context.Context, nodes []*corev1.Node) (NodeSet, error) {
+	out, abort, err := w.Sweep(ctx, nodes)
+	if abort != nil || out.Risk == explain.WouldTimeOut {
+		out.Lists = nil
 	}
 	return out, err
+}
+
+// add puts the nodes that fit into a set, but for those on which the scheduler's search does not end in time, and says
+// what risk of that remains. fitting has a list of nodes like each of those in took.
+func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][]int) error {
+	if err := setRisks(ctx, w.Cluster, w.Claims, took); err != nil {
+		return err
+	}
+	all, best := explain.NoTimeout, explain.WouldTimeOut
+	for i, t := range took {
+		all = Worse(all, t.risk)
+		switch {
+		case !t.fits:
+		case t.risk == explain.WouldTimeOut && !TimeoutIsError(w.Cluster.Snapshot().Features()):
+		default:
+			out.Lists = append(out.Lists, fitting[i])
+			if Worse(best, t.risk) == best {
+				best = t.risk
+			}
+		}
+	}
+	if out.Risk = all; !TimeoutIsError(w.Cluster.Snapshot().Features()) && len(out.Lists) > 0 {
+		out.Risk = best
+	}
+	return nil
 }
 
 // unrefused are those of some nodes that no filter refuses.
