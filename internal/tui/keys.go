@@ -72,9 +72,12 @@ func (m *model) pageOff(p screen.Page, ref screen.Ref) string {
 }
 
 func (m *model) supposeOff(ref screen.Ref) string {
+	if slices.Contains(m.hypotheses, m.supposable(ref)) {
+		return "" // to be taken back
+	}
 	switch ref.Kind {
 	case screen.Claim:
-		if m.base == nil || slices.Contains(m.hypotheses, changeOf(ref)) {
+		if m.base == nil {
 			return ""
 		}
 		return holdsNothing(m.base, ref)
@@ -149,6 +152,9 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.remark = screen.Say{}
+	if m.keys().Action(k.String()) != whatIf {
+		m.again = screen.Change{}
+	}
 	m.plan.Stop() // who does something else must not be asked in the middle of it, and answer by accident
 	switch {
 	case m.popup != nil:
@@ -187,7 +193,7 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	case yaml:
 		return m.open(screen.Open{Page: screen.YAML, Ref: ref})
 	case whatIf:
-		return m.toggle(changeOf(ref))
+		return m.supposeOrNot(ref)
 	case forget:
 		m.hypotheses = nil
 		return m.rebuildWorld()

@@ -27,6 +27,7 @@ type model struct {
 	world      *screen.World
 	actual     *screen.World // the newest with nothing supposed
 	hypotheses []screen.Change
+	again      screen.Change // what the key before supposed, if that was the key that does so
 	suppose    screen.Job[supposition]
 
 	views   []view

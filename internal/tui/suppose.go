@@ -26,6 +26,31 @@ func changeOf(ref screen.Ref) screen.Change {
 	return screen.Change{Kind: kind, Ref: ref}
 }
 
+// supposable is what the key for it supposes, or takes back, of the object that is pointed at. Pressed again it takes
+// back what it supposed, wherever the row has gone or whichever is pointed at instead.
+func (m *model) supposable(ref screen.Ref) screen.Change {
+	if slices.Contains(m.hypotheses, m.again) {
+		return m.again
+	}
+	if ref.Kind == screen.Node {
+		if c, ok := m.world.SuppositionOf(inspect.NodeName(ref.Name)); ok {
+			return c
+		}
+	}
+	return changeOf(ref)
+}
+
+// supposeOrNot does what supposable says, and keeps the cursor at the object.
+func (m *model) supposeOrNot(ref screen.Ref) tea.Cmd {
+	c := m.supposable(ref)
+	cmd := m.toggle(c)
+	m.again = c
+	if len(m.pages) > 0 || c.Ref != ref {
+		return cmd
+	}
+	return tea.Batch(m.update(m.top(), screen.Selected{Ref: ref}), cmd)
+}
+
 // toggle supposes a change, or stops supposing it.
 func (m *model) toggle(c screen.Change) tea.Cmd {
 	if m.base == nil {

@@ -158,6 +158,57 @@ func TestSupposingShowsWhomItHelps(t *testing.T) {
 	}
 }
 
+// The key for what-ifs, pressed again, takes back what it supposed: where the row is sorted elsewhere, where a filter
+// hides it now, and where nobody has moved the cursor yet.
+func TestSupposingAgainTakesBackTheSame(t *testing.T) {
+	held := func(d *driver) (names []string) {
+		for _, c := range d.m.hypotheses {
+			names = append(names, c.String())
+		}
+		return names
+	}
+	d := drive(t, 120, 30, "devices")
+	d.press("/", "tainted", "enter", "g", "g", "g", "g", "g", "g")
+	first := d.m.top().Selection()
+	d.press("w")
+	if got := held(d); len(got) != 1 || got[0] != "taints of "+first.String()+" tolerated" {
+		t.Fatalf("supposed %v of %s", got, first)
+	}
+	d.press("down", "w")
+	d.press("w", "w", "w") // back, and again, and back
+	if got := held(d); len(got) != 1 || got[0] != "taints of "+first.String()+" tolerated" {
+		t.Errorf("after what was supposed second is taken back: %v", got)
+	}
+	d = drive(t, 120, 40, "claims")
+	d.press("/", "state=reserved", "enter", "home", "w")
+	one := held(d)
+	d.press("w")
+	if got := held(d); len(one) != 1 || len(got) != 0 {
+		t.Errorf("supposed %v, then %v", one, got)
+	}
+	d = drive(t, 120, 40, "nodes")
+	d.press(":", "node gpu-a-01", "enter", "w", ":", "node gpu-b-04", "enter", "w")
+	d.press(":", "node gpu-b-04-what-if-b", "enter", "w")
+	if got := held(d); len(got) != 1 || got[0] != "one more node like gpu-a-01" {
+		t.Errorf("after w on the node that was supposed second: %v", got)
+	}
+}
+
+// The cursor stays at what is supposed, although its row is sorted elsewhere.
+func TestTheCursorStaysAtWhatIsSupposed(t *testing.T) {
+	d := drive(t, 120, 40, "devices")
+	d.press("/", "gpu-a-04", "enter", "g", "g", "g", "g", "g", "g")
+	d.press("s", "s", "s", "s", "s", "s", "S") // by state, those that are tainted first
+	ref := d.m.top().Selection()
+	d.press("w")
+	if got := d.m.top().Selection(); got != ref {
+		t.Errorf("the cursor was at %s and is at %s:\n%s", ref, got, d.frame())
+	}
+	if row := line(d.frame(), "▸"); !strings.Contains(row, "□ free") {
+		t.Errorf("the device is not free now: %s", row)
+	}
+}
+
 // Whom a what-if helps is known, wherever it was supposed, and whatever was supposed before.
 func TestSupposingElsewhereShowsWhomItHelps(t *testing.T) {
 	d := drive(t, 120, 30, "nodes")

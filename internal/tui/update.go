@@ -225,6 +225,9 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if m.popup != nil || m.tooSmall() {
 		return nil
 	}
+	if _, ok := msg.(tea.MouseClickMsg); ok {
+		m.again = screen.Change{}
+	}
 	mouse := msg.Mouse()
 	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == 1 {
 		if at := m.tabAt(mouse.X); at >= 0 {

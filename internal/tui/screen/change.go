@@ -39,10 +39,16 @@ func SupposedName(name string, serial int) string {
 
 // Supposes reports whether a node is only supposed to be there.
 func (w *World) Supposes(node inspect.NodeName) bool {
+	_, ok := w.SuppositionOf(node)
+	return ok
+}
+
+// SuppositionOf returns the change to which a node is due that is only supposed to be there.
+func (w *World) SuppositionOf(node inspect.NodeName) (Change, bool) {
 	for i, c := range w.Supposed {
 		if c.Kind == DuplicateNode && SupposedName(c.Ref.Name, i) == string(node) {
-			return true
+			return c, true
 		}
 	}
-	return false
+	return Change{}, false
 }
