@@ -16,6 +16,7 @@ func FeaturesUsedBy(o Objects) []Gate {
 	for _, claim := range o.Claims {
 		u.claimSpec(&claim.Spec)
 		u.claimStatus(&claim.Status)
+		u.owner(claim)
 	}
 	for _, template := range o.Templates {
 		u.claimSpec(&template.Spec.Spec)
@@ -80,6 +81,11 @@ func (u gateUse) selectors(selectors []resourcev1.DeviceSelector) {
 			u.mark(GateConsumableCapacity, strings.Contains(cel.Expression, "device.allowMultipleAllocations"))
 		}
 	}
+}
+
+// owner looks at who made a claim.
+func (u gateUse) owner(claim *resourcev1.ResourceClaim) {
+	u.mark(GateWorkloadResourceClaims, ownedByPodGroup(claim, ""))
 }
 
 func (u gateUse) claimStatus(status *resourcev1.ResourceClaimStatus) {

@@ -142,6 +142,12 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		entry := &pod.Spec.ResourceClaims[i]
 		name, ok := inspect.ClaimNameFor(pod, entry)
 		if !ok {
+			if shared, found := s.GroupClaimFor(pod, entry); found {
+				name, ok = shared.Name, true
+				note("its entry %s is the claim %s of its pod group %s, which all pods of the group share", entry.Name, name, inspect.PodGroupOf(pod))
+			}
+		}
+		if !ok {
 			out.fromTemplate(s, pod, i)
 			continue
 		}
@@ -292,5 +298,9 @@ func notModelled(pod *corev1.Pod) []string {
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
-	return []string{"CPU, memory and resources of device plugins, volumes, pod affinity, topology spread and preemption"}
+	out := []string{"CPU, memory and resources of device plugins, volumes, pod affinity, topology spread and preemption"}
+	if group := inspect.PodGroupOf(pod); group != "" {
+		out = append(out, "that the pods of its group "+group+" are scheduled together")
+	}
+	return out
 }

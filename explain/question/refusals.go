@@ -66,13 +66,13 @@ func ownerInWords(claim *resourcev1.ResourceClaim, pod *corev1.Pod) string {
 
 // full reports whether no further pod may use the claim.
 func full(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
-	return len(claim.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize && !reservedFor(claim, pod)
+	return len(claim.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize && !reservedFor(claim, pod) && !inspect.ReservedForGroupOf(pod, claim)
 }
 
 // reservedFor reports whether a claim is reserved for the pod. The UID of a pod from a file may not be known.
 func reservedFor(claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
-		return c.APIGroup == "" && c.Resource == "pods" && (c.UID == pod.UID || pod.UID == "" && c.Name == pod.Name)
+		return c.APIGroup == "" && c.Resource == "pods" && c.Name == pod.Name && (pod.UID == "" || c.UID == pod.UID)
 	})
 }
 

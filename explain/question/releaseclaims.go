@@ -26,6 +26,8 @@ const maxReleased = 8
 // scheduler may clear.
 func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
+	// What the pod's group holds is for all pods of the group.
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c *resourcev1.ResourceClaim) bool { return inspect.ReservedForGroupOf(pod, c) })
 	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
 	for _, claim := range claims[:min(len(claims), maxReleased)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})

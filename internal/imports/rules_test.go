@@ -39,7 +39,7 @@ var layers = []layer{
 	{"explain/headline", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
-	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
+	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
 	{"internal/tui/theme", []string{"styled"}},
 	{"internal/tui/keymap", nil},
 	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes

@@ -26,13 +26,14 @@ type reader struct {
 	memory     *memory // what files may take
 	clock      Clock
 
-	from      []string // --from
-	stdinRead bool     // standard input can be read only once
-	warned    map[warningKey]bool
-	demo      bool
-	features  string                // --features
-	gates     map[inspect.Gate]bool // what features says; validate sets it
-	maxInput  string                // --max-input; validate hands it to memory
+	from         []string // --from
+	stdinRead    bool     // standard input can be read only once
+	warned       map[warningKey]bool
+	toldOfGroups bool
+	demo         bool
+	features     string                // --features
+	gates        map[inspect.Gate]bool // what features says; validate sets it
+	maxInput     string                // --max-input; validate hands it to memory
 }
 
 func newReader(streams *streams, connection *connection, memory *memory, clock Clock) *reader {
@@ -144,6 +145,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 	r.noteFailures(result.Failures)
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	r.noteWarnings(r.newOf(result.Warnings))
+	r.notePodGroups(result.Skipped)
 	if r.streams.verbosity > 0 {
 		for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
 			r.streams.note("skipped %d of %s", result.Skipped[kind], kind)
@@ -170,6 +172,20 @@ func (r *reader) newOf(warnings []manifest.Warning) []manifest.Warning {
 		r.warned[key] = true
 	}
 	return out
+}
+
+// notePodGroups says of pod groups, which look as if they decided about their pods, that they do not here.
+func (r *reader) notePodGroups(skipped map[string]int) {
+	n := 0
+	for kind, count := range skipped {
+		if strings.HasSuffix(kind, " PodGroup") {
+			n += count
+		}
+	}
+	if n > 0 && !r.toldOfGroups {
+		r.toldOfGroups = true
+		r.streams.note("%d PodGroup objects are not taken into account: each pod is asked about alone, with its own claims or those that its group has already", n)
+	}
 }
 
 func (r *reader) noteWarnings(warnings []manifest.Warning) {
