@@ -82,7 +82,9 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		if library == nil {
 			library = selector.NewLibrary()
 		}
-		c.selectors = library.Cache(selector.Features{ConsumableCapacity: f.ConsumableCapacity, ListTypeAttributes: f.ListTypeAttributes})
+		c.selectors = library.Cache(selector.Features{
+			ConsumableCapacity: f.ConsumableCapacity, ListTypeAttributes: f.ListTypeAttributes, HideSharing: c.variant == Stable,
+		})
 		c.shapes, c.groups = newShapes(), &keptGroups{}
 	}
 	if c.stepLimit == 0 {

@@ -3,6 +3,7 @@ package selector
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,6 +26,12 @@ type Bench struct {
 
 // NewBench returns a bench for devices. Programs come from the cache.
 func NewBench(cache *Cache, subjects []Subject) *Bench {
+	if cache.hideSharing {
+		subjects = slices.Clone(subjects)
+		for i := range subjects {
+			subjects[i].Device = cache.seen(subjects[i].Device)
+		}
+	}
 	return &Bench{cache: cache, columns: columns{subjects: subjects}}
 }
 
@@ -184,7 +191,7 @@ func (b *Bench) run(ctx context.Context, p *Program, subject int) evaluation {
 	var details *celgo.EvalDetails
 	var err error
 	if b.columns.odd[subject] {
-		ok, details, err = p.guarded().DeviceMatches(ctx, input(s.Driver, s.Device))
+		ok, details, err = p.guarded().DeviceMatches(ctx, p.input(s.Driver, s.Device))
 	} else {
 		ok, details, err = p.decide(ctx, s.Driver, s.Device)
 	}

@@ -28,7 +28,7 @@ func verify(t *testing.T, b *Bench, trial *Trial) {
 	matched, failed := 0, 0
 	for i, s := range b.Subjects() {
 		o := trial.OutcomeOf(i)
-		ok, details, err := whole.DeviceMatches(context.Background(), input(s.Driver, s.Device))
+		ok, details, err := whole.DeviceMatches(context.Background(), (&Program{}).input(s.Driver, s.Device))
 		// A comprehension over a map goes on until it knows, in whatever order the map has this time.
 		if details != nil && !strings.Contains(trial.Expression, ".exists(k,") && !strings.Contains(trial.Expression, ".all(") && *details.ActualCost() != o.Cost {
 			t.Fatalf("%s on %s: it costs %d, traced %d", trial.Expression, s.Device.Name, *details.ActualCost(), o.Cost)

@@ -153,7 +153,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		safe.Program = program
 		for i := range 4 {
 			subject := g.subject(i)
-			device := input(subject.Driver, subject.Device)
+			device := (&Program{}).input(subject.Driver, subject.Device)
 			want, wantDetails, wantErr := plain.DeviceMatches(t.Context(), device)
 			got, gotDetails, gotErr := safe.DeviceMatches(t.Context(), device)
 			if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {

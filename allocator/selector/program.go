@@ -15,13 +15,17 @@ import (
 type Features struct {
 	ConsumableCapacity bool
 	ListTypeAttributes bool
+	// HideSharing says that expressions do not see allowMultipleAllocations, whatever a device says. It is so for the
+	// stable allocator of the scheduler.
+	HideSharing bool
 }
 
 // Cache compiles expressions, each distinct one once, and remembers what they say of devices. It may be
 // used by several goroutines at once.
 type Cache struct {
-	features cel.Features
-	library  *Library
+	features    cel.Features
+	hideSharing bool
+	library     *Library
 
 	mu       sync.Mutex
 	programs map[programKey]*Program
@@ -37,7 +41,7 @@ func NewCache(f Features) *Cache { return NewLibrary().Cache(f) }
 
 // Fresh returns a cache that knows the same compiled expressions but has seen no devices.
 func (c *Cache) Fresh() *Cache {
-	return &Cache{features: c.features, library: c.library, programs: map[programKey]*Program{}}
+	return &Cache{features: c.features, hideSharing: c.hideSharing, library: c.library, programs: map[programKey]*Program{}}
 }
 
 // Selector returns the program of a device selector, an expression that must give a boolean.
@@ -51,7 +55,7 @@ func (c *Cache) program(key programKey) *Program {
 	c.mu.Lock()
 	p, ok := c.programs[key]
 	if !ok {
-		p = &Program{source: c.library.source(c.features, key)}
+		p = &Program{source: c.library.source(c.features, key), hideSharing: c.hideSharing}
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
@@ -61,6 +65,7 @@ func (c *Cache) program(key programKey) *Program {
 // Program is an expression, compiled when it is first needed, and what it says of devices.
 type Program struct {
 	*source
+	hideSharing bool
 
 	mu         sync.RWMutex
 	matches    map[*resourcev1.Device]match
@@ -101,7 +106,7 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 		if key != "" {
 			m.ok, _, m.err = p.decide(ctx, driver, device)
 		} else {
-			m.ok, _, m.err = p.guarded().DeviceMatches(ctx, input(driver, device))
+			m.ok, _, m.err = p.guarded().DeviceMatches(ctx, p.input(driver, device))
 		}
 		m.err = cel.EnhanceRuntimeError(m.err)
 		if ctx.Err() != nil {
@@ -127,7 +132,7 @@ func (p *Program) projection(driver string, device *resourcev1.Device) string {
 		return ""
 	}
 	buf := appendString(make([]byte, 0, 64), driver)
-	buf = strconv.AppendBool(buf, device.AllowMultipleAllocations != nil && *device.AllowMultipleAllocations)
+	buf = strconv.AppendBool(buf, p.shared(device) != nil && *p.shared(device))
 	reads := p.Reads()
 	return string(reads.Append(buf, driver, device))
 }
@@ -144,7 +149,7 @@ func (p *Program) Attribute(ctx context.Context, driver string, device *resource
 	if err := p.CompileError(); err != nil {
 		return nil, err
 	}
-	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, input(driver, device))
+	d.attribute, _, d.err = p.guarded().EvaluateDerivedAttribute(ctx, p.input(driver, device))
 	if ctx.Err() == nil {
 		p.mu.Lock()
 		if p.attributes == nil || keptDevices.Exceeded(len(p.attributes), 0) {
@@ -156,16 +161,34 @@ func (p *Program) Attribute(ctx context.Context, driver string, device *resource
 	return d.attribute, d.err
 }
 
+// shared is what the expression sees of whether a device can be shared.
+func (p *Program) shared(device *resourcev1.Device) *bool {
+	if p.hideSharing {
+		return nil
+	}
+	return device.AllowMultipleAllocations
+}
+
 // input prepares a device for evaluation. A driver may publish an attribute or capacity both as "x"
 // and as "<driver>/x"; which of the two the scheduler sees then depends on the order of a Go map. So
 // that the same question always gets the same answer, the qualified one counts here.
-func input(driver string, device *resourcev1.Device) cel.Device {
+func (p *Program) input(driver string, device *resourcev1.Device) cel.Device {
 	return cel.Device{
 		Driver:                   driver,
-		AllowMultipleAllocations: device.AllowMultipleAllocations,
+		AllowMultipleAllocations: p.shared(device),
 		Attributes:               withoutShadowed(driver, device.Attributes),
 		Capacity:                 withoutShadowed(driver, device.Capacity),
 	}
+}
+
+// seen is a device as expressions see it.
+func (c *Cache) seen(device *resourcev1.Device) *resourcev1.Device {
+	if !c.hideSharing || device.AllowMultipleAllocations == nil {
+		return device
+	}
+	out := *device
+	out.AllowMultipleAllocations = nil
+	return &out
 }
 
 // prepared holds what is given to a program of a device. It is used again, for the maps are large and the
@@ -187,7 +210,7 @@ var prepareds = sync.Pool{New: func() any {
 func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.Device) (bool, *celgo.EvalDetails, error) {
 	reads := p.Reads()
 	if reads.Everything || slices.ContainsFunc(reads.Fields, func(f Field) bool { return f.Name == "" }) {
-		return p.guarded().DeviceMatches(ctx, input(driver, device))
+		return p.guarded().DeviceMatches(ctx, p.input(driver, device))
 	}
 	seen := prepareds.Get().(*prepared)
 	defer prepareds.Put(seen)
@@ -202,7 +225,7 @@ func (p *Program) decide(ctx context.Context, driver string, device *resourcev1.
 		}
 	}
 	return p.guarded().DeviceMatches(ctx, cel.Device{
-		Driver: driver, AllowMultipleAllocations: device.AllowMultipleAllocations, Attributes: seen.attributes, Capacity: seen.capacity,
+		Driver: driver, AllowMultipleAllocations: p.shared(device), Attributes: seen.attributes, Capacity: seen.capacity,
 	})
 }
 

@@ -63,7 +63,7 @@ func TestEqualReadsGiveEqualResults(t *testing.T) {
 		for _, e := range expressions {
 			got, gotErr := cached.Selector(e).Match(context.Background(), driver, device)
 			fresh := cached.Selector(e).result()
-			want, _, wantErr := fresh.DeviceMatches(context.Background(), input(driver, device))
+			want, _, wantErr := fresh.DeviceMatches(context.Background(), (&Program{}).input(driver, device))
 			if got != want || (gotErr == nil) != (wantErr == nil) {
 				t.Fatalf("%s on %+v: cached %v %v, evaluated %v %v", e, device, got, gotErr, want, wantErr)
 			}

@@ -43,7 +43,7 @@ type part struct {
 func (c *Cache) Terms(ctx context.Context, expression, driver string, device *resourcev1.Device) []Term {
 	var terms []Term
 	for _, part := range c.parts(expression) {
-		t := Term{Expression: part.text, Reads: reads(part.expr, driver, device)}
+		t := Term{Expression: part.text, Reads: reads(part.expr, driver, c.seen(device))}
 		program := c.Selector(part.text)
 		program.term.CompareAndSwap(nil, &part)
 		t.Match, t.Err = program.Match(ctx, driver, device)
@@ -219,7 +219,7 @@ func lookup(path []string, driver string, device *resourcev1.Device) (text, valu
 		return "", "", false
 	}
 	text = fmt.Sprintf("device.%s[%q].%s", path[0], path[1], path[2])
-	in := input(driver, device)
+	in := (&Program{}).input(driver, device)
 	name := resourcev1.QualifiedName(path[1] + "/" + path[2])
 	bare := resourcev1.QualifiedName(path[2])
 	switch path[0] {

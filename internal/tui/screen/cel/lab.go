@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -109,5 +110,6 @@ func featuresOf(s *inspect.Snapshot) selector.Features {
 	f := s.Features()
 	return selector.Features{
 		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity), ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
+		HideSharing: allocator.VariantOf(allocator.FeaturesOf(f)) == allocator.Stable,
 	}
 }
