@@ -16,6 +16,7 @@ const (
 	AddDevices     FixKind = "AddDevices"     // provide more devices
 	UseNode        FixKind = "UseNode"        // let it be another node
 	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
+	UseCapacity    FixKind = "UseCapacity"    // ask for a capacity by the name that devices have for it
 	UseClass       FixKind = "UseClass"       // name a device class that exists
 	CreateClass    FixKind = "CreateClass"    // create the device class
 	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod

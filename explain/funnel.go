@@ -49,6 +49,8 @@ type Loss struct {
 	// comparison; the taint; the attribute that a constraint is about. It may be empty.
 	Wanted string
 	Values []Value
+	// Lacking says that the devices do not have a capacity at all.
+	Lacking bool
 	// UsedUp says that the devices have enough of a capacity, and that too little of it is left.
 	UsedUp bool
 	// OtherDriver says that the devices belong to drivers that the class is not about.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -197,13 +198,13 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return explain.Loss{Text: "held by other claims"}
 	case allocator.CapacityInsufficient:
 		if rejection.Available == nil {
-			return explain.Loss{Key: "no " + string(rejection.Capacity), Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
+			return explain.Loss{Key: "no " + string(rejection.Capacity), Wanted: string(rejection.Capacity), Lacking: true, Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
 		}
 		whole := device.Device.Capacity[rejection.Capacity].Value
 		used := whole.Cmp(*rejection.Needed) >= 0
 		return explain.Loss{
-			Key: words.Key(rejection.Needed, rejection.Capacity, used), UsedUp: used,
-			Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available),
+			Key: words.Key(rejection.Needed, rejection.Capacity, used), UsedUp: used, Wanted: fmt.Sprintf("%s of %s", rejection.Needed, rejection.Capacity),
+			Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity) + d.implied(r, device, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available),
 		}
 	case allocator.CapacityPolicyViolated:
 		return explain.Loss{Key: words.Key(rejection.Needed, rejection.Capacity), Text: fmt.Sprintf("%s of %s is not an amount that the device offers", rejection.Needed, rejection.Capacity)}
@@ -224,6 +225,20 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return explain.Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
 	}
 	return explain.Loss{Text: string(rejection.Code)}
+}
+
+// implied says why a request that asks for no amount of a capacity needs one. It is "" for a request that asks.
+func (d *diagnosis) implied(r *allocator.ExaminedRequest, device *allocator.ExaminedDevice, name resourcev1.QualifiedName) string {
+	asked := *whatif.FieldsOf(d.q.Claims, whatif.RefOf(r)).Capacity
+	if asked != nil {
+		if _, ok := asked.Requests[name]; ok {
+			return ""
+		}
+	}
+	if p := device.Device.Capacity[name].RequestPolicy; p != nil && p.Default != nil {
+		return ", the default, since the request asks for no amount"
+	}
+	return ", all there is, since the request asks for no amount"
 }
 
 // value is the one value that a device was refused for.

@@ -39,6 +39,9 @@ func TestEveryFixKind(t *testing.T) {
 		explain.EnableFeature:  claim(off, "ml", "sweep-3", ""),
 		explain.UseClass:       claim(cluster, "infer", "rerank-0", ""),
 		explain.CreateClass:    claim(cluster, "infer", "rerank-0", ""),
+		explain.UseCapacity: func() (*explain.Explanation, error) {
+			return question.ClaimObject(context.Background(), explaintest.NewCluster(sharedCPUs()), cpuClaim("cpu", "8"), question.Options{})
+		},
 		explain.UseClaim: func() (*explain.Explanation, error) {
 			return question.PodObject(context.Background(), cluster, pod, question.Options{})
 		},

@@ -25,6 +25,8 @@ const maxFound = 8
 // method of search and a line in this table.
 var proposers = []func(*search, context.Context) error{
 	(*search).relaxEach,
+	(*search).otherNames,
+	(*search).lessOfImplied,
 	(*search).release,
 	(*search).otherClasses,
 	(*search).otherNodes,

@@ -42,6 +42,10 @@ func (s *shortage) nothing() Headline {
 		if taint := s.one("taints"); taint != "" {
 			state += " with " + taint
 		}
+	case slices.Equal(obstacles, []string{"capacity"}):
+		if amount := s.one("capacity"); amount != "" {
+			return headlineOf(s.wanted(), fmt.Sprintf("none%s has %s left", s.fitting(), amount))
+		}
 	case slices.Equal(obstacles, []string{"constraints"}):
 		if attribute := s.one("constraints"); attribute != "" {
 			return headlineOf(s.wanted(), fmt.Sprintf("none%s has the attribute %s of a constraint", s.fitting(), attribute))
@@ -153,6 +157,9 @@ func (s *shortage) tooSmall() Headline {
 	wanted := s.requirement(explain.CapacityRequired)
 	if wanted == nil || wanted.Capacity == "" {
 		return Headline{}
+	}
+	if losses := s.losses("capacity"); !slices.ContainsFunc(losses, func(l *explain.Loss) bool { return !l.Lacking || l.Wanted != string(wanted.Capacity) }) {
+		return headlineOf(fmt.Sprintf("the capacity %s on %s", wanted.Capacity, s.wanted()), fmt.Sprintf("no device has a capacity named %s", wanted.Capacity))
 	}
 	for i := range s.e.Fixes {
 		f := &s.e.Fixes[i]

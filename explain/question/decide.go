@@ -40,6 +40,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 		return err
 	}
 	limits := limitsOf(q.Cluster.Snapshot())
+	limits.addCapacityNames(q)
 	e.Partial = limits.remarks
 	e.Verdict = o.verdict(limits)
 	if o.first != nil && o.abort == nil && (!o.slow() || e.Verdict == explain.Unknown) {

@@ -27,6 +27,10 @@ const maxCapacitiesTried = 16
 type capacityRequirement struct {
 	explain.Requirement
 	edit whatif.CapacityEdit
+	// wanted is the amount that is asked for or, if none is, the one that the request gets.
+	wanted resource.Quantity
+	// implied says that the request asks for no amount.
+	implied bool
 }
 
 func listCapacities(_ context.Context, s *site) []Relaxable {
@@ -44,7 +48,7 @@ func listCapacities(_ context.Context, s *site) []Relaxable {
 			needs.Capacity, needs.Amount = name, amount.String()
 			out = append(out, capacityRequirement{
 				needs,
-				whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)},
+				whatif.CapacityEdit{At: whatif.RefOf(r), Capacity: name, Amount: leastAmount(r, name)}, amount, false,
 			})
 		}
 	}
@@ -82,7 +86,7 @@ func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.Qualifi
 	slices.SortFunc(left, func(a, b resource.Quantity) int { return b.Cmp(a) })
 	switch {
 	case len(left) == 0:
-		return "no device here has it"
+		return "no device here has it" + meant(name, CapacityNames(devicesFor(r)))
 	case policy != "":
 		return "devices here give " + policy
 	case len(left) == 1:
@@ -142,23 +146,26 @@ func (r capacityRequirement) Price(*whatif.Question) int     { return CostDrop }
 // Propose finds the largest amount that is to be had: first among those that devices have left, then any. To ask for
 // less never fits worse.
 func (r capacityRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	wanted := (*whatif.FieldsOf(c.Q.Claims, r.edit.At).Capacity).Requests[r.edit.Capacity]
 	if r.edit.Amount == nil {
 		return []Change{{
 			Kind: explain.ReduceCapacity, Edits: []whatif.Edit{r.edit}, Node: node, Cost: CostDrop, Key: r.edit.Key(),
 			Message: r.drop(c.Q),
 		}}, nil
 	}
-	best, at, err := r.largestLeft(ctx, c, wanted)
+	best, at, err := r.largestLeft(ctx, c, r.wanted)
 	if err == nil && at == "" {
-		best, at, err = r.largestAmount(ctx, c, wanted, node)
+		best, at, err = r.largestAmount(ctx, c, r.wanted, node)
 	}
 	if err != nil {
 		return nil, err
 	}
+	message := fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, r.wanted.String(), ForRequest(c.Q, &r.Requirement))
+	if r.implied {
+		message = fmt.Sprintf("ask for at most %s of %s%s", best.Amount.String(), best.Capacity, ForRequest(c.Q, &r.Requirement))
+	}
 	return []Change{{
 		Kind: explain.ReduceCapacity, Edits: []whatif.Edit{best}, Node: at, Cost: CostValue, Key: fmt.Sprint(best.Key(), best.Amount),
-		Message: fmt.Sprintf("ask for %s of %s instead of %s%s", best.Amount.String(), best.Capacity, wanted.String(), ForRequest(c.Q, &r.Requirement)),
+		Message: message,
 	}}, nil
 }
 

@@ -62,6 +62,9 @@ func (s *site) constrainedValues(claim, index int) string {
 			requests = append(requests, r)
 		}
 	}
+	if there, known := nobodyHas(*name, requests); known {
+		return there
+	}
 	if len(requests) > 0 && !slices.ContainsFunc(requests, func(r *allocator.ExaminedRequest) bool { return !sameFit(requests[0], r) }) {
 		return attributeValues(requests[0], *name, index, true)
 	}
@@ -75,6 +78,21 @@ func (s *site) constrainedValues(claim, index int) string {
 		return ""
 	}
 	return "here " + strings.Join(parts, " and ")
+}
+
+// nobodyHas says that no device that requests could be about has an attribute. It returns false if one has it, or if
+// there is no device.
+func nobodyHas(name resourcev1.FullyQualifiedName, requests []*allocator.ExaminedRequest) (string, bool) {
+	var devices []*allocator.ExaminedDevice
+	for _, r := range requests {
+		devices = append(devices, devicesFor(r)...)
+	}
+	if len(devices) == 0 || slices.ContainsFunc(devices, func(d *allocator.ExaminedDevice) bool {
+		return allocator.LookupAttribute(d.Device, d.ID.Driver, name) != nil
+	}) {
+		return "", false
+	}
+	return "no device here has it" + meant(name, AttributeNames(devices)), true
 }
 
 // covers reports whether a constraint is about a request or subrequest.

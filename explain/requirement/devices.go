@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 // What the devices of a node have instead of what a requirement wants: the nearest miss. It is said behind
@@ -40,6 +42,29 @@ func DevicesWithout(r *allocator.ExaminedRequest, codes ...allocator.Code) []*al
 		}
 	}
 	return out
+}
+
+// meant names what devices have that may be meant by an attribute or a capacity which they do not have.
+func meant[Name ~string](wanted Name, names []Name) string {
+	var texts []string
+	for _, name := range spell.Meant(wanted, names) {
+		texts = append(texts, string(name))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ", but there is " + strings.Join(texts, ", ")
+}
+
+// CapacityNames are the names of the capacities that devices have, as they are published. They are sorted.
+func CapacityNames(devices []*allocator.ExaminedDevice) []resourcev1.QualifiedName {
+	names := map[resourcev1.QualifiedName]bool{}
+	for _, d := range devices {
+		for name := range d.Device.Capacity {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // ScalarText prints a value; false for lists and nothing.

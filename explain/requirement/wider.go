@@ -59,7 +59,7 @@ func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c
 				devices = append(devices, devicesFor(r)...)
 			}
 		}
-		for _, name := range attributeNames(devices) {
+		for _, name := range AttributeNames(devices) {
 			if known := values[name]; known == 0 && name != *c.MatchAttribute {
 				values[name] = wider(devices, *c.MatchAttribute, name)
 			}
@@ -75,8 +75,8 @@ func widerAttributes(ctx context.Context, s *whatif.ClusterSandbox, claim int, c
 	return out[:min(len(out), maxValuesTried)], nil
 }
 
-// attributeNames lists the names of the attributes of devices, sorted.
-func attributeNames(devices []*allocator.ExaminedDevice) []resourcev1.FullyQualifiedName {
+// AttributeNames lists the full names of the attributes of devices, sorted.
+func AttributeNames(devices []*allocator.ExaminedDevice) []resourcev1.FullyQualifiedName {
 	names := map[resourcev1.FullyQualifiedName]bool{}
 	for _, d := range devices {
 		for name := range d.Device.Attributes {

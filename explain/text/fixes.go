@@ -296,7 +296,7 @@ func funnelLine(f *explain.Funnel) string {
 // losses says how many devices a step lost, by what it lost them for.
 func losses(step *explain.Step) []string {
 	var parts []string
-	for _, title := range []string{stepTitles[step.Name], usedUp} {
+	for _, title := range []string{stepTitles[step.Name], usedUp, lacking} {
 		low, high := 0, 0
 		for i := range step.Lost {
 			if l := &step.Lost[i]; lossTitle(step, l) == title {

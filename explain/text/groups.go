@@ -114,13 +114,19 @@ var stepTitles = map[string]string{
 	"free": "in use", "capacity": "too small", "counters": "blocked by partitions in use", "constraints": "lack an attribute",
 }
 
-// usedUp is lost at the step capacity, where the device has enough of a capacity and too little of it is left.
-const usedUp = "used up"
+// What devices are lost for at the step capacity, other than being too small.
+const (
+	usedUp  = "used up"              // too little of a capacity is left
+	lacking = "without the capacity" // the device does not have the capacity
+)
 
 // lossTitle says what was lost.
 func lossTitle(step *explain.Step, l *explain.Loss) string {
-	if l.UsedUp {
+	switch {
+	case l.UsedUp:
 		return usedUp
+	case l.Lacking:
+		return lacking
 	}
 	return stepTitles[step.Name]
 }

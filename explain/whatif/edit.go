@@ -232,6 +232,12 @@ func (e CapacityEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
 func (e CapacityEdit) Apply(d *Draft) {
 	f := d.Fields(e.At)
 	if e.Amount != nil {
+		if *f.Capacity == nil {
+			*f.Capacity = &resourcev1.CapacityRequirements{}
+		}
+		if (*f.Capacity).Requests == nil {
+			(*f.Capacity).Requests = map[resourcev1.QualifiedName]resource.Quantity{}
+		}
 		(*f.Capacity).Requests[e.Capacity] = *e.Amount
 		return
 	}
@@ -255,7 +261,59 @@ func (e CapacityEdit) Patch(p *Patch) {
 		p.Add("remove", path, nil)
 		return
 	}
-	p.Add("replace", path, e.Amount.String())
+	e.set(p, path)
+}
+
+// set writes the amount. The request may not ask for any of the capacity yet, or not for any capacity.
+func (e CapacityEdit) set(p *Patch, path string) {
+	asked := *FieldsOf(p.q.Claims, e.At).Capacity
+	if asked != nil {
+		if _, ok := asked.Requests[e.Capacity]; ok {
+			p.Add("replace", path, e.Amount.String())
+			return
+		}
+	}
+	if (asked == nil || len(asked.Requests) == 0) && !p.asks[e.At] {
+		if p.asks == nil {
+			p.asks = map[RequestRef]bool{}
+		}
+		p.asks[e.At] = true
+		p.Add("add", p.RequestPath(e.At)+"/capacity", map[string]any{"requests": map[string]any{string(e.Capacity): e.Amount.String()}})
+		return
+	}
+	p.Add("add", path, e.Amount.String())
+}
+
+// CapacityNameEdit asks for a capacity by another name.
+type CapacityNameEdit struct {
+	At             RequestRef
+	Capacity, Name resourcev1.QualifiedName
+}
+
+// Key names the requested capacity and its other name.
+func (e CapacityNameEdit) Key() string {
+	return fmt.Sprint("capacity name ", e.At, e.Capacity, " ", e.Name)
+}
+
+// Target is the request that is changed.
+func (e CapacityNameEdit) Target() RequestRef { return e.At }
+
+// Of is the same edit of another claim.
+func (e CapacityNameEdit) Of(claim int) Edit { e.At.Claim = claim; return e }
+
+// Apply moves the amount to the other name.
+func (e CapacityNameEdit) Apply(d *Draft) {
+	requests := (*d.Fields(e.At).Capacity).Requests
+	requests[e.Name] = requests[e.Capacity]
+	delete(requests, e.Capacity)
+}
+
+// Patch moves the amount.
+func (e CapacityNameEdit) Patch(p *Patch) {
+	path := p.RequestPath(e.At) + "/capacity/requests/"
+	amount := (*FieldsOf(p.q.Claims, e.At).Capacity).Requests[e.Capacity]
+	p.Add("remove", path+escape(string(e.Capacity)), nil)
+	p.Add("add", path+escape(string(e.Name)), amount.String())
 }
 
 // TolerationEdit adds a toleration to a request.

@@ -54,6 +54,7 @@ type Patch struct {
 	operations []explain.PatchOperation
 	tolerated  map[RequestRef]bool // has tolerations by now
 	dropped    map[RequestRef]int  // how many capacities are no longer asked for
+	asks       map[RequestRef]bool // that some capacity is asked for, where none was
 }
 
 // Add adds an operation. The value is nil for "remove".

@@ -2,6 +2,7 @@ package spell
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,22 @@ func TestNearest(t *testing.T) {
 	} {
 		if got := Nearest(test.word, test.candidates); !slices.Equal(got, test.want) {
 			t.Errorf("Nearest(%q, %q) = %q, want %q", test.word, test.candidates, got, test.want)
+		}
+	}
+}
+
+func TestMeant(t *testing.T) {
+	for _, tt := range []struct{ wanted, names, want string }{
+		{"cpu", "dra.cpu/cpu dra.cpu/cpus memory", "dra.cpu/cpu dra.cpu/cpus"},
+		{"dra.cpu/cpu", "cpu dra.cpu/cpu", "cpu"},
+		{"resource.kubernetes.io/numaNode", "dra.net/numaNode dra.cpu/numaNodeID dra.net/ifName numaNode dra.net/numaNode", "dra.net/numaNode numaNode dra.cpu/numaNodeID"},
+		{"bandwith", "nic/bandwidth nic/vfs", "nic/bandwidth"},
+		{"memory", "cores", ""},
+		{"id", "uuid", ""},
+		{"", "a", ""},
+	} {
+		if got := strings.Join(Meant(tt.wanted, strings.Fields(tt.names)), " "); got != tt.want {
+			t.Errorf("%s of %s: %s, want %s", tt.wanted, tt.names, got, tt.want)
 		}
 	}
 }
