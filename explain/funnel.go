@@ -46,9 +46,11 @@ type Loss struct {
 	// Text says what was wanted, Values what was found instead, the most frequent first.
 	Text string
 	// Wanted is in short what the devices do not have, or have and should not: the term that is false, if that is a
-	// comparison; the taint; the attribute that a constraint is about. It may be empty.
+	// comparison; the taint; the attribute that a constraint is about; the amount of Capacity. It may be empty.
 	Wanted string
-	Values []Value
+	// Capacity is the capacity of which there is too little. It is empty if the devices were lost for something else.
+	Capacity resourcev1.QualifiedName
+	Values   []Value
 	// Lacking says that the devices do not have a capacity at all.
 	Lacking bool
 	// UsedUp says that the devices have enough of a capacity, and that too little of it is left.

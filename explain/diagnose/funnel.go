@@ -198,12 +198,12 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return explain.Loss{Text: "held by other claims"}
 	case allocator.CapacityInsufficient:
 		if rejection.Available == nil {
-			return explain.Loss{Key: "no " + string(rejection.Capacity), Wanted: string(rejection.Capacity), Lacking: true, Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
+			return explain.Loss{Key: "no " + string(rejection.Capacity), Capacity: rejection.Capacity, Lacking: true, Text: fmt.Sprintf("has no capacity %s", rejection.Capacity)}
 		}
 		whole := device.Device.Capacity[rejection.Capacity].Value
 		used := whole.Cmp(*rejection.Needed) >= 0
 		return explain.Loss{
-			Key: words.Key(rejection.Needed, rejection.Capacity, used), UsedUp: used, Wanted: fmt.Sprintf("%s of %s", rejection.Needed, rejection.Capacity),
+			Key: words.Key(rejection.Needed, rejection.Capacity, used), UsedUp: used, Wanted: rejection.Needed.String(), Capacity: rejection.Capacity,
 			Text: fmt.Sprintf("%s of %s needed", rejection.Needed, rejection.Capacity) + d.implied(r, device, rejection.Capacity), Values: value(words.Key(rejection.Available), "%s left", rejection.Available),
 		}
 	case allocator.CapacityPolicyViolated:

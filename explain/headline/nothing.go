@@ -44,7 +44,7 @@ func (s *shortage) nothing() Headline {
 		}
 	case slices.Equal(obstacles, []string{"capacity"}):
 		if amount := s.one("capacity"); amount != "" {
-			return headlineOf(s.wanted(), fmt.Sprintf("none%s has %s left", s.fitting(), amount))
+			return headlineOf(s.wanted(), fmt.Sprintf("none%s has %s of %s left", s.fitting(), amount, s.losses("capacity")[0].Capacity))
 		}
 	case slices.Equal(obstacles, []string{"constraints"}):
 		if attribute := s.one("constraints"); attribute != "" {
@@ -158,7 +158,7 @@ func (s *shortage) tooSmall() Headline {
 	if wanted == nil || wanted.Capacity == "" {
 		return Headline{}
 	}
-	if losses := s.losses("capacity"); !slices.ContainsFunc(losses, func(l *explain.Loss) bool { return !l.Lacking || l.Wanted != string(wanted.Capacity) }) {
+	if losses := s.losses("capacity"); !slices.ContainsFunc(losses, func(l *explain.Loss) bool { return !l.Lacking || l.Capacity != wanted.Capacity }) {
 		return headlineOf(fmt.Sprintf("the capacity %s on %s", wanted.Capacity, s.wanted()), fmt.Sprintf("no device has a capacity named %s", wanted.Capacity))
 	}
 	for i := range s.e.Fixes {
@@ -208,7 +208,7 @@ func (s *shortage) obstacles() []string {
 // one is what devices were lost for at a step, if that is the same for all. Otherwise it is "".
 func (s *shortage) one(step string) string {
 	losses := s.losses(step)
-	if slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Wanted != losses[0].Wanted }) {
+	if slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Wanted != losses[0].Wanted || l.Capacity != losses[0].Capacity }) {
 		return ""
 	}
 	return losses[0].Wanted
