@@ -69,8 +69,8 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 var claimTable = Table{
 	Namespaced: true,
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "STATE"}, {Header: "NODE"}, {Header: "DEVICES", Cut: CutText, Rank: 2}, {Header: "PODS", Cut: CutList, Rank: 3},
-		{Header: "AGE"}, {Header: "REASON", Cut: CutText, Least: 24, Rank: 1}, {Header: "DEVICE-NAMES", Wide: true},
+		{Header: "NAME", Spill: true}, {Header: "STATE"}, {Header: "NODE", Rank: 2}, {Header: "DEVICES", Cut: CutText, Rank: 4}, {Header: "PODS", Cut: CutList, Rank: 5},
+		{Header: "AGE", Rank: 3}, {Header: "REASON", Cut: CutText, Least: 24, Rank: 1}, {Header: "DEVICE-NAMES", Wide: true},
 	},
 	Row: func(item Item) []string {
 		c := item.(*Claim)

@@ -144,7 +144,7 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 
 var poolTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DRIVER", Rank: 2}, {Header: "DEVICES"}, {Header: "USED"}, {Header: "BLOCKED"}, {Header: "FREE"}, {Header: "ERROR", Cut: CutText, Rank: 1},
+		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "DEVICES"}, {Header: "USED", Rank: 3}, {Header: "BLOCKED", Rank: 2}, {Header: "FREE"}, {Header: "ERROR", Cut: CutText, Least: 24, Rank: 1},
 		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true}, {Header: "K8S-AVAIL", Wide: true}, {Header: "K8S-UNAVAIL", Wide: true}, {Header: "FITS", Wide: true}, {Header: "COUNTERS-LEFT", Wide: true},
 	},
 	Row: func(item Item) []string {

@@ -28,6 +28,8 @@ type Column struct {
 	Cut Cut
 	// Least is the width below which cut text says too little to be shown; 0 stands for minText.
 	Least int
+	// Spill says that the column may be narrower than its widest names: those push the rest of their own row.
+	Spill bool
 	// Rank is 0 for a column that is always shown. Of the others those with the lowest rank come first
 	// when not all fit.
 	Rank int
@@ -98,18 +100,30 @@ func writeTable(w io.Writer, columns []Column, rows [][]string, opts TableOption
 	widths := layOut(columns, rows, opts)
 	var b strings.Builder
 	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			if widths[i] == 0 {
-				continue
-			}
-			cell = columns[i].Cut.shorten(cell, widths[i])
-			line += cell + strings.Repeat(" ", max(0, widths[i]-styled.Width(cell))+gap)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(tableLine(columns, row, widths) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// tableLine lays out a row. What a name takes too much is made up for by the blanks after it, and by text that is cut the
+// more.
+func tableLine(columns []Column, row []string, widths []int) string {
+	line, over := "", 0
+	for i, cell := range row {
+		if widths[i] == 0 {
+			continue
+		}
+		room := widths[i]
+		if columns[i].Cut == CutText && over > 0 {
+			room = max(min(room, columns[i].least(nil, i, room, false)), room-over)
+		}
+		cell = columns[i].Cut.shorten(cell, room)
+		blanks := widths[i] + gap - styled.Width(cell) - over
+		over = max(0, 1-blanks)
+		line += cell + strings.Repeat(" ", max(1, blanks))
+	}
+	return strings.TrimRight(line, " ")
 }
 
 // layOut returns the widths of the columns; 0 is left out.
@@ -194,8 +208,14 @@ func (c Column) least(rows [][]string, i, width int, last bool) int {
 		}
 		return least
 	}
+	if c.Spill {
+		return min(width, max(spillName, styled.Width(c.Header)))
+	}
 	return width
 }
+
+// spillName is the least width of names that may push their row.
+const spillName = 18
 
 // cutMark shows that text was cut. It is ASCII, for tables also end up in files and logs.
 const cutMark = "..."
