@@ -99,7 +99,7 @@ func (s *Snapshot) deviceStatus(r *reach, info *sliceInfo, i int) DeviceStatus {
 		d.State = DevicePartial
 	case short != nil:
 		d.State = DeviceBlocked
-		d.Note = fmt.Sprintf("too little left of counter %s in set %s", short.Counter, short.Set)
+		d.Note = fmt.Sprintf("%s of %s: too little left", short.Counter, short.Set)
 	}
 	return d
 }

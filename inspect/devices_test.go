@@ -225,7 +225,7 @@ func TestDeviceDetails(t *testing.T) {
 		"incomplete/waiting": "the pool has 1 of 2 slices",
 		"invalid/twice":      "the pool is invalid: device twice is published twice",
 		"nowhere/stranded":   "no node that exists can use it",
-		"parts/whole":        "too little left of counter memory in set gpu",
+		"parts/whole":        "memory of gpu: too little left",
 		"plain/free":         "",
 	}
 	for name, note := range notes {

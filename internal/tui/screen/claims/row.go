@@ -123,12 +123,12 @@ func devices(allocation *resourcev1.AllocationResult) string {
 
 var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.namespace) }},
-	{Column: widget.Column{Title: "NAME", Min: 12, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
+	{Column: widget.Column{Title: "NAME", Min: 13, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
 	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) styled.Line { return orDash(r.node) }},
 	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) styled.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
-	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
-	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 6}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.reason.text) }},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 6}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
+	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.reason.text) }},
 	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
 }
 

@@ -93,7 +93,9 @@ func (s *Screen) panel(width, height int) []styled.Line {
 		if i == 0 {
 			label = "try: "
 		}
-		lines = append(lines, styled.Line{{Text: label, Role: styled.Good}, {Text: inspect.Sanitize(fix.Message)}, {Text: where(fix), Role: styled.Dim}})
+		nodes := where(fix) // which tells more than the end of a long message
+		message := styled.Cut(inspect.Sanitize(fix.Message), max(20, width-styled.Width(label)-styled.Width(nodes)))
+		lines = append(lines, styled.Line{{Text: label, Role: styled.Good}, {Text: message}, {Text: nodes, Role: styled.Dim}})
 	}
 	return lines[:min(len(lines), height)]
 }

@@ -67,15 +67,15 @@ func (s *sheet) lines(width int) []styled.Line {
 		}
 		label := styled.Span{Text: "  " + styled.Pad(p.name, wide) + "  ", Role: styled.Dim}
 		room := max(10, width-wide-4)
-		if p.line.Width() <= room || len(p.line) > 1 {
+		if p.line.Width() <= room {
 			lines = append(lines, append(styled.Line{label}, p.line...))
 			continue
 		}
-		for i, text := range styled.WrapText(p.line[0].Text, room) {
+		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: room, Break: true}) {
 			if i > 0 {
 				label.Text = strings.Repeat(" ", wide+4)
 			}
-			lines = append(lines, styled.Line{label, {Text: text, Role: p.line[0].Role}})
+			lines = append(lines, append(styled.Line{label}, line...))
 		}
 	}
 	return lines

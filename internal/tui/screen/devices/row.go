@@ -47,14 +47,14 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 }
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "DEVICE", Min: 10, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
+	{Column: widget.Column{Title: "DEVICE", Min: 16, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
 	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
-	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
-	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 5}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
+	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
+	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 6}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
 	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(model(r.status.Device)) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.status.State), rank(b.status.State)) }},
-	{Column: widget.Column{Title: "USED", Rank: 3, Min: 8, Max: 24}, Cell: usedCell},
-	{Column: widget.Column{Title: "HOLDER", Min: 16, Max: 80, Rank: 1}, Cell: holderCell},
+	{Column: widget.Column{Title: "USED", Rank: 4, Min: 8, Max: 24}, Cell: usedCell},
+	{Column: widget.Column{Title: "HOLDER", Min: 22, Max: 80, Rank: 1}, Cell: holderCell},
 }
 
 func orDash(s string) styled.Line {
