@@ -14,5 +14,5 @@ import (
 
 func main() {
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	os.Exit(cli.Main(os.Args[1:], streams, time.Now))
+	os.Exit(cli.Main(cli.Arguments(os.Args), streams, time.Now))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kubectl-dra": main})
+	testscript.Main(m, map[string]func(){"kubectl-dra": main, "kubectl_complete-dra": main})
 }
 
 // TestScripts runs the real program. Each script of testdata/script is a few command lines with what

@@ -106,6 +106,8 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
 	completeFlag(cmd, "node", completer.nodes)
 	completeFlag(cmd, "class", completer.classes)
+	completeFlag(cmd, "driver", completer.drivers)
+	completeFlag(cmd, "pool", completer.pools)
 	return cmd
 }
 

@@ -117,24 +117,41 @@ func (c *completer) namesOf(ctx context.Context, k kind) []string {
 
 // readQuietly returns the snapshot that the flags ask for, and the namespace. The snapshot is nil if it cannot be read.
 func (c *completer) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
-	if slices.Contains(c.reader.from, "-") {
-		return nil, "" // the shell's input is not ours
-	}
-	c.streams.ErrOut = io.Discard
-	if configureLog(io.Discard, 0) != nil || validate(c.reader, c.streams) != nil {
+	if !c.beQuiet() {
 		return nil, ""
 	}
 	namespace, err := c.reader.namespace()
 	if err != nil {
 		return nil, ""
 	}
+	return c.readOf(ctx, namespace, resources), namespace
+}
+
+// readAllQuietly reads all namespaces.
+func (c *completer) readAllQuietly(ctx context.Context, resources []inspect.Resource) *inspect.Snapshot {
+	if !c.beQuiet() {
+		return nil
+	}
+	return c.readOf(ctx, "", resources)
+}
+
+// beQuiet keeps everything off the terminal, and reports whether there is something to read.
+func (c *completer) beQuiet() bool {
+	if slices.Contains(c.reader.from, "-") {
+		return false // the shell's input is not ours
+	}
+	c.streams.ErrOut = io.Discard
+	return configureLog(io.Discard, 0) == nil && validate(c.reader, c.streams) == nil
+}
+
+func (c *completer) readOf(ctx context.Context, namespace string, resources []inspect.Resource) *inspect.Snapshot {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	snapshot, err := c.reader.read(ctx, namespace, resources)
 	if err != nil {
-		return nil, ""
+		return nil
 	}
-	return snapshot, namespace
+	return snapshot
 }
 
 // withPrefix returns the names that begin with the prefix and are not given yet. Names that could upset a

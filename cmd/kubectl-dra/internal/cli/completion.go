@@ -12,11 +12,10 @@ func newCompletion(streams *streams) *cobra.Command {
 		Short: "Print a script that completes commands in a shell",
 		Long: `Print a script that completes the commands and flags of kubectl-dra in a shell.
 
-For kubectl dra itself, put an executable file kubectl_complete-dra into the
-PATH that says:
+For kubectl dra itself, kubectl asks a program kubectl_complete-dra in the PATH.
+Make it a link to this one:
 
-  #!/bin/sh
-  exec kubectl-dra __complete "$@"`,
+  ln -s "$(command -v kubectl-dra)" ~/.local/bin/kubectl_complete-dra`,
 		Example: `  source <(kubectl dra completion bash)`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

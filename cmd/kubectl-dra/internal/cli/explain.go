@@ -44,7 +44,7 @@ gives up with an error (or the question could not be answered).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
 			if err != nil {
-				return err
+				return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
 			}
 			return explainAll(cmd.Context(), options)
 		},
@@ -56,6 +56,7 @@ gives up with an error (or the question could not be answered).`,
 func addOutputFlags(cmd *cobra.Command, format, template *string, formats []string) {
 	cmd.Flags().StringVarP(format, "output", "o", "", "output format: "+commaList(formats))
 	cmd.Flags().StringVar(template, "template", "", "template or path for -o jsonpath, go-template and the like")
+	completeFlag(cmd, "output", completeFormats(formats))
 }
 
 // parseOutput reads -o and --template.

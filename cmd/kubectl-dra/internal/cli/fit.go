@@ -42,7 +42,7 @@ with an error (or the question could not be answered).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args, fitKinds)
 			if err != nil {
-				return err
+				return whichKind(cmd.Context(), reader, fitKinds, "fit", err)
 			}
 			return fitAll(cmd.Context(), options)
 		},

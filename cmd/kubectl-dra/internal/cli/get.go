@@ -153,6 +153,7 @@ fields of the JSON form, such as .name or .free.`,
 	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
 	addConcurrencyFlag(f, &flags.serverConcurrency)
 	addOutputFlags(cmd, &flags.output, &flags.template, output.TableFormats)
+	completeFlag(cmd, "sort-by", completer.sortFields)
 	return cmd
 }
 

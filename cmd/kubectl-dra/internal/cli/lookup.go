@@ -128,7 +128,7 @@ func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
 	if i < 0 {
-		return kind{}, nil, usagef("unknown type %q%s", word, whatExists(word, "", known, nil))
+		return kind{}, nil, &unknownTypeError{usageError{fmt.Errorf("unknown type %q%s", word, whatExists(word, "", known, nil))}, word}
 	}
 	if len(names) == 0 || slices.Contains(names, "") {
 		return kind{}, nil, usagef("%s needs a name", word)

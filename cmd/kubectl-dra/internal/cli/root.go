@@ -73,6 +73,7 @@ func (p *program) root() *cobra.Command {
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help(&p.helpFailed))
 	root.Flags().Bool("version", false, "print the version of the plugin, as kubectl dra version --client does")
+	p.completer.commonFlags(root)
 	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
 	return root

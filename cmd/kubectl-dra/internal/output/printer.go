@@ -42,6 +42,9 @@ var needArgument = []string{
 	"custom-columns", "custom-columns-file", "jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file",
 }
 
+// NeedsArgument reports whether a format wants something after "=".
+func NeedsArgument(name string) bool { return slices.Contains(needArgument, name) }
+
 // ParseFormat reads the value of -o, and the value of --template, which stands for the argument.
 func ParseFormat(text, template string, allowed []string) (Format, error) {
 	if text == "" && template != "" {

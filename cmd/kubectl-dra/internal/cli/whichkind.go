@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// unknownTypeError is a word where a type is expected.
+type unknownTypeError struct {
+	usageError
+	word string
+}
+
+func (e *unknownTypeError) Unwrap() error { return &e.usageError }
+
+// whichKind completes the error about an unknown type: where the word is the name of an object, it says how to ask about
+// that. Other errors are returned as they are.
+func whichKind(ctx context.Context, reader *reader, kinds []kind, command string, err error) error {
+	var unknown *unknownTypeError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	resources := make([]inspect.Resource, len(kinds))
+	for i, k := range kinds {
+		resources[i] = k.resource
+	}
+	told := reader.streams.ErrOut
+	snapshot, namespace := (&completer{reader.streams, reader}).readQuietly(ctx, resources)
+	reader.streams.ErrOut = told
+	if snapshot == nil {
+		return err
+	}
+	if ways := waysToAsk(snapshot, kinds, namespace, unknown.word, reader.connection.namespaceFlag(), command); len(ways) > 0 {
+		return usagef("%q is no type but a name; ask with %s", unknown.word, strings.Join(ways, " or "))
+	}
+	return err
+}
+
+// waysToAsk are the commands that ask about the objects of a name: those in the namespace, else those elsewhere.
+func waysToAsk(s *inspect.Snapshot, kinds []kind, namespace, name, flag, command string) []string {
+	var here, elsewhere []string
+	for _, k := range kinds {
+		for _, o := range objectNames(s, k) {
+			if o.Name != name || inspect.Sanitize(name) != name {
+				continue
+			}
+			way := fmt.Sprintf("kubectl dra %s %s %s", command, k.names[0], name)
+			switch {
+			case o.Namespace != namespace:
+				elsewhere = append(elsewhere, way+" -n "+o.Namespace)
+			case flag != "":
+				here = append(here, way+" -n "+namespace)
+			default:
+				here = append(here, way)
+			}
+		}
+	}
+	if len(here) > 0 {
+		return here
+	}
+	return elsewhere[:min(len(elsewhere), maxNamesListed)]
+}
