@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -123,6 +124,13 @@ func steers(r rune) bool {
 
 // TestInterrupt is here and not in a script because a script cannot see the exit code of what it kills.
 func TestInterrupt(t *testing.T) {
+	for sent, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+		t.Run(sent.String(), func(t *testing.T) { interrupt(t, sent, want) })
+	}
+}
+
+func interrupt(t *testing.T, sent os.Signal, want int) {
+	t.Helper()
 	cmd := exec.Command("kubectl-dra", "get", "claims", "--from", "-")
 	stdin, err := cmd.StdinPipe() // never closed before the end, so that the command waits for it
 	if err != nil {
@@ -137,13 +145,13 @@ func TestInterrupt(t *testing.T) {
 	if _, err := stdin.Write(bytes.Repeat([]byte("# nothing\n"), 10_000)); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := cmd.Process.Signal(sent); err != nil {
 		t.Fatal(err)
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 130 || stderr.String() != "error: interrupted\n" {
-		t.Errorf("ended with %v and %q, want exit code 130 and \"error: interrupted\"", err, stderr.String())
+	if !errors.As(err, &exit) || exit.ExitCode() != want || stderr.String() != "error: interrupted\n" {
+		t.Errorf("ended with %v and %q, want exit code %d and \"error: interrupted\"", err, stderr.String(), want)
 	}
 }
 

@@ -210,11 +210,19 @@ func conditionsOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAl
 	return waits, failed
 }
 
+// dryRunMode is the dry run that this is, or "" if it is none.
+func (o *writeOptions) dryRunMode() string {
+	if o.dryRun == dryRunNone {
+		return ""
+	}
+	return o.dryRun
+}
+
 // print prints the claims as they are, or would be, written.
 func (o *writeOptions) print(claims []*resourcev1.ResourceClaim) error {
 	switch o.format.Name {
 	case "":
-		return output.PrintAllocations(o.streams.Out, claims)
+		return output.PrintAllocations(o.streams.Out, claims, o.dryRunMode())
 	case "name":
 		return output.PrintClaimNames(o.streams.Out, claims)
 	}

@@ -196,5 +196,5 @@ func (o *deallocateOptions) print(claims, before []*resourcev1.ResourceClaim) er
 		return o.writeOptions.print(claims)
 	}
 	allocated := slices.DeleteFunc(slices.Clone(before), func(c *resourcev1.ResourceClaim) bool { return c.Status.Allocation == nil })
-	return output.PrintDeallocations(o.streams.Out, allocated, o.dryRun != dryRunNone)
+	return output.PrintDeallocations(o.streams.Out, allocated, o.dryRunMode())
 }

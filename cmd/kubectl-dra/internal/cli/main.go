@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,19 +16,52 @@ import (
 type Clock func() time.Time
 
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
-// usage, 3 the answer is no, 130 interrupted.
+// usage, 3 the answer is no, 130 interrupted (143 by SIGTERM).
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
-	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
+	ctx, ended, stop := untilSignal(endingSignals())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	p := newProgram(streams, clock)
 	defer p.connection.plugin.release()
 	root := p.root()
 	root.SetArgs(args)
 	run := func(ctx context.Context) error { return errors.Join(root.ExecuteContext(ctx), p.helpFailed) }
-	return report(streams.ErrOut, p.memory.runBounded(ctx, func(ctx context.Context) error {
+	code := report(streams.ErrOut, p.memory.runBounded(ctx, func(ctx context.Context) error {
 		return execute(ctx, run, p.grace.length)
 	}))
+	if code == exitInterrupted {
+		return codeOfSignal(ended.Load())
+	}
+	return code
+}
+
+// untilSignal returns a context that ends with the first of some signals, and which that was. A second one ends the program
+// at once, as it would without this.
+func untilSignal(signals []os.Signal) (ctx context.Context, ended *atomic.Int32, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended = &atomic.Int32{}
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	go func() {
+		select {
+		case s := <-received:
+			if number, ok := s.(syscall.Signal); ok {
+				ended.Store(int32(number)) //nolint:gosec // there are fewer than a hundred signals
+			}
+			signal.Stop(received)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, ended, func() { signal.Stop(received); cancel() }
+}
+
+// codeOfSignal is the exit code of what a signal ended, as shells have it: 130 for Ctrl-C, of which the terminal UI hears
+// as of a key, and 143 for SIGTERM.
+func codeOfSignal(number int32) int {
+	if number == 0 {
+		return exitInterrupted
+	}
+	return 128 + int(number)
 }
 
 // endingSignals are the signals that end a command in good order. One that is started with nohup goes on when its

@@ -17,7 +17,7 @@ func TestSignalsEndACommandInGoodOrder(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("started with nohup")
 	}
-	for _, sent := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for sent, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		t.Run(sent.String(), func(t *testing.T) {
 			self, err := os.FindProcess(os.Getpid())
 			if err != nil {
@@ -32,8 +32,8 @@ func TestSignalsEndACommandInGoodOrder(t *testing.T) {
 				})
 			}}
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}
-			if code := Main([]string{"get", "devices", "--watch", "--demo"}, streams, time.Now); code != exitInterrupted {
-				t.Errorf("exit code %d, want %d", code, exitInterrupted)
+			if code := Main([]string{"get", "devices", "--watch", "--demo"}, streams, time.Now); code != want {
+				t.Errorf("exit code %d, want %d", code, want)
 			}
 		})
 	}

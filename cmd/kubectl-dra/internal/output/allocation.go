@@ -43,8 +43,9 @@ func PrintClaimNames(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 	return nil
 }
 
-// PrintAllocations prints one line per claim: its devices and its node.
-func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
+// PrintAllocations prints one line per claim: its devices and its node. dryRun says whether that is so or would be: it is "",
+// client or server.
+func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
 	for _, claim := range claims {
 		var devices []string
 		for i := range claim.Status.Allocation.Devices.Results {
@@ -55,19 +56,28 @@ func PrintAllocations(w io.Writer, claims []*resourcev1.ResourceClaim) error {
 		if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
 			line += " on node " + string(node)
 		}
-		if _, err := fmt.Fprintln(w, inspect.Sanitize(line)); err != nil {
+		if _, err := fmt.Fprintln(w, inspect.Sanitize(line+dryRunSuffix(dryRun))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have none.
-func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun bool) error {
-	suffix := ""
-	if dryRun {
-		suffix = " (dry run)"
+// dryRunSuffix is what kubectl puts behind what it did not do.
+func dryRunSuffix(dryRun string) string {
+	switch dryRun {
+	case "":
+		return ""
+	case "server":
+		return " (server dry run)"
 	}
+	return " (dry run)"
+}
+
+// PrintDeallocations prints one line per claim that has no allocation any more, or, in a dry run, would have none. dryRun
+// is as for PrintAllocations.
+func PrintDeallocations(w io.Writer, claims []*resourcev1.ResourceClaim, dryRun string) error {
+	suffix := dryRunSuffix(dryRun)
 	for _, claim := range claims {
 		if _, err := fmt.Fprintln(w, inspect.Sanitize(fmt.Sprintf("%s/%s: deallocated%s", claim.Namespace, claim.Name, suffix))); err != nil {
 			return err
