@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			for name, handler := range map[string]http.HandlerFunc{"FORBIDDING_SERVER": forbidAll, "SERVER": serve, "OLD_SERVER": serveOld, "BREAKING_SERVER": serveNoClaims} {
+			for name, handler := range map[string]http.HandlerFunc{"FORBIDDING_SERVER": forbidAll, "SERVER": serve, "OLD_SERVER": serveOld, "BREAKING_SERVER": serveNoClaims, "REFUSING_SERVER": refuseAll, "FAILING_SERVER": failAll} {
 				server := httptest.NewServer(handler)
 				env.Defer(server.Close)
 				env.Setenv(name, server.URL)
@@ -90,6 +91,21 @@ func forbidAll(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"user may not"}`)) // as above
+}
+
+// refuseAll and failAll answer nothing, not even the version, and say why.
+func refuseAll(w http.ResponseWriter, r *http.Request) {
+	failWith(w, http.StatusForbidden, `"reason":"Forbidden","message":"no access before nine"`)
+}
+
+func failAll(w http.ResponseWriter, r *http.Request) {
+	failWith(w, http.StatusInternalServerError, `"reason":"InternalError","message":"etcd is on fire"`)
+}
+
+func failWith(w http.ResponseWriter, code int, what string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,%s}`, code, what) // as above
 }
 
 // exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT...

@@ -108,7 +108,11 @@ const (
 )
 
 func askVersion(ctx context.Context, client rest.Interface, host string) (*apiversion.Info, error) {
-	data, err := client.Get().AbsPath("/version").MaxRetries(versionRetries).Do(liveconnection.With(ctx, liveconnection.Bounds{Bytes: versionBytes})).Raw()
+	result := client.Get().AbsPath("/version").MaxRetries(versionRetries).Do(liveconnection.With(ctx, liveconnection.Bounds{Bytes: versionBytes}))
+	data, err := result.Raw()
+	if err != nil {
+		err = result.Error() // what the server says itself, where it says something
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -173,10 +174,13 @@ func (f Format) printTemplate(w io.Writer, value any) error {
 	}
 	// Values may well be printed raw, so they are made safe; line breaks in values are kept.
 	safe, _ := mapStrings(tree, sanitizeLines).(map[string]any)
-	if err := printer.PrintObj(&unstructured.Unstructured{Object: safe}, w); err != nil {
+	// kubectl's printers write the whole object where a template fails, in the middle of the answer.
+	var out bytes.Buffer
+	if err := printer.PrintObj(&unstructured.Unstructured{Object: safe}, &out); err != nil {
 		return fmt.Errorf("printing with -o %s: %w", f.Name, err)
 	}
-	return nil
+	_, err = w.Write(out.Bytes())
+	return err
 }
 
 // sanitizeLines sanitises text line by line.
