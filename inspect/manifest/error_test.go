@@ -279,7 +279,7 @@ func FuzzReadBytes(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := ReadBytes("f", data, Options{MaxBytes: 1 << 20})
+		r, err := ReadBytes("f", data, Options{MaxBytes: 1 << 20, Workloads: true})
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || r != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // workload is what prepare finds out about one pod template.
@@ -149,6 +150,9 @@ func podFields(spec map[string]any) map[string]any {
 	if err != nil {
 		return spec
 	}
+	if guarded := quantity.Replace(raw); guarded != nil {
+		raw = guarded
+	}
 	complaints, err := kjson.UnmarshalStrict(raw, &corev1.PodSpec{})
 	if err != nil {
 		return spec
@@ -169,6 +173,9 @@ func podFields(spec map[string]any) map[string]any {
 
 // templateError says which field of a template cannot be decoded.
 func templateError(raw []byte, k kind, t *podTemplate, err error) *Error {
+	if guarded := quantity.Replace(raw); guarded != nil {
+		raw = guarded
+	}
 	e := &Error{Code: WrongType, Path: t.path(), Detail: err.Error(), Err: err}
 	if m, ok := findMistake(raw, k.decode); ok {
 		e.Path, e.Detail, e.Advice = t.userPath(m.path), m.detail, m.advice

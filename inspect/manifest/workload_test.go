@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const claimsOfPod = `{containers: [{name: c, image: x}], resourceClaims: [{name: gpu, resourceClaimTemplateName: t}], tolerations: [{key: k, operator: Exists}]}`
@@ -109,6 +110,29 @@ func TestWorkloadsAreBounded(t *testing.T) {
 		r, err := ReadBytes("f", []byte(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":`+text+`}`), Options{Workloads: true})
 		if err != nil || len(r.Workloads) > maxTemplates || name == "deep" && len(r.Workloads) > 0 {
 			t.Errorf("%s: %v, %d workloads", name, err, len(r.Workloads))
+		}
+	}
+}
+
+// TestHostileWorkloads: quantities that take hours to parse are refused in pod templates too, wherever they stand.
+func TestHostileWorkloads(t *testing.T) {
+	const container = `{"name":"c","resources":{"limits":{"cpu":"1e-2000000000"}}}`
+	for name, text := range map[string]string{
+		"a template":        `{"template":{"spec":{"containers":[` + container + `]}}}`,
+		"a spec by itself":  `{"predictor":{"containers":[` + container + `]}}`,
+		"beside a mistake":  `{"template":{"spec":{"nodeName":7,"containers":[` + container + `]}}}`,
+		"without its field": `{"template":{"spec":{"resourceClaims":[{"name":"a","resourceClaimName":"b"}],"overhead":{"cpu":"1e-2000000000"}}}}`,
+	} {
+		began := time.Now()
+		r, err := ReadBytes("f", []byte(`{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"spec":`+text+`}`), Options{Workloads: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "without its field" && (len(r.Workloads) > 0 || len(r.Warnings) != 1) {
+			t.Errorf("%s: %d workloads, %v", name, len(r.Workloads), r.Warnings)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: took %v", name, took)
 		}
 	}
 }
