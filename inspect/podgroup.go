@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Pods of a PodGroup may share claims that the group has (KEP-5729, DRAWorkloadResourceClaims). The group itself is not
@@ -58,7 +58,7 @@ func (s *Snapshot) GroupClaimFor(pod *corev1.Pod, entry *corev1.PodResourceClaim
 
 // ownedByPodGroup reports whether the controller of a claim is the PodGroup of a name, or any if the name is "".
 func ownedByPodGroup(claim *resourcev1.ResourceClaim, name string) bool {
-	owner := v1.GetControllerOf(claim)
+	owner := metav1.GetControllerOf(claim)
 	return owner != nil && owner.Kind == podGroupKind && strings.HasPrefix(owner.APIVersion, schedulingv1alpha3.GroupName+"/") &&
 		(name == "" || owner.Name == name)
 }

@@ -17,7 +17,7 @@ func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, op
 		return nil, err
 	}
 	e.Workload = &explain.Workload{
-		APIVersion: w.Type.APIVersion, Kind: w.Type.Kind, Namespace: w.Pod.Namespace, Name: w.Name,
+		APIVersion: w.Type.APIVersion, Kind: w.Type.Kind, Namespace: w.Namespace, Name: w.Name,
 		Path: w.Path, Pods: w.Replicas, EachNode: w.EachNode,
 	}
 	for i := range e.Fixes {

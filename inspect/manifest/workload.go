@@ -92,10 +92,10 @@ func (c *collector) workloadOf(p *pending, t *podTemplate, meta *metav1.PartialO
 	if several && t.label != "" {
 		name += "-" + t.label
 	}
-	w.Pod.Name, w.Pod.Namespace = name, meta.Namespace
+	w.Pod.Name, w.Namespace = name, meta.Namespace
 	c.complete(w.Pod, head{apiVersion: "v1", kind: "Pod"}, k)
 	if w.EachNode {
-		w.Pod.Spec.Tolerations = append(w.Pod.Spec.Tolerations, daemonTolerations...)
+		w.Spec.Tolerations = append(w.Spec.Tolerations, daemonTolerations...)
 	}
 	w.invalid = validate.Object(w.Pod)
 	return w

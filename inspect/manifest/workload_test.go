@@ -55,7 +55,7 @@ func TestWorkloads(t *testing.T) {
 				if w.Unseen {
 					line += " unseen"
 				}
-				if label := w.Pod.Labels["l"]; label != "" {
+				if label := w.Labels["l"]; label != "" {
 					line += " l=" + label
 				}
 				got = append(got, line)
