@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +63,12 @@ func TestHostileExpressions(t *testing.T) {
 	device := &resourcev1.Device{Name: "a", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 		"text": {StringValue: ptr.To("1e-2000000000")},
 	}}
-	for name, expression := range hostileExpressions() {
+	all := hostileExpressions()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		if i%effort.Of(1, 3) > 0 {
+			continue
+		}
+		expression := all[name]
 		t.Run(name, func(t *testing.T) {
 			program := NewCache(Features{}).Selector(expression)
 			if err := program.CompileError(); err != nil {
@@ -134,7 +141,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		`dyn([1]) == dyn("a")`, `dyn("a") != dyn(1)`, `[1, 2].indexOf(2) == 1`, `"abc".substring(1) == "bc"`,
 	}
 	g := generator{Rand: rand.New(rand.NewPCG(7, 7)), clean: true}
-	n := effort.Of(1000, 250)
+	n := effort.Of(1000, 120)
 	for range n {
 		expressions = append(expressions, g.boolean(3))
 	}

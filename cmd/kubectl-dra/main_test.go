@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +39,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
+		Condition: func(condition string) (bool, error) {
+			if condition == "full" {
+				return effort.Full(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", condition)
+		},
 	})
 }
 

@@ -273,7 +273,7 @@ func TestRandomKeys(t *testing.T) {
 		keys = append(keys, name)
 	}
 	slices.Sort(keys)
-	for range testwork.Of(1500, 500) {
+	for range testwork.Of(1500, 300) {
 		switch rng.IntN(12) {
 		case 0:
 			d.send(tea.WindowSizeMsg{Width: 1 + rng.IntN(260), Height: 1 + rng.IntN(90)})

@@ -110,7 +110,7 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		}
 		commands := poisonCommands(&worlds[i].Objects)
 		for n, args := range commands {
-			if effort.Full() || (n+i)%16 == 0 {
+			if effort.Full() || (n+i)%24 == 0 {
 				runOn(t, path, args...)
 			}
 		}

@@ -42,8 +42,8 @@ type asker struct {
 	out     answers
 }
 
-// ask answers all questions; of a sample every fifth cluster is asked.
-func ask(sample bool) (answers, error) {
+// ask answers all questions.
+func ask() (answers, error) {
 	out := answers{}
 	objects, err := demo.Objects()
 	if err != nil {
@@ -57,10 +57,7 @@ func ask(sample bool) (answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, file := range files {
-		if sample && i%5 > 0 {
-			continue
-		}
+	for _, file := range files {
 		s, err := scenario.Load(file)
 		if err != nil {
 			return nil, err
@@ -71,8 +68,8 @@ func ask(sample bool) (answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, folder := range folders {
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() || sample && i%5 > 0 {
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			continue
 		}
 		read, err := manifest.Read(context.Background(), []string{folder}, manifest.Options{})

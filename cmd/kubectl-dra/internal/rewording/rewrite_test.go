@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // rooms are the packages whose messages are reworded: all that explain but for the layout of what they say, and the
@@ -135,9 +133,6 @@ func run(t *testing.T, binary, wording string) answers {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Env = append(slices.Clone(os.Environ()), wordingVariable+"="+wording)
-	if !effort.Full() {
-		cmd.Env = append(cmd.Env, sampleVariable+"=yes")
-	}
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
