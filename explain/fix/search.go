@@ -104,10 +104,12 @@ func (s *search) relaxEach(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if node == "" {
-			continue
+		var found []requirement.Change
+		if prober, ok := r.Relaxable.(requirement.Prober); ok && node == "" {
+			found, err = prober.Probe(ctx, s.ClusterSandbox)
+		} else if node != "" {
+			found, err = r.Propose(ctx, s.ClusterSandbox, node)
 		}
-		found, err := r.Propose(ctx, s.ClusterSandbox, node)
 		if err != nil {
 			return err
 		}

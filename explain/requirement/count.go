@@ -72,11 +72,6 @@ func (r countRequirement) Price(*whatif.Question) int     { return costCount }
 // Propose finds the highest count that fits on any node. Asking for fewer devices never fits worse: the devices of
 // a solution without one of them are a solution for one less.
 func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, node inspect.NodeName) ([]Change, error) {
-	f := whatif.FieldsOf(c.Q.Claims, r.edit.At)
-	wanted, cost := "all", costAll
-	if *f.Mode == resourcev1.DeviceAllocationModeExactCount {
-		wanted, cost = fmt.Sprint(*f.Count), costCount
-	}
 	most, err := mostDevices(ctx, c, r.edit.At)
 	if err != nil {
 		return nil, err
@@ -93,18 +88,56 @@ func (r countRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox,
 		}
 		best, node = next, at
 	}
-	change := func(e whatif.CountEdit, node inspect.NodeName) Change {
-		return Change{
-			Kind: explain.ReduceCount, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e),
-			Message: fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(e.Count), "device"), wanted, ForRequest(c.Q, &r.Requirement)),
-		}
-	}
-	out := []Change{change(best, node)}
+	out := []Change{r.change(c.Q, best, node)}
 	quick, at, err := quickCount(ctx, c, best, node)
 	if quick.Count > 0 {
-		out = append(out, change(quick, at))
+		out = append(out, r.change(c.Q, quick, at))
 	}
 	return out, err
+}
+
+// change proposes another count.
+func (r countRequirement) change(q *whatif.Question, e whatif.CountEdit, node inspect.NodeName) Change {
+	f := whatif.FieldsOf(q.Claims, e.At)
+	wanted, cost := "all", costAll
+	if *f.Mode == resourcev1.DeviceAllocationModeExactCount {
+		wanted, cost = fmt.Sprint(*f.Count), costCount
+	}
+	return Change{
+		Kind: explain.ReduceCount, Edits: []whatif.Edit{e}, Node: node, Cost: cost, Key: fmt.Sprint(e),
+		Message: fmt.Sprintf("ask for %s instead of %s%s", words.Count(int(e.Count), "device"), wanted, ForRequest(q, &r.Requirement)),
+	}
+}
+
+// Probe tries other counts where one device makes the scheduler give up: the less a request takes, the sooner a selector
+// of another may come to a device on which it fails.
+func (r countRequirement) Probe(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error) {
+	aborts := false
+	for _, b := range c.NearSandboxes() {
+		o, err := b.Try(ctx, []whatif.Edit{r.edit})
+		if err != nil {
+			return nil, err
+		}
+		aborts = aborts || o == whatif.Aborted
+	}
+	if !aborts {
+		return nil, nil
+	}
+	most, err := mostDevices(ctx, c, r.edit.At)
+	if err != nil {
+		return nil, err
+	}
+	for n := min(most, resourcev1.AllocationResultsMaxSize); n > r.edit.Count; n-- {
+		e := whatif.CountEdit{At: r.edit.At, Count: n}
+		node, err := c.FirstFit(ctx, []whatif.Edit{e})
+		if err != nil {
+			return nil, err
+		}
+		if node != "" {
+			return []Change{r.change(c.Q, e, node)}, nil
+		}
+	}
+	return nil, nil
 }
 
 // quickCount returns the highest count below one that fits for which the scheduler's search ends in time for sure, if

@@ -35,6 +35,12 @@ type Clarifier interface {
 	Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error)
 }
 
+// Prober is implemented by requirements of which less may help although to drop them does not.
+type Prober interface {
+	// Probe returns changes that help. It is called when dropping the requirement helps on no node.
+	Probe(ctx context.Context, c *whatif.ClusterSandbox) ([]Change, error)
+}
+
 // Inseparable is implemented by requirements that can only be relaxed together with others.
 type Inseparable interface {
 	// InseparableFrom reports whether the other is one of these.

@@ -40,6 +40,9 @@ const (
 
 // describe says a term in short, with what the devices have instead.
 func (t termSource) describe(ctx context.Context, s *site, r *allocator.ExaminedRequest, term string) (text, actual string) {
+	if err := s.Q.Cluster.Selectors().Selector(term).CompileError(); err != nil {
+		return words.OneLine(term), "that does not compile: " + words.FirstLine(err.Error())
+	}
 	c := ComparisonOf(s.Q, term)
 	devices := DevicesWithout(r, t.without...)
 	if c == nil || c.Relation == selector.OtherRelation {

@@ -7,8 +7,11 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Terms splits a selector at its top-level &&. There are none when it does not compile.
+// Terms splits a selector at its top-level &&. One that does not compile is a term as a whole.
 func (q *Question) Terms(ctx context.Context, expression string) []string {
+	if q.Cluster.Selectors().Selector(expression).CompileError() != nil {
+		return []string{expression}
+	}
 	var out []string
 	for _, t := range q.Cluster.Selectors().Terms(ctx, expression, "", &resourcev1.Device{}) {
 		out = append(out, t.Expression)
