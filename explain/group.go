@@ -10,6 +10,9 @@ import (
 type Group struct {
 	// Nodes are sorted by name.
 	Nodes []inspect.NodeName
+	// Missing is, for each of Nodes, the number of devices that it lacks at least: those that are needed and that no check
+	// of a single device leaves. It is 0 where enough are left that cannot be had together.
+	Missing []int
 	// Reasons are what is in the way, the most decisive first.
 	Reasons []Reason
 	// Funnels show, for each request, how many devices are left after each check.

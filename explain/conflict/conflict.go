@@ -20,6 +20,7 @@ type Conflict struct {
 	// keys and efforts are those of the requirements, in their order.
 	keys    []string
 	efforts []int
+	lacks   requirement.Shortfall
 }
 
 // Contains reports whether a requirement is part of the conflict. The background is not.
@@ -78,6 +79,10 @@ func On(ctx context.Context, lists *requirement.Lists, sandbox *whatif.Sandbox) 
 func (m *musSearch) describe(ctx context.Context, found *core) (*Conflict, error) {
 	c := &Conflict{Conflict: explain.Conflict{Node: inspect.NodeName(m.sandbox.Node.Name), Unproven: found.unproven, Sole: true}}
 	none := make([]bool, len(m.requirements))
+	var err error
+	if c.lacks, err = requirement.ShortfallOn(ctx, m.sandbox); err != nil {
+		return nil, err
+	}
 	for _, i := range found.members {
 		listed := &m.requirements[i]
 		r := *listed.Describe()
@@ -105,7 +110,7 @@ func (m *musSearch) describe(ctx context.Context, found *core) (*Conflict, error
 // rank says how good a conflict is for the reader. The ranks of conflicts are compared number by number, and
 // the lowest is the best. In this order, a conflict is better if it is proved, if a single step of the user
 // leads out of it, if its node comes nearer, if nothing else is in the way, if the step takes less effort, if
-// it has fewer requirements, and if fewer devices have to be released.
+// less is missing on the node, if it has fewer requirements, and if fewer devices have to be released.
 func (c *Conflict) rank(score int) []int {
 	effort, devices := requirement.OutOfReach, 0
 	for i := range c.Requirements {
@@ -118,6 +123,6 @@ func (c *Conflict) rank(score int) []int {
 	}
 	return []int{
 		words.Btoi(c.Unproven), words.Btoi(effort == requirement.OutOfReach), -score, words.Btoi(!c.Sole), effort,
-		len(c.Requirements), devices,
+		c.lacks.Devices, c.lacks.Capacity, len(c.Requirements), devices,
 	}
 }

@@ -2,12 +2,16 @@ package conflict_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -23,7 +27,7 @@ func TestConflictOfDemo(t *testing.T) {
 		{"ml/pretrain-2", "gpu-b-04", "Count HeldBy:infer/moderation", true},
 		{"ml/driver-canary", "gpu-a-04", "Taint", true},
 		{"infer/whisper-large", "mig-01", "Term Counters HeldBy:infer/asr-batch HeldBy:infer/embed-pair", true},
-		{"net/cdn-egress-2", "cpu-02", "Capacity HeldBy:net/cdn-egress-1", true},
+		{"net/cdn-egress-2", "cpu-01", "Capacity HeldBy:net/cdn-egress-0 HeldBy:net/vpn-gateway", true},
 		// Without its model it would take any FPGA, but the others are held as well or are not published.
 		{"dev/video-transcode-1", "cpu-02", "Term HeldBy:dev/video-transcode-0 HeldBy:net/packet-capture", false},
 		{"dev/transcode-8k", "cpu-02", "Term PoolComplete", false},
@@ -49,5 +53,42 @@ func TestConflictOfDemo(t *testing.T) {
 				t.Errorf("%s: %v, sole %t; want %s: %s, sole %t", e.Conflict.Node, have, e.Conflict.Sole, test.node, test.requirements, test.sole)
 			}
 		})
+	}
+}
+
+// TestNearestLacksLeast: of nodes with the same in the way, the conflict is that of the one that lacks least, also where
+// there are more nodes than are compared.
+func TestNearestLacksLeast(t *testing.T) {
+	for _, test := range []struct {
+		devices []int
+		count   int64
+		node    inspect.NodeName
+	}{
+		{[]int{1, 3, 2}, 4, "n1"},
+		{[]int{3, 1}, 4, "n0"},
+		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 13, "n11"},
+		{[]int{12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 13, "n0"},
+		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11}, 13, "n9"},
+		{[]int{2, 2, 3, 4, 5, 6, 7, 8, 9, 13}, 13, "n9"}, // where claims hold two, and one on each other node
+	} {
+		o := explaintest.NodesWithDevices(test.devices...)
+		for n, devices := range test.devices {
+			for d := range words.Btoi(slices.Contains(test.devices, int(test.count))) + words.Btoi(devices == int(test.count)) {
+				holder := explaintest.GPUClaim(1, "any")
+				holder.Name = fmt.Sprintf("holder-%d-%d", n, d)
+				holder.Status.Allocation = &resourcev1.AllocationResult{}
+				holder.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{
+					{Request: "gpu", Driver: explaintest.Driver, Pool: explaintest.NodeName(n), Device: fmt.Sprintf("d%02d", d)},
+				}
+				o.Claims = append(o.Claims, holder)
+			}
+		}
+		e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), explaintest.GPUClaim(test.count, "any"), question.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Conflict == nil || e.Conflict.Node != test.node {
+			t.Errorf("%d of %v: conflict %+v, want it on %s", test.count, test.devices, e.Conflict, test.node)
+		}
 	}
 }

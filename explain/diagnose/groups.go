@@ -54,13 +54,21 @@ func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([
 			return nil, err
 		}
 		var nodes []int
+		missing := map[inspect.NodeName]int{}
 		for i, at := range set {
+			lacks := diagnoses[at].missing()
+			for _, n := range refused[at].Nodes {
+				missing[inspect.NodeName(q.Nodes[n].Name)] = lacks
+			}
 			if i > 0 {
 				d.merge(diagnoses[at])
 			}
 			nodes = append(nodes, refused[at].Nodes...)
 		}
 		g := explain.Group{Nodes: namesOf(q.Nodes, nodes)}
+		for _, name := range g.Nodes {
+			g.Missing = append(g.Missing, missing[name])
+		}
 		d.finish(&g)
 		groups = append(groups, g)
 	}
@@ -250,6 +258,31 @@ func (d *diagnosis) scoreStarved() int {
 		score -= lack
 	}
 	return score
+}
+
+// missing is the number of devices that a node lacks, of alternatives for the one that lacks least.
+func (d *diagnosis) missing() int {
+	type request struct {
+		claim inspect.ClaimRef
+		name  string
+	}
+	least := map[request]int{}
+	for i := range d.funnels {
+		f := &d.funnels[i]
+		if len(f.Steps) == 0 {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Request, "/")
+		at, lacks := request{f.Claim, name}, max(0, f.Needed-f.Steps[len(f.Steps)-1].Most)
+		if other, ok := least[at]; !ok || lacks < other {
+			least[at] = lacks
+		}
+	}
+	sum := 0
+	for _, n := range least {
+		sum += n
+	}
+	return sum
 }
 
 // stepsReached counts the steps of a funnel that leave any device.

@@ -18,9 +18,9 @@ const (
 )
 
 // nearest returns the nodes that refuse for want of devices, the nearest first: groups by their score, and in a group
-// the nodes with the fewest claims. A few nodes of each group come before the rest, so that whoever takes only the
-// first nodes still has some of every group. Of nodes that do not differ for the question, only the first is
-// returned.
+// the nodes that lack the fewest devices, and of these the nodes with the fewest claims. A few nodes of each group come
+// before the rest, so that whoever takes only the first nodes still has some of every group. Of nodes that do not differ
+// for the question, only the first is returned.
 func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
@@ -31,17 +31,21 @@ func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 			continue
 		}
 		var different []inspect.NodeName
-		for _, n := range g.Nodes {
+		missing := map[inspect.NodeName]int{}
+		for i, n := range g.Nodes {
 			if firsts[n] {
-				different = append(different, n)
+				different, missing[n] = append(different, n), g.Missing[i]
 			}
 		}
+		slices.SortStableFunc(different, func(a, b inspect.NodeName) int { return cmp.Compare(missing[a], missing[b]) })
 		nodes := slices.Clone(different[:min(len(different), maxOccupancy)])
 		claims := map[inspect.NodeName]int{}
 		for _, n := range nodes {
 			claims[n] = claimsOn(q, n)
 		}
-		slices.SortStableFunc(nodes, func(a, b inspect.NodeName) int { return cmp.Compare(claims[a], claims[b]) })
+		slices.SortStableFunc(nodes, func(a, b inspect.NodeName) int {
+			return cmp.Or(cmp.Compare(missing[a], missing[b]), cmp.Compare(claims[a], claims[b]))
+		})
 		nodes = append(nodes, different[len(nodes):]...)
 		for i, n := range nodes {
 			if i < perGroup {

@@ -53,7 +53,7 @@ func TestFixesOfDemo(t *testing.T) {
 		// 35G are left on cpu-01, 20G on cpu-02. Without an amount the default of 10G is taken.
 		"net/cdn-egress-2": {
 			"ReduceCapacity cpu-01 1 replace " + exactly + `capacity/requests/bandwidth "35G"`,
-			"ReduceCapacity cpu-02 2 remove " + exactly + "capacity",
+			"ReduceCapacity cpu-01 2 remove " + exactly + "capacity",
 			"ReleaseClaim cpu-02 1 net/cdn-egress-1",
 			"ReleaseClaim cpu-01 1 net/cdn-egress-0",
 		},
