@@ -2,16 +2,12 @@ package conflict_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -69,20 +65,8 @@ func TestNearestLacksLeast(t *testing.T) {
 		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 13, "n11"},
 		{[]int{12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 13, "n0"},
 		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11}, 13, "n9"},
-		{[]int{2, 2, 3, 4, 5, 6, 7, 8, 9, 13}, 13, "n9"}, // where claims hold two, and one on each other node
 	} {
 		o := explaintest.NodesWithDevices(test.devices...)
-		for n, devices := range test.devices {
-			for d := range words.Btoi(slices.Contains(test.devices, int(test.count))) + words.Btoi(devices == int(test.count)) {
-				holder := explaintest.GPUClaim(1, "any")
-				holder.Name = fmt.Sprintf("holder-%d-%d", n, d)
-				holder.Status.Allocation = &resourcev1.AllocationResult{}
-				holder.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{
-					{Request: "gpu", Driver: explaintest.Driver, Pool: explaintest.NodeName(n), Device: fmt.Sprintf("d%02d", d)},
-				}
-				o.Claims = append(o.Claims, holder)
-			}
-		}
 		e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), explaintest.GPUClaim(test.count, "any"), question.Options{})
 		if err != nil {
 			t.Fatal(err)
