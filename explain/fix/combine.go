@@ -85,19 +85,31 @@ func (s *search) combineOn(ctx context.Context, b *whatif.Sandbox) (*requirement
 	// The dearest are put back first. Of equal ones, a user can do least about the first.
 	steps := groupInseparable(all)
 	slices.SortStableFunc(steps, func(a, b []requirement.Listed) int { return b[0].Price(s.Q) - a[0].Price(s.Q) })
-	for i := 0; i < len(steps); {
-		fewer := slices.Delete(slices.Clone(steps), i, i+1)
-		o, err := b.Try(ctx, relaxingEdits(slices.Concat(fewer...)))
-		if err != nil {
-			return nil, err
-		}
-		if o == whatif.Fits {
-			steps = fewer
-			continue
-		}
-		i++
+	if steps, err = withoutSuperfluous(ctx, b, steps); err != nil {
+		return nil, err
 	}
 	return s.join(ctx, b, slices.Concat(steps...))
+}
+
+// withoutSuperfluous leaves out steps as long as the rest helps. To relax more may also hurt, so a step that was needed
+// may no longer be once another one is left out, and each is tried again until all are needed.
+func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requirement.Listed) ([][]requirement.Listed, error) {
+	for again := true; again; {
+		again = false
+		for i := 0; i < len(steps); {
+			fewer := slices.Delete(slices.Clone(steps), i, i+1)
+			o, err := b.Try(ctx, relaxingEdits(slices.Concat(fewer...)))
+			if err != nil {
+				return nil, err
+			}
+			if o == whatif.Fits {
+				steps, again = fewer, true
+				continue
+			}
+			i++
+		}
+	}
+	return steps, nil
 }
 
 // relaxingEdits are the edits that give up requirements.

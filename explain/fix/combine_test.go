@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -69,5 +70,34 @@ func TestFixOfSeveralChanges(t *testing.T) {
 	}
 	if b := e.Fixes[0].OtherBlockers; len(b) != 1 || b[0].Kind != explain.TermRequired {
 		t.Errorf("other blockers %+v", b)
+	}
+}
+
+// TestNoSuperfluousChange: r0 needs the device with links, which another claim holds, and r1 two of the only other device.
+// To ask for one of it and to release the claim is enough. On the way there dropping the class's term looks needed: before
+// r1 asks for less, it would take the device without it.
+func TestNoSuperfluousChange(t *testing.T) {
+	o := explaintest.NodesWithAttributes("model")
+	devices := &o.Slices[0].Spec.Devices
+	*devices = append(*devices, resourcev1.Device{Name: "links-0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"links": {StringValue: ptr.To("z")}}})
+	class := o.Classes[0].DeepCopy()
+	class.Name, class.Spec.Selectors = "gpu-a", explaintest.CELSelectors(`device.driver == "gpu.example.com" && `+explaintest.Attribute+"model == 4")
+	o.Classes = append(o.Classes, class)
+	held := explaintest.GPUClaim(1, "any")
+	held.Name = "held"
+	held.Status.Allocation = &resourcev1.AllocationResult{}
+	held.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Request: "gpu", Driver: explaintest.Driver, Pool: "n0", Device: "links-0"}}
+	o.Claims = append(o.Claims, held)
+	links := resourcev1.FullyQualifiedName(explaintest.Driver + "/links")
+	claim := explaintest.GPUClaim(1, "any", resourcev1.DeviceConstraint{DistinctAttribute: &links, Requests: []string{"gpu"}})
+	second := *explaintest.GPUClaim(2, "gpu-a").Spec.Devices.Requests[0].DeepCopy()
+	second.Name = "second"
+	claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, second)
+	e, err := question.ClaimObject(t.Context(), explaintest.NewCluster(o), claim, question.Options{})
+	if err != nil || e.Verdict != explain.Unsatisfiable || len(e.Fixes) == 0 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if got, want := describeFix(&e.Fixes[0]), "ReleaseClaim n0 1 replace /spec/devices/requests/1/exactly/count 1 ml/held"; got != want || len(e.Fixes[0].Also) != 1 {
+		t.Errorf("fix %s and also %v; want %s", got, e.Fixes[0].Also, want)
 	}
 }
