@@ -12,11 +12,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the user. Of
+// combineChanges proposes changes that help only together, if nothing else helps that is in the reach of the user, or only
+// more changes than these. Of
 // the nodes that have the score of the conflict's node, they are those for the node where they cost least and leave
 // most devices.
 func (s *search) combineChanges(ctx context.Context) error {
-	if s.conflict == nil || s.foundInReach() {
+	fewest := s.fewestInReach()
+	if s.conflict == nil || fewest > 0 && (fewest <= 2 || s.conflict.Sole) {
 		return nil
 	}
 	var best *requirement.Change
@@ -34,7 +36,7 @@ func (s *search) combineChanges(ctx context.Context) error {
 			best = c
 		}
 	}
-	if best == nil {
+	if best == nil || fewest > 0 && (len(best.Edits) >= fewest || !inReach(best)) {
 		return nil
 	}
 	s.changes = append(s.changes, *best)

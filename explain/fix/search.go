@@ -89,8 +89,44 @@ func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
 }
 
 // foundInReach reports whether a change was found that is in the reach of the user.
-func (s *search) foundInReach() bool {
-	return slices.ContainsFunc(s.changes, func(c requirement.Change) bool { return c.Cost < requirement.CostFeature })
+func (s *search) foundInReach() bool { return s.fewestInReach() > 0 }
+
+// fewestInReach is the number of edits of the smallest change that was found in the reach of the user, or 0.
+func (s *search) fewestInReach() int {
+	fewest := 0
+	for i := range s.changes {
+		if c := &s.changes[i]; inReach(c) && (fewest == 0 || size(c) < fewest) {
+			fewest = size(c)
+		}
+	}
+	return fewest
+}
+
+// inReach reports whether the user can make a change.
+func inReach(c *requirement.Change) bool {
+	cost := c.Cost
+	if cost >= requirement.CostSeveral {
+		cost -= requirement.CostSeveral
+	}
+	return cost < requirement.CostFeature
+}
+
+// size is the number of edits of a change, which is one at least.
+func size(c *requirement.Change) int { return max(1, len(c.Edits)) }
+
+// adds reports whether a change adds devices.
+func adds(c *requirement.Change) bool {
+	return slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { _, ok := e.(whatif.AddDevicesEdit); return ok })
+}
+
+// compareChanges orders changes by their cost. Where the conflict does not show what helps, because no requirement of it
+// needs to be all that is in the way, the smallest sets of changes come first, and only then that devices are added, which
+// always helps.
+func (s *search) compareChanges(a, b requirement.Change) int {
+	if s.conflict == nil || s.conflict.Sole {
+		return cmp.Compare(a.Cost, b.Cost)
+	}
+	return cmp.Or(cmp.Compare(words.Btoi(adds(&a)), words.Btoi(adds(&b))), cmp.Compare(size(&a), size(&b)), cmp.Compare(a.Cost, b.Cost))
 }
 
 // relaxEach gives up each requirement by itself and, if that helps, proposes to give up as little of it as helps.
@@ -120,7 +156,7 @@ func (s *search) relaxEach(ctx context.Context) error {
 
 // verify makes each change to the whole snapshot, the cheapest first, and keeps what helps.
 func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
-	slices.SortStableFunc(s.changes, func(a, b requirement.Change) int { return cmp.Compare(a.Cost, b.Cost) })
+	slices.SortStableFunc(s.changes, s.compareChanges)
 	var out []explain.Fix
 	for i := range s.changes {
 		if len(out) == maxFound {

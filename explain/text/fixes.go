@@ -41,6 +41,42 @@ func (p *page) conflict() {
 	if held > maxHeld && !p.opts.Verbose {
 		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices (-v shows all)", plural(held-maxHeld, "claim"))))
 	}
+	if text := aloneHelps(c); text != "" {
+		p.add("    ", "    ", span(styled.Plain, text))
+	}
+}
+
+// aloneHelps says which requirements of a conflict it helps to give up alone, where that is not so of each.
+func aloneHelps(c *explain.Conflict) string {
+	if c.Sole {
+		return ""
+	}
+	var helps []string
+	for i := range c.Requirements {
+		if c.Requirements[i].Alone {
+			helps = append(helps, ordinal(i+1))
+		}
+	}
+	switch last := len(helps) - 1; {
+	case len(c.Requirements) == 1:
+		return "To give that up alone does not help: something else is in the way as well."
+	case last < 0:
+		return "To give up one of these alone does not help: something else is in the way as well."
+	case last == 0:
+		return fmt.Sprintf("To give up one alone helps only for the %s; behind the rest something else is in the way as well.", helps[0])
+	default:
+		return fmt.Sprintf("To give up one alone helps only for the %s and %s; behind the rest something else is in the way as well.",
+			strings.Join(helps[:last], ", "), helps[last])
+	}
+}
+
+// ordinal is the place of something in a list.
+func ordinal(n int) string {
+	words := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"}
+	if n <= len(words) {
+		return words[n-1]
+	}
+	return fmt.Sprintf("%dth", n)
 }
 
 // failure shows the term of a selector that fails, and what that does to the pod.
