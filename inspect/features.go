@@ -99,6 +99,12 @@ func DefaultFeatures(minor int) Features {
 	return f
 }
 
+// Knows reports whether the release has the gate at all.
+func (f Features) Knows(g Gate) bool {
+	h, ok := gateHistory[g]
+	return ok && h.known <= f.Minor
+}
+
 // Enabled reports whether the gate is on.
 func (f Features) Enabled(g Gate) bool { return f.enabled[g] }
 

@@ -14,7 +14,7 @@ type poolCache struct {
 func (s *Snapshot) nextPools(after *Snapshot) *poolCache {
 	nodes, before := after.objects.Nodes, s.objects.Nodes
 	sameNodes := slices.Equal(nodes, before)
-	if !s.config.Features.sameGates(after.config.Features) {
+	if !s.config.Features.sameGates(after.config.Features) || s.Release().Modelled() != after.Release().Modelled() {
 		return &poolCache{make([]atomic.Pointer[[]*NodePool], len(nodes))}
 	}
 	stale, all := s.staleNodes(after)
@@ -65,10 +65,11 @@ func (s *Snapshot) SameDevices(i int, other *Snapshot, j int) bool {
 func (s *Snapshot) staleNodes(after *Snapshot) (names map[string]bool, all bool) {
 	removed, added := changedSlices(s.slices, after.slices)
 	names = map[string]bool{}
+	anywhere := after.poolRules.countersAnywhere
 	for _, info := range append(removed, added...) {
 		for _, snapshot := range []*Snapshot{s, after} {
 			for _, other := range snapshot.slicesOfPool(info.pool) {
-				if other.node() == "" {
+				if other.node() == "" || anywhere && len(other.slice.Spec.SharedCounters) > 0 {
 					return nil, true
 				}
 				names[other.node()] = true

@@ -108,18 +108,21 @@ func (s *Snapshot) findPoolsOn(node *corev1.Node) ([]*NodePool, error) {
 // reachableSlices returns the slices that reach the node, those of a pool next to each other.
 func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 	var out []*sliceInfo
-	for _, infos := range [][]*sliceInfo{s.slicesOfNode(NodeName(node.Name)), s.unbound} {
-		for _, info := range infos {
-			if s.ignored(info) {
-				continue
-			}
-			match, known, err := info.reaches(node)
-			if err != nil {
-				return nil, err
-			}
-			if known && match {
-				out = append(out, info)
-			}
+	anywhere := s.poolRules.countersAnywhere
+	for _, info := range s.slicesFor(node) {
+		if s.ignored(info) {
+			continue
+		}
+		if anywhere && len(info.slice.Spec.SharedCounters) > 0 {
+			out = append(out, info)
+			continue
+		}
+		match, known, err := info.reaches(node)
+		if err != nil {
+			return nil, err
+		}
+		if known && match {
+			out = append(out, info)
 		}
 	}
 	order := func(a, b *sliceInfo) int { return a.pool.Compare(b.pool) }
@@ -127,6 +130,25 @@ func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 		slices.SortStableFunc(out, order)
 	}
 	return out, nil
+}
+
+// slicesFor returns the slices that the scheduler looks at for a node, in its order. That matters where slices
+// of a pool contradict each other in how many there are: the first of them counts.
+func (s *Snapshot) slicesFor(node *corev1.Node) []*sliceInfo {
+	bound := s.slicesOfNode(NodeName(node.Name))
+	if !s.poolRules.countersAnywhere || len(s.boundCounters) == 0 {
+		return append(bound, s.unbound...)
+	}
+	var out []*sliceInfo
+	for _, info := range bound {
+		if len(info.slice.Spec.SharedCounters) == 0 {
+			out = append(out, info)
+		}
+	}
+	n := len(out)
+	out = append(append(out, s.unbound...), s.boundCounters...)
+	slices.SortFunc(out[n:], func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+	return out
 }
 
 // ignored reports whether the scheduler passes the slice over because a feature is off.
@@ -141,7 +163,7 @@ func (s *Snapshot) ignored(info *sliceInfo) bool {
 // ignoresGroups reports whether the scheduler drops the slice for its compatibility groups. Only the experimental
 // allocator understands them; any other drops the whole slice, which leaves its pool incomplete.
 func (s *Snapshot) ignoresGroups(info *sliceInfo) bool {
-	return info.usesGroups && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
+	return info.usesGroups && !s.Release().Modelled().Before(37, 0) && !s.config.Features.Enabled(GateDeviceCompatibilityGroups)
 }
 
 // buildNodePool returns nil for an obsolete pool.
@@ -208,7 +230,7 @@ func (s *Snapshot) fillNodePool(pool *NodePool, reachable, others []*sliceInfo) 
 		}
 		pool.Elsewhere = append(pool.Elsewhere, info.slice)
 	}
-	pool.Invalid = pool.check(counters, partitionable)
+	pool.Invalid = pool.check(counters, partitionable, s.poolRules)
 	if pool.Invalid != "" {
 		// The scheduler forgets the slices of an invalid pool, so it cannot know of binding
 		// conditions either and searches the pool among the first.
@@ -221,7 +243,7 @@ func (s *Snapshot) fillNodePool(pool *NodePool, reachable, others []*sliceInfo) 
 }
 
 // check looks for contradictions and returns the first as text. As a side effect it fills CounterSets.
-func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable bool) string {
+func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable bool, rules poolRules) string {
 	if name := p.duplicateDevice(); name != "" {
 		return fmt.Sprintf("device %s is published twice", name)
 	}
@@ -244,6 +266,13 @@ func (p *NodePool) check(counters []*resourcev1.ResourceSlice, partitionable boo
 		}
 	}
 	slices.SortFunc(p.CounterSets, func(a, b *resourcev1.CounterSet) int { return strings.Compare(a.Name, b.Name) })
+	if rules.countersAnywhere { // such slices have no devices, says the API; but if they do, these are checked
+		for _, slice := range counters {
+			if msg := unknownCounter(slice, sets); msg != "" {
+				return msg
+			}
+		}
+	}
 	for _, slice := range p.Slices {
 		if msg := unknownCounter(slice.ResourceSlice, sets); msg != "" {
 			return msg

@@ -153,13 +153,16 @@ func (i *sliceInfo) node() string {
 func (s *Snapshot) indexSlices(before *Snapshot) {
 	s.slices = s.sliceInfos(before)
 	if slices.Equal(s.slices, before.slices) {
-		s.byNode, s.unbound, s.byPool = before.byNode, before.unbound, before.byPool
+		s.byNode, s.unbound, s.byPool, s.boundCounters = before.byNode, before.unbound, before.byPool, before.boundCounters
 		return
 	}
 	s.byNode = make([]*sliceInfo, 0, len(s.slices))
 	for _, info := range s.slices {
 		if info.node() != "" {
 			s.byNode = append(s.byNode, info)
+			if len(info.slice.Spec.SharedCounters) > 0 {
+				s.boundCounters = append(s.boundCounters, info)
+			}
 		} else {
 			s.unbound = append(s.unbound, info)
 		}

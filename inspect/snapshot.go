@@ -40,14 +40,18 @@ type Snapshot struct {
 	podsOf      func() *podIndex
 	idleHolders func() []*resourcev1.ResourceClaim
 
-	slices     []*sliceInfo // effective taints applied, sorted by name
-	byNode     []*sliceInfo // those with a node name, sorted by that, then by name
-	unbound    []*sliceInfo // without a node name: all nodes, node selector, per device
-	byPool     []*sliceInfo // all, sorted by pool, then by name
-	holders    *holderIndex
-	pools      *poolCache
-	assumed    bool // the nodes were derived from other objects
-	pseudoNode bool // there was not even a node name: one stand-in node
+	slices  []*sliceInfo // effective taints applied, sorted by name
+	byNode  []*sliceInfo // those with a node name, sorted by that, then by name
+	unbound []*sliceInfo // without a node name: all nodes, node selector, per device
+	byPool  []*sliceInfo // all, sorted by pool, then by name
+	// boundCounters are those with a node name and counter sets, sorted by name.
+	boundCounters []*sliceInfo
+	holders       *holderIndex
+	release       Release
+	poolRules     poolRules
+	pools         *poolCache
+	assumed       bool // the nodes were derived from other objects
+	pseudoNode    bool // there was not even a node name: one stand-in node
 }
 
 // New builds a Snapshot. It takes over the objects, which must not be written afterwards; the slices
@@ -60,7 +64,8 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 		before = &Snapshot{pools: &poolCache{}}
 	}
 	objects.sortLike(&before.objects)
-	s := &Snapshot{config: config, objects: objects}
+	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
+	s.poolRules = poolRulesOf(s.release)
 	s.podsOf = before.podsOf
 	if s.podsOf == nil || !slices.Equal(objects.Pods, before.objects.Pods) {
 		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })

@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// OldestMinor is the oldest Kubernetes minor release (1.OldestMinor) whose behaviour is modelled: the first
+// in which dynamic resource allocation is on by default.
+const OldestMinor = 34
+
+// LatestPatch stands for the newest patch release of a minor release, where the patch is not known.
+const LatestPatch = math.MaxInt
+
+// Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler's allocator,
+// so they can decide differently.
+type Release struct{ Minor, Patch int }
+
+// Before reports whether the release is older than 1.minor.patch.
+func (r Release) Before(minor, patch int) bool {
+	return cmp.Or(cmp.Compare(r.Minor, minor), cmp.Compare(r.Patch, patch)) < 0
+}
+
+// String returns the release as "1.36.2", or "1.36" if the patch is not known.
+func (r Release) String() string {
+	if r.Patch == LatestPatch {
+		return fmt.Sprintf("1.%d", r.Minor)
+	}
+	return fmt.Sprintf("1.%d.%d", r.Minor, r.Patch)
+}
+
+// Modelled returns the release whose rules stand for this one: itself, or the oldest or the newest that is
+// modelled.
+func (r Release) Modelled() Release {
+	switch {
+	case r.Minor < OldestMinor:
+		return Release{Minor: OldestMinor}
+	case r.Minor > NewestMinor:
+		return Release{Minor: NewestMinor, Patch: LatestPatch}
+	}
+	return r
+}
+
+// releaseOf returns the release that a configuration is about. The program of the server counts, also when it
+// emulates the gates of an older release. Without a version it is that of the gates, at its newest patch.
+func releaseOf(c *Config) Release {
+	if v, err := version.ParseSemantic(c.ServerVersion); err == nil && v.Major() == 1 && v.Minor() < 1000 && v.Patch() < math.MaxInt32 {
+		return Release{Minor: int(v.Minor()), Patch: int(v.Patch())}
+	}
+	if c.Features.Minor == 0 {
+		return Release{Minor: NewestMinor, Patch: LatestPatch}
+	}
+	return Release{Minor: c.Features.Minor, Patch: LatestPatch}
+}
+
+// Release returns the release of Kubernetes by whose rules the scheduler decides. It may be one that is not
+// modelled.
+func (s *Snapshot) Release() Release { return s.release }
+
+// poolRules are what differs between releases in how the scheduler gathers pools for a node.
+type poolRules struct {
+	// countersAnywhere: a slice with counter sets counts for every node, whatever nodes it is for. So a node that
+	// no device of the pool reaches has the pool nevertheless, and the pool may be incomplete or invalid there.
+	// Before 1.37 (GatherPools in pools_incubating.go).
+	countersAnywhere bool
+}
+
+func poolRulesOf(release Release) poolRules {
+	r := release.Modelled()
+	return poolRules{countersAnywhere: r.Before(37, 0) && !r.Before(35, 0)}
+}
