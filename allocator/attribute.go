@@ -77,6 +77,17 @@ func scalarKinds(a *resourcev1.DeviceAttribute) int {
 	return n
 }
 
+// unreadable returns the first attribute, by name, that has no single value, or "".
+func unreadable(device *resourcev1.Device) resourcev1.QualifiedName {
+	first := resourcev1.QualifiedName("")
+	for name, a := range device.Attributes {
+		if scalarKinds(&a) == 0 && (first == "" || name < first) {
+			first = name
+		}
+	}
+	return first
+}
+
 func number(b bool) int64 {
 	if b {
 		return 1

@@ -37,6 +37,14 @@ type consumption struct {
 	err error
 }
 
+// arithmetic is how amounts are computed.
+type arithmetic struct {
+	// thousandths says that ranges may be computed in thousandths.
+	thousandths bool
+	// lenient is rules.lenientCapacity.
+	lenient bool
+}
+
 // wholeDevice is what a request takes that gets all of a device of which nobody else has a part. Nothing can
 // run out then, so the amounts are left out: most devices are handed out like this.
 var wholeDevice = &consumption{}
@@ -55,7 +63,7 @@ func takesWhole(request *resourcev1.CapacityRequirements, capacities map[resourc
 }
 
 // consume computes what a request takes from a device with the given capacities.
-func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, fractional bool) *consumption {
+func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, how arithmetic) *consumption {
 	c := &consumption{}
 	var wanted map[resourcev1.QualifiedName]resource.Quantity
 	if request != nil {
@@ -74,8 +82,8 @@ func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1
 	c.amounts = make(map[resourcev1.QualifiedName]resource.Quantity, len(capacities))
 	for _, name := range names {
 		capacity := capacities[name]
-		amount, err := amountOf(wanted, name, &capacity, fractional)
-		if err == nil && amount.Sign() < 0 {
+		amount, err := amountOf(wanted, name, &capacity, how)
+		if err == nil && amount.Sign() < 0 && !how.lenient {
 			err = errNegativeAmount
 		}
 		if err != nil {
@@ -85,7 +93,7 @@ func consume(request *resourcev1.CapacityRequirements, capacities map[resourcev1
 		c.amounts[name] = amount
 	}
 	for _, name := range names {
-		violated, err := violates(c.amounts[name], capacities[name].RequestPolicy, fractional)
+		violated, err := violates(c.amounts[name], capacities[name].RequestPolicy, how.thousandths)
 		if err != nil {
 			c.err = fmt.Errorf("capacity %q: %w", name, err)
 			return c
@@ -124,7 +132,7 @@ func (c *consumption) exceeds(capacities map[resourcev1.QualifiedName]resourcev1
 	return exceeded
 }
 
-func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resourcev1.QualifiedName, capacity *resourcev1.DeviceCapacity, fractional bool) (resource.Quantity, error) {
+func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resourcev1.QualifiedName, capacity *resourcev1.DeviceCapacity, how arithmetic) (resource.Quantity, error) {
 	policy := capacity.RequestPolicy
 	request, ok := wanted[name]
 	switch {
@@ -135,7 +143,7 @@ func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resour
 	case policy == nil:
 		return request.DeepCopy(), nil
 	case policy.ValidRange != nil && policy.ValidRange.Min != nil:
-		return roundToRange(request, policy.ValidRange, fractional)
+		return roundToRange(request, policy.ValidRange, how)
 	}
 	for _, valid := range policy.ValidValues {
 		if request.Cmp(valid) <= 0 {
@@ -146,14 +154,14 @@ func amountOf(wanted map[resourcev1.QualifiedName]resource.Quantity, name resour
 }
 
 // roundToRange rounds up to the next step from the minimum.
-func roundToRange(request resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, fractional bool) (resource.Quantity, error) {
+func roundToRange(request resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, how arithmetic) (resource.Quantity, error) {
 	if request.Cmp(*r.Min) < 0 {
 		return r.Min.DeepCopy(), nil
 	}
 	if r.Step == nil {
 		return request, nil
 	}
-	if inThousandths(r, fractional) {
+	if inThousandths(r, how.thousandths) {
 		milli, ok := thousandths(request)
 		if !ok {
 			return resource.Quantity{}, fmt.Errorf("%w: %s is not a whole number of thousandths", errNotRepresentable, request.String())
@@ -166,6 +174,10 @@ func roundToRange(request resource.Quantity, r *resourcev1.CapacityRequestPolicy
 			return *resource.NewQuantity(rounded/1000, r.Step.Format), nil
 		}
 		return *resource.NewMilliQuantity(rounded, r.Step.Format), nil
+	}
+	if how.lenient {
+		rounded, err := nextStep(request.Value(), r.Min.Value(), r.Step.Value(), false)
+		return *resource.NewQuantity(rounded, resource.BinarySI), err
 	}
 	if request.CmpInt64(math.MaxInt64) > 0 {
 		return resource.Quantity{}, fmt.Errorf("%w: %s exceeds 2^63-1", errNotRepresentable, request.String())

@@ -41,9 +41,12 @@ var takeChecks = []check{
 // cannot be taken; then nothing has changed.
 func (w *walk) take(a *alternative, candidate int) (*undo, error) {
 	u := &undo{}
-	for _, check := range takeChecks {
+	for i, check := range takeChecks {
 		ok, err := check(w, a, candidate, u)
 		if err != nil || !ok {
+			if w.view.cluster.rules.leaks {
+				w.leak(a, candidate, u, i == len(takeChecks)-1)
+			}
 			w.giveBack(a, candidate, u)
 			return nil, err
 		}
@@ -60,6 +63,7 @@ func (w *walk) record(a *alternative, candidate int, u *undo) {
 		p.consumed = w.consumptionOf(a, candidate).amounts
 		u.shared, u.consumed = true, s.consumed
 		s.shares++
+		s.marked = true
 		s.consumed = sum(s.consumed, p.consumed)
 		if w.pruner != nil {
 			s.taken = append(s.taken, uint64(w.shareNumber(p)))
@@ -72,6 +76,19 @@ func (w *walk) record(a *alternative, candidate int, u *undo) {
 	u.recorded = true
 }
 
+// leak makes that what a refused device has reserved stays reserved; see rules.leaks. The device itself is
+// reserved only when the last check is made, that of capacity.
+func (w *walk) leak(a *alternative, candidate int, u *undo, last bool) {
+	u.counters = false
+	if !last {
+		return
+	}
+	u.constraints = 0
+	if s := &w.state[candidate]; !w.view.candidates[candidate].shareable {
+		s.claims = append(s.claims, a.claim.index)
+	}
+}
+
 // giveBack undoes what the undo records, in reverse order.
 func (w *walk) giveBack(a *alternative, candidate int, u *undo) {
 	c, s := &w.view.candidates[candidate], &w.state[candidate]
@@ -81,7 +98,13 @@ func (w *walk) giveBack(a *alternative, candidate int, u *undo) {
 	}
 	if u.shared {
 		s.shares--
+		if len(s.consumed) > 0 {
+			s.marked = takesSomething(u.consumed)
+		}
 		s.consumed = u.consumed
+		if w.view.cluster.rules.leaks {
+			u.counters = false
+		}
 		if w.pruner != nil {
 			s.taken = s.taken[:len(s.taken)-1]
 		}
@@ -96,6 +119,16 @@ func (w *walk) giveBack(a *alternative, candidate int, u *undo) {
 		c.pool.counters.remove(c.device)
 	}
 	w.leaveGroups(c.pool, u.groups)
+}
+
+// takesSomething reports whether any amount is not zero.
+func takesSomething(amounts map[resourcev1.QualifiedName]resource.Quantity) bool {
+	for _, q := range amounts {
+		if !q.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 func sum(a, b map[resourcev1.QualifiedName]resource.Quantity) map[resourcev1.QualifiedName]resource.Quantity {
@@ -119,7 +152,7 @@ func (w *walk) checkTaken(a *alternative, candidate int, _ *undo) (bool, error) 
 // checkNodeOperations matters for the experimental variant: no other knows devices that do without node operations.
 func (w *walk) checkNodeOperations(a *alternative, candidate int, _ *undo) (bool, error) {
 	cluster := w.view.cluster
-	if cluster.variant != Experimental || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {
+	if cluster.variant != Experimental || cluster.rules.fieldsUnknown || len(w.view.candidates[candidate].slice.Spec.SkipNodeOperations) == 0 {
 		return true, nil
 	}
 	if !cluster.features.OptionalNodeOperations {
@@ -148,7 +181,14 @@ func (w *walk) draws(candidate int) bool {
 	if len(c.device.ConsumesCounters) == 0 {
 		return false
 	}
-	inUse := c.usage != nil && c.usage.shared || w.state[candidate].shares > 0
+	r := &w.view.cluster.rules
+	inUse := w.state[candidate].shares > 0
+	if r.leaks {
+		inUse = w.state[candidate].marked
+	}
+	if c.usage != nil {
+		inUse = inUse || c.usage.consumed != nil || c.usage.shared && !r.sharesNeedCapacity
+	}
 	return !c.shareable || !inUse
 }
 
@@ -164,6 +204,12 @@ func (w *walk) checkGroups(a *alternative, candidate int, u *undo) (bool, error)
 func (w *walk) checkCounters(a *alternative, candidate int, u *undo) (bool, error) {
 	if !w.draws(candidate) {
 		return true, nil
+	}
+	if a.all && w.view.cluster.rules.allCrashesOnCounters {
+		abort := a.abort(SchedulerCrash, "asks for all devices, and device %s consumes counters: kube-scheduler %s crashes here",
+			w.view.candidates[candidate].id, w.view.cluster.snapshot.Release())
+		abort.Device = w.view.candidates[candidate].id
+		return false, abort
 	}
 	u.counters = w.reserveCounters(a, candidate)
 	return u.counters, nil

@@ -42,6 +42,8 @@ type Cluster struct {
 	snapshot  *inspect.Snapshot
 	features  Features
 	variant   Variant
+	rules     rules
+	cel       selector.Features
 	stepLimit int64
 	plain     bool
 	// plainSteps and noBounds are changed by tests, to see each part of the pruning at work.
@@ -65,26 +67,26 @@ type usage struct {
 
 // NewCluster builds the index of a snapshot.
 func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
-	f := FeaturesOf(s.Features())
+	f, variant := featuresAt(s.Release(), s.Features())
 	c := &Cluster{
 		snapshot:   s,
 		features:   f,
-		variant:    VariantOf(f),
+		variant:    variant,
+		rules:      rulesOf(s.Release(), variant, s.Features()),
+		cel:        selectorFeatures(s.Features(), variant),
 		stepLimit:  opts.StepLimit,
 		plain:      opts.Plain,
 		plainSteps: plainSteps,
 		ignore:     opts.Ignore,
 	}
-	if opts.Like != nil && opts.Like.features == f {
+	if opts.Like != nil && opts.Like.features == f && opts.Like.rules == c.rules && opts.Like.cel == c.cel {
 		c.inherit(opts.Like)
 	} else {
 		library := opts.Library
 		if library == nil {
 			library = selector.NewLibrary()
 		}
-		c.selectors = library.Cache(selector.Features{
-			ConsumableCapacity: f.ConsumableCapacity, ListTypeAttributes: f.ListTypeAttributes, HideSharing: c.variant == Stable,
-		})
+		c.selectors = library.Cache(c.cel)
 		c.shapes, c.groups = newShapes(), &keptGroups{}
 	}
 	if c.stepLimit == 0 {

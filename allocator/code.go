@@ -51,6 +51,8 @@ const (
 	NodeUnsuitable Code = "NodeUnsuitable"
 	// SearchLimit: the search was given up before it had an answer.
 	SearchLimit Code = "SearchLimit"
+	// SchedulerCrash: the scheduler of this release crashes when it gets there.
+	SchedulerCrash Code = "SchedulerCrash"
 	// Malformed: an object is such that the API server would have refused it.
 	Malformed Code = "Malformed"
 )
@@ -62,6 +64,6 @@ func Codes() []Code {
 		SelectorError, DeviceTainted, DeviceInUse, CapacityInsufficient, CapacityPolicyViolated,
 		CountersExhausted, CompatibilityGroupConflict, AttributeMissing, MatchAttributeConflict,
 		DistinctAttributeConflict, NotEnoughDevices, AllDevicesRequired, TooManyDevices,
-		FeatureDisabled, NodeUnsuitable, SearchLimit, Malformed,
+		FeatureDisabled, NodeUnsuitable, SearchLimit, SchedulerCrash, Malformed,
 	}
 }

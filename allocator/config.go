@@ -9,8 +9,8 @@ import (
 // configs collects the configuration that comes with an allocation: first that of the classes, each
 // class once and in the order of the requests that use it; then that of the claim, as far as it is
 // about a request or the subrequest that was chosen. An entry that turns out to cover every request
-// names none, which means all.
-func (c *claimProblem) configs() []resourcev1.DeviceAllocationConfiguration {
+// names none, which means all. perRequest is rules.configPerRequest.
+func (c *claimProblem) configs(perRequest bool) []resourcev1.DeviceAllocationConfiguration {
 	var out []resourcev1.DeviceAllocationConfiguration
 	ofClass := map[string][2]int{} // class -> range of its entries
 	for _, request := range c.requests {
@@ -31,6 +31,9 @@ func (c *claimProblem) configs() []resourcev1.DeviceAllocationConfiguration {
 		}
 		ofClass[a.class.Name] = [2]int{first, len(out)}
 	}
+	if perRequest {
+		return append(out, c.configsPerRequest()...)
+	}
 	for i := range c.claim.Spec.Devices.Config {
 		config := &c.claim.Spec.Devices.Config[i]
 		if len(config.Requests) == 0 || c.anyNamedBy(config.Requests) {
@@ -42,6 +45,27 @@ func (c *claimProblem) configs() []resourcev1.DeviceAllocationConfiguration {
 	for i := range out {
 		if len(out[i].Requests) > 0 && c.allNamedBy(out[i].Requests) {
 			out[i].Requests = nil
+		}
+	}
+	return out
+}
+
+// configsPerRequest collects the configuration of the claim where rules.configPerRequest.
+func (c *claimProblem) configsPerRequest() []resourcev1.DeviceAllocationConfiguration {
+	var out []resourcev1.DeviceAllocationConfiguration
+	for i := range c.claim.Spec.Devices.Config {
+		config := &c.claim.Spec.Devices.Config[i]
+		entry := resourcev1.DeviceAllocationConfiguration{
+			Source: resourcev1.AllocationConfigSourceClaim, Requests: config.Requests, DeviceConfiguration: config.DeviceConfiguration,
+		}
+		if len(config.Requests) == 0 {
+			out = append(out, entry)
+			continue
+		}
+		for _, request := range c.requests {
+			if request.namedBy(config.Requests) {
+				out = append(out, entry)
+			}
 		}
 	}
 	return out

@@ -26,18 +26,23 @@ type constraintState struct {
 	picked []*resourcev1.DeviceAttribute
 	// shared are, for a match over lists, the values in common after each pick.
 	shared [][]scalar
+	// last are, where rules.distinctByRequest, the attributes by request, and count the number of devices.
+	byRequest bool
+	last      map[string]*resourcev1.DeviceAttribute
+	count     int
 }
 
-func newConstraints(claim *resourcev1.ResourceClaim, lists bool) []*constraintState {
+func newConstraints(claim *resourcev1.ResourceClaim, cluster *Cluster) []*constraintState {
 	var out []*constraintState
 	for i := range claim.Spec.Devices.Constraints {
 		c := &claim.Spec.Devices.Constraints[i]
-		s := &constraintState{index: i, requests: c.Requests, lists: lists}
+		s := &constraintState{index: i, requests: c.Requests, lists: cluster.features.ListTypeAttributes}
 		// A constraint with both, which the API refuses, counts as a match.
 		if c.MatchAttribute != nil {
 			s.name = *c.MatchAttribute
 		} else {
 			s.name, s.distinct = *c.DistinctAttribute, true
+			s.byRequest = cluster.rules.distinctByRequest
 		}
 		out = append(out, s)
 	}
@@ -76,6 +81,8 @@ func (c *constraintState) add(w *walk, a *alternative, candidate int) (Code, err
 	switch {
 	case c.lists:
 		code = c.addValues(attribute)
+	case c.byRequest:
+		code = c.checkByRequest(a.request.name, attribute)
 	case c.distinct:
 		code = c.checkDistinct(attribute)
 	default:
@@ -93,6 +100,10 @@ func (c *constraintState) remove(a *alternative) {
 		return
 	}
 	c.picked = c.picked[:len(c.picked)-1]
+	if c.byRequest {
+		delete(c.last, a.request.name)
+		c.count--
+	}
 	if c.lists && !c.distinct {
 		c.shared = c.shared[:len(c.shared)-1]
 	}
@@ -122,6 +133,24 @@ func (c *constraintState) checkDistinct(attribute *resourcev1.DeviceAttribute) C
 			return DistinctAttributeConflict
 		}
 	}
+	return ""
+}
+
+// checkByRequest is checkDistinct where rules.distinctByRequest.
+func (c *constraintState) checkByRequest(request string, attribute *resourcev1.DeviceAttribute) Code {
+	if c.count > 0 {
+		_, comparable := scalarOf(attribute)
+		for _, before := range c.last {
+			if !comparable || equalsScalar(attribute, before) {
+				return DistinctAttributeConflict
+			}
+		}
+	}
+	if c.last == nil {
+		c.last = map[string]*resourcev1.DeviceAttribute{}
+	}
+	c.last[request] = attribute
+	c.count++
 	return ""
 }
 

@@ -40,6 +40,10 @@ func (v *view) countersOf(pool *poolView) *poolCounters {
 	if pool.counters != nil {
 		return pool.counters
 	}
+	if known := v.countersByName[pool.ID.Pool]; known != nil {
+		pool.counters = known
+		return known
+	}
 	pc := &poolCounters{position: map[inspect.CounterID]int{}, needs: map[*resourcev1.Device][]counterNeed{}}
 	for _, set := range pool.CounterSets {
 		for _, name := range slices.Sorted(maps.Keys(set.Counters)) {
@@ -56,13 +60,20 @@ func (v *view) countersOf(pool *poolView) *poolCounters {
 		v.charge(pc, holders, slice)
 	}
 	pool.counters = pc
+	if v.cluster.rules.countersByPoolName {
+		if v.countersByName == nil {
+			v.countersByName = map[string]*poolCounters{}
+		}
+		v.countersByName[pool.ID.Pool] = pc
+	}
 	return pc
 }
 
 // charge takes what the allocated devices of a slice consume.
 func (v *view) charge(pc *poolCounters, holders *inspect.PoolHolders, slice *resourcev1.ResourceSlice) {
 	for i := range slice.Spec.Devices {
-		if !v.cluster.held(holders, slice.Spec.Devices[i].Name) {
+		name := slice.Spec.Devices[i].Name
+		if !v.cluster.held(holders, name) || v.cluster.rules.sharesDrawNothing && !v.cluster.usageOf(holders, name).exclusive {
 			continue
 		}
 		for _, need := range pc.needsOf(&slice.Spec.Devices[i]) {

@@ -44,8 +44,8 @@ type codesSeen map[Code]bool
 
 func (s codesSeen) Reject(r Rejection) { s[r.Code] = true }
 
-// exemptCodes are given by explanations, not by the search.
-var exemptCodes = []Code{NoDevices, NotEnoughDevices, AllDevicesRequired, SearchLimit}
+// exemptCodes are given by explanations, not by the search, or only by the rules of older releases.
+var exemptCodes = []Code{NoDevices, NotEnoughDevices, AllDevicesRequired, SearchLimit, SchedulerCrash}
 
 // problem counts what one problem reached.
 func (c *coverage) problem(q *question, got comparison, codes codesSeen) {

@@ -1,6 +1,9 @@
 package allocator
 
-import "github.com/kubectl-dra/kubectl-dra/inspect"
+import (
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
 
 // Features are the switches of the scheduler's allocator. Most are feature gates of the same name;
 // DeviceBindingAndStatus needs two gates.
@@ -33,6 +36,27 @@ func FeaturesOf(f inspect.Features) Features {
 		PartitionableDevices:    f.Enabled(inspect.GatePartitionableDevices),
 		PrioritizedList:         f.Enabled(inspect.GatePrioritizedList),
 	}
+}
+
+// selectorFeatures are the gates that the language of selectors depends on, and what the variant lets it see.
+func selectorFeatures(f inspect.Features, variant Variant) selector.Features {
+	return selector.Features{
+		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity),
+		ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
+		HideSharing:        variant == Stable,
+	}
+}
+
+// featuresAt returns the switches that the scheduler's plugin of a release sets, and the variant that is
+// chosen for them.
+func featuresAt(release inspect.Release, gates inspect.Features) (Features, Variant) {
+	f, r := FeaturesOf(gates), release.Modelled()
+	if r.Before(37, 0) {
+		// The plugin of 1.36 has expressions see lists, but does not tell the allocator.
+		f.ListTypeAttributes = false
+		f.CompatibilityGroups, f.DerivedAttributes, f.FractionalCapacityRange, f.OptionalNodeOperations = false, false, false, false
+	}
+	return f, VariantOf(f)
 }
 
 // Variant is one of the implementations of the allocator that the scheduler chooses from.

@@ -59,6 +59,10 @@ type question struct {
 	features inspect.Features
 	objects  inspect.Objects             // with the claims that are allocated already
 	pending  []*resourcev1.ResourceClaim // those to allocate, in order
+	// serverVersion is "" for the newest release.
+	serverVersion string
+	// absurd says that there may be quantities of more than an int64 holds.
+	absurd bool
 }
 
 // themes says which peculiarities a problem may have.
@@ -98,6 +102,7 @@ type generator struct {
 // generate builds a problem from the choices of the dice.
 func generate(d *dice) *question {
 	g := &generator{dice: d, themes: rollThemes(d), q: &question{}}
+	g.q.absurd = g.absurd
 	g.makeFeatures()
 	g.makeNodes()
 	for range 1 + pickOne(g.dice, 1, 0, 2, 3) {

@@ -223,7 +223,7 @@ func snapshotOf(q *question) *inspect.Snapshot {
 	objects.Claims, objects.Classes = slices.Clone(objects.Claims), slices.Clone(objects.Classes)
 	objects.Slices, objects.TaintRules = slices.Clone(objects.Slices), slices.Clone(objects.TaintRules)
 	objects.Nodes = slices.Clone(objects.Nodes)
-	return inspect.New(objects, inspect.Config{Features: q.features})
+	return inspect.New(objects, inspect.Config{Features: q.features, ServerVersion: q.serverVersion})
 }
 
 // answerOf lets the code under test decide about a node.

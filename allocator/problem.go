@@ -6,6 +6,7 @@ import (
 	"math"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -103,11 +104,17 @@ func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, 
 			}
 			cp.requests = append(cp.requests, rp)
 			n := rp.leastDevices()
-			if n > resourcev1.AllocationResultsMaxSize-least {
+			if n > resourcev1.AllocationResultsMaxSize-least && !v.cluster.rules.countsWrap {
 				return nil, rp.alternatives[0].abort(TooManyDevices,
 					"%d more devices exceed the limit of %d for a claim, with %d already accounted for", n, resourcev1.AllocationResultsMaxSize, least)
 			}
 			least += n
+		}
+		if least < 0 {
+			return nil, cp.requests[0].alternatives[0].abort(SchedulerCrash, "the counts add up to more than 2^63-1: kube-scheduler %s crashes here", v.cluster.snapshot.Release())
+		}
+		if least > resourcev1.AllocationResultsMaxSize {
+			return nil, cp.requests[0].alternatives[0].abort(TooManyDevices, "the claim needs %d devices, more than the limit of %d", least, resourcev1.AllocationResultsMaxSize)
 		}
 		if err := v.checkConstraints(cp); err != nil {
 			return nil, err
@@ -120,7 +127,7 @@ func (v *view) prepare(ctx context.Context, claims []*resourcev1.ResourceClaim, 
 func (v *view) checkConstraints(cp *claimProblem) error {
 	for i := range cp.claim.Spec.Devices.Constraints {
 		c := &cp.claim.Spec.Devices.Constraints[i]
-		known := c.MatchAttribute != nil || (c.DistinctAttribute != nil && v.cluster.variant != Stable)
+		known := c.MatchAttribute != nil || (c.DistinctAttribute != nil && !v.cluster.rules.basic)
 		if !known {
 			return &AbortError{Code: FeatureDisabled, Claim: cp.ref, Selector: -1,
 				Err: errors.New("constraint #" + itoa(i) + " is empty or of a type that the scheduler does not support")}
@@ -177,7 +184,7 @@ func (v *view) checkGates(rp *requestProblem, specs []spec) error {
 		return &AbortError{Code: FeatureDisabled, Claim: rp.alternatives[0].claim.ref, Request: rp.name, Selector: -1,
 			Err: errors.New("has subrequests, but the DRAPrioritizedList feature is disabled")}
 	}
-	if !v.cluster.features.ConsumableCapacity && v.cluster.variant != Stable {
+	if !v.cluster.features.ConsumableCapacity && !v.cluster.rules.basic {
 		for i := range specs {
 			if specs[i].capacity != nil {
 				return rp.alternatives[i].abort(FeatureDisabled, "has capacity requests, but the DRAConsumableCapacity feature is disabled")
@@ -189,6 +196,9 @@ func (v *view) checkGates(rp *requestProblem, specs []spec) error {
 
 // fill completes an alternative from its spec.
 func (v *view) fill(ctx context.Context, a *alternative, s *spec, observer Observer) error {
+	if v.cluster.rules.fieldsUnknown {
+		s.derived = nil
+	}
 	if len(s.derived) > 0 && !v.cluster.features.DerivedAttributes {
 		return a.abort(FeatureDisabled, "has derived attributes, but the DRADerivedAttributes feature is disabled")
 	}
@@ -294,6 +304,13 @@ func (v *view) belongsToAll(ctx context.Context, a *alternative, candidate int, 
 	ok, err := w.selectable(a, candidate)
 	if err != nil || !ok || !v.cluster.features.ConsumableCapacity {
 		return ok, err
+	}
+	if v.cluster.rules.allIsWhatIsLeft {
+		var held map[resourcev1.QualifiedName]resource.Quantity
+		if u := v.candidates[candidate].usage; u != nil {
+			held = u.consumed
+		}
+		return w.fitsCapacity(a, candidate, held, nil)
 	}
 	return w.fitsEmpty(a, candidate)
 }

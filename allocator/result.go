@@ -24,7 +24,7 @@ func (w *walk) allocations() ([]resourcev1.AllocationResult, error) {
 		for _, p := range w.picks[i] {
 			result.Devices.Results = append(result.Devices.Results, w.deviceResult(p))
 		}
-		result.Devices.Config = claim.configs()
+		result.Devices.Config = claim.configs(w.view.cluster.rules.configPerRequest)
 		selector, err := w.nodeSelector(i)
 		if err != nil {
 			return nil, &AbortError{Code: Malformed, Claim: claim.ref, Selector: -1, Err: err}
@@ -39,6 +39,9 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 	r := resourcev1.DeviceRequestAllocationResult{
 		Request: p.alternative.name, Driver: c.id.Driver, Pool: c.id.Pool, Device: c.id.Device,
 		Tolerations: p.alternative.claim.tolerationsOf(p.alternative.name),
+	}
+	if w.view.cluster.rules.noTolerations {
+		r.Tolerations = nil
 	}
 	if p.alternative.admin {
 		admin := true
@@ -57,7 +60,7 @@ func (w *walk) deviceResult(p pick) resourcev1.DeviceRequestAllocationResult {
 		r.BindingConditions = c.device.BindingConditions
 		r.BindingFailureConditions = c.device.BindingFailureConditions
 	}
-	if w.view.cluster.variant == Experimental {
+	if w.view.cluster.variant == Experimental && !w.view.cluster.rules.fieldsUnknown {
 		r.SkipNodeOperations = c.slice.Spec.SkipNodeOperations
 	}
 	return r
@@ -90,7 +93,10 @@ func (w *walk) nodeSelector(claim int) (*corev1.NodeSelector, error) {
 		if isTrue(c.slice.Spec.PerDeviceNodeSelection) {
 			name, selector = c.device.NodeName, c.device.NodeSelector
 		}
-		binds := isTrue(c.device.BindsToNode) && w.view.cluster.variant != Stable
+		binds := isTrue(c.device.BindsToNode) && !w.view.cluster.rules.basic
+		if name != nil && w.view.cluster.rules.basic {
+			return thisNode(*name), nil
+		}
 		if name != nil || binds {
 			return thisNode(w.view.node.Name), nil
 		}

@@ -113,6 +113,9 @@ func (signer *nodeSigner) appendPool(buf []byte, node *corev1.Node, pool *inspec
 	}
 	buf = append(buf, 'P')
 	if len(pool.CounterSets) > 0 {
+		if signer.cluster.rules.countersByPoolName {
+			buf = appendText(buf, pool.ID.Pool)
+		}
 		buf = signer.appendCounters(buf, pool)
 	}
 	holders := signer.cluster.snapshot.HoldersIn(pool.ID)
@@ -165,6 +168,9 @@ func (signer *nodeSigner) appendDevice(buf []byte, node *corev1.Node, pool *insp
 		if err != nil {
 			buf = appendText(buf, err.Error())
 		}
+	}
+	if signer.cluster.rules.listsUnreadable && unreadable(device) != "" {
+		buf = append(buf, 'l')
 	}
 	buf = signer.reads.Append(buf, pool.ID.Driver, device)
 	for _, name := range signer.names {

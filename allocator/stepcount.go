@@ -50,6 +50,11 @@ func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*r
 		return StepCount{}, IgnoreAbort(err)
 	}
 	w.limit = min(c.plainSteps, c.stepLimit)
+	if w.unorderly() {
+		w.limit = c.stepLimit
+		_, err = w.place(position{}, 0)
+		return StepCount{Steps: w.steps, AtLeast: errors.Is(err, errStepLimit)}, ignoreLimit(err)
+	}
 	if _, err = w.place(position{}, 0); !errors.Is(err, errStepLimit) {
 		return StepCount{Steps: w.steps}, IgnoreAbort(err)
 	}
@@ -69,7 +74,17 @@ func (c *Cluster) PlainSteps(ctx context.Context, node *corev1.Node, claims []*r
 		// Each step of a search with pruning is one of the plain search as well.
 		return StepCount{Steps: w.steps, AtLeast: err != nil && IgnoreAbort(err) != nil}, nil
 	}
-	return c.tally(ctx, node, claims, w, end)
+	count, err := c.tally(ctx, node, claims, w, end)
+	count.AtLeast = count.AtLeast || c.rules.everyOrder // only the order of the candidates was counted
+	return count, err
+}
+
+// ignoreLimit returns the error unless it is an abort or says that the steps are used up.
+func ignoreLimit(err error) error {
+	if errors.Is(err, errStepLimit) {
+		return nil
+	}
+	return IgnoreAbort(err)
 }
 
 // tally counts the steps of a search whose end is known.

@@ -63,7 +63,7 @@ func leftBehind(w *walk) string {
 		if len(w.picks[i]) > 0 {
 			return "picks are left"
 		}
-		for j, fresh := range newConstraints(w.problem.claims[i].claim, w.view.cluster.features.ListTypeAttributes) {
+		for j, fresh := range newConstraints(w.problem.claims[i].claim, w.view.cluster) {
 			used := *w.constraints[i][j]
 			if len(used.picked) > 0 || len(used.shared) > 0 {
 				return "a constraint remembers devices"

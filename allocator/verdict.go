@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"errors"
+	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -96,8 +97,10 @@ func (w *walk) firstFalse(a *alternative, programs []*selector.Program, class st
 		ok := false
 		if program == nil {
 			err = errors.New("has no CEL expression (a type of selector that is not supported)")
+		} else if name := unreadable(c.device); w.view.cluster.rules.listsUnreadable && name != "" {
+			err = fmt.Errorf("CEL runtime error: attribute %s: unsupported attribute value", name)
 		} else {
-			ok, err = program.Match(w.ctx, c.id.Driver, c.device)
+			ok, err = program.Match(w.ctx, c.id.Driver, w.visible(c.device))
 		}
 		if err != nil {
 			w.reject(a, candidate, SelectorError, func(r *Rejection) { r.Selector, r.FromClass, r.Err = i, class != "", err })
@@ -120,9 +123,24 @@ func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
 	case !c.shareable && (c.usage == nil || len(c.usage.consumed) == 0) && takesWhole(a.capacity, c.device.Capacity):
 		v.consumption = wholeDevice
 	default:
-		v.consumption = consume(a.capacity, c.device.Capacity, w.view.cluster.features.FractionalCapacityRange)
+		v.consumption = consume(a.capacity, c.device.Capacity, w.view.cluster.arithmetic())
 	}
 	return v.consumption
+}
+
+// visible is the device as expressions see it.
+func (w *walk) visible(device *resourcev1.Device) *resourcev1.Device {
+	if !w.view.cluster.rules.basic || device.AllowMultipleAllocations == nil {
+		return device
+	}
+	out := *device
+	out.AllowMultipleAllocations = nil
+	return &out
+}
+
+// arithmetic is how the scheduler computes amounts.
+func (c *Cluster) arithmetic() arithmetic {
+	return arithmetic{thousandths: c.features.FractionalCapacityRange, lenient: c.rules.lenientCapacity}
 }
 
 // fitsEmpty checks the capacity as if nothing were taken of the device.

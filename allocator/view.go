@@ -17,6 +17,8 @@ type view struct {
 	candidates []candidate
 	// declaresNodeOperations says that the node can do without the node operations of a device.
 	declaresNodeOperations bool
+	// countersByName are the counters by the names of their pools, where rules.countersByPoolName.
+	countersByName map[string]*poolCounters
 }
 
 type poolView struct {

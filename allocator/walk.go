@@ -31,6 +31,7 @@ type walk struct {
 type candidateState struct {
 	claims   []int // claims that picked it as a whole, in the order of the picks
 	shares   int
+	marked   bool     // as shared; differs from shares > 0 only where rules.leaks
 	taken    []uint64 // the numbers of the shares, while pruning, in the order of the picks
 	consumed map[resourcev1.QualifiedName]resource.Quantity
 }
@@ -72,7 +73,7 @@ func newWalk(ctx context.Context, v *view, p *problem, observer Observer) *walk 
 		picks:       make([][]pick, len(p.claims)),
 	}
 	for i, c := range p.claims {
-		w.constraints[i] = newConstraints(c.claim, v.cluster.features.ListTypeAttributes)
+		w.constraints[i] = newConstraints(c.claim, v.cluster)
 	}
 	return w
 }
@@ -87,6 +88,9 @@ func (w *walk) run() (*Result, error) {
 		return result, nil
 	case err != nil:
 		return nil, err
+	case end == overfull && w.view.cluster.rules.countsWrap:
+		// Otherwise the checks before the search make sure that the first claim can be small enough.
+		return nil, w.problem.claims[0].requests[0].alternatives[0].abort(TooManyDevices, "the allocation has too many devices")
 	case end != found:
 		result.Outcome = Unsatisfiable
 		result.InvalidPools = w.view.invalidPools()
@@ -103,7 +107,7 @@ func (w *walk) run() (*Result, error) {
 // search walks plainly first, because that is enough for nearly every question, and prunes when it is
 // not.
 func (w *walk) search() (ending, error) {
-	if w.view.cluster.plain || w.limit <= w.view.cluster.plainSteps {
+	if w.view.cluster.plain || w.limit <= w.view.cluster.plainSteps || w.unorderly() {
 		return w.place(position{}, 0)
 	}
 	limit := w.limit
@@ -160,7 +164,7 @@ func (w *walk) placeRequest(p position, request *requestProblem, start int) (end
 	if p.slot >= a.count {
 		return w.place(position{claim: p.claim, request: p.request + 1}, 0)
 	}
-	if a.count-p.slot > resourcev1.AllocationResultsMaxSize-len(w.picks[p.claim]) {
+	if w.exceedsLimit(a.count-p.slot, len(w.picks[p.claim])) {
 		return overfull, nil
 	}
 	switch {
@@ -170,6 +174,14 @@ func (w *walk) placeRequest(p position, request *requestProblem, start int) (end
 		return w.placeDistinctly(p, a, start)
 	}
 	return w.placeExact(p, a, start)
+}
+
+// exceedsLimit reports whether a claim that has some devices may not have so many more.
+func (w *walk) exceedsLimit(more, have int) bool {
+	if w.view.cluster.rules.countsWrap {
+		return have+more > resourcev1.AllocationResultsMaxSize // wraps around
+	}
+	return more > resourcev1.AllocationResultsMaxSize-have
 }
 
 // placeFirstAvailable tries the subrequests in order. It is overfull only if every one of them is.
@@ -216,6 +228,9 @@ func (w *walk) placeAll(p position, a *alternative) (ending, error) {
 func (w *walk) placeExact(p position, a *alternative, start int) (ending, error) {
 	next := p
 	next.slot++
+	if w.pruner == nil && w.view.cluster.rules.everyOrder {
+		start = 0
+	}
 	var failed kinds
 	for candidate := start; candidate < len(w.view.candidates); candidate++ {
 		if p.visit != nil && len(failed) > 0 && failed.has(w.kindOf(candidate)) {

@@ -1,0 +1,432 @@
+package allocator
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The comparison with the allocators of older releases. Each is a program of its own, built from the module
+// oracle, that reads problems and writes answers; see there.
+
+var (
+	oracles        = flag.Bool("oracles", false, "compare with the allocators of older releases (builds them: minutes the first time)")
+	oracleProblems = flag.Int("oracle-problems", 6_000, "with -oracles: random problems for each release")
+)
+
+// oracleRelease is a release that is compared, and what may be compared of it.
+type oracleRelease struct {
+	version string // of k8s.io/dynamic-resource-allocation, without "v0."
+}
+
+var oracleReleases = []oracleRelease{
+	{version: "36.6"},
+	{version: "36.3"},
+	{version: "36.2"},
+	{version: "36.1"},
+}
+
+func (r oracleRelease) minor() int {
+	minor := 0
+	_, _ = fmt.Sscanf(r.version, "%d.", &minor)
+	return minor
+}
+
+func (r oracleRelease) serverVersion() string { return "v1." + r.version }
+
+// modfile is the go.mod of the module oracle with the allocator of the release.
+func (r oracleRelease) modfile() string {
+	if r == oracleReleases[0] {
+		return "go.mod"
+	}
+	return "releases/v0." + r.version + ".mod"
+}
+
+// oracle is a running program.
+type oracle struct {
+	in  *json.Encoder
+	out *json.Decoder
+}
+
+// oracleProblem and oracleReply are what goes to and comes from an oracle.
+type (
+	oracleProblem struct {
+		Gates   map[inspect.Gate]bool
+		Slices  []*resourcev1.ResourceSlice
+		Claims  []*resourcev1.ResourceClaim
+		Classes []*resourcev1.DeviceClass
+		Nodes   []*corev1.Node
+		Pending []*resourcev1.ResourceClaim
+		Steps   int
+		Times   int
+	}
+	oracleReply struct {
+		Nodes [][]struct {
+			Outcome     outcome
+			Allocations []resourcev1.AllocationResult
+			Steps       int64
+			Variant     string
+			Err         string
+		}
+	}
+)
+
+// buildOracle returns the path of the program.
+func buildOracle(t *testing.T, r oracleRelease) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "oracle-"+r.version)
+	build := exec.CommandContext(t.Context(), "go", "build", "-modfile="+r.modfile(), "-o", program, ".")
+	build.Dir = filepath.Join("..", "oracle")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the allocator of 1.%s: %v\n%s", r.version, err, text)
+	}
+	return program
+}
+
+func startOracle(t *testing.T, program string) *oracle {
+	t.Helper()
+	command := exec.CommandContext(context.Background(), program) // it ends when its input does
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := command.Wait(); err != nil && !t.Failed() {
+			t.Errorf("the oracle ended with %v: %s", err, complaints.String())
+		}
+	})
+	return &oracle{in: json.NewEncoder(in), out: json.NewDecoder(bufio.NewReader(out))}
+}
+
+// ask returns the different answers that the oracle gave for each node.
+func (o *oracle) ask(q *question, times int) ([][]answer, error) {
+	problem := oracleProblem{
+		Gates: q.gates, Slices: schedulerSlices(q), Claims: q.objects.Claims, Classes: q.objects.Classes,
+		Nodes: q.objects.Nodes, Pending: q.pending, Steps: stepBudget, Times: times,
+	}
+	if err := o.in.Encode(problem); err != nil {
+		return nil, fmt.Errorf("asking the oracle: %w", err)
+	}
+	var reply oracleReply
+	if err := o.out.Decode(&reply); err != nil {
+		return nil, fmt.Errorf("reading from the oracle: %w", err)
+	}
+	var out [][]answer
+	for _, node := range reply.Nodes {
+		var answers []answer
+		for _, a := range node {
+			answers = append(answers, answer{outcome: a.Outcome, allocations: a.Allocations, steps: a.Steps, variant: a.Variant, err: errorOf(a.Err)})
+		}
+		out = append(out, answers)
+	}
+	return out, nil
+}
+
+func errorOf(text string) error {
+	if text == "" {
+		return nil
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// generateFor makes a problem as it can occur in a release: with the gates that it knows, and with objects as
+// its API server would serve them.
+func generateFor(r oracleRelease, d *dice) (*question, error) {
+	q := generate(d)
+	gates := map[inspect.Gate]bool{}
+	known := inspect.DefaultFeatures(r.minor())
+	for _, gate := range switches {
+		gates[gate] = q.gates[gate] && known.Knows(gate)
+	}
+	q.gates = gates
+	q.features = known.With(gates)
+	q.serverVersion = r.serverVersion()
+	return q, q.served(r)
+}
+
+// served puts the objects into the form in which a server of the release has them.
+func (q *question) served(r oracleRelease) error {
+	for i, slice := range q.objects.Slices {
+		served := &resourcev1.ResourceSlice{}
+		if err := throughJSON(slice, served); err != nil {
+			return err
+		}
+		if r.minor() < 37 {
+			olderSlice(&served.Spec)
+		}
+		q.objects.Slices[i] = served
+	}
+	seen := map[*resourcev1.ResourceClaim]*resourcev1.ResourceClaim{}
+	for i, claim := range q.pending {
+		if seen[claim] == nil {
+			served := &resourcev1.ResourceClaim{}
+			if err := throughJSON(claim, served); err != nil {
+				return err
+			}
+			if r.minor() < 37 {
+				olderClaim(&served.Spec)
+			}
+			seen[claim] = served
+		}
+		q.pending[i] = seen[claim]
+	}
+	return nil
+}
+
+// olderSlice drops fields of 1.37, and amounts that no int64 holds: there old releases change objects in place,
+// so that answers depend on what they were asked before.
+func olderSlice(spec *resourcev1.ResourceSliceSpec) {
+	spec.SkipNodeOperations = nil
+	for i := range spec.Devices {
+		device := &spec.Devices[i]
+		for j := range device.ConsumesCounters {
+			device.ConsumesCounters[j].CompatibilityGroups = nil
+		}
+		for _, capacity := range device.Capacity {
+			if policy := capacity.RequestPolicy; policy != nil && policy.Default != nil {
+				*policy.Default = tame(*policy.Default)
+			}
+		}
+	}
+}
+
+// olderClaim is olderSlice for a claim.
+func olderClaim(spec *resourcev1.ResourceClaimSpec) {
+	older := func(derived *[]resourcev1.DeviceDerivedAttribute, capacity *resourcev1.CapacityRequirements) {
+		*derived = nil
+		if capacity == nil {
+			return
+		}
+		for name, amount := range capacity.Requests {
+			capacity.Requests[name] = tame(amount)
+		}
+	}
+	for i := range spec.Devices.Requests {
+		request := &spec.Devices.Requests[i]
+		if request.Exactly != nil {
+			older(&request.Exactly.DerivedAttributes, request.Exactly.Capacity)
+		}
+		for j := range request.FirstAvailable {
+			older(&request.FirstAvailable[j].DerivedAttributes, request.FirstAvailable[j].Capacity)
+		}
+	}
+}
+
+// tame returns the amount, or a smaller one that an int64 holds.
+func tame(amount resource.Quantity) resource.Quantity {
+	if most := resource.MustParse("1e17"); amount.Cmp(most) > 0 {
+		return most
+	}
+	return amount
+}
+
+func throughJSON(from, to any) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
+}
+
+// releaseComparison is what came of the problems for one release.
+type releaseComparison struct {
+	outcomes map[outcome]int
+	variants map[string]int
+	left     int // nodes on which the search is too long
+	// absurd are problems that were left out: with quantities of more than an int64 holds, old releases change
+	// objects in place, so that their answers depend on what they were asked before.
+	absurd int
+	pruned int
+}
+
+// TestReleases compares with the allocator of each older release on random problems.
+func TestReleases(t *testing.T) {
+	if !*oracles {
+		t.Skip("without -oracles")
+	}
+	for _, r := range oracleReleases {
+		t.Run("1."+r.version, func(t *testing.T) {
+			o := startOracle(t, buildOracle(t, r))
+			seen := releaseComparison{outcomes: map[outcome]int{}, variants: map[string]int{}}
+			for seed := range *oracleProblems {
+				q, err := generateFor(r, seeded(uint64(20_000_000+seed)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if q.absurd {
+					seen.absurd++
+					continue
+				}
+				if d, err := seen.compare(o, q); err != nil {
+					t.Fatal(err)
+				} else if d != "" {
+					t.Fatalf("seed %d: %s\n%s", seed, d, q)
+				}
+			}
+			seen.check(t, *oracleProblems)
+			checkRuleCases(t, o, "1."+r.version)
+		})
+	}
+}
+
+// tries is how often an oracle is asked that goes through pools in random order: few first, and when none of
+// the answers is ours, so many that each order of four pools comes up.
+var tries = []int{2, 400}
+
+func (c *releaseComparison) compare(o *oracle, q *question) (string, error) {
+	differs := ""
+	for i, times := range tries {
+		if i > 0 && !unorderedPools(q) {
+			break
+		}
+		theirs, err := o.ask(q, times)
+		if err != nil {
+			return "", err
+		}
+		if differs = c.compareWith(q, theirs); differs == "" {
+			return "", nil
+		}
+	}
+	return differs, nil
+}
+
+// unorderedPools reports whether the allocator goes through pools in random order.
+func unorderedPools(q *question) bool {
+	_, variant := featuresAt(snapshotOf(q).Release(), q.features)
+	return q.features.Minor < 36 || variant == Stable
+}
+
+// compareWith wants that our answer for each node is among those of the oracle.
+func (c *releaseComparison) compareWith(q *question, theirs [][]answer) string {
+	ctx := context.Background()
+	cluster := newOurs(q, stepBudget)
+	pruning := NewCluster(cluster.Snapshot(), Options{StepLimit: 2 * stepBudget})
+	for i, node := range q.objects.Nodes {
+		ours := answerOf(ctx, cluster, q, node, nil)
+		want, ok := c.comparable(cluster, theirs[i])
+		if !ok {
+			c.left++
+			continue
+		}
+		c.outcomes[ours.outcome]++
+		c.variants[ours.variant]++
+		if d := noneLike(ours, want); d != "" {
+			return fmt.Sprintf("node %s: %s", node.Name, d)
+		}
+		if ours.steps <= plainSteps {
+			continue
+		}
+		c.pruned++
+		pruned := answerOf(ctx, pruning, q, node, nil)
+		pruned.steps = ours.steps
+		if d := noneLike(pruned, want); d != "" {
+			return fmt.Sprintf("node %s, with pruning: %s", node.Name, d)
+		}
+	}
+	return ""
+}
+
+// comparable leaves out nodes on which a search is too long, or panics where that is not modelled.
+func (c *releaseComparison) comparable(cluster *Cluster, answers []answer) ([]answer, bool) {
+	var out []answer
+	for _, a := range answers {
+		switch {
+		case a.outcome == gotUndecided, a.outcome == gotPanic && !cluster.rules.countsWrap && !cluster.rules.allCrashesOnCounters:
+			return nil, false
+		case a.outcome == gotPanic:
+			a.outcome, a.variant = gotAbort, string(cluster.variant)
+		}
+		out = append(out, a)
+	}
+	return out, true
+}
+
+// noneLike says how our answer differs from each of the answers, or "".
+func noneLike(ours answer, answers []answer) string {
+	first := ""
+	for _, theirs := range answers {
+		d := releaseDifference(ours, theirs)
+		if d == "" {
+			return ""
+		}
+		first += "\n" + d
+	}
+	return first
+}
+
+// releaseDifference is difference for an answer that came through JSON.
+func releaseDifference(ours, theirs answer) string {
+	var same []resourcev1.AllocationResult
+	if err := throughJSON(ours.allocations, &same); err != nil {
+		return err.Error()
+	}
+	if ours.outcome == gotDevices && same == nil {
+		same = []resourcev1.AllocationResult{}
+	}
+	ours.allocations = same
+	return difference(ours, theirs)
+}
+
+// checkRuleCases wants that the oracle gives the answers that the cases of TestRules have for its release.
+func checkRuleCases(t *testing.T, o *oracle, release string) {
+	t.Helper()
+	for _, c := range readRuleCases(t) {
+		want, ok := c.want[release]
+		if !ok {
+			continue
+		}
+		answers, err := o.ask(c.question(t, release), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := answers[0][0]
+		if a.outcome == gotPanic {
+			a.outcome = gotAbort
+		}
+		if got := a.inWords(); got != want {
+			t.Errorf("case %s: %s answers %s, want %s", c.name, release, got, want)
+		}
+	}
+}
+
+func (c *releaseComparison) check(t *testing.T, problems int) {
+	t.Helper()
+	total := 0
+	for _, n := range c.outcomes {
+		total += n
+	}
+	t.Logf("%d problems, %d nodes: %v, %v, %d with pruning, %d left out", problems, total, c.outcomes, c.variants, c.pruned, c.left)
+	for _, share := range []struct {
+		outcome outcome
+		least   int // of a hundred
+	}{{gotDevices, 20}, {gotNothing, 20}, {gotAbort, 8}} {
+		if n := c.outcomes[share.outcome]; n*100 < share.least*total {
+			t.Errorf("%s: %d of %d nodes, want at least %d%%", share.outcome, n, total, share.least)
+		}
+	}
+	if c.left*50 > total {
+		t.Errorf("%d nodes of %d were left out", c.left, total)
+	}
+}

@@ -1,0 +1,160 @@
+package allocator
+
+import (
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// rules are what differs between releases of the scheduler's allocator, beyond the feature gates. The zero
+// value is 1.37. Each rule was found and is checked by comparison with the allocator of the release itself
+// (see the module oracle); the files named are those of k8s.io/dynamic-resource-allocation/structured.
+//
+// Rules about what pools a node has are in package inspect.
+type rules struct {
+	// leaks: what a device has reserved when a later check refuses it stays reserved for the rest of the
+	// search: counters when a taint, a constraint or, with "all", capacity refuses it; with "all" and capacity
+	// also the device itself and its place in constraints. Giving back a share keeps its counters, too. Example:
+	// a tainted partition that nobody tolerates uses up the counter that the next partition needs.
+	// Before 1.36.3 (allocateDevice).
+	leaks bool
+	// distinctByRequest: of the devices of one request, distinctAttribute remembers only the last, and
+	// forgets that too when it goes back. Example: values a, b, a are distinct for one request of three.
+	// Before 1.37 (constraint.go).
+	distinctByRequest bool
+	// lenientCapacity: amounts that cannot be represented, or are negative, are computed with whatever
+	// int64 makes of them instead of aborting the pod; rounded amounts are written in binary units.
+	// Before 1.37 (consumable_capacity.go).
+	lenientCapacity bool
+	// allIsWhatIsLeft: "all" leaves out devices of which too little capacity is left, instead of failing
+	// because of them. Before 1.37 (validateDeviceRequest).
+	allIsWhatIsLeft bool
+	// sharesNeedCapacity: a device that is shared already, by claims that took no capacity of it, draws on its
+	// counters again. Before 1.37 (deviceCapacityInUse).
+	sharesNeedCapacity bool
+	// sharesDrawNothing: allocated shares of a device draw nothing from its counters. Before 1.36.2
+	// (checkAvailableCounters).
+	sharesDrawNothing bool
+	// countersByPoolName: pools of different drivers that have one name have the counters of the one that is
+	// looked at first. Before 1.36.4 (checkAvailableCounters).
+	countersByPoolName bool
+	// allCrashesOnCounters: the scheduler crashes when it tries to take a device that consumes counters for "all". Before 1.36.2
+	// and, of 1.35, before 1.35.6 (validateDeviceRequest).
+	allCrashesOnCounters bool
+	// configPerRequest: configuration of a claim stands in the result once for each request that it names, and
+	// keeps the names when these are all requests. Before 1.37 (Allocate).
+	configPerRequest bool
+	// listsUnreadable: while DRAListTypeAttributes is off, every expression fails on a device that has an
+	// attribute with a list of values. Before 1.37 (getAttributeValue in ../cel/compile.go).
+	listsUnreadable bool
+	// countsWrap: the sum of the devices that a claim needs is compared with the limit when all its requests are
+	// known, and wraps around if counts are near 2^63. Before 1.36.5, in 1.35 before 1.35.9 and in 1.34 before
+	// 1.34.12 (Allocate, allocateOne).
+	countsWrap bool
+	// basic: the variant knows neither distinctAttribute nor bindsToNode nor capacity that is requested, nor do
+	// expressions see allowMultipleAllocations; and an
+	// allocation with a local device is for the node that the device names. Stable, and before 1.36 incubating.
+	basic bool
+	// noTolerations: the result does not have the tolerations of the request. Before 1.35, in 1.35 stable.
+	noTolerations bool
+	// fieldsUnknown: there are no derived attributes, no compatibility groups and no node operations to skip; an
+	// API server of the release drops these fields. Before 1.37.
+	fieldsUnknown bool
+	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and a
+	// device that can be shared as often as its capacity lasts. Unless there are such devices that leads to the
+	// same answer, in more steps. Stable, and before 1.36 every variant (allocateOne).
+	everyOrder bool
+}
+
+// rulesOf returns the rules of a variant in a release.
+func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) rules {
+	r := release.Modelled()
+	before37 := r.Before(37, 0)
+	return rules{
+		leaks:                r.Before(36, 3),
+		distinctByRequest:    before37,
+		lenientCapacity:      before37,
+		allIsWhatIsLeft:      before37,
+		sharesNeedCapacity:   before37,
+		sharesDrawNothing:    r.Before(36, 2),
+		countersByPoolName:   r.Before(36, 4),
+		allCrashesOnCounters: r.Before(36, 2) && (r.Minor != 35 || r.Patch < 6),
+		configPerRequest:     before37,
+		countsWrap:           r.Before(36, 5) && (r.Minor != 35 || r.Patch < 9) && (r.Minor != 34 || r.Patch < 12),
+		basic:                variant == Stable || r.Before(36, 0) && variant == Incubating,
+		noTolerations:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
+		fieldsUnknown:        before37,
+		everyOrder:           variant == Stable || r.Before(36, 0),
+		listsUnreadable:      before37 && !gates.Enabled(inspect.GateListTypeAttributes),
+	}
+}
+
+// unorderly reports that with these rules the answer can depend on the way that the search took, so that it
+// cannot be pruned: a part that ends in nothing leaves traces.
+func (w *walk) unorderly() bool {
+	r := &w.view.cluster.rules
+	return r.leaks && w.mayLeak() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
+}
+
+// shares reports whether there are devices that can be shared.
+func (v *view) shares() bool {
+	return slices.ContainsFunc(v.candidates, func(c candidate) bool { return c.shareable })
+}
+
+// mayLeak reports whether something may stay reserved.
+func (w *walk) mayLeak() bool {
+	all, constrained := false, false
+	for _, claim := range w.problem.claims {
+		constrained = constrained || len(claim.claim.Spec.Devices.Constraints) > 0
+		for _, request := range claim.requests {
+			for _, a := range request.alternatives {
+				all = all || a.all
+			}
+		}
+	}
+	f := &w.view.cluster.features
+	for i := range w.view.candidates {
+		c := &w.view.candidates[i]
+		if all && f.ConsumableCapacity && len(c.device.Capacity) > 0 {
+			return true
+		}
+		if f.PartitionableDevices && len(c.device.ConsumesCounters) > 0 &&
+			(all || constrained || c.shareable || f.DeviceTaints && len(c.device.Taints) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// distinctWithin reports whether a constraint is about several devices of one request.
+func (w *walk) distinctWithin() bool {
+	for i, claim := range w.problem.claims {
+		seen := map[string]bool{}
+		for _, request := range claim.requests {
+			for _, c := range w.constraints[i] {
+				for _, a := range request.alternatives {
+					if c.distinct && c.applies(a) && (a.count > 1 || seen[request.name]) {
+						return true
+					}
+				}
+			}
+			seen[request.name] = true
+		}
+	}
+	return false
+}
+
+// sharesCounters reports whether pools of one name may be confused.
+func (v *view) sharesCounters() bool {
+	seen := map[string]bool{}
+	for _, pool := range v.pools {
+		if !pool.Usable() || len(pool.CounterSets) == 0 {
+			continue
+		}
+		if seen[pool.ID.Pool] {
+			return true
+		}
+		seen[pool.ID.Pool] = true
+	}
+	return false
+}
