@@ -33,6 +33,10 @@ test-all: ## run every test that needs no cluster, with all that is compared (10
 	KUBECTL_DRA_TESTS=all $(GO) test -timeout 30m ./...
 	$(GO) test -count=1 -timeout 30m ./cmd/kubectl-dra/internal/faults -faults=all
 
+.PHONY: oracles
+oracles: ## compare with the allocators of older releases (builds them: minutes the first time)
+	$(GO) test -count=1 -timeout 30m ./allocator -run Releases -oracles
+
 .PHONY: bench
 bench: ## run the benchmarks, and no tests
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...

@@ -56,7 +56,24 @@ func featuresAt(release inspect.Release, gates inspect.Features) (Features, Vari
 		f.ListTypeAttributes = false
 		f.CompatibilityGroups, f.DerivedAttributes, f.FractionalCapacityRange, f.OptionalNodeOperations = false, false, false, false
 	}
-	return f, VariantOf(f)
+	if !r.Before(36, 0) {
+		return f, VariantOf(f)
+	}
+	return f, variantBefore36(r, f, gates)
+}
+
+// variantBefore36 chooses among the variants of 1.34 and 1.35: stable supports no feature at all, incubating
+// what stable supports later, experimental the rest. The plugin of 1.34 names the two gates of
+// DeviceBindingAndStatus one by one.
+func variantBefore36(r inspect.Release, f Features, gates inspect.Features) Variant {
+	status := r.Before(35, 0) && (gates.Enabled(inspect.GateDeviceBindingConditions) || gates.Enabled(inspect.GateDeviceStatus))
+	switch {
+	case f.DeviceBindingAndStatus || f.ConsumableCapacity || status:
+		return Experimental
+	case f.AdminAccess || f.PrioritizedList || f.PartitionableDevices || f.DeviceTaints:
+		return Incubating
+	}
+	return Stable
 }
 
 // Variant is one of the implementations of the allocator that the scheduler chooses from.

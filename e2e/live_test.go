@@ -70,9 +70,6 @@ func TestReadLiveCluster(t *testing.T) {
 		}
 		changed := []inspect.Gate{
 			inspect.GateDerivedAttributes, inspect.GateDeviceTaintRules, inspect.GateOptionalNodeOperations,
-			// On by default only where the whole control plane is at least 1.37, which this server was
-			// not told; inspect's defaults are those of such a control plane.
-			inspect.GateFractionalCapacityRange,
 		}
 		checkGates(t, c, got.Features, changed)
 		if !strings.HasPrefix(got.ServerVersion, "v1.37.") {

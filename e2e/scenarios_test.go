@@ -114,7 +114,7 @@ func (b *board) checkVersion(t *testing.T) {
 		name, _, _ := strings.Cut(gate, "=")
 		changed = append(changed, inspect.Gate(name))
 	}
-	checkGates(t, b.Cluster, got.Features, append(changed, inspect.GateFractionalCapacityRange, inspect.GateDeviceTaintRules))
+	checkGates(t, b.Cluster, got.Features, append(changed, inspect.GateDeviceTaintRules))
 }
 
 // report shows the line of the release in the table of README.md.

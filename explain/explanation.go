@@ -133,8 +133,9 @@ type Note struct {
 
 // Basis says by the rules of which scheduler a question was decided.
 type Basis struct {
-	// Version is the version of the server without a "v", as "1.36.2". If the objects came from files, it is
-	// the minor version whose defaults were assumed, as "1.37".
+	// Version is the release whose rules were applied: that of the server without a "v", as "1.36.2", or, if it
+	// is not modelled, the nearest that is. If the objects came from files, it is the minor version whose defaults
+	// were assumed, as "1.37".
 	Version string
 	Variant allocator.Variant
 	// Source says where the feature gates come from.

@@ -41,9 +41,9 @@ const NewestMinor = 37
 
 // gateHistory says from which minor release on a gate is known and, of those, from which on it is
 // enabled by default (0 if it is not yet). Source: the feature gate tables of the Kubernetes releases
-// (pkg/features/kube_features.go), 1.32 to 1.37, for a control plane all of whose parts are of that
-// release: DRAFractionalCapacityRange stays off while the minimum compatibility version is older, as it
-// is by default; inspect/live takes that from the server.
+// (pkg/features/kube_features.go), 1.32 to 1.37, for a control plane as it is by default, which stays
+// compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default where
+// the minimum compatibility version is 1.37; inspect/live takes that from the server.
 var gateHistory = map[Gate]struct{ known, enabled int }{
 	GateDynamicResourceAllocation:   {26, 34},
 	GateAdminAccess:                 {32, 34},
@@ -56,7 +56,7 @@ var gateHistory = map[Gate]struct{ known, enabled int }{
 	GateDeviceBindingConditions:     {34, 36},
 	GateExtendedResource:            {34, 36},
 	GateSchedulerFilterTimeout:      {34, 34},
-	GateFractionalCapacityRange:     {37, 37},
+	GateFractionalCapacityRange:     {37, 0},
 	GateListTypeAttributes:          {36, 0},
 	GateNodeAllocatableResources:    {36, 0},
 	GateResourcePoolStatus:          {36, 0},

@@ -15,20 +15,23 @@ func basisOf(c *allocator.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision()}
-	if b.Version == "" {
-		b.Version = fmt.Sprintf("1.%d", f.Minor)
+	release := s.Release()
+	if b.Version == "" || release != release.Modelled() {
+		b.Version = release.Modelled().String()
 	}
 	b.Version = strings.TrimPrefix(b.Version, "v")
 	switch {
-	case f.Minor > 0 && f.Minor < 36:
+	case release.Minor < inspect.OldestMinor:
+		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is older than what this program models; it decides by the rules of 1.%d", release.Minor, inspect.OldestMinor))
+	case release.Minor > inspect.NewestMinor:
+		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of 1.%d", release.Minor, inspect.NewestMinor))
+	}
+	switch {
+	case release.Before(36, 0):
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
-			"Kubernetes 1.%d does not define the order of devices and differs in details from the rules of 1.%d that were applied; the devices named are one possible choice",
-			f.Minor, inspect.NewestMinor))
+			"Kubernetes 1.%d does not define the order of devices; the devices named are one possible choice", release.Modelled().Minor))
 	case c.Variant() == allocator.Stable:
 		b.Remarks = append(b.Remarks, "with these features the scheduler runs its stable allocator, which does not define the order of devices; the devices named are one possible choice")
-	}
-	if f.Minor > inspect.NewestMinor {
-		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of 1.%d", f.Minor, inspect.NewestMinor))
 	}
 	return b
 }
