@@ -220,6 +220,9 @@ func (w *walk) checkTaints(a *alternative, candidate int, _ *undo) (bool, error)
 		return true, nil
 	}
 	taint := Untolerated(w.view.candidates[candidate].device.Taints, a.tolerations)
+	if w.view.cluster.rules.unknownTaints {
+		taint = untoleratedOfAny(w.view.candidates[candidate].device.Taints, a.tolerations)
+	}
 	if taint == nil {
 		return true, nil
 	}

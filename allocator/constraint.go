@@ -26,10 +26,11 @@ type constraintState struct {
 	picked []*resourcev1.DeviceAttribute
 	// shared are, for a match over lists, the values in common after each pick.
 	shared [][]scalar
-	// last are, where rules.distinctByRequest, the attributes by request, and count the number of devices.
-	byRequest bool
-	last      map[string]*resourcev1.DeviceAttribute
-	count     int
+	// last are, where rules.distinctByRequest, the attributes by request, and count the number of devices. byDevice is
+	// rules.distinctByDevice.
+	byRequest, byDevice bool
+	last                map[string]*resourcev1.DeviceAttribute
+	count               int
 }
 
 func newConstraints(claim *resourcev1.ResourceClaim, cluster *Cluster) []*constraintState {
@@ -42,7 +43,7 @@ func newConstraints(claim *resourcev1.ResourceClaim, cluster *Cluster) []*constr
 			s.name = *c.MatchAttribute
 		} else {
 			s.name, s.distinct = *c.DistinctAttribute, true
-			s.byRequest = cluster.rules.distinctByRequest
+			s.byRequest, s.byDevice = cluster.rules.distinctByRequest, cluster.rules.distinctByDevice
 		}
 		out = append(out, s)
 	}
@@ -141,7 +142,11 @@ func (c *constraintState) checkByRequest(request string, attribute *resourcev1.D
 	if c.count > 0 {
 		_, comparable := scalarOf(attribute)
 		for _, before := range c.last {
-			if !comparable || equalsScalar(attribute, before) {
+			same := equalsScalar
+			if c.byDevice {
+				same = sameScalar
+			}
+			if !comparable || same(attribute, before) {
 				return DistinctAttributeConflict
 			}
 		}
@@ -152,6 +157,19 @@ func (c *constraintState) checkByRequest(request string, attribute *resourcev1.D
 	c.last[request] = attribute
 	c.count++
 	return ""
+}
+
+// sameScalar reports whether other is the very same value of the same device, for rules.distinctByDevice.
+func sameScalar(attribute, other *resourcev1.DeviceAttribute) bool {
+	switch {
+	case attribute.StringValue != nil:
+		return other.StringValue == attribute.StringValue
+	case attribute.IntValue != nil:
+		return other.IntValue == attribute.IntValue
+	case attribute.BoolValue != nil:
+		return other.BoolValue == attribute.BoolValue
+	}
+	return other.VersionValue == attribute.VersionValue
 }
 
 // equalsScalar reports whether other has the scalar value of attribute.

@@ -301,7 +301,11 @@ func (v *view) fillAll(ctx context.Context, a *alternative, observer Observer) e
 
 func (v *view) belongsToAll(ctx context.Context, a *alternative, candidate int, observer Observer) (bool, error) {
 	w := &walk{ctx: ctx, view: v, observer: observer}
-	ok, err := w.selectable(a, candidate)
+	asked := a
+	if v.cluster.rules.subrequestSlips && a.sub == 1 && a.request.alternatives[0].all {
+		asked = a.request.alternatives[0]
+	}
+	ok, err := w.selectable(asked, candidate)
 	if err != nil || !ok || !v.cluster.features.ConsumableCapacity {
 		return ok, err
 	}

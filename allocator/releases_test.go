@@ -36,6 +36,7 @@ var oracleReleases = []oracleRelease{
 	{version: "36.3"},
 	{version: "36.2"},
 	{version: "36.1"},
+	{version: "35.10"},
 }
 
 func (r oracleRelease) minor() int {
@@ -255,7 +256,7 @@ type releaseComparison struct {
 	outcomes map[outcome]int
 	variants map[string]int
 	left     int // nodes on which the search is too long
-	// absurd are problems that were left out: with quantities of more than an int64 holds, old releases change
+	// absurd are problems that were left out: expressions that an old API server refuses, and with quantities of more than an int64 holds, old releases change
 	// objects in place, so that their answers depend on what they were asked before.
 	absurd int
 	pruned int
@@ -275,7 +276,7 @@ func TestReleases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if q.absurd {
+				if q.absurd || r.minor() < 36 && strings.Contains(q.String(), ".includes(") {
 					seen.absurd++
 					continue
 				}
@@ -293,7 +294,7 @@ func TestReleases(t *testing.T) {
 
 // tries is how often an oracle is asked that goes through pools in random order: few first, and when none of
 // the answers is ours, so many that each order of four pools comes up.
-var tries = []int{2, 400}
+var tries = []int{3, 30, 400}
 
 func (c *releaseComparison) compare(o *oracle, q *question) (string, error) {
 	differs := ""

@@ -60,6 +60,19 @@ type rules struct {
 	// fieldsUnknown: there are no derived attributes, no compatibility groups and no node operations to skip; an
 	// API server of the release drops these fields. Before 1.37.
 	fieldsUnknown bool
+	// subrequestSlips: with "all", the second and later devices of a subrequest are those of the first subrequest, by its
+	// count; and if the first two subrequests are for "all", the selectors of the first decide for both. Before
+	// 1.36 (allocateOne, Allocate).
+	subrequestSlips bool
+	// unknownTaints: a taint of any effect, also of one that is not known, keeps a device from being taken.
+	// Before 1.35, in 1.35 stable (allTaintsTolerated).
+	unknownTaints bool
+	// distinctByDevice: distinctAttribute only tells devices apart, not their values. Before 1.35 (constraint.go).
+	distinctByDevice bool
+	// noInvalidPools: that pools are invalid is not given as the reason when nothing is found. Before 1.35.
+	noInvalidPools bool
+	// noOverfull: that a claim would become too large is found out by trying every choice. Stable before 1.36.
+	noOverfull bool
 	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and a
 	// device that can be shared as often as its capacity lasts. Unless there are such devices that leads to the
 	// same answer, in more steps. Stable, and before 1.36 every variant (allocateOne).
@@ -84,6 +97,11 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		basic:                variant == Stable || r.Before(36, 0) && variant == Incubating,
 		noTolerations:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
 		fieldsUnknown:        before37,
+		subrequestSlips:      r.Before(36, 0),
+		unknownTaints:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
+		distinctByDevice:     r.Before(35, 0),
+		noInvalidPools:       r.Before(35, 0),
+		noOverfull:           r.Before(36, 0) && variant == Stable,
 		everyOrder:           variant == Stable || r.Before(36, 0),
 		listsUnreadable:      before37 && !gates.Enabled(inspect.GateListTypeAttributes),
 	}
@@ -93,12 +111,24 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 // cannot be pruned: a part that ends in nothing leaves traces.
 func (w *walk) unorderly() bool {
 	r := &w.view.cluster.rules
-	return r.leaks && w.mayLeak() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
+	return r.leaks && w.mayLeak() || r.subrequestSlips && w.maySlip() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
 }
 
 // shares reports whether there are devices that can be shared.
 func (v *view) shares() bool {
 	return slices.ContainsFunc(v.candidates, func(c candidate) bool { return c.shareable })
+}
+
+// maySlip reports whether a subrequest asks for all devices.
+func (w *walk) maySlip() bool {
+	for _, claim := range w.problem.claims {
+		for _, request := range claim.requests {
+			if request.prioritized && slices.ContainsFunc(request.alternatives, func(a *alternative) bool { return a.all }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mayLeak reports whether something may stay reserved.

@@ -17,6 +17,16 @@ func Untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.Devic
 	return nil
 }
 
+// untoleratedOfAny is Untolerated where rules.unknownTaints.
+func untoleratedOfAny(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) *resourcev1.DeviceTaint {
+	for i := range taints {
+		if !Tolerated(&taints[i], tolerations) {
+			return &taints[i]
+		}
+	}
+	return nil
+}
+
 // Tolerated reports whether one of the tolerations covers a taint, whatever the effect of the taint is.
 func Tolerated(taint *resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) bool {
 	for i := range tolerations {

@@ -93,7 +93,7 @@ func (w *walk) run() (*Result, error) {
 		return nil, w.problem.claims[0].requests[0].alternatives[0].abort(TooManyDevices, "the allocation has too many devices")
 	case end != found:
 		result.Outcome = Unsatisfiable
-		result.InvalidPools = w.view.invalidPools()
+		result.InvalidPools = w.view.invalidPools() && !w.view.cluster.rules.noInvalidPools
 		return result, nil
 	}
 	result.Outcome = Allocated
@@ -165,6 +165,9 @@ func (w *walk) placeRequest(p position, request *requestProblem, start int) (end
 		return w.place(position{claim: p.claim, request: p.request + 1}, 0)
 	}
 	if w.exceedsLimit(a.count-p.slot, len(w.picks[p.claim])) {
+		if w.view.cluster.rules.noOverfull {
+			return dead, nil
+		}
 		return overfull, nil
 	}
 	switch {
@@ -212,6 +215,9 @@ func (w *walk) placeAll(p position, a *alternative) (ending, error) {
 	}
 	next := p
 	next.slot++
+	if w.view.cluster.rules.subrequestSlips {
+		next.sub = 0
+	}
 	end, err := w.place(next, 0)
 	if err == nil && end == found {
 		return found, nil

@@ -136,19 +136,39 @@ func (s *Snapshot) reachableSlices(node *corev1.Node) ([]*sliceInfo, error) {
 // of a pool contradict each other in how many there are: the first of them counts.
 func (s *Snapshot) slicesFor(node *corev1.Node) []*sliceInfo {
 	bound := s.slicesOfNode(NodeName(node.Name))
-	if !s.poolRules.countersAnywhere || len(s.boundCounters) == 0 {
+	if s.poolRules == (poolRules{}) {
 		return append(bound, s.unbound...)
 	}
-	var out []*sliceInfo
+	var first, rest []*sliceInfo
 	for _, info := range bound {
-		if len(info.slice.Spec.SharedCounters) == 0 {
-			out = append(out, info)
+		switch {
+		case s.poolRules.countersAnywhere && len(info.slice.Spec.SharedCounters) > 0: // among boundCounters
+		case s.poolRules.oneOrder:
+			rest = append(rest, info)
+		default:
+			first = append(first, info)
 		}
 	}
-	n := len(out)
-	out = append(append(out, s.unbound...), s.boundCounters...)
-	slices.SortFunc(out[n:], func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
-	return out
+	rest = append(rest, s.unbound...)
+	if s.poolRules.countersAnywhere {
+		rest = append(rest, s.boundCounters...)
+	}
+	slices.SortFunc(rest, s.compareSlices)
+	return append(first, rest...)
+}
+
+// compareSlices is the order of slices.
+func (s *Snapshot) compareSlices(a, b *sliceInfo) int {
+	last := func(i *sliceInfo) bool {
+		return s.poolRules.bindingLast && i.binding && len(i.slice.Spec.SharedCounters) == 0
+	}
+	if last(a) != last(b) {
+		if last(a) {
+			return 1
+		}
+		return -1
+	}
+	return strings.Compare(a.slice.Name, b.slice.Name)
 }
 
 // ignored reports whether the scheduler passes the slice over because a feature is off.
@@ -184,7 +204,7 @@ func (s *Snapshot) buildNodePool(id PoolID, reachable []*sliceInfo) *NodePool {
 		others = without(all, reachable)
 	}
 	if len(reachable) > 1 {
-		slices.SortFunc(reachable, func(a, b *sliceInfo) int { return strings.Compare(a.slice.Name, b.slice.Name) })
+		slices.SortFunc(reachable, s.compareSlices)
 	}
 	s.fillNodePool(pool, reachable, others)
 	return pool

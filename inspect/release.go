@@ -66,9 +66,19 @@ type poolRules struct {
 	// no device of the pool reaches has the pool nevertheless, and the pool may be incomplete or invalid there.
 	// Before 1.37 (GatherPools in pools_incubating.go).
 	countersAnywhere bool
+	// oneOrder: slices of the node and of all nodes are looked at in one order, not the former first. Before 1.36.
+	oneOrder bool
+	// bindingLast: in a pool, slices with binding conditions come last. Before 1.36, in the experimental variant.
+	bindingLast bool
 }
 
-func poolRulesOf(release Release) poolRules {
+func poolRulesOf(release Release, f Features) poolRules {
 	r := release.Modelled()
-	return poolRules{countersAnywhere: r.Before(37, 0) && !r.Before(35, 0)}
+	binding, status := f.Enabled(GateDeviceBindingConditions), f.Enabled(GateDeviceStatus)
+	experimental := f.Enabled(GateConsumableCapacity) || binding && status || r.Before(35, 0) && (binding || status)
+	return poolRules{
+		countersAnywhere: r.Before(37, 0) && !r.Before(35, 0),
+		oneOrder:         r.Before(36, 0),
+		bindingLast:      r.Before(36, 0) && experimental,
+	}
 }

@@ -65,7 +65,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	}
 	objects.sortLike(&before.objects)
 	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
-	s.poolRules = poolRulesOf(s.release)
+	s.poolRules = poolRulesOf(s.release, config.Features)
 	s.podsOf = before.podsOf
 	if s.podsOf == nil || !slices.Equal(objects.Pods, before.objects.Pods) {
 		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })
