@@ -140,13 +140,13 @@ func (c *constraintState) checkDistinct(attribute *resourcev1.DeviceAttribute) C
 // checkByRequest is checkDistinct where rules.distinctByRequest.
 func (c *constraintState) checkByRequest(request string, attribute *resourcev1.DeviceAttribute) Code {
 	if c.count > 0 {
-		_, comparable := scalarOf(attribute)
+		_, ok := scalarOf(attribute)
 		for _, before := range c.last {
 			same := equalsScalar
 			if c.byDevice {
 				same = sameScalar
 			}
-			if !comparable || same(attribute, before) {
+			if !ok || same(attribute, before) {
 				return DistinctAttributeConflict
 			}
 		}

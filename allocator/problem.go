@@ -276,7 +276,7 @@ func (v *view) fillAll(ctx context.Context, a *alternative, observer Observer) e
 	next := 0
 	for _, pool := range v.pools {
 		switch {
-		case pool.Incomplete:
+		case pool.Incomplete, pool.Partial:
 			err := a.abort(PoolIncomplete, "asks for all devices, but resource pool %s is currently being updated", pool.ID)
 			err.Pool = pool.ID
 			return err

@@ -37,6 +37,7 @@ var oracleReleases = []oracleRelease{
 	{version: "36.2"},
 	{version: "36.1"},
 	{version: "35.10"},
+	{version: "34.13"},
 }
 
 func (r oracleRelease) minor() int {
@@ -160,6 +161,9 @@ func generateFor(r oracleRelease, d *dice) (*question, error) {
 	known := inspect.DefaultFeatures(r.minor())
 	for _, gate := range switches {
 		gates[gate] = q.gates[gate] && known.Knows(gate)
+		if r.minor() < 35 && (gate == inspect.GatePartitionableDevices || gate == inspect.GateConsumableCapacity) {
+			gates[gate] = false // alpha, and not modelled
+		}
 	}
 	q.gates = gates
 	q.features = known.With(gates)
@@ -387,6 +391,9 @@ func releaseDifference(ours, theirs answer) string {
 		same = []resourcev1.AllocationResult{}
 	}
 	ours.allocations = same
+	if theirs.steps < 0 { // the oldest variants do not count
+		ours.steps = theirs.steps
+	}
 	return difference(ours, theirs)
 }
 
@@ -422,7 +429,7 @@ func (c *releaseComparison) check(t *testing.T, problems int) {
 	for _, share := range []struct {
 		outcome outcome
 		least   int // of a hundred
-	}{{gotDevices, 20}, {gotNothing, 20}, {gotAbort, 8}} {
+	}{{gotDevices, 15}, {gotNothing, 20}, {gotAbort, 8}} {
 		if n := c.outcomes[share.outcome]; n*100 < share.least*total {
 			t.Errorf("%s: %d of %d nodes, want at least %d%%", share.outcome, n, total, share.least)
 		}

@@ -71,6 +71,9 @@ type rules struct {
 	distinctByDevice bool
 	// noInvalidPools: that pools are invalid is not given as the reason when nothing is found. Before 1.35.
 	noInvalidPools bool
+	// invalidPoolsAbort: the pod is aborted when the search gets to an invalid pool. When it does is a matter of chance,
+	// because pools come in random order; here it is after all others. Before 1.35 (allocateOne).
+	invalidPoolsAbort bool
 	// noOverfull: that a claim would become too large is found out by trying every choice. Stable before 1.36.
 	noOverfull bool
 	// everyOrder: the devices of a request are tried in every order, not only in that of the candidates, and a
@@ -101,6 +104,7 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 		unknownTaints:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
 		distinctByDevice:     r.Before(35, 0),
 		noInvalidPools:       r.Before(35, 0),
+		invalidPoolsAbort:    r.Before(35, 0),
 		noOverfull:           r.Before(36, 0) && variant == Stable,
 		everyOrder:           variant == Stable || r.Before(36, 0),
 		listsUnreadable:      before37 && !gates.Enabled(inspect.GateListTypeAttributes),
@@ -111,7 +115,7 @@ func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) r
 // cannot be pruned: a part that ends in nothing leaves traces.
 func (w *walk) unorderly() bool {
 	r := &w.view.cluster.rules
-	return r.leaks && w.mayLeak() || r.subrequestSlips && w.maySlip() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
+	return r.invalidPoolsAbort && w.view.invalidPools() || r.leaks && w.mayLeak() || r.subrequestSlips && w.maySlip() || r.everyOrder && w.view.shares() || r.distinctByRequest && w.distinctWithin() || r.countersByPoolName && w.view.sharesCounters()
 }
 
 // shares reports whether there are devices that can be shared.

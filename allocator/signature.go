@@ -112,6 +112,9 @@ func (signer *nodeSigner) appendPool(buf []byte, node *corev1.Node, pool *inspec
 		return appendText(append(buf, 'X'), pool.ID.String())
 	}
 	buf = append(buf, 'P')
+	if pool.Partial { // likewise
+		buf = appendText(append(buf, 'p'), pool.ID.String())
+	}
 	if len(pool.CounterSets) > 0 {
 		if signer.cluster.rules.countersByPoolName {
 			buf = appendText(buf, pool.ID.Pool)

@@ -250,6 +250,9 @@ func (w *walk) placeExact(p position, a *alternative, start int) (ending, error)
 			failed.add(w.kindOf(candidate))
 		}
 	}
+	if w.view.cluster.rules.invalidPoolsAbort && w.view.invalidPools() {
+		return dead, a.abort(PoolInvalid, "a resource pool on the node is invalid, and no device of the others does")
+	}
 	return dead, nil
 }
 

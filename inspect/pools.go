@@ -15,6 +15,9 @@ type NodePool struct {
 	Generation int64
 	// Incomplete says that the driver is still publishing. Such a pool offers no devices.
 	Incomplete bool
+	// Partial says that not all slices of the pool reach the node. It offers devices nevertheless, but not "all". Only where the
+	// release does not look for the other slices (before 1.35).
+	Partial bool
 	// SlicesSeen of SlicesWanted slices of the generation are there (only set when Incomplete).
 	SlicesSeen, SlicesWanted int64
 	// Invalid says why the pool contradicts itself, or is "". Such a pool offers no devices.
@@ -174,7 +177,8 @@ func (s *Snapshot) compareSlices(a, b *sliceInfo) int {
 // ignored reports whether the scheduler passes the slice over because a feature is off.
 func (s *Snapshot) ignored(info *sliceInfo) bool {
 	spec := &info.slice.Spec
-	if !s.config.Features.Enabled(GatePartitionableDevices) && (spec.PerDeviceNodeSelection != nil || len(spec.SharedCounters) > 0) {
+	if !s.config.Features.Enabled(GatePartitionableDevices) &&
+		(spec.PerDeviceNodeSelection != nil || len(spec.SharedCounters) > 0 && !s.poolRules.partialPools) {
 		return true
 	}
 	return s.ignoresGroups(info)
@@ -191,7 +195,8 @@ func (s *Snapshot) buildNodePool(id PoolID, reachable []*sliceInfo) *NodePool {
 	first := reachable[0].slice.Spec.Pool
 	pool := &NodePool{ID: id, Generation: first.Generation}
 	var others []*sliceInfo
-	if int64(len(reachable)) != first.ResourceSliceCount {
+	pool.Partial = s.poolRules.partialPools && int64(len(reachable)) != first.ResourceSliceCount
+	if int64(len(reachable)) != first.ResourceSliceCount && !pool.Partial {
 		all, obsolete := s.generation(id, first.Generation)
 		if obsolete {
 			return nil
@@ -234,7 +239,7 @@ func without(all, drop []*sliceInfo) []*sliceInfo {
 
 // fillNodePool sorts slices into devices and counter sets and checks them.
 func (s *Snapshot) fillNodePool(pool *NodePool, reachable, others []*sliceInfo) {
-	partitionable := s.config.Features.Enabled(GatePartitionableDevices)
+	partitionable := s.config.Features.Enabled(GatePartitionableDevices) && !s.poolRules.partialPools
 	var counters []*resourcev1.ResourceSlice
 	for _, info := range reachable {
 		if partitionable && len(info.slice.Spec.SharedCounters) > 0 {

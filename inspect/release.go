@@ -66,6 +66,9 @@ type poolRules struct {
 	// no device of the pool reaches has the pool nevertheless, and the pool may be incomplete or invalid there.
 	// Before 1.37 (GatherPools in pools_incubating.go).
 	countersAnywhere bool
+	// partialPools: a pool of which not all slices reach the node offers devices all the same, of the newest generation that
+	// reaches it, and only duplicate names make a pool invalid. Before 1.35.
+	partialPools bool
 	// oneOrder: slices of the node and of all nodes are looked at in one order, not the former first. Before 1.36.
 	oneOrder bool
 	// bindingLast: in a pool, slices with binding conditions come last. Before 1.36, in the experimental variant.
@@ -76,8 +79,11 @@ func poolRulesOf(release Release, f Features) poolRules {
 	r := release.Modelled()
 	binding, status := f.Enabled(GateDeviceBindingConditions), f.Enabled(GateDeviceStatus)
 	experimental := f.Enabled(GateConsumableCapacity) || binding && status || r.Before(35, 0) && (binding || status)
+	// Counters of 1.34, where they are alpha, are decided as those of 1.35.
+	partial := r.Before(35, 0) && !f.Enabled(GatePartitionableDevices)
 	return poolRules{
-		countersAnywhere: r.Before(37, 0) && !r.Before(35, 0),
+		countersAnywhere: r.Before(37, 0) && !partial,
+		partialPools:     partial,
 		oneOrder:         r.Before(36, 0),
 		bindingLast:      r.Before(36, 0) && experimental,
 	}

@@ -26,6 +26,9 @@ func basisOf(c *allocator.Cluster) explain.Basis {
 	case release.Minor > inspect.NewestMinor:
 		b.Remarks = append(b.Remarks, fmt.Sprintf("Kubernetes 1.%d is newer than this program, which decides by the rules of 1.%d", release.Minor, inspect.NewestMinor))
 	}
+	if release.Before(35, 0) && (f.Enabled(inspect.GatePartitionableDevices) || f.Enabled(inspect.GateConsumableCapacity)) {
+		b.Remarks = append(b.Remarks, "shared counters and consumable capacity, alpha in 1.34, are decided by the rules of 1.35")
+	}
 	switch {
 	case release.Before(36, 0):
 		b.Remarks = append(b.Remarks, fmt.Sprintf(
