@@ -98,13 +98,13 @@ func (w *walk) giveBack(a *alternative, candidate int, u *undo) {
 	}
 	if u.shared {
 		s.shares--
-		if len(s.consumed) > 0 {
-			s.marked = takesSomething(u.consumed)
-		}
-		s.consumed = u.consumed
 		if w.view.cluster.rules.leaks {
+			if len(s.consumed) > 0 {
+				s.marked = takesSomething(u.consumed)
+			}
 			u.counters = false
 		}
+		s.consumed = u.consumed
 		if w.pruner != nil {
 			s.taken = s.taken[:len(s.taken)-1]
 		}

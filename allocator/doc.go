@@ -37,11 +37,16 @@
 // that provably hold neither a solution nor an error (see prune.go and bounds.go). The step limit stays;
 // a search that reaches it is Undecided, never guessed.
 //
-// # Variants and features
+// # Releases, variants and features
 //
 // The scheduler has three implementations and takes the first that supports all features that are on
-// ([VariantOf]). Their differences are modelled for incubating and experimental. The stable one has no
-// defined order; for it the answer is one that it may give.
+// ([VariantOf]; 1.34 and 1.35 choose otherwise). What they do changes from release to release, also from patch to
+// patch: see rules.go. The stable one, and all of them before 1.36, have no defined order of pools; there the
+// answer is one that they may give.
+//
+// Not modelled: quantities beyond 2^63, with which releases before 1.37 change the objects that they read;
+// counters and consumable capacity of 1.34, where they are alpha; functions of expressions that an old release
+// lacks, because its API server refuses them.
 //
 // # Explaining
 //

@@ -56,7 +56,8 @@ func (s PoolSlice) DeviceReaches(node *corev1.Node, i int) (bool, error) {
 // A pool whose reachable slices turn out to be of an old generation is left out, as the scheduler does.
 // The error (a node selector that does not parse) makes the scheduler abort the pod.
 //
-// The rules are those of Kubernetes 1.36 and 1.37 (k8s.io/dynamic-resource-allocation/structured).
+// The rules are those of the release (k8s.io/dynamic-resource-allocation/structured), see poolRules. Before 1.36 the
+// scheduler's order of pools is random; then the order here is one that it may take.
 //
 // The result is remembered and shared: it must not be written.
 func (s *Snapshot) PoolsOn(node *corev1.Node) ([]*NodePool, error) {
