@@ -73,12 +73,13 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		features:   f,
 		variant:    variant,
 		rules:      rulesOf(s.Release(), variant, s.Features()),
-		cel:        selectorFeatures(s.Features(), variant),
+		cel:        selectorFeatures(s.Features()),
 		stepLimit:  opts.StepLimit,
 		plain:      opts.Plain,
 		plainSteps: plainSteps,
 		ignore:     opts.Ignore,
 	}
+	c.cel.HideSharing = c.rules.basic
 	if opts.Like != nil && opts.Like.features == f && opts.Like.rules == c.rules && opts.Like.cel == c.cel {
 		c.inherit(opts.Like)
 	} else {

@@ -38,12 +38,11 @@ func FeaturesOf(f inspect.Features) Features {
 	}
 }
 
-// selectorFeatures are the gates that the language of selectors depends on, and what the variant lets it see.
-func selectorFeatures(f inspect.Features, variant Variant) selector.Features {
+// selectorFeatures are the gates that the language of selectors depends on.
+func selectorFeatures(f inspect.Features) selector.Features {
 	return selector.Features{
 		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity),
 		ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
-		HideSharing:        variant == Stable,
 	}
 }
 

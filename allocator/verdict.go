@@ -100,7 +100,7 @@ func (w *walk) firstFalse(a *alternative, programs []*selector.Program, class st
 		} else if name := unreadable(c.device); w.view.cluster.rules.listsUnreadable && name != "" {
 			err = fmt.Errorf("CEL runtime error: attribute %s: unsupported attribute value", name)
 		} else {
-			ok, err = program.Match(w.ctx, c.id.Driver, w.visible(c.device))
+			ok, err = program.Match(w.ctx, c.id.Driver, c.device)
 		}
 		if err != nil {
 			w.reject(a, candidate, SelectorError, func(r *Rejection) { r.Selector, r.FromClass, r.Err = i, class != "", err })
@@ -126,16 +126,6 @@ func (w *walk) consumptionOf(a *alternative, candidate int) *consumption {
 		v.consumption = consume(a.capacity, c.device.Capacity, w.view.cluster.arithmetic())
 	}
 	return v.consumption
-}
-
-// visible is the device as expressions see it.
-func (w *walk) visible(device *resourcev1.Device) *resourcev1.Device {
-	if !w.view.cluster.rules.basic || device.AllowMultipleAllocations == nil {
-		return device
-	}
-	out := *device
-	out.AllowMultipleAllocations = nil
-	return &out
 }
 
 // arithmetic is how the scheduler computes amounts.
