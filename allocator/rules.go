@@ -167,7 +167,8 @@ func (w *walk) distinctWithin() bool {
 		for _, request := range claim.requests {
 			for _, c := range w.constraints[i] {
 				for _, a := range request.alternatives {
-					if c.distinct && c.applies(a) && (a.count > 1 || seen[request.name]) {
+					byDevice := w.view.cluster.rules.distinctByDevice // values are not compared, but bounds count them
+					if c.distinct && c.applies(a) && (a.count > 1 || seen[request.name] || byDevice) {
 						return true
 					}
 				}
