@@ -83,7 +83,7 @@ func (c *constraintState) add(w *walk, a *alternative, candidate int) (Code, err
 	case c.lists:
 		code = c.addValues(attribute)
 	case c.byRequest:
-		code = c.checkByRequest(a.request.name, attribute)
+		code = c.checkByRequest(a.request.name, candidate, attribute)
 	case c.distinct:
 		code = c.checkDistinct(attribute)
 	default:
@@ -138,38 +138,25 @@ func (c *constraintState) checkDistinct(attribute *resourcev1.DeviceAttribute) C
 }
 
 // checkByRequest is checkDistinct where rules.distinctByRequest.
-func (c *constraintState) checkByRequest(request string, attribute *resourcev1.DeviceAttribute) Code {
+func (c *constraintState) checkByRequest(request string, candidate int, attribute *resourcev1.DeviceAttribute) Code {
 	if c.count > 0 {
 		_, ok := scalarOf(attribute)
-		for _, before := range c.last {
-			same := equalsScalar
+		for name, before := range c.last {
+			same := equalsScalar(attribute, before)
 			if c.byDevice {
-				same = sameScalar
+				same = c.lastDevice[name] == candidate
 			}
-			if !ok || same(attribute, before) {
+			if !ok || same {
 				return DistinctAttributeConflict
 			}
 		}
 	}
 	if c.last == nil {
-		c.last = map[string]*resourcev1.DeviceAttribute{}
+		c.last, c.lastDevice = map[string]*resourcev1.DeviceAttribute{}, map[string]int{}
 	}
-	c.last[request] = attribute
+	c.last[request], c.lastDevice[request] = attribute, candidate
 	c.count++
 	return ""
-}
-
-// sameScalar reports whether other is the very same value of the same device, for rules.distinctByDevice.
-func sameScalar(attribute, other *resourcev1.DeviceAttribute) bool {
-	switch {
-	case attribute.StringValue != nil:
-		return other.StringValue == attribute.StringValue
-	case attribute.IntValue != nil:
-		return other.IntValue == attribute.IntValue
-	case attribute.BoolValue != nil:
-		return other.BoolValue == attribute.BoolValue
-	}
-	return other.VersionValue == attribute.VersionValue
 }
 
 // equalsScalar reports whether other has the scalar value of attribute.
