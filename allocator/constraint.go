@@ -30,6 +30,7 @@ type constraintState struct {
 	// rules.distinctByDevice.
 	byRequest, byDevice bool
 	last                map[string]*resourcev1.DeviceAttribute
+	lastDevice          map[string]int
 	count               int
 }
 
