@@ -184,8 +184,17 @@ func lossReason(f *explain.Funnel, path string, loss *explain.Loss) explain.Reas
 // poolReasons adds the pools that offer nothing because they are incomplete or invalid. Their devices may be what
 // is missing.
 func (d *diagnosis) poolReasons(exam *allocator.Examination) {
+	ignored := map[inspect.PoolID]bool{}
+	for _, p := range d.cluster.Snapshot().IgnoredOn(d.node) {
+		ignored[p.ID] = true
+		d.pools = append(d.pools, explain.Reason{
+			Code: allocator.FeatureDisabled, Pool: p.ID, Key: words.Key(p.ID, p.Gate),
+			Message: fmt.Sprintf("slices of pool %s are ignored, since the feature gate %s is off", p.ID, p.Gate),
+		})
+	}
 	for _, p := range exam.Pools {
 		switch {
+		case ignored[p.ID]: // which is why slices seem to be missing
 		case p.Incomplete:
 			d.pools = append(d.pools, explain.Reason{Code: allocator.PoolIncomplete, Pool: p.ID, Key: words.Key(p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation), Message: fmt.Sprintf(
 				"pool %s offers nothing: %d of %d slices of generation %d are published", p.ID, p.SlicesSeen, p.SlicesWanted, p.Generation)})

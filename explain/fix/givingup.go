@@ -43,7 +43,9 @@ func FindForGivingUp(ctx context.Context, q *whatif.Question, e *explain.Explana
 		s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool { return c.Cost == requirement.CostClassTerm })
 	}
 	fixes, err := s.verify(ctx)
-	e.Fixes = distinctPatches(distinct(fixes))
+	if e.Fixes = distinctPatches(distinct(fixes)); len(e.Fixes) == 0 && err == nil {
+		e.NoHelp = append(e.NoHelp, "None of the single changes that were tried helps")
+	}
 	return err
 }
 
@@ -175,7 +177,11 @@ func (s *search) repairs(abort *allocator.AbortError) {
 	snapshot := s.Q.Cluster.Snapshot()
 	if abort.Code == allocator.FeatureDisabled {
 		var off []inspect.Gate
-		for _, gate := range inspect.FeaturesUsedBy(inspect.Objects{Claims: s.Q.Claims}) {
+		used := inspect.FeaturesUsedBy(inspect.Objects{Claims: s.Q.Claims})
+		if saysAdminAccess(s.Q) && !slices.Contains(used, inspect.GateAdminAccess) {
+			used = append(used, inspect.GateAdminAccess)
+		}
+		for _, gate := range used {
 			if !snapshot.Features().Enabled(gate) {
 				off = append(off, gate)
 			}
@@ -202,6 +208,14 @@ func (s *search) repairs(abort *allocator.AbortError) {
 			}
 		}
 	}
+}
+
+// saysAdminAccess reports whether a request says anything of admin access. While the feature is off it may not even say
+// that it does not want any.
+func saysAdminAccess(q *whatif.Question) bool {
+	return slices.ContainsFunc(q.Claims, func(c *resourcev1.ResourceClaim) bool {
+		return slices.ContainsFunc(c.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return r.Exactly != nil && r.Exactly.AdminAccess != nil })
+	})
 }
 
 // distinctPatches leaves out fixes whose patch is that of one before.

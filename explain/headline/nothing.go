@@ -23,6 +23,11 @@ func (s *shortage) nothing() Headline {
 		return s.onlyIn(pool)
 	case pool != nil:
 		return Headline{}
+	}
+	if gate := s.requirement(explain.FeatureRequired); gate != nil && gate.Pool != (inspect.PoolID{}) && s.emptyAt("selectors") {
+		return headlineOf(s.wanted(), gate.Message)
+	}
+	switch {
 	case s.emptyAt("class"):
 		return s.noClass()
 	case s.emptyAt("selectors"):
@@ -87,7 +92,7 @@ func (s *shortage) onlyIn(pool *explain.Requirement) Headline {
 		why = "ignored since it is not valid: " + pool.Term
 	}
 	such := "the only such devices are"
-	if s.manyPools() {
+	if s.poolsIgnored() > 1 {
 		such = "there are such devices"
 	}
 	return Headline{
@@ -96,8 +101,8 @@ func (s *shortage) onlyIn(pool *explain.Requirement) Headline {
 	}
 }
 
-// manyPools reports whether the scheduler ignores more than one pool.
-func (s *shortage) manyPools() bool {
+// poolsIgnored is the number of pools that the scheduler ignores as a whole or in part.
+func (s *shortage) poolsIgnored() int {
 	pools := map[inspect.PoolID]bool{}
 	for _, g := range s.groups {
 		for i := range g.Reasons {
@@ -106,7 +111,7 @@ func (s *shortage) manyPools() bool {
 			}
 		}
 	}
-	return len(pools) > 1
+	return len(pools)
 }
 
 // noClass says that the class has no devices.
@@ -120,6 +125,9 @@ func (s *shortage) noClass() Headline {
 	}
 	if slices.ContainsFunc(s.losses("class"), func(l *explain.Loss) bool { return !l.OtherDriver }) {
 		return headlineOf(s.wanted(), fmt.Sprintf("no device%s passes the selectors of class %s", where, s.class))
+	}
+	if s.poolsIgnored() > 0 { // it may be in there
+		return headlineOf(s.wanted(), fmt.Sprintf("no pool that the scheduler heeds has devices of class %s%s", s.class, where))
 	}
 	return headlineOf(s.wanted(), fmt.Sprintf("no driver publishes devices of class %s%s (is it running?)", s.class, where))
 }

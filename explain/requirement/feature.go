@@ -22,9 +22,25 @@ type featureRequirement struct {
 }
 
 func listFeatures(_ context.Context, s *site) []Relaxable {
-	var out []Relaxable
+	out := s.featuresOfPools()
 	for i := range s.exam.Requests {
 		out = append(out, s.featuresOf(&s.exam.Requests[i])...)
+	}
+	return out
+}
+
+// featuresOfPools are the gates without which the scheduler passes over slices of pools.
+func (s *site) featuresOfPools() []Relaxable {
+	var out []Relaxable
+	ignored := s.Snapshot.IgnoredOn(s.Node)
+	for i, p := range ignored {
+		if i > 0 && ignored[i-1].Gate == p.Gate {
+			continue
+		}
+		out = append(out, featureRequirement{explain.Requirement{
+			Kind: explain.FeatureRequired, Path: "feature gate " + string(p.Gate), Pool: p.ID,
+			Message: fmt.Sprintf("the feature gate %s is off, so slices of pool %s are ignored", p.Gate, p.ID),
+		}, whatif.GatesEdit{Gates: []inspect.Gate{p.Gate}}})
 	}
 	return out
 }

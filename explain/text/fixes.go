@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -294,12 +293,12 @@ func shortFunnel(e *explain.Explanation, g *explain.Group) brief {
 func poolInTheWay(e *explain.Explanation, g *explain.Group) *explain.Reason {
 	for i := range g.Reasons {
 		r := &g.Reasons[i]
-		if r.Code != allocator.PoolIncomplete && r.Code != allocator.PoolInvalid {
+		if r.Pool == (inspect.PoolID{}) {
 			continue
 		}
 		alone := len(g.Funnels) > 0 && g.Funnels[0].Steps[0].Most == 0
 		blamed := e.Conflict != nil && slices.ContainsFunc(e.Conflict.Requirements, func(q explain.Requirement) bool {
-			return q.Kind == explain.PoolRequired && q.Pool == r.Pool
+			return (q.Kind == explain.PoolRequired || q.Kind == explain.FeatureRequired) && q.Pool == r.Pool
 		})
 		if alone || blamed {
 			return r

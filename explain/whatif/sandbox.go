@@ -60,6 +60,9 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 	for _, p := range pools {
 		ids[p.ID] = true
 	}
+	for _, p := range s.IgnoredOn(node) { // they come back with their gates
+		ids[p.ID] = true
+	}
 	objects := inspect.Objects{
 		Nodes:   []*corev1.Node{node},
 		Classes: append(slices.Clone(s.Objects().Classes), &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: anyClass}}),
