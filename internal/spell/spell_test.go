@@ -47,7 +47,7 @@ func TestMeant(t *testing.T) {
 		{"cpu", "dra.cpu/cpu dra.cpu/cpus memory", "dra.cpu/cpu dra.cpu/cpus"},
 		{"dra.cpu/cpu", "cpu dra.cpu/cpu", "cpu"},
 		{"resource.kubernetes.io/numaNode", "dra.net/numaNode dra.cpu/numaNodeID dra.net/ifName numaNode dra.net/numaNode", "dra.net/numaNode numaNode dra.cpu/numaNodeID"},
-		{"bandwidht", "nic/bandwidth nic/vfs", "nic/bandwidth"},
+		{"bandwydth", "nic/bandwidth nic/vfs", "nic/bandwidth"},
 		{"memory", "cores", ""},
 		{"id", "uuid", ""},
 		{"", "a", ""},
