@@ -3,12 +3,14 @@ package requirement
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -112,6 +114,7 @@ func sameFit(a, b *allocator.ExaminedRequest) bool {
 // it were not for the constraint. "none" stands for devices without it.
 func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifiedName, constraint int, numbers bool) string {
 	counts := map[string]int{}
+	typed := map[string]map[string]bool{} // the values in CEL's notation, by what is shown of them
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if slices.ContainsFunc(d.Failures, func(f allocator.Rejection) bool {
@@ -121,14 +124,20 @@ func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifie
 		}
 		text := "none"
 		if d.Fails(allocator.AttributeMissing) == nil {
-			value, ok := ScalarText(allocator.LookupAttribute(d.Device, d.ID.Driver, name))
+			attribute := allocator.LookupAttribute(d.Device, d.ID.Driver, name)
+			value, ok := ScalarText(attribute)
 			if !ok {
 				return "" // a list, or a derived attribute
 			}
-			text = value
+			text = selector.FormatAttribute(attribute)
+			if typed[value] == nil {
+				typed[value] = map[string]bool{}
+			}
+			typed[value][text] = true
 		}
 		counts[text]++
 	}
+	counts = withoutNotation(counts, typed)
 	var texts []string
 	for i, text := range frequent(counts) {
 		switch have := words.Plural(counts[text], "has", "have"); {
@@ -142,6 +151,39 @@ func attributeValues(r *allocator.ExaminedRequest, name resourcev1.FullyQualifie
 		texts = append(texts, text)
 	}
 	return words.Shorten(texts, maxValues)
+}
+
+// withoutNotation counts values as they are shown: with their type where values of different types look alike, as the
+// number 1 and the string "1" do, and bare otherwise. The values are given in CEL's notation, with those that look like
+// each text.
+func withoutNotation(counts map[string]int, typed map[string]map[string]bool) map[string]int {
+	out := maps.Clone(counts)
+	for text, notations := range typed {
+		for notation := range notations {
+			shown := text
+			if len(notations) > 1 {
+				shown = text + " (" + typeOf(notation) + ")"
+			}
+			if shown != notation {
+				out[shown] += out[notation]
+				delete(out, notation)
+			}
+		}
+	}
+	return out
+}
+
+// typeOf is the type of a value in CEL's notation.
+func typeOf(notation string) string {
+	switch {
+	case strings.HasPrefix(notation, "semver("):
+		return "version"
+	case strings.HasPrefix(notation, `"`):
+		return "string"
+	case notation == "true" || notation == "false":
+		return "bool"
+	}
+	return "int"
 }
 
 // derives reports whether a request of a claim computes the attribute itself.
