@@ -128,7 +128,7 @@ const shards = 8
 func TestDifferential(t *testing.T) {
 	structured.EnableAllocators("incubating", "experimental")
 	t.Cleanup(func() { structured.EnableAllocators() })
-	n := effort.Of(40_000, 4_000)
+	n := effort.Of(40_000, 1_500)
 	seen := newCoverage()
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {
@@ -164,7 +164,7 @@ func differentialShard(t *testing.T, shard, n int, seen *coverage) {
 // pruning is too slow to be compared often.
 func TestDifferentialOfLongSearches(t *testing.T) {
 	ctx := context.Background()
-	compared, want := 0, effort.Of(10, 3)
+	compared, want := 0, effort.Of(10, 2)
 	for seed := uint64(8_000_000); compared < want; seed++ {
 		q := generate(seeded(seed))
 		plain := newOurs(q, stepBudget)

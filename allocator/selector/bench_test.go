@@ -71,7 +71,7 @@ func conjunction(terms []TermValue) Result {
 }
 
 func TestTrialsAgreeWithTheScheduler(t *testing.T) {
-	rounds, perRound := effort.Of(30, 8), 40
+	rounds, perRound := effort.Of(30, 5), 40
 	compiled, matched, failed, total, several := 0, 0, 0, 0, 0
 	for round := range rounds {
 		g := generator{rand.New(rand.NewPCG(1, uint64(round))), false}

@@ -19,7 +19,7 @@ func trialsEqual(a, b *Trial) bool {
 
 // A bench that is continued through many changes says what a new one says.
 func TestContinuedBenchesAgreeWithNewOnes(t *testing.T) {
-	for round := range effort.Of(12, 4) {
+	for round := range effort.Of(12, 2) {
 		g := generator{rand.New(rand.NewPCG(5, uint64(round))), round%2 == 0}
 		cache := NewCache(Features{ConsumableCapacity: true, ListTypeAttributes: true})
 		var subjects []Subject

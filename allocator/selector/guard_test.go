@@ -65,7 +65,7 @@ func TestHostileExpressions(t *testing.T) {
 	}}
 	all := hostileExpressions()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if i%effort.Of(1, 6) > 0 {
+		if i%effort.Of(1, 10) > 0 {
 			continue
 		}
 		expression := all[name]
@@ -141,7 +141,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		`dyn([1]) == dyn("a")`, `dyn("a") != dyn(1)`, `[1, 2].indexOf(2) == 1`, `"abc".substring(1) == "bc"`,
 	}
 	g := generator{Rand: rand.New(rand.NewPCG(7, 7)), clean: true}
-	n := effort.Of(1000, 120)
+	n := effort.Of(1000, 60)
 	for range n {
 		expressions = append(expressions, g.boolean(3))
 	}

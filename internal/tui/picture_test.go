@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/screenshot"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/screentest"
@@ -69,6 +70,9 @@ func lively(t *testing.T, p picture) *driver {
 // TestGoldenPictures holds the pictures of the documents against what is drawn. They are written anew, as all
 // golden files, by go test -update; make screenshots does that.
 func TestGoldenPictures(t *testing.T) {
+	if !testwork.Full() && !*screentest.Update {
+		t.Skip("pictures are drawn in the full run: make test-all")
+	}
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			d := lively(t, p)

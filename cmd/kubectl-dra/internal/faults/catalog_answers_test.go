@@ -114,8 +114,8 @@ func hostile() []fault {
 			inject: strike(version, fakeserver.JSON(`{"major":"1","minor":"37","gitVersion":"v1.37.1\u001b[31mEVIL\u001b]0;pwn\u0007\u009b\u202e\nFORGED: x","platform":"\u001b[31m"}`)),
 			want:   without(`version|37`)},
 		{name: "hostile-names", about: "a claim has a name that the API server would refuse", setup: names,
-			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch").
-				but(want{outcome: partial, says: `claim`}, "top", "top --once", "snapshot")},
+			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch", "top --once").
+				but(want{outcome: partial, says: `claim`}, "top", "snapshot")},
 		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))
