@@ -75,7 +75,7 @@ fuzz: ## run each fuzz target for FUZZTIME
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | \
 	while read -r pkg target; do \
 		echo "fuzz $$pkg $$target for $(FUZZTIME)"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" || exit 1; \
+		GO=$(GO) .ci/fuzz "$$pkg" "$$target" $(FUZZTIME) || exit 1; \
 	done
 
 .PHONY: generate

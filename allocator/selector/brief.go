@@ -30,7 +30,11 @@ func (c *Comparison) Brief() string {
 	if c.Relation == OtherRelation {
 		return ""
 	}
-	return c.Field.Name + " " + string(c.Relation) + " " + c.Literal
+	literal := c.Literal
+	if literal == "" {
+		literal = `""`
+	}
+	return c.Field.Name + " " + string(c.Relation) + " " + literal
 }
 
 // WithoutDomains leaves out of an expression the domains of its fields, if their names tell them apart. The result is

@@ -211,6 +211,7 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 	case allocator.CountersExhausted:
 		return explain.Loss{
 			Key:    words.Key(rejection.Needed, rejection.Counter),
+			UsedUp: d.hasCounter(device.ID, rejection),
 			Text:   fmt.Sprintf("%s of counter %s needed", rejection.Needed, rejection.Counter),
 			Values: value(words.Key(rejection.Available, rejection.CounterSet), "%s left in %s", rejection.Available, rejection.CounterSet),
 		}
@@ -225,6 +226,19 @@ func (d *diagnosis) describeLoss(ctx context.Context, r *allocator.ExaminedReque
 		return explain.Loss{Key: string(rejection.Feature), Text: fmt.Sprintf("needs a node that declares the feature %s", rejection.Feature)}
 	}
 	return explain.Loss{Text: string(rejection.Code)}
+}
+
+// hasCounter reports whether there is as much of a counter as a device needs, whoever uses it.
+func (d *diagnosis) hasCounter(id inspect.DeviceID, rejection *allocator.Rejection) bool {
+	for _, slice := range d.cluster.Snapshot().SlicesIn(inspect.PoolID{Driver: id.Driver, Pool: id.Pool}) {
+		for i := range slice.Spec.SharedCounters {
+			if set := &slice.Spec.SharedCounters[i]; set.Name == rejection.CounterSet {
+				total, ok := set.Counters[rejection.Counter]
+				return ok && total.Value.Cmp(*rejection.Needed) >= 0
+			}
+		}
+	}
+	return false
 }
 
 // implied says why a request that asks for no amount of a capacity needs one. It is "" for a request that asks.
@@ -290,6 +304,8 @@ func found(read selector.Read, one bool) string {
 	switch {
 	case read.Value == "":
 		return "no " + name
+	case one && (read.Value == "true" || read.Value == "false"):
+		return name + " " + read.Value
 	case one:
 		return read.Value
 	}

@@ -20,10 +20,21 @@ func OfFailure(e *explain.Explanation, abort *allocator.AbortError) Headline {
 		return Headline{}
 	}
 	who := "the selector of request " + f.Request
+	if e.Subject.Kind == "Pod" {
+		who += " of claim " + f.Claim.Name
+	}
 	if abort.Class != "" {
 		who = "a selector of device class " + abort.Class
 	}
-	what := fmt.Sprintf("%s reads %s, which device %s does not have", who, field.Name, f.Device)
+	name := field.Name
+	if field.Domain != f.Device.Driver {
+		name = field.Domain + "/" + name
+	}
+	kind := "the attribute"
+	if field.Kind == "capacity" {
+		kind = "the capacity"
+	}
+	what := fmt.Sprintf("%s reads %s %s, which device %s does not have", who, kind, name, f.Device)
 	h := Headline{Sentence: abort.Consequence() + ": " + what, Brief: "the scheduler gives up: " + what}
 	if e.Nodes.Allocatable > 0 {
 		h.Sentence += fmt.Sprintf(" (%d of %d nodes would fit otherwise)", e.Nodes.Allocatable, e.Nodes.Total)

@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,8 +9,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -23,7 +26,7 @@ type Headline struct {
 
 // Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been looked
 // for. It is empty if there is none.
-func Of(q *whatif.Question, e *explain.Explanation) Headline {
+func Of(ctx context.Context, q *whatif.Question, e *explain.Explanation) Headline {
 	if q.PerNode != nil { // what is asked for differs between nodes
 		return Headline{}
 	}
@@ -31,7 +34,7 @@ func Of(q *whatif.Question, e *explain.Explanation) Headline {
 	if !ok {
 		return Headline{}
 	}
-	return s.headline()
+	return s.headline(ctx)
 }
 
 // shortage is a request that gets too few devices on every node, with its funnels.
@@ -42,6 +45,7 @@ type shortage struct {
 	request   string
 	class     string
 	selectors []resourcev1.DeviceSelector
+	capacity  *resourcev1.CapacityRequirements
 	// groups are the nodes that could be used, and funnels what becomes of the request's devices there.
 	groups  []*explain.Group
 	funnels []*explain.Funnel
@@ -91,7 +95,7 @@ func (s *shortage) sameRequest(r *explain.Reason) bool {
 		for i := range claim.Spec.Devices.Requests {
 			if request := &claim.Spec.Devices.Requests[i]; request.Name == r.Request && request.Exactly != nil {
 				s.claim, s.request = claim, r.Request
-				s.class, s.selectors = request.Exactly.DeviceClassName, request.Exactly.Selectors
+				s.class, s.selectors, s.capacity = request.Exactly.DeviceClassName, request.Exactly.Selectors, request.Exactly.Capacity
 				return true
 			}
 		}
@@ -110,17 +114,41 @@ func funnelOf(g *explain.Group, r *explain.Reason) *explain.Funnel {
 }
 
 // headline says what is missing.
-func (s *shortage) headline() Headline {
+func (s *shortage) headline(ctx context.Context) Headline {
+	if pool := s.requirement(explain.PoolRequired); pool != nil {
+		if pool.Alone && s.emptyAt("selectors") {
+			return s.onlyIn(pool)
+		}
+		return Headline{}
+	}
+	if gate := s.requirement(explain.FeatureRequired); gate != nil && gate.Pool != (inspect.PoolID{}) {
+		if s.emptyAt("selectors") {
+			return headlineOf(s.wanted(), gate.Message)
+		}
+		return Headline{}
+	}
+	h := s.ofDevices(ctx)
+	if ignored := s.poolsThatWouldDo(ctx); len(ignored) > 0 && h != (Headline{}) {
+		h.Sentence += fmt.Sprintf(" (not counting pool %s, which %s)", words.Shorten(ignored, 1), words.Plural(len(ignored), "is ignored", "are ignored"))
+	}
+	return h
+}
+
+// ofDevices says what is missing of the devices of the pools that the scheduler heeds.
+func (s *shortage) ofDevices(ctx context.Context) Headline {
 	f := s.funnels[0]
 	most := s.most()
 	switch {
 	case most >= f.Needed && f.Needed > 0:
 		return Headline{} // there are enough, but not together with something else
 	case f.All && f.Needed > 0:
-		lack := fmt.Sprintf("on %s some of them are %s", s.everyNode(), states(s.obstacles()))
+		every := s.everyNode()
+		if slices.ContainsFunc(s.funnels, func(f *explain.Funnel) bool { return f.Needed == 0 }) {
+			every += " that has any"
+		}
 		return Headline{
-			Sentence: fmt.Sprintf("needs all devices of class %s%s%s that a node has; %s", s.class, s.selected(), s.fitting(), lack),
-			Brief:    fmt.Sprintf("all devices of a node needed; on %s some are %s", s.everyNode(), states(s.obstacles())),
+			Sentence: fmt.Sprintf("needs all devices of class %s%s%s that a node has; on %s some of them are %s", s.class, s.selected(), s.fitting(), every, states(s.obstacles())),
+			Brief:    fmt.Sprintf("all devices of a node needed; on %s some are %s", every, states(s.obstacles())),
 		}
 	case f.Needed > 1 && most > 0:
 		constraint, together := "", ""
@@ -138,7 +166,7 @@ func (s *shortage) headline() Headline {
 	case most > 0:
 		return Headline{}
 	}
-	return s.nothing()
+	return s.nothing(ctx)
 }
 
 // headlineOf joins what is needed and what is missing.
@@ -174,10 +202,27 @@ func (s *shortage) selected() string {
 		}
 		terms = append(terms, more...)
 	}
+	if s.ambiguous() {
+		return ""
+	}
 	if text := strings.Join(terms, " and "); text != "" && len(text) <= maxSelected {
 		return " with " + text
 	}
 	return ""
+}
+
+// ambiguous reports whether the selectors read fields of the same name in different domains.
+func (s *shortage) ambiguous() bool {
+	known := map[string]selector.Field{}
+	for i := range s.selectors {
+		for _, use := range s.q.Cluster.Selectors().FieldUses(s.selectors[i].CEL.Expression) {
+			if other, ok := known[use.Field.Name]; ok && other != use.Field {
+				return true
+			}
+			known[use.Field.Name] = use.Field
+		}
+	}
+	return false
 }
 
 // most is the largest number of devices that can be had on a node. It is exact if a fix says so; otherwise no node
@@ -212,8 +257,8 @@ func (s *shortage) left() int {
 
 // count is the number of devices that a fix asks for, if to ask for that many is all that it changes.
 func (s *shortage) count(f *explain.Fix) (int, bool) {
-	if f.Kind != explain.ReduceCount || len(f.Also) > 0 || len(f.Patch) != 1 || len(s.q.Claims) != 1 {
-		return 0, false
+	if f.Kind != explain.ReduceCount || len(f.Also) > 0 || len(f.Patch) != 1 || !s.onlyRequest() {
+		return 0, false // it may only make room for another request
 	}
 	at := slices.IndexFunc(s.claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return r.Name == s.request })
 	if !strings.HasSuffix(f.Patch[0].Path, fmt.Sprintf("/requests/%d/exactly/count", at)) {
@@ -260,22 +305,27 @@ func attributeName(name resourcev1.FullyQualifiedName) string {
 	return string(name)[strings.LastIndexByte(string(name), '/')+1:]
 }
 
-// free says what is true of the devices that can be had, where others cannot.
+// onlyRequest reports whether nothing else is asked for.
+func (s *shortage) onlyRequest() bool {
+	return len(s.q.Claims) == 1 && len(s.claim.Spec.Devices.Requests) == 1
+}
+
+// free says what is true of the devices that can be had, where others cannot. What is tainted, or blocked by partitions in
+// use, is not free either, as in package inspect.
 func (s *shortage) free() string {
-	var parts []string
-	if s.fitting() != "" {
-		parts = append(parts, "fit")
+	steps := map[string]bool{}
+	for _, o := range s.obstacles() {
+		steps[o.step] = true
 	}
-	if s.lost("free") {
-		parts = append(parts, "are free")
+	switch {
+	case steps["features"] || steps["capacity"] || steps["constraints"]:
+		return " that can be had"
+	case len(steps) > 0 && s.fitting() != "":
+		return " that fit and are free"
+	case len(steps) > 0:
+		return " free"
 	}
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return strings.TrimPrefix(" that "+parts[0], " that are")
-	}
-	return " that " + strings.Join(parts, " and ")
+	return s.fitting()
 }
 
 // lost reports whether a step of a funnel loses devices on any node.
@@ -309,6 +359,17 @@ func (s *shortage) noneHasMore(than string) string {
 		return "no node that the pod may use has more than " + than
 	}
 	return "no node has more than " + than
+}
+
+// where restricts what is said of all devices to the nodes that could be used. It is "" if those are all.
+func (s *shortage) where() string {
+	switch {
+	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name != string(inspect.PseudoNode) && len(s.q.Cluster.Snapshot().Nodes()) > 1:
+		return " on node " + s.q.Nodes[0].Name
+	case s.excluded:
+		return " on nodes that the pod may use"
+	}
+	return ""
 }
 
 // everyNode names all nodes that could be used.

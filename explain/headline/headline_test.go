@@ -24,7 +24,7 @@ func TestDemo(t *testing.T) {
 		{"ml/pretrain-2", "needs 8 devices of class gpu-80gb.example.com; no node has more than 6 free", "at most 6 free on a node, 8 needed"},
 		{
 			"ml/llama-405b-eval", "needs a device of class gpu.example.com with memory >= 96Gi; devices of the class have 40Gi, 80Gi",
-			"no device has memory >= 96Gi: they have 40Gi, 80Gi",
+			"no device of the class has memory >= 96Gi: they have 40Gi, 80Gi",
 		},
 		{
 			"ml/driver-canary", "needs a device of class gpu.example.com with driverVersion > 585.0.0; all are tainted with example.com/maintenance=firmware:NoSchedule",
@@ -44,8 +44,8 @@ func TestDemo(t *testing.T) {
 			"pool fpga.example.com/shelf-2 is ignored until its driver has published all slices of it",
 		},
 		{
-			"ml/sweep-2", "makes the scheduler give up with an error: the selector of request gpu reads nvlinkGeneration, which device gpu.example.com/gpu-a-02/gpu-2 does not have (2 of 12 nodes would fit otherwise)",
-			"the scheduler gives up: the selector of request gpu reads nvlinkGeneration, which device gpu.example.com/gpu-a-02/gpu-2 does not have",
+			"ml/sweep-2", "makes the scheduler give up with an error: the selector of request gpu reads the attribute nvlinkGeneration, which device gpu.example.com/gpu-a-02/gpu-2 does not have (2 of 12 nodes would fit otherwise)",
+			"the scheduler gives up: the selector of request gpu reads the attribute nvlinkGeneration, which device gpu.example.com/gpu-a-02/gpu-2 does not have",
 		},
 		{"ml/train-1", "can be allocated on 2 of 12 nodes", ""},
 	} {

@@ -1,13 +1,16 @@
 package headline
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -17,49 +20,48 @@ import (
 const maxNamed = 2
 
 // nothing says why no device at all can be had on any node.
-func (s *shortage) nothing() Headline {
-	switch pool := s.requirement(explain.PoolRequired); {
-	case pool != nil && pool.Alone && s.emptyAt("selectors"):
-		return s.onlyIn(pool)
-	case pool != nil:
-		return Headline{}
-	}
-	if gate := s.requirement(explain.FeatureRequired); gate != nil && gate.Pool != (inspect.PoolID{}) && s.emptyAt("selectors") {
-		return headlineOf(s.wanted(), gate.Message)
-	}
+func (s *shortage) nothing(ctx context.Context) Headline {
 	switch {
 	case s.emptyAt("class"):
-		return s.noClass()
+		return s.noClass(ctx)
 	case s.emptyAt("selectors"):
 		return s.noneSelected()
 	}
-	if h := s.tooSmall(); h != (Headline{}) {
-		return h
-	}
 	obstacles := s.obstacles()
-	state := states(obstacles)
-	switch {
-	case len(obstacles) == 0:
+	if len(obstacles) == 0 {
 		return Headline{}
-	case slices.Equal(obstacles, []string{"free"}):
-		state += s.by()
-	case slices.Equal(obstacles, []string{"taints"}):
-		if taint := s.one("taints"); taint != "" {
-			state += " with " + taint
-		}
-	case slices.Equal(obstacles, []string{"capacity"}):
-		if amount := s.one("capacity"); amount != "" {
-			return headlineOf(s.wanted(), fmt.Sprintf("none%s has %s of %s left", s.fitting(), amount, s.losses("capacity")[0].Capacity))
-		}
-	case slices.Equal(obstacles, []string{"constraints"}):
-		if attribute := s.one("constraints"); attribute != "" {
-			return headlineOf(s.wanted(), fmt.Sprintf("none%s has the attribute %s of a constraint", s.fitting(), attribute))
+	}
+	state := states(obstacles)
+	if len(obstacles) == 1 {
+		switch o := obstacles[0]; o.step {
+		case "free":
+			state += s.by()
+		case "taints":
+			if taint := s.one("taints"); taint != "" {
+				state += " with " + taint
+			}
+		case "capacity":
+			if h := s.tooSmall(); h != (Headline{}) {
+				return h
+			}
+		case "constraints":
+			if attribute := s.one("constraints"); attribute != "" {
+				return headlineOf(s.wanted(), fmt.Sprintf("none%s%s the attribute %s of a constraint", s.where(), s.has(), attribute))
+			}
 		}
 	}
 	return Headline{
-		Sentence: fmt.Sprintf("needs %s; all%s are %s", s.wanted(), s.fitting(), state),
-		Brief:    fmt.Sprintf("%s: all of class %s%s%s", state, s.class, s.selected(), s.fitting()),
+		Sentence: fmt.Sprintf("needs %s; all%s%s are %s", s.wanted(), s.fitting(), s.where(), state),
+		Brief:    fmt.Sprintf("%s: all of class %s%s%s%s", state, s.class, s.selected(), s.fitting(), s.where()),
 	}
+}
+
+// has says that one has something, of all devices or of those that fit.
+func (s *shortage) has() string {
+	if s.fitting() != "" {
+		return " that fits has"
+	}
+	return " has"
 }
 
 // emptyAt reports whether no node has a device left at a step.
@@ -88,10 +90,13 @@ func (s *shortage) losses(name string) []*explain.Loss {
 // onlyIn says that the devices that would do are in a pool that the scheduler ignores.
 func (s *shortage) onlyIn(pool *explain.Requirement) Headline {
 	why := "ignored until its driver has published all slices of it"
-	if pool.Term != "" {
+	switch {
+	case pool.Term != "":
 		why = "ignored since it is not valid: " + pool.Term
+	case s.overfull(pool.Pool):
+		why = "ignored since it has more slices than its driver says"
 	}
-	such := "the only such devices are"
+	such := "the only such devices" + s.where() + " are"
 	if s.poolsIgnored() > 1 {
 		such = "there are such devices"
 	}
@@ -99,6 +104,18 @@ func (s *shortage) onlyIn(pool *explain.Requirement) Headline {
 		Sentence: fmt.Sprintf("needs %s; %s in pool %s, which is %s", s.wanted(), such, pool.Pool, why),
 		Brief:    fmt.Sprintf("pool %s is %s", pool.Pool, why),
 	}
+}
+
+// overfull reports whether a pool has more slices than there should be.
+func (s *shortage) overfull(id inspect.PoolID) bool {
+	for _, node := range s.q.Nodes {
+		if inspect.NodeName(node.Name) != s.e.Conflict.Node {
+			continue
+		}
+		pools, err := s.q.Cluster.Snapshot().PoolsOn(node)
+		return err == nil && slices.ContainsFunc(pools, func(p *inspect.NodePool) bool { return p.ID == id && p.SlicesSeen > p.SlicesWanted })
+	}
+	return false
 }
 
 // poolsIgnored is the number of pools that the scheduler ignores as a whole or in part.
@@ -115,19 +132,16 @@ func (s *shortage) poolsIgnored() int {
 }
 
 // noClass says that the class has no devices.
-func (s *shortage) noClass() Headline {
-	where := ""
-	if len(s.q.Nodes) == 1 && s.q.Nodes[0].Name != string(inspect.PseudoNode) {
-		where = " on " + s.everyNode()
+func (s *shortage) noClass(ctx context.Context) Headline {
+	where := s.where()
+	if where == "" && len(s.q.Nodes) == 1 && s.q.Nodes[0].Name != string(inspect.PseudoNode) {
+		where = " on node " + s.q.Nodes[0].Name
 	}
-	if s.excluded {
-		where = " on a node that the pod may use"
-	}
-	if slices.ContainsFunc(s.losses("class"), func(l *explain.Loss) bool { return !l.OtherDriver }) {
+	switch {
+	case s.published(ctx):
+		return headlineOf(s.wanted(), fmt.Sprintf("no device of class %s reaches %s", s.class, strings.Replace(s.everyNode(), "every node", "a node", 1)))
+	case slices.ContainsFunc(s.losses("class"), func(l *explain.Loss) bool { return !l.OtherDriver }):
 		return headlineOf(s.wanted(), fmt.Sprintf("no device%s passes the selectors of class %s", where, s.class))
-	}
-	if s.poolsIgnored() > 0 { // it may be in there
-		return headlineOf(s.wanted(), fmt.Sprintf("no pool that the scheduler heeds has devices of class %s%s", s.class, where))
 	}
 	return headlineOf(s.wanted(), fmt.Sprintf("no driver publishes devices of class %s%s (is it running?)", s.class, where))
 }
@@ -138,9 +152,9 @@ func (s *shortage) noneSelected() Headline {
 	first := losses[0]
 	if slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Key != first.Key || l.Wanted == "" }) {
 		if s.selected() != "" {
-			return Headline{Sentence: "needs " + s.wanted() + "; there is none", Brief: "no device of class " + s.class + s.selected()}
+			return Headline{Sentence: "needs " + s.wanted() + "; there is none" + s.where(), Brief: "no device of class " + s.class + s.selected() + s.where()}
 		}
-		return headlineOf(s.wanted(), "no device of the class passes the selectors of the request")
+		return headlineOf(s.wanted(), fmt.Sprintf("no device of the class%s passes the selectors of the request", s.where()))
 	}
 	needs := s.wanted()
 	if s.selected() == "" {
@@ -154,37 +168,54 @@ func (s *shortage) noneSelected() Headline {
 	}
 	texts := slices.Sorted(maps.Values(values))
 	if len(texts) == 0 || len(texts) > maxNamed+1 {
-		return Headline{Sentence: "needs " + needs + "; no device of the class has that", Brief: "no device has " + first.Wanted}
+		return Headline{
+			Sentence: fmt.Sprintf("needs %s; no device of the class%s has that", needs, s.where()),
+			Brief:    fmt.Sprintf("no device of the class%s has %s", s.where(), first.Wanted),
+		}
 	}
 	have := strings.Join(texts, ", ")
-	return Headline{Sentence: "needs " + needs + "; devices of the class have " + have, Brief: fmt.Sprintf("no device has %s: they have %s", first.Wanted, have)}
+	return Headline{
+		Sentence: fmt.Sprintf("needs %s; devices of the class%s have %s", needs, s.where(), have),
+		Brief:    fmt.Sprintf("no device of the class%s has %s: they have %s", s.where(), first.Wanted, have),
+	}
 }
 
-// tooSmall says how much of a capacity can be had, if that is what is in the way. It is empty if that is not known.
+// tooSmall says how much of a capacity can be had, if that is all that is in the way of devices that the request would
+// take. It is empty if that is not known.
 func (s *shortage) tooSmall() Headline {
-	wanted := s.requirement(explain.CapacityRequired)
-	if wanted == nil || wanted.Capacity == "" {
+	losses := s.losses("capacity")
+	name, amount := losses[0].Capacity, s.one("capacity")
+	switch {
+	case slices.ContainsFunc(losses, func(l *explain.Loss) bool { return l.Capacity != name || l.Code != allocator.CapacityInsufficient }):
+		return Headline{}
+	case !slices.ContainsFunc(losses, func(l *explain.Loss) bool { return !l.Lacking }):
+		return headlineOf(fmt.Sprintf("the capacity %s on %s", name, s.wanted()), fmt.Sprintf("none%s%s a capacity named %s", s.where(), s.has(), name))
+	case amount == "":
 		return Headline{}
 	}
-	if losses := s.losses("capacity"); !slices.ContainsFunc(losses, func(l *explain.Loss) bool { return !l.Lacking || l.Capacity != wanted.Capacity }) {
-		return headlineOf(fmt.Sprintf("the capacity %s on %s", wanted.Capacity, s.wanted()), fmt.Sprintf("no device has a capacity named %s", wanted.Capacity))
+	var asked map[resourcev1.QualifiedName]resource.Quantity
+	if s.capacity != nil {
+		asked = s.capacity.Requests
 	}
-	for i := range s.e.Fixes {
-		f := &s.e.Fixes[i]
-		if amount, ok := amountOf(f); ok && f.Kind == explain.ReduceCapacity {
-			name := shortName(wanted.Capacity)
-			return Headline{
-				Sentence: fmt.Sprintf("needs %s of %s on %s; no more than %s can be had", wanted.Amount, name, s.wanted(), amount),
-				Brief:    fmt.Sprintf("at most %s of %s on a device, %s needed", amount, name, wanted.Amount),
+	if q, ok := asked[name]; ok {
+		amount = q.String() // as the claim has it, not as the device's policy rounds it
+	}
+	if s.onlyRequest() && len(asked) == 1 {
+		for i := range s.e.Fixes {
+			if most, ok := amountOf(&s.e.Fixes[i], name); ok {
+				return Headline{
+					Sentence: fmt.Sprintf("needs %s of %s on %s; no more than %s can be had%s", amount, shortName(name), s.wanted(), most, s.where()),
+					Brief:    fmt.Sprintf("at most %s of %s on a device, %s needed", most, shortName(name), amount),
+				}
 			}
 		}
 	}
-	return Headline{}
+	return headlineOf(s.wanted(), fmt.Sprintf("none%s%s %s of %s left", s.where(), s.has(), amount, name))
 }
 
 // amountOf is the amount of a capacity that a fix asks for, if that is all that it changes.
-func amountOf(f *explain.Fix) (string, bool) {
-	if len(f.Also) > 0 || len(f.Patch) != 1 {
+func amountOf(f *explain.Fix, name resourcev1.QualifiedName) (string, bool) {
+	if f.Kind != explain.ReduceCapacity || len(f.Also) > 0 || len(f.Patch) != 1 || !strings.HasSuffix(f.Patch[0].Path, "/capacity/requests/"+strings.ReplaceAll(string(name), "/", "~1")) {
 		return "", false
 	}
 	text, ok := f.Patch[0].Value.(string)
@@ -196,21 +227,63 @@ func shortName(name resourcev1.QualifiedName) string {
 	return string(name)[strings.LastIndexByte(string(name), '/')+1:]
 }
 
-// stepWords say of a device that it was lost at a step.
-var stepWords = map[string]string{
-	"features": "behind a feature gate that is off", "taints": "tainted", "free": "in use", "capacity": "without enough capacity left",
-	"counters": "blocked by partitions in use", "constraints": "without an attribute that a constraint needs",
+// obstacle is what is in the way of devices, and the step at which it shows.
+type obstacle struct{ step, state string }
+
+// stateOf says of a device that it was lost at a step.
+func stateOf(step string, l *explain.Loss) string {
+	switch l.Code {
+	case allocator.NodeUnsuitable:
+		return "in need of a feature that the node does not declare"
+	case allocator.FeatureDisabled:
+		return "behind a feature gate that is off"
+	case allocator.DeviceTainted:
+		return "tainted"
+	case allocator.DeviceInUse:
+		return "in use"
+	case allocator.CapacityPolicyViolated:
+		return "not offering that amount"
+	case allocator.CompatibilityGroupConflict:
+		return "not compatible with partitions in use"
+	case allocator.AttributeMissing:
+		return "without an attribute that a constraint needs"
+	}
+	switch {
+	case l.Lacking:
+		return "without the capacity"
+	case step == "counters" && l.UsedUp:
+		return "blocked by partitions in use"
+	case step == "counters":
+		return "in need of more of a counter than there is"
+	case l.UsedUp:
+		return "without enough capacity left"
+	}
+	return "too small"
 }
 
-// obstacles are the steps at which devices are lost that the request would take, in their order.
-func (s *shortage) obstacles() []string {
-	var out []string
+// obstacles are what is in the way of devices that the request would take, in the order of the steps.
+func (s *shortage) obstacles() []obstacle {
+	var out []obstacle
 	for _, step := range []string{"features", "taints", "free", "capacity", "counters", "constraints"} {
-		if s.lost(step) {
-			out = append(out, step)
+		for _, l := range s.losses(step) {
+			if o := (obstacle{step, stateOf(step, l)}); !slices.Contains(out, o) {
+				out = append(out, o)
+			}
 		}
 	}
 	return out
+}
+
+// states joins obstacles.
+func states(obstacles []obstacle) string {
+	parts := make([]string, len(obstacles))
+	for i, o := range obstacles {
+		parts[i] = o.state
+	}
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " or " + parts[len(parts)-1]
 }
 
 // one is what devices were lost for at a step, if that is the same for all. Otherwise it is "".
@@ -222,23 +295,22 @@ func (s *shortage) one(step string) string {
 	return losses[0].Wanted
 }
 
-// states says of devices that they were lost at one step or another.
-func states(steps []string) string {
-	parts := make([]string, len(steps))
-	for i, step := range steps {
-		parts[i] = stepWords[step]
-	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " or " + parts[len(parts)-1]
-}
+// maxHolderNodes is the number of nodes of a group up to which all holders are known.
+const maxHolderNodes = 16
 
 // by names the claims that hold the devices, if they are few.
 func (s *shortage) by() string {
+	for _, g := range s.groups {
+		if len(g.Nodes) > maxHolderNodes {
+			return "" // not all holders are known
+		}
+	}
 	var names []string
 	for _, l := range s.losses("free") {
 		for i := range l.Claims {
+			if s.q.Supposed[l.Claims[i].Claim] {
+				return ", or given to those who were asked before"
+			}
 			if name := l.Claims[i].Claim.String(); !slices.Contains(names, name) {
 				names = append(names, name)
 			}

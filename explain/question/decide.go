@@ -64,7 +64,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	if err := fix.Find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
 		return err
 	}
-	sayHeadline(e, headline.Of(q, e))
+	sayHeadline(e, headline.Of(ctx, q, e))
 	return nil
 }
 

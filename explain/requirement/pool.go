@@ -32,6 +32,10 @@ func listPools(_ context.Context, s *site) []Relaxable {
 			add(p, p.Invalid, ": %s", p.Invalid)
 		}
 		if p.Incomplete {
+			if p.SlicesSeen > p.SlicesWanted {
+				add(p, "", " while it has %d slices and should have %d", p.SlicesSeen, p.SlicesWanted)
+				continue
+			}
 			add(p, "", " while %d of its %d slices are published", p.SlicesSeen, p.SlicesWanted)
 		}
 	}

@@ -331,7 +331,13 @@ func funnelLine(f *explain.Funnel) string {
 // losses says how many devices a step lost, by what it lost them for.
 func losses(step *explain.Step) []string {
 	var parts []string
-	for _, title := range []string{stepTitles[step.Name], usedUp, lacking} {
+	titles := []string{stepTitles[step.Name]}
+	for i := range step.Lost {
+		if title := lossTitle(step, &step.Lost[i]); !slices.Contains(titles, title) {
+			titles = append(titles, title)
+		}
+	}
+	for _, title := range titles {
 		low, high := 0, 0
 		for i := range step.Lost {
 			if l := &step.Lost[i]; lossTitle(step, l) == title {

@@ -123,7 +123,9 @@ const (
 // lossTitle says what was lost.
 func lossTitle(step *explain.Step, l *explain.Loss) string {
 	switch {
-	case l.UsedUp:
+	case step.Name == "counters" && l.Code == allocator.CountersExhausted && !l.UsedUp:
+		return "in need of more of a counter than there is"
+	case l.UsedUp && step.Name == "capacity":
 		return usedUp
 	case l.Lacking:
 		return lacking
