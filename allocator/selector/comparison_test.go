@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // TestComparison takes terms apart. The last column is the term with the literal "new" and the relation
@@ -147,8 +148,10 @@ func checkComparison(t *testing.T, cache *Cache, expression, literal string) (is
 		if !ok || other.Field != want.Field || other.Form != want.Form || other.Literal != want.Literal || other.Relation != want.Relation {
 			t.Errorf("%q with %s %q became %q, which is %+v", expression, relation, literal, text, other)
 		}
-		// Except for isGreaterThan, isLessThan and single quotes there is a way back.
-		if back := other.With(c.Relation, c.Literal); !c.method && !strings.Contains(expression, "'") && back != expression {
+		// Except for isGreaterThan, isLessThan, single quotes and control characters that stand as they are there is a
+		// way back.
+		raw := strings.Contains(expression, "'") || strings.ContainsFunc(c.Literal, unicode.IsControl)
+		if back := other.With(c.Relation, c.Literal); !c.method && !raw && back != expression {
 			t.Errorf("%q became %q, and then %q", expression, text, back)
 		}
 	}
