@@ -16,7 +16,7 @@ import (
 // and beside every boundary of the arithmetic: whole units, thousandths, what is neither, negative ones,
 // the largest 64-bit numbers and larger ones.
 func TestDifferentialOfCapacities(t *testing.T) {
-	n := effort.Of(15_000, 1_500)
+	n := effort.Of(15_000, 1_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	amount := func(amounts ...string) *resource.Quantity { // "" is none
 		text := amounts[rng.IntN(len(amounts))]

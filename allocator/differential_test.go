@@ -128,7 +128,7 @@ const shards = 8
 func TestDifferential(t *testing.T) {
 	structured.EnableAllocators("incubating", "experimental")
 	t.Cleanup(func() { structured.EnableAllocators() })
-	n := effort.Of(40_000, 1_500)
+	n := effort.Of(40_000, 1_000)
 	seen := newCoverage()
 	t.Run("problems", func(t *testing.T) {
 		for shard := range shards {

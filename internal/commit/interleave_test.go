@@ -237,7 +237,7 @@ func nextPath(path, options []int, limit int) []int {
 // writes what it decided within the time that runs watch, nothing is left of it in the end.
 func TestRandomOrders(t *testing.T) {
 	total := struct{ doubled, takenBack, revoked, waiting, killed, retries, left int }{}
-	for seed := range uint64(effort.Of(3000, 300)) {
+	for seed := range uint64(effort.Of(3000, 150)) {
 		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // orders are to be found again
 		scheduler := seed%3 == 0
 		w := newWorld(2+rng.IntN(3), "a", "b", "c", "e", "s0", "s1")
@@ -289,7 +289,7 @@ func TestRandomOrders(t *testing.T) {
 
 // TestEverybodyIsServed: when there are devices for all, all get one, in any order.
 func TestEverybodyIsServed(t *testing.T) {
-	for seed := range uint64(effort.Of(500, 100)) {
+	for seed := range uint64(effort.Of(500, 50)) {
 		rng := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // as above
 		w := newWorld(4, "a", "b", "c", "e")
 		s := newStage(w)
@@ -306,7 +306,7 @@ func TestEverybodyIsServed(t *testing.T) {
 
 // TestSameClaim: runs that want one claim do not disturb each other; one allocates it, the others find it so.
 func TestSameClaim(t *testing.T) {
-	for seed := range uint64(effort.Of(500, 100)) {
+	for seed := range uint64(effort.Of(500, 50)) {
 		rng := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // as above
 		w := newWorld(1, "a")
 		s := newStage(w)

@@ -43,7 +43,7 @@ var goldens = []struct {
 func TestGolden(t *testing.T) {
 	for _, g := range goldens {
 		for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-			if size[0] == 200 && !testwork.Full() && !*screentest.Update {
+			if size[0] != 80 && !testwork.Full() && !*screentest.Update {
 				continue // the full run looks at large screens
 			}
 			name := fmt.Sprintf("%s-%dx%d", g.name, size[0], size[1])
