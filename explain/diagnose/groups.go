@@ -19,8 +19,8 @@ import (
 const (
 	// maxExactGroups is the number of groups up to which nodes whose numbers differ are in different groups.
 	maxExactGroups = 4
-	// maxNamedNodes is, of nodes that do not differ for the question, the number whose devices are named.
-	maxNamedNodes = 16
+	// MaxNamedNodes is, of nodes that do not differ for the question, the number whose devices are named.
+	MaxNamedNodes = 16
 )
 
 // Groups diagnoses all nodes that said no, and groups those with the same reasons. The largest group comes first,
@@ -122,7 +122,7 @@ func diagnoseKind(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*d
 	for i, id := range first {
 		position[id] = i
 	}
-	named := min(len(a.Nodes), maxNamedNodes)
+	named := min(len(a.Nodes), MaxNamedNodes)
 	var others [][]inspect.DeviceID
 	for _, n := range a.Nodes[1:named] {
 		ids, err := q.Cluster.Candidates(q.Nodes[n])

@@ -43,7 +43,7 @@ func (s *search) otherNames(ctx context.Context) error {
 			}
 			for _, other := range spell.Meant(*name, requirement.AttributeNames(devices)) {
 				e := whatif.AttributeEdit{Claim: c, Constraint: i, Attribute: other}
-				message := fmt.Sprintf("be content with the same %s instead of the same %s, which no device has", other, *name)
+				message := fmt.Sprintf("be content with the same %s, as devices name it, instead of the same %s", other, *name)
 				if err := s.tryEdit(ctx, e, explain.DropConstraint, requirement.CostClass, message); err != nil {
 					return err
 				}

@@ -293,15 +293,15 @@ func (s *shortage) constraint() string {
 	}
 	switch c := &constraints[0]; {
 	case c.MatchAttribute != nil:
-		return " with the same " + attributeName(*c.MatchAttribute)
+		return " with the same " + withoutDomain(*c.MatchAttribute)
 	case c.DistinctAttribute != nil:
-		return " that differ in " + attributeName(*c.DistinctAttribute)
+		return " that differ in " + withoutDomain(*c.DistinctAttribute)
 	}
 	return ""
 }
 
-// attributeName is the name of an attribute without its domain.
-func attributeName(name resourcev1.FullyQualifiedName) string {
+// withoutDomain is the name of an attribute or a capacity without its domain.
+func withoutDomain[Name ~string](name Name) string {
 	return string(name)[strings.LastIndexByte(string(name), '/')+1:]
 }
 
@@ -370,6 +370,17 @@ func (s *shortage) where() string {
 		return " on nodes that the pod may use"
 	}
 	return ""
+}
+
+// aNode stands for any of the nodes that could be used.
+func (s *shortage) aNode() string {
+	switch {
+	case len(s.q.Nodes) == 1 && s.q.Nodes[0].Name != string(inspect.PseudoNode):
+		return "node " + s.q.Nodes[0].Name
+	case s.excluded:
+		return "a node that the pod may use"
+	}
+	return "any node"
 }
 
 // everyNode names all nodes that could be used.

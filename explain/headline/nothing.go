@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -139,7 +140,7 @@ func (s *shortage) noClass(ctx context.Context) Headline {
 	}
 	switch {
 	case s.published(ctx):
-		return headlineOf(s.wanted(), fmt.Sprintf("no device of class %s reaches %s", s.class, strings.Replace(s.everyNode(), "every node", "a node", 1)))
+		return headlineOf(s.wanted(), fmt.Sprintf("no device of class %s reaches %s", s.class, s.aNode()))
 	case slices.ContainsFunc(s.losses("class"), func(l *explain.Loss) bool { return !l.OtherDriver }):
 		return headlineOf(s.wanted(), fmt.Sprintf("no device%s passes the selectors of class %s", where, s.class))
 	}
@@ -204,8 +205,8 @@ func (s *shortage) tooSmall() Headline {
 		for i := range s.e.Fixes {
 			if most, ok := amountOf(&s.e.Fixes[i], name); ok {
 				return Headline{
-					Sentence: fmt.Sprintf("needs %s of %s on %s; no more than %s can be had%s", amount, shortName(name), s.wanted(), most, s.where()),
-					Brief:    fmt.Sprintf("at most %s of %s on a device, %s needed", most, shortName(name), amount),
+					Sentence: fmt.Sprintf("needs %s of %s on %s; no more than %s can be had%s", amount, withoutDomain(name), s.wanted(), most, s.where()),
+					Brief:    fmt.Sprintf("at most %s of %s on a device, %s needed", most, withoutDomain(name), amount),
 				}
 			}
 		}
@@ -220,11 +221,6 @@ func amountOf(f *explain.Fix, name resourcev1.QualifiedName) (string, bool) {
 	}
 	text, ok := f.Patch[0].Value.(string)
 	return text, ok
-}
-
-// shortName is the name of a capacity without its domain.
-func shortName(name resourcev1.QualifiedName) string {
-	return string(name)[strings.LastIndexByte(string(name), '/')+1:]
 }
 
 // obstacle is what is in the way of devices, and the step at which it shows.
@@ -295,13 +291,10 @@ func (s *shortage) one(step string) string {
 	return losses[0].Wanted
 }
 
-// maxHolderNodes is the number of nodes of a group up to which all holders are known.
-const maxHolderNodes = 16
-
 // by names the claims that hold the devices, if they are few.
 func (s *shortage) by() string {
 	for _, g := range s.groups {
-		if len(g.Nodes) > maxHolderNodes {
+		if len(g.Nodes) > diagnose.MaxNamedNodes {
 			return "" // not all holders are known
 		}
 	}

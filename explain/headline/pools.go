@@ -9,7 +9,7 @@ import (
 )
 
 // maxProbed is the number of devices of a driver of which it is asked whether a class selects them.
-const maxProbed = 8
+const maxProbed = 1024
 
 // poolsThatWouldDo names the pools that the scheduler ignores and that have devices which the request would take: what is
 // said of all devices does not hold for them.

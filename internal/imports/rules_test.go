@@ -36,7 +36,7 @@ var layers = []layer{
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
-	{"explain/headline", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
+	{"explain/headline", []string{"inspect", "allocator", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/question", []string{"inspect", "allocator", "explain", "explain/words", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain"}},
