@@ -61,7 +61,7 @@ func TestPods(t *testing.T) {
 		{"allocated claims on two nodes", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0", "pretrain-1") }),
 			explain.Unsatisfiable, "the devices of the allocated claim pretrain-1 cannot be used from the node", "has all its devices, but cannot be scheduled on any of 12 nodes"},
 		{"devices that are elsewhere", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0", "train-1") }),
-			explain.Unsatisfiable, "", "no device on nodes that the pod may use passes the selectors of class gpu-80gb.example.com"},
+			explain.Unsatisfiable, "", "no device of class gpu-80gb.example.com reaches a node that the pod may use"},
 		{"extended resources", explaintest.NewPod(func(p *corev1.PodSpec) {
 			p.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("5")}
 		}), explain.Allocatable, "gpu-b-04", ""},
