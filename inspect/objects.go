@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 )
 
@@ -24,4 +25,8 @@ type Objects struct {
 	CSIDrivers        []*storagev1.CSIDriver
 	VolumeClaims      []*corev1.PersistentVolumeClaim
 	Volumes           []*corev1.PersistentVolume
+	Namespaces        []*corev1.Namespace
+	CSINodes          []*storagev1.CSINode
+	VolumeAttachments []*storagev1.VolumeAttachment
+	PodGroups         []*schedulingv1beta1.PodGroup
 }

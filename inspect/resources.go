@@ -30,6 +30,10 @@ const (
 	CSIDrivers        Resource = "csidrivers"
 	VolumeClaims      Resource = "persistentvolumeclaims"
 	Volumes           Resource = "persistentvolumes"
+	Namespaces        Resource = "namespaces"
+	CSINodes          Resource = "csinodes"
+	VolumeAttachments Resource = "volumeattachments"
+	PodGroups         Resource = "podgroups"
 )
 
 // Kind is what all that read or write objects of a Resource have to know of it.
