@@ -52,6 +52,7 @@ type Cluster struct {
 	selectors  *selector.Cache
 	shapes     *shapes
 	groups     *keptGroups
+	filters    *filterIndex
 	ignore     map[inspect.ClaimRef]bool
 }
 
@@ -80,6 +81,10 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		ignore:     opts.Ignore,
 	}
 	c.cel.HideSharing = c.rules.basic
+	c.filters = &filterIndex{}
+	if opts.Like != nil {
+		c.filters = opts.Like.filters.next()
+	}
 	if opts.Like != nil && opts.Like.features == f && opts.Like.rules == c.rules && opts.Like.cel == c.cel {
 		c.inherit(opts.Like)
 	} else {

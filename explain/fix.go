@@ -20,6 +20,10 @@ const (
 	UseClass       FixKind = "UseClass"       // name a device class that exists
 	CreateClass    FixKind = "CreateClass"    // create the device class
 	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod
+	ReduceRequest  FixKind = "ReduceRequest"  // ask for less of a node, such as CPU, or for another port
+	MovePod        FixKind = "MovePod"        // end pods that take room on a node, or let them run elsewhere
+	UncordonNode   FixKind = "UncordonNode"   // make a node schedulable
+	WaitFor        FixKind = "WaitFor"        // wait for something that is under way
 )
 
 // Fix is a change that makes the claims allocatable.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -39,11 +40,40 @@ const (
 	CountRequired RequirementKind = "Count"
 	// RequestRequired is a request as such. Relaxed, it is dropped.
 	RequestRequired RequirementKind = "Request"
+
+	// The kinds that only pods have. They are about the scheduler's other filters.
+
+	// DeclaredFeatureRequired is a feature that the pod needs of the kubelet. Relaxed, the node declares it.
+	DeclaredFeatureRequired RequirementKind = "DeclaredFeature"
+	// PodsRequired means that a node runs no more pods than it may. Relaxed, it may run any number.
+	PodsRequired RequirementKind = "Pods"
+	// VolumeRequired is a volume of the pod. Relaxed, the pod does without it.
+	VolumeRequired RequirementKind = "Volume"
+	// RepelledBy is a pod with an anti-affinity to this one. Relaxed, that pod ends.
+	RepelledBy RequirementKind = "RepelledBy"
+	// NodeTaintRequired means that a taint of the node must be tolerated. Relaxed, the pod tolerates it.
+	NodeTaintRequired RequirementKind = "NodeTaint"
+	// CordonRequired means that a node is unschedulable. Relaxed, it is schedulable.
+	CordonRequired RequirementKind = "Cordon"
+	// NodeAffinityRequired is a label of the node selector or the node affinity of the pod. Relaxed, it is dropped.
+	NodeAffinityRequired RequirementKind = "NodeAffinity"
+	// PodAffinityRequired is a term of the affinity or anti-affinity of the pod to other pods. Relaxed, it is dropped.
+	PodAffinityRequired RequirementKind = "PodAffinity"
+	// SpreadRequired is a spread constraint. Relaxed, it is a wish.
+	SpreadRequired RequirementKind = "Spread"
+	// PortRequired is a port of the node. Relaxed, the pod asks for none.
+	PortRequired RequirementKind = "Port"
+	// ResourceRequired is what the pod asks of a resource of the node. Relaxed, it asks for nothing of it.
+	ResourceRequired RequirementKind = "Resource"
 )
 
 // Requirement is something that has to hold as things are.
 type Requirement struct {
 	Kind RequirementKind
+	// Plugin is the plugin of kube-scheduler that requires it. It is empty if that is the allocation of devices.
+	Plugin string
+	// Resource is that of ResourceRequired.
+	Resource corev1.ResourceName
 	// Claim is the claim of the question that requires it, and Request the "request" or
 	// "request/subrequest" in it. Either may be empty.
 	Claim   inspect.ClaimRef

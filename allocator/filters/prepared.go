@@ -36,7 +36,7 @@ func (x *Index) Prepare(pod *corev1.Pod) *Prepared {
 func (p *Prepared) On(node inspect.NodeName) Outcome {
 	n := p.byName[string(node)]
 	if n == nil {
-		return Outcome{}
+		return doubt(Doubt{Key: "unknown node", Message: "nothing is known of the node " + string(node)})
 	}
 	if ahead := p.ahead(n); len(ahead) > 0 {
 		with := p.with(n, ahead)

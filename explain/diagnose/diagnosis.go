@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -24,7 +25,11 @@ type diagnosis struct {
 
 	// general are reasons that no request is to blame for.
 	general []explain.Reason
-	funnels []explain.Funnel
+	// unusable says that the pod cannot use the nodes whatever devices they have, for the general reasons.
+	unusable bool
+	// filtered is what the scheduler's other filters say of each of the nodes: for the same reasons.
+	filtered []filters.Outcome
+	funnels  []explain.Funnel
 	// starved are the requests that have too few devices.
 	starved []starvedRequest
 	// interactions are reasons why devices cannot be had together.
@@ -49,13 +54,13 @@ func diagnose(ctx context.Context, q *whatif.Question, node *corev1.Node, a *wha
 	for _, c := range q.Claims {
 		d.refs = append(d.refs, inspect.RefOf(c))
 	}
+	d.filtered = a.Filtered
 	switch {
-	case a.Unsuitable != nil:
-		d.general = []explain.Reason{*a.Unsuitable}
+	case len(a.Unsuitable) > 0:
+		d.general, d.unusable = a.Unsuitable, true
 		return d, nil
-	case a.Refusal != nil:
-		d.general = []explain.Reason{*a.Refusal}
-		return d, nil
+	case a.Result == nil && a.Abort == nil, a.Result != nil && a.Result.Outcome == allocator.Allocated:
+		return d, nil // devices are not what is missing
 	case a.Abort != nil:
 		d.general = []explain.Reason{AbortReason(a.Abort)}
 		return d, nil

@@ -181,6 +181,13 @@ func partition(diagnoses []*diagnosis, numbers bool) [][]int {
 // on demand.
 func (d *diagnosis) key(numbers bool) string {
 	var b strings.Builder
+	for _, r := range d.filterReasons() {
+		fmt.Fprintf(&b, "%s %s", r.Code, r.Key)
+		if numbers {
+			b.WriteString(" " + r.Found)
+		}
+		b.WriteString("\n")
+	}
 	for _, r := range d.general {
 		fmt.Fprintf(&b, "%s %s\n", r.Code, r.Key)
 	}
@@ -200,6 +207,7 @@ func (d *diagnosis) key(numbers bool) string {
 
 // merge adds the diagnosis of another node of the same group.
 func (d *diagnosis) merge(other *diagnosis) {
+	d.filtered = append(slices.Clip(d.filtered), other.filtered...)
 	for i := range d.funnels {
 		mergeFunnel(&d.funnels[i], &other.funnels[i])
 	}
@@ -210,9 +218,14 @@ func (d *diagnosis) merge(other *diagnosis) {
 
 // finish fills in a group once the diagnoses of all its nodes are merged.
 func (d *diagnosis) finish(g *explain.Group) {
-	g.Reasons = slices.Clone(d.general)
-	if len(d.general) > 0 && d.general[0].Code != allocator.NodeUnsuitable {
+	filtered := d.filterReasons()
+	g.Reasons = append(filtered[:len(filtered):len(filtered)], d.general...)
+	switch {
+	case d.unusable:
+	case len(d.general) > 0:
 		g.Score = 2 * len(funnelSteps) // an aborted or unfinished search decides about the answer
+	case len(d.funnels) == 0 && len(d.pools) == 0:
+		g.Score = len(funnelSteps) + 2 // it has the devices
 	}
 	for i := range d.funnels {
 		sortLosses(&d.funnels[i])
@@ -229,9 +242,15 @@ func (d *diagnosis) finish(g *explain.Group) {
 		g.Reasons = append(g.Reasons, d.interactions[i].reason())
 		g.Score = len(funnelSteps) + 1
 	}
+	if g.Unusable = d.unusable; !d.unusable {
+		g.Score -= len(filtered)
+	}
 	g.Reasons = append(g.Reasons, d.pools...)
 	g.Funnels = d.funnels
 }
+
+// filterReasons are the reasons of the scheduler's other filters.
+func (d *diagnosis) filterReasons() []explain.Reason { return whatif.ReasonsOf(d.filtered) }
 
 // scoreStarved is the score of nodes that have too few devices for some requests. It is lower by what each of these
 // requests lacks, and of alternatives by what the best of them lacks. What a request lacks is counted in steps of

@@ -83,7 +83,7 @@ func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Questio
 	asks := map[inspect.NodeName]*whatif.Question{}
 	for i := range q.Answers {
 		for _, n := range q.Answers[i].Nodes {
-			if q.Answers[i].Unsuitable == nil {
+			if len(q.Answers[i].Unsuitable) == 0 {
 				asks[inspect.NodeName(q.Nodes[n].Name)] = q.Answers[i].Q
 			}
 		}
@@ -96,7 +96,7 @@ func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Questio
 	out.Subject, out.Nodes, out.Answers, out.Partial = q.Subject, nil, nil, true
 	for i := range q.Answers {
 		a := q.Answers[i]
-		if a.Q != chosen || a.Unsuitable != nil {
+		if a.Q != chosen || len(a.Unsuitable) > 0 {
 			continue
 		}
 		at := a.Nodes

@@ -55,7 +55,7 @@ func givingUp(q *whatif.Question) []whatif.RankedNode {
 	var first, rest []whatif.RankedNode
 	for i := range q.Answers {
 		a := &q.Answers[i]
-		if a.Unsuitable != nil {
+		if len(a.Unsuitable) > 0 {
 			continue
 		}
 		n := whatif.RankedNode{Name: inspect.NodeName(q.Nodes[a.Nodes[0]].Name)}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -27,7 +26,7 @@ func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	var first, rest []whatif.RankedNode
 	firsts := firstAlike(q)
 	for _, g := range groups {
-		if len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable {
+		if g.Unusable {
 			continue
 		}
 		var different []inspect.NodeName

@@ -29,7 +29,7 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	kinds := "nodes of these kinds"
 	different := 0 // the number of nodes that differ for the question
 	for i := range s.Q.Answers {
-		different += words.Btoi(s.Q.Answers[i].Unsuitable == nil)
+		different += words.Btoi(len(s.Q.Answers[i].Unsuitable) == 0)
 	}
 	if different == 1 {
 		kinds = "nodes of this kind"

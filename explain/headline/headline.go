@@ -8,7 +8,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -60,7 +59,7 @@ func shortageOf(q *whatif.Question, e *explain.Explanation) (*shortage, bool) {
 		g := &e.Groups[i]
 		blamed := blamedIn(g)
 		switch {
-		case blamed == nil && len(g.Reasons) > 0 && g.Reasons[0].Code == allocator.NodeUnsuitable:
+		case g.Unusable:
 			s.excluded = true
 			continue
 		case blamed == nil, !s.sameRequest(blamed):

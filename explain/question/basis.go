@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -89,6 +90,26 @@ func limitsOf(s *inspect.Snapshot) limits {
 		l.mayBeMore = true
 	}
 	return l
+}
+
+// addPods adds what it means for a pod that not all pods could be read.
+func (l *limits) addPods(q *whatif.Question) {
+	if q.Pod == nil || !q.Cluster.Snapshot().Health(inspect.Pods).Partial() {
+		return
+	}
+	l.mayBeTaken = true
+	l.remarks = append(l.remarks, "pods that are not seen here may take the room of nodes, or repel the pod")
+}
+
+// doubts says what could refuse a pod and is not known.
+func doubts(q *whatif.Question, answers []whatif.Answer) []string {
+	var out []string
+	if p := q.Filtered(); p != nil {
+		for i := range p.Everywhere.Doubts {
+			out = append(out, whatif.DoubtRemark(&p.Everywhere.Doubts[i]))
+		}
+	}
+	return append(out, whatif.DoubtsOf(answers)...)
 }
 
 // assumedNodes adds what it means that nodes are assumed from what names them.

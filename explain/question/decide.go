@@ -41,12 +41,22 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	}
 	limits := limitsOf(q.Cluster.Snapshot())
 	limits.addCapacityNames(q)
+	limits.addPods(q)
 	e.Partial = limits.remarks
 	e.Verdict = o.verdict(limits)
+	if p := q.Filtered(); p != nil && e.Verdict == explain.Allocatable && len(p.Everywhere.Doubts) > 0 {
+		e.Verdict = explain.Unknown
+	}
+	if e.Verdict == explain.Unknown {
+		e.Partial = append(e.Partial, doubts(q, answers)...)
+	}
 	if o.first != nil && o.abort == nil && (!o.slow() || e.Verdict == explain.Unknown) {
 		e.Allocation = allocationFrom(o.first.Q, o.first)
 	}
 	sayVerdict(q, e, o.aborted())
+	if e.Verdict == explain.Unknown && o.first == nil && o.doubtful > 0 {
+		sayDoubtful(q, e, o.doubtful)
+	}
 	if o.slow() {
 		o.saySlow(q, e)
 	}
@@ -72,6 +82,8 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 type outcomes struct {
 	// allocatable is the number of nodes on which the question can be allocated.
 	allocatable int
+	// doubtful is the number of nodes that have the devices, and which something could still refuse that is not known.
+	doubtful int
 	// undecided says that a search reached no answer, or that there is no answer at all.
 	undecided bool
 	// first is the first answer that is yes, and abort the first whose search was aborted. Either may be nil.
@@ -100,6 +112,10 @@ func outcomesOf(answers []whatif.Answer) outcomes {
 			if o.first == nil || whatif.Worse(a.Risk, o.first.Risk) != a.Risk {
 				o.first = a
 			}
+		case a.Doubtful():
+			o.doubtful += len(a.Nodes)
+			o.undecided = true
+		case a.Refused():
 		case a.Result != nil && a.Result.Outcome == allocator.Undecided:
 			o.undecided = true
 		}

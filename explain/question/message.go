@@ -32,22 +32,47 @@ func sayVerdict(q *whatif.Question, e *explain.Explanation, abort *allocator.Abo
 			where = "any node (none is known)"
 		}
 	}
+	can, cannot := "can be allocated", "cannot be allocated"
+	if q.Pod != nil {
+		can, cannot = "can be scheduled", "cannot be scheduled"
+	}
 	switch {
 	case abort != nil && (abort.Undecided() || e.Nodes.Allocatable == 0):
 		say(e, "%s: %s", abort.Consequence(), diagnose.AbortMessage(abort))
 	case abort != nil:
 		say(e, "%s: %s (%d of %d nodes would fit otherwise)", abort.Consequence(), diagnose.AbortMessage(abort), e.Nodes.Allocatable, e.Nodes.Total)
 	case e.Verdict == explain.Allocatable && e.Nodes.Total == 1:
-		say(e, "can be allocated on %s", where)
+		say(e, "%s on %s", can, where)
 	case e.Verdict == explain.Allocatable:
-		say(e, "can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+		say(e, "%s on %d of %d nodes", can, e.Nodes.Allocatable, e.Nodes.Total)
 	case e.Verdict == explain.Unsatisfiable && len(q.Claims) == 0 && len(q.Own) > 0:
 		say(e, "has all its devices, but cannot be scheduled on %s", where)
 	case e.Verdict == explain.Unsatisfiable:
-		say(e, "cannot be allocated on %s", where)
+		say(e, "%s on %s", cannot, where)
 	default:
 		sayUnknown(e)
 	}
+}
+
+// sayDoubtful sets the message to why it is not known whether a pod fits on any of the nodes that have its devices.
+func sayDoubtful(q *whatif.Question, e *explain.Explanation, nodes int) {
+	what := "has nothing against it"
+	if len(q.Claims) > 0 {
+		what = "has its devices"
+	}
+	where := fmt.Sprintf("%d of %d nodes", nodes, e.Nodes.Total)
+	if e.Nodes.Total == 1 {
+		where = "the node"
+	}
+	remark(e, "whether it can be scheduled is not known: %s %s as far as can be seen, but not everything that decides is known", where, what)
+}
+
+// someNodes says on how many of the nodes the pod can be scheduled.
+func someNodes(q *whatif.Question, e *explain.Explanation) string {
+	if len(q.Nodes) == 1 {
+		return "node " + q.Nodes[0].Name
+	}
+	return fmt.Sprintf("%d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 }
 
 // sayHeadline sets the message to what is missing, unless that is empty.

@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
-	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -63,7 +59,6 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		e.Waits = append(e.Waits, podState(pod, opts)...)
 	}
 	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)
-	e.NotModelled = notModelled(pod)
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
 		return nil, nil, err
@@ -74,31 +69,44 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 			return PodObject(ctx, c, changed, opts)
 		})
 	}
-	var special *extended
-	if pod.Spec.NodeName == "" {
-		special = extendedOf(s, pod)
-	}
-	unsuitable := unsuitableNodes(s, pod, nodes, claims.allocated)
-	if special == nil && len(claims.pending) == 0 && (len(claims.allocated) > 0 || len(pod.Spec.ResourceClaims) == 0) {
+	if pod.Spec.NodeName != "" && len(claims.pending) == 0 {
+		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), words.Btoi(slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName }))
 		explainPodAllocated(e, s, pod, claims)
-		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), len(nodes)-len(unsuitable)
-		if waits := pod.Spec.NodeName == "" && len(claims.allocated) > 0 && len(nodes) > 0; !waits || e.Nodes.Allocatable > 0 {
-			return e, nil, nil
-		}
-		e.Allocation = nil // the pod has devices, but they are on no node that it can use
+		return e, nil, nil
 	}
+	q := podQuestion(c, e, pod, claims, nodes, opts)
+	if refused, err := explainHeldBack(ctx, c, q, e, opts); refused || err != nil {
+		return e, nil, err
+	}
+	if err := decide(ctx, q, e); err != nil {
+		return nil, nil, err
+	}
+	if e.Verdict == explain.Allocatable && len(claims.pending) == 0 && q.PerNode == nil && len(claims.allocated) > 0 {
+		explainPodAllocated(e, s, pod, claims)
+		say(e, "%s, and can be scheduled on %s", e.Predicate, someNodes(q, e))
+	}
+	return e, q, nil
+}
+
+// podQuestion makes the question that a pod is to its nodes.
+func podQuestion(c *allocator.Cluster, e *explain.Explanation, pod *corev1.Pod, claims podClaims, nodes []*corev1.Node, opts Options) *whatif.Question {
+	s := c.Snapshot()
 	q := &whatif.Question{
 		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,
-		Unsuitable: unsuitable, Supposed: opts.supposed, Own: map[inspect.ClaimRef]bool{}, Pod: pod, Filters: requirement.Filters(),
+		Unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated), Supposed: opts.supposed, Own: map[inspect.ClaimRef]bool{},
 	}
 	for _, claim := range claims.allocated {
 		q.Own[inspect.RefOf(claim)] = true
 	}
-	if special != nil {
+	if pod.Spec.NodeName != "" {
+		return q // the pod is on its node, whatever the filters would say now
+	}
+	q.Pod = pod
+	if special := extendedOf(s, pod); special != nil {
 		q.PerNode = special
 		q.Simplify()
 	}
-	return e, q, decide(ctx, q, e)
+	return q
 }
 
 // explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod with an entry
@@ -229,30 +237,27 @@ func explainPodAllocated(e *explain.Explanation, s *inspect.Snapshot, pod *corev
 	}
 }
 
-// unsuitableNodes says which nodes the pod cannot use whatever devices they have, and why.
+// unsuitableNodes says which nodes the pod cannot use because of claims that have devices already, and why.
 func unsuitableNodes(s *inspect.Snapshot, pod *corev1.Pod, nodes []*corev1.Node, allocated []*resourcev1.ResourceClaim) map[inspect.NodeName]explain.Reason {
 	out := map[inspect.NodeName]explain.Reason{}
-	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for _, node := range nodes {
-		if reason := unsuitable(s, pod, node, affinity, allocated); reason != nil {
+		if reason := unsuitable(s, pod, node, allocated); reason != nil {
 			out[inspect.NodeName(node.Name)] = *reason
 		}
 	}
 	return out
 }
 
-// unsuitable says why a pod cannot use a node whatever devices it has. It is nil if the pod can use the node.
-func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity, allocated []*resourcev1.ResourceClaim) *explain.Reason {
-	because := func(key, format string, args ...any) *explain.Reason {
-		r := whatif.UnsuitableFor(key, format, args...)
-		return &r
-	}
+// unsuitable says why a pod cannot use a node because of claims that have devices already. It is nil if the pod can use
+// the node.
+func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, allocated []*resourcev1.ResourceClaim) *explain.Reason {
 	switch pod.Spec.NodeName {
 	case "":
 	case node.Name:
 		return nil // the pod is on the node, whatever has changed since
 	default:
-		return because("bound", "the pod is bound to node %s", pod.Spec.NodeName)
+		reason := whatif.UnsuitableFor("bound", "the pod is bound to node %s", pod.Spec.NodeName)
+		return &reason
 	}
 	for _, claim := range allocated {
 		if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
@@ -263,44 +268,5 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, affinit
 			return reason
 		}
 	}
-	if s.NodesAssumed() {
-		return nil // labels and taints are not known
-	}
-	taints := node.Spec.Taints
-	if node.Spec.Unschedulable {
-		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
-	}
-	// The last argument turns off numeric tolerations, which are behind an alpha gate of the scheduler.
-	taint, found := corev1helpers.FindMatchingUntoleratedTaint(logr.Discard(), taints, pod.Spec.Tolerations, blocking, false)
-	if found && taint.Key == corev1.TaintNodeUnschedulable {
-		return because("unschedulable", "the node is unschedulable")
-	}
-	if found {
-		return because(words.Key("taint", taint.ToString()), "the pod does not tolerate the node's taint %s", taint.ToString())
-	}
-	match, err := affinity.Match(node)
-	switch {
-	case err != nil:
-		return because(words.Key("affinity error", err), "the node affinity of the pod cannot be evaluated: %s", words.OneLine(err.Error()))
-	case !match:
-		return because("affinity", "the node does not match the node selector or affinity of the pod")
-	}
 	return nil
-}
-
-// blocking reports whether a taint keeps pods from a node.
-func blocking(t *corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
-}
-
-// notModelled says what else decides about a pod that is not scheduled.
-func notModelled(pod *corev1.Pod) []string {
-	if pod.Spec.NodeName != "" {
-		return nil
-	}
-	out := []string{"CPU, memory and resources of device plugins, volumes, pod affinity, topology spread and preemption"}
-	if group := inspect.PodGroupOf(pod); group != "" {
-		out = append(out, "that the pods of its group "+group+" are scheduled together")
-	}
-	return out
 }

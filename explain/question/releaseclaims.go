@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -28,10 +28,11 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 	sets := [][]*resourcev1.ResourceClaim{}
 	// What the pod's group holds is for all pods of the group.
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *resourcev1.ResourceClaim) bool { return inspect.ReservedForGroupOf(pod, c) })
+	filtered := c.Filters().Prepare(pod)
 	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
 	for _, claim := range claims[:min(len(claims), maxReleased)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})
-		if clears(c.Snapshot(), claim, pod) {
+		if clears(filtered, claim) {
 			cleared = append(cleared, claim)
 		}
 	}
@@ -56,16 +57,17 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 }
 
 // clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
-// reserves the claim, and if the claim is what keeps the pod from some node.
-func clears(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, pod *corev1.Pod) bool {
+// reserves the claim, and if the claim is what keeps the pod from some node that no filter before refuses.
+func clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
+	s, pod := filtered.Snapshot(), filtered.Pod
 	by := claim.Status.ReservedFor
 	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {
 		return false
 	}
-	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
 		unavailable := !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) || unbindable(s, claim) != nil
-		return unavailable && unsuitable(s, pod, node, affinity, nil) == nil
+		o := filtered.On(inspect.NodeName(node.Name))
+		return unavailable && !whatif.RefusedBefore(&o)
 	})
 }
 

@@ -47,7 +47,7 @@ func hardest(answers []whatif.Answer) []*whatif.Answer {
 	var out []*whatif.Answer
 	for i := range answers {
 		a := &answers[i]
-		if a.Risk = explain.NoTimeout; a.Unsuitable == nil && (a.Result == nil || a.Result.Steps >= whatif.ManySteps) {
+		if a.Risk = explain.NoTimeout; len(a.Unsuitable) == 0 && !a.Refused() && (a.Result == nil || a.Result.Steps >= whatif.ManySteps) {
 			out = append(out, a)
 		}
 	}

@@ -74,7 +74,7 @@ func nearestValues(q *whatif.Question, c *Comparison) []fieldValue {
 	for i := range q.Answers {
 		// Nodes that look alike have devices with the same values.
 		pools, err := q.Cluster.Snapshot().PoolsOn(q.Nodes[q.Answers[i].Nodes[0]])
-		if err != nil || q.Answers[i].Unsuitable != nil {
+		if err != nil || len(q.Answers[i].Unsuitable) > 0 {
 			continue
 		}
 		for _, pool := range pools {

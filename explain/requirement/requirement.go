@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -59,8 +60,6 @@ type Kind struct {
 	Importance int
 	// OfOthers says that it is about what belongs to somebody else.
 	OfOthers bool
-	// filter is the check of the scheduler that the kind is about. It is nil if that is the allocation of devices.
-	filter whatif.Filter
 	// list finds the requirements of the kind on a node, in a fixed order.
 	list func(ctx context.Context, s *site) []Relaxable
 }
@@ -68,19 +67,9 @@ type Kind struct {
 // Kinds are all kinds, those first that a user can do least about. Kinds that come earlier are relaxed first and so tend to
 // stay out of the conflict; this is the first of the orders that are tried.
 var Kinds = []Kind{
-	countersKind, classTermKind, poolKind, featureKind, taintKind, heldKind, capacityKind, termKind, constraintKind,
-	countKind, requestKind,
-}
-
-// Filters are the checks of nodes besides the allocation of devices that kinds are about.
-func Filters() []whatif.Filter {
-	var out []whatif.Filter
-	for i := range Kinds {
-		if f := Kinds[i].filter; f != nil {
-			out = append(out, f)
-		}
-	}
-	return out
+	countersKind, podsKind, featureOfNode, volumeKind, classTermKind, poolKind, featureKind, taintKind, nodeTaintKind, cordonKind, heldKind, repelledKind,
+	nodeAffinityKind, podAffinityKind, spreadKind, capacityKind, termKind, constraintKind,
+	portKind, countKind, resourceKind, requestKind,
 }
 
 // Listed is a requirement with what its kind says of it.
@@ -97,6 +86,8 @@ func (l *Listed) Key() string { return l.Relaxing().Key() }
 type site struct {
 	*whatif.Sandbox
 	exam *allocator.Examination
+	// outcome is what the scheduler's other filters say of the node, once they were asked.
+	outcome *filters.Outcome
 }
 
 // Lists remembers the requirements of nodes.
@@ -142,7 +133,7 @@ func (r *Lists) list(ctx context.Context, b *whatif.Sandbox) (*nodeRequirements,
 		return nil, err
 	}
 	list := &nodeRequirements{all: []Listed{}} // that there is none is something else than not to know
-	s := &site{b, exam}
+	s := &site{Sandbox: b, exam: exam}
 	for rank := range Kinds {
 		k := &Kinds[rank]
 		for _, found := range k.list(ctx, s) {

@@ -40,8 +40,9 @@ func NewClusterSandbox(q *Question, ranked []RankedNode) *ClusterSandbox {
 	c := &ClusterSandbox{Q: q, Near: ranked[:min(len(ranked), maxNear)], Cut: len(ranked) > maxNear}
 	if len(q.Unsuitable) == 0 {
 		c.Nodes = slices.Clip(q.Nodes)
+		return c
 	}
-	for _, node := range q.Nodes[len(c.Nodes):] {
+	for _, node := range q.Nodes {
 		if _, bad := q.Unsuitable[inspect.NodeName(node.Name)]; !bad {
 			c.Nodes = append(c.Nodes, node)
 		}
@@ -128,7 +129,7 @@ func (c *ClusterSandbox) fitsNear(ctx context.Context, edits []Edit) (inspect.No
 // of them is asked.
 func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, error) {
 	w := c.Q.AsIs(ctx, edits)
-	if c.Q.Answers == nil || len(c.Q.Filters) > 0 || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
+	if c.Q.Answers == nil || c.Q.Pod != nil || slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(readsOthers); return ok }) {
 		return w.Fitting(ctx, c.Nodes)
 	}
 	out := NodeSet{Nodes: c.Q.Nodes}
@@ -138,7 +139,7 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 	outcomes, steps := make([]Outcome, len(c.Q.Answers)), make([]int64, len(c.Q.Answers))
 	err := allocator.Parallel(len(outcomes), func(i int) error {
 		a := &c.Q.Answers[i]
-		if a.Unsuitable != nil {
+		if len(a.Unsuitable) > 0 {
 			return nil // refused
 		}
 		var err error
@@ -154,7 +155,7 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 	var took []timed
 	var fitting [][]int
 	for i, o := range outcomes {
-		if c.Q.Answers[i].Unsuitable == nil {
+		if len(c.Q.Answers[i].Unsuitable) == 0 {
 			at := c.Q.Answers[i].Nodes
 			took, fitting = append(took, timed{node: c.Q.Nodes[at[0]], steps: steps[i], fits: o == Fits}), append(fitting, at)
 		}
@@ -185,14 +186,14 @@ func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more ins
 
 // AsIs makes edits that are about claims only, and leaves the cluster as it is.
 func (q *Question) AsIs(ctx context.Context, edits []Edit) *World {
-	return q.Draft(edits).world(ctx, q.Cluster.WithStepLimit(ProbeSteps))
+	return q.Draft(edits).world(ctx, q.Cluster.WithStepLimit(ProbeSteps), false)
 }
 
 // Real makes the edits in the whole snapshot, where classes change for all who use them.
 func (q *Question) Real(ctx context.Context, edits []Edit) *World {
 	d := q.Draft(edits)
 	d.changeClasses(ctx)
-	return d.world(ctx, d.Cluster(q.Cluster.Snapshot(), q.Cluster))
+	return d.world(ctx, d.Cluster(q.Cluster.Snapshot(), q.Cluster), true)
 }
 
 // NodeSet is some of the nodes: lists of their indices, each ascending.

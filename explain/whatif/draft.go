@@ -29,9 +29,12 @@ type Draft struct {
 	requests    map[RequestRef]bool            // to be dropped
 
 	pod      *corev1.Pod // that of the question, or a changed copy
+	podTerms []PodAffinityEdit
 	released map[inspect.ClaimRef]bool
 	gates    map[inspect.Gate]bool
 	changes  map[string]func(*inspect.Objects) // by what they change
+	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of devices.
+	around map[string]func(*inspect.Objects)
 }
 
 // constraintRef addresses a constraint of a claim of the question.
@@ -42,6 +45,9 @@ func (q *Question) Draft(edits []Edit) *Draft {
 	d := &Draft{q: q, claims: q.Claims, pod: q.Pod}
 	for _, e := range q.forSameTemplate(edits) {
 		e.Apply(d)
+	}
+	if len(d.podTerms) > 0 {
+		removePodTerms(d.pod, d.podTerms)
 	}
 	return d
 }
@@ -63,9 +69,10 @@ func (d *Draft) Pod() *corev1.Pod {
 	return d.pod
 }
 
-// world puts together what the edits make of the question, in a cluster in which they are made.
-func (d *Draft) world(ctx context.Context, c *allocator.Cluster) *World {
-	return &World{Cluster: c, Claims: d.Result(ctx), Pod: d.pod, filters: d.q.Filters}
+// world puts together what the edits make of the question, in a cluster in which they are made. With whole that is made of
+// the whole snapshot.
+func (d *Draft) world(ctx context.Context, c *allocator.Cluster, whole bool) *World {
+	return &World{Cluster: c, Claims: d.Result(ctx), Pod: d.filtered(c, whole)}
 }
 
 // Fields returns the fields of a request, which may be written to.
@@ -114,6 +121,9 @@ func (d *Draft) release(ref inspect.ClaimRef) {
 		d.released = map[inspect.ClaimRef]bool{}
 	}
 	d.released[ref] = true
+	if d.q.Pod != nil { // whoever uses the claim has to end for that
+		d.EndPods(d.q.Cluster.Snapshot().PodsOf(ref)...)
+	}
 }
 
 // enable turns feature gates on.
@@ -134,6 +144,26 @@ func (d *Draft) Change(key string, change func(*inspect.Objects)) {
 	}
 	d.changes[key] = change
 }
+
+// ChangeAround changes nodes or other pods, as Change does.
+func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
+	if d.around == nil {
+		d.around = map[string]func(*inspect.Objects){}
+	}
+	d.around[key] = change
+}
+
+// EndPods takes away other pods, as if they had ended.
+func (d *Draft) EndPods(refs ...inspect.PodRef) {
+	for _, ref := range refs {
+		d.ChangeAround("end pod "+ref.String(), func(o *inspect.Objects) {
+			o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == ref.Namespace && p.Name == ref.Name })
+		})
+	}
+}
+
+// aroundKeys are the keys of the changes of nodes and pods, sorted.
+func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)) }
 
 // Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of a class
 // whose terms change, the request gets those that are kept as its own.
@@ -207,7 +237,7 @@ func reversedRequests(a, b RequestRef) int { return compareRequestRefs(b, a) }
 
 // worldKey identifies what the edits change around the claims. It is "" when that is nothing.
 func (d *Draft) worldKey() string {
-	if len(d.released)+len(d.gates)+len(d.changes) == 0 {
+	if len(d.released)+len(d.gates)+len(d.changes)+len(d.around) == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -220,17 +250,21 @@ func (d *Draft) worldKey() string {
 	for _, key := range slices.Sorted(maps.Keys(d.changes)) {
 		b.WriteString(key + "\n")
 	}
+	for _, key := range d.aroundKeys() {
+		b.WriteString(key + "\n")
+	}
 	return b.String()
 }
 
 // Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known already of
 // expressions and devices is shared with a like cluster.
 func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator.Cluster {
-	if len(d.changes) > 0 {
+	if len(d.changes)+len(d.around) > 0 {
 		s = s.With(func(o *inspect.Objects) {
 			for _, key := range slices.Sorted(maps.Keys(d.changes)) {
 				d.changes[key](o)
 			}
+			d.changeAround(o)
 		})
 	}
 	if len(d.gates) > 0 {

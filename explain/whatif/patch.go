@@ -19,7 +19,7 @@ func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOper
 	root := "/spec"
 	switch q.Subject.Kind {
 	case "Pod":
-		return patchOfPod(edits)
+		return patchOfPod(q, edits)
 	case "ResourceClaimTemplate":
 		root = "/spec/spec"
 	}
@@ -37,12 +37,15 @@ func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOper
 }
 
 // patchOfPod writes the edits of the pod itself.
-func patchOfPod(edits []Edit) []explain.PatchOperation {
-	p := &Patch{}
+func patchOfPod(q *Question, edits []Edit) []explain.PatchOperation {
+	p := &Patch{q: q}
 	for _, e := range edits {
 		if pod, ok := e.(PodEdit); ok {
 			pod.PatchPod(p)
 		}
+	}
+	for _, e := range fromTheBack(p.podTerms) {
+		p.Add("remove", e.path(), nil)
 	}
 	return p.operations
 }
@@ -55,6 +58,9 @@ type Patch struct {
 	tolerated  map[RequestRef]bool // has tolerations by now
 	dropped    map[RequestRef]int  // how many capacities are no longer asked for
 	asks       map[RequestRef]bool // that some capacity is asked for, where none was
+	podTerms   []PodAffinityEdit   // that the pod no longer has
+	// podTolerates says that the pod has tolerations by now, where it had none.
+	podTolerates bool
 }
 
 // Add adds an operation. The value is nil for "remove".

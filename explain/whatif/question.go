@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -26,10 +28,8 @@ type Question struct {
 	Supposed map[inspect.ClaimRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
-	// Pod is the pod that asks, if the question is about one, and Filters check whether it can run on a node that has
-	// devices for it.
-	Pod     *corev1.Pod
-	Filters []Filter
+	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked about it too.
+	Pod *corev1.Pod
 	// PerNode, if not nil, adds a claim that depends on the node.
 	PerNode ClaimPerNode
 	// Subject decides how paths and patches are spelled.
@@ -42,6 +42,17 @@ type Question struct {
 	Spent int64
 	// sandboxes are those of nodes about which what-if questions were asked.
 	sandboxes map[inspect.NodeName]*Sandbox
+	// prepare is shared by all questions that are parts of one.
+	prepare *preparation
+}
+
+// preparation is what was prepared for the filters, once each.
+type preparation struct {
+	sync.Once
+	pod *filters.Prepared
+
+	mu     sync.Mutex
+	around map[string]*filters.Index // by what is changed in it
 }
 
 // ClaimPerNode is a claim that differs from node to node: that for extended resources, say.
@@ -56,10 +67,12 @@ type Answer struct {
 	// Q is the question as it was put to these nodes.
 	Q *Question
 	// Nodes are indices into the nodes of the question, ascending. The slice may be shared.
-	Nodes      []int
-	Unsuitable *explain.Reason
-	// Refusal is why a filter refuses nodes that have the devices, or nil.
-	Refusal *explain.Reason
+	Nodes []int
+	// Unsuitable are reasons why the pod cannot use the nodes whatever devices they have, which were not asked for devices.
+	Unsuitable []explain.Reason
+	// Filtered is what the scheduler's other filters say of each of the nodes: for the same reasons. It is empty if they have
+	// nothing against them.
+	Filtered []filters.Outcome
 	// Risk says whether the scheduler's own search may time out on the nodes, once that was counted.
 	Risk   explain.TimeoutRisk
 	Result *allocator.Result
@@ -67,17 +80,22 @@ type Answer struct {
 }
 
 // Allocatable reports whether the nodes have the devices, and nothing else refuses them.
-func (a *Answer) Allocatable() bool {
-	return a.Refusal == nil && a.Result != nil && a.Result.Outcome == allocator.Allocated
+func (a *Answer) Allocatable() bool { return len(a.Filtered) == 0 && a.hasDevices() }
+
+// Doubtful reports whether the nodes have the devices, and nothing is known that refuses them, but something could.
+func (a *Answer) Doubtful() bool {
+	return a.hasDevices() && len(a.Filtered) > 0 && len(a.Filtered[0].Refusals) == 0
 }
+
+func (a *Answer) hasDevices() bool { return a.Result != nil && a.Result.Outcome == allocator.Allocated }
+
+// Refused reports whether a filter other than the allocation of devices refuses the nodes.
+func (a *Answer) Refused() bool { return len(a.Filtered) > 0 && len(a.Filtered[0].Refusals) > 0 }
 
 // Ask decides the question on every node. The answers are in the order of their first node.
 func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
-	unsuitable, suitable := q.sortNodes()
-	var answers []Answer
-	for _, u := range unsuitable {
-		answers = append(answers, Answer{Q: q, Nodes: u.nodes, Unsuitable: &u.reason})
-	}
+	unsuitable, suitable, outcomes := q.sortNodes()
+	answers := unsuitable
 	for _, variant := range variants(q, suitable) {
 		nodes := q.Nodes
 		if len(variant.nodes) < len(q.Nodes) {
@@ -98,78 +116,115 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 					a.Nodes[i] = variant.nodes[n]
 				}
 			}
-			answers = append(answers, filtered(variant.q, a, q.Nodes)...)
+			answers = append(answers, splitByFilters(a, outcomes)...)
 		}
 	}
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
 	return answers, nil
 }
 
-// filtered splits an answer by what the filters say of its nodes.
-func filtered(q *Question, a Answer, nodes []*corev1.Node) []Answer {
-	if len(q.Filters) == 0 || !a.Allocatable() {
+// splitByFilters splits an answer about devices by what the filters say of its nodes. outcomes are by the index of the
+// node; there are none if no filter was asked.
+func splitByFilters(a Answer, outcomes []filters.Outcome) []Answer {
+	if len(outcomes) == 0 {
 		return []Answer{a}
 	}
-	w := &World{Cluster: q.Cluster, Pod: q.Pod, filters: q.Filters}
 	var out []Answer
 	index := map[string]int{}
 	for _, n := range a.Nodes {
-		key, refusal := "", w.refusal(nodes[n])
-		if refusal != nil {
-			key = string(refusal.Code) + " " + refusal.Key
+		o := &outcomes[n]
+		key := ""
+		if !o.Passes() {
+			key = keyOf(o)
 		}
 		at, ok := index[key]
 		if !ok {
 			at = len(out)
 			index[key] = at
-			out = append(out, Answer{Q: a.Q, Result: a.Result, Refusal: refusal})
+			out = append(out, Answer{Q: a.Q, Result: a.Result, Abort: a.Abort})
+			if RefusedBefore(o) {
+				out[at].Abort = nil // the scheduler does not get there
+			}
 		}
 		out[at].Nodes = append(out[at].Nodes, n)
+		if key != "" {
+			out[at].Filtered = append(out[at].Filtered, *o)
+		}
 	}
 	return out
 }
 
-// misfits are nodes that the pod cannot use for the same reason.
-type misfits struct {
-	reason explain.Reason
-	nodes  []int
-}
-
-// sortNodes separates the nodes that the pod cannot use, by why not, from the others.
-func (q *Question) sortNodes() (unsuitable []*misfits, suitable []int) {
+// sortNodes separates the nodes that the pod cannot use, by why not, from the others. outcomes is what the filters say, by
+// the index of the node; there are none if the question is not about a pod.
+func (q *Question) sortNodes() (unsuitable []Answer, suitable []int, outcomes []filters.Outcome) {
 	suitable = make([]int, 0, len(q.Nodes))
-	if len(q.Unsuitable) == 0 && q.PerNode == nil {
+	if len(q.Unsuitable) == 0 && q.PerNode == nil && q.Pod == nil {
 		for i := range q.Nodes {
 			suitable = append(suitable, i)
 		}
-		return nil, suitable
+		return nil, suitable, nil
 	}
-	byKey := map[string]*misfits{}
+	outcomes = q.filterAll()
+	index := map[string]int{}
 	for i, node := range q.Nodes {
-		reason := misfit(q, node)
-		if reason == nil {
+		reasons := misfits(q, node)
+		key := ""
+		for r := range reasons {
+			key += reasons[r].Key + "\n"
+		}
+		if outcomes != nil {
+			for r := range outcomes[i].Refusals {
+				if refusal := &outcomes[i].Refusals[r]; keepsOut(refusal) {
+					key += refusalKey(refusal) + "\n"
+					reasons = append(reasons, ReasonOf(outcomes[i].Refusals[r:r+1]))
+				}
+			}
+		}
+		if len(reasons) == 0 {
 			suitable = append(suitable, i)
 			continue
 		}
-		if byKey[reason.Key] == nil {
-			byKey[reason.Key] = &misfits{reason: *reason}
-			unsuitable = append(unsuitable, byKey[reason.Key])
+		at, ok := index[key]
+		if !ok {
+			at = len(unsuitable)
+			index[key] = at
+			unsuitable = append(unsuitable, Answer{Q: q, Unsuitable: reasons})
 		}
-		byKey[reason.Key].nodes = append(byKey[reason.Key].nodes, i)
+		unsuitable[at].Nodes = append(unsuitable[at].Nodes, i)
 	}
-	return unsuitable, suitable
+	return unsuitable, suitable, outcomes
 }
 
-// misfit is why the pod cannot use the node whatever its devices, or nil.
-func misfit(q *Question, node *corev1.Node) *explain.Reason {
+// filterAll asks the filters about all nodes. The outcomes are nil if the question is not about a pod.
+func (q *Question) filterAll() []filters.Outcome {
+	p := q.Filtered()
+	if p == nil {
+		return nil
+	}
+	out := make([]filters.Outcome, len(q.Nodes))
+	const chunk = 256
+	chunks := (len(q.Nodes) + chunk - 1) / chunk
+	_ = allocator.Parallel(chunks, func(c int) error {
+		for i := c * chunk; i < min(len(q.Nodes), (c+1)*chunk); i++ {
+			out[i] = p.On(inspect.NodeName(q.Nodes[i].Name))
+		}
+		return nil
+	})
+	return out
+}
+
+// misfits are reasons of its claims for which the pod cannot use the node whatever its devices.
+func misfits(q *Question, node *corev1.Node) []explain.Reason {
 	if reason, bad := q.Unsuitable[inspect.NodeName(node.Name)]; bad {
-		return &reason
+		return []explain.Reason{reason}
 	}
 	if q.PerNode == nil {
 		return nil
 	}
-	_, misfit := q.PerNode.On(node)
-	return misfit
+	if _, misfit := q.PerNode.On(node); misfit != nil {
+		return []explain.Reason{*misfit}
+	}
+	return nil
 }
 
 // Simplify makes a question with a claim that depends on the node a plain one if it is the same for all suitable nodes.
@@ -177,14 +232,14 @@ func (q *Question) Simplify() {
 	if q.PerNode == nil {
 		return
 	}
-	_, suitable := q.sortNodes()
+	_, suitable, _ := q.sortNodes()
 	all := variants(q, suitable)
 	if len(all) != 1 {
 		return
 	}
 	for _, node := range q.Nodes {
-		if reason := misfit(q, node); reason != nil {
-			q.Unsuitable[inspect.NodeName(node.Name)] = *reason
+		if reasons := misfits(q, node); len(reasons) > 0 {
+			q.Unsuitable[inspect.NodeName(node.Name)] = reasons[0]
 		}
 	}
 	q.Claims, q.PerNode = all[0].q.Claims, nil

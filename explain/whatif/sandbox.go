@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Sandbox is one node with all that can decide about it and nothing else: the pools that reach it, whole,
+// Sandbox is one node with all that can decide about its devices and nothing else: the pools that reach it, whole,
 // and the claims that hold devices of these. What-if questions are asked of it, so that their cost does
-// not depend on the size of the cluster.
+// not depend on the size of the cluster. The scheduler's other filters look at other nodes too; they are asked about the
+// node in the snapshot of the question.
 type Sandbox struct {
 	Q        *Question
 	Node     *corev1.Node
@@ -83,12 +84,6 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 		}
 	}
 	slices.SortFunc(b.Holders, CompareRefs)
-	if len(q.Filters) > 0 { // what they see of the node has to be what they see in the whole snapshot
-		all := s.Objects()
-		objects.Pods = podsOn(s, node)
-		objects.VolumeClaims, objects.Volumes, objects.StorageClasses = all.VolumeClaims, all.Volumes, all.StorageClasses
-		objects.CSIDrivers, objects.StorageCapacities = all.CSIDrivers, all.StorageCapacities
-	}
 	// The slices carry the taints of DeviceTaintRules already, so the rules stay out.
 	b.Snapshot = inspect.New(objects, inspect.Config{
 		Revision: s.Revision(), Time: s.Time(), Features: s.Features(), ServerVersion: s.ServerVersion(),
@@ -99,17 +94,6 @@ func (q *Question) NewSandbox(node *corev1.Node) *Sandbox {
 // Releasable are the holders that somebody can release: those that hold devices in fact, not by supposition.
 func (b *Sandbox) Releasable() []inspect.ClaimRef {
 	return slices.DeleteFunc(slices.Clone(b.Holders), func(ref inspect.ClaimRef) bool { return b.Q.Supposed[ref] })
-}
-
-// podsOn are the pods that were put on a node.
-func podsOn(s *inspect.Snapshot, node *corev1.Node) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range s.Objects().Pods {
-		if pod.Spec.NodeName == node.Name {
-			out = append(out, pod)
-		}
-	}
-	return out
 }
 
 func (b *Sandbox) findHolders(s *inspect.Snapshot, slice *resourcev1.ResourceSlice) {
@@ -152,7 +136,7 @@ func (b *Sandbox) Try(ctx context.Context, edits []Edit) (Outcome, error) {
 // World is the question with the edits made, in the surroundings of the node.
 func (b *Sandbox) World(ctx context.Context, edits []Edit) *World {
 	d := b.Q.Draft(edits)
-	return d.world(ctx, b.Cluster(d))
+	return d.world(ctx, b.Cluster(d), false)
 }
 
 // Cluster returns the cluster that a draft makes of the surroundings of the node.

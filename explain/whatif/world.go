@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -18,15 +18,8 @@ import (
 type World struct {
 	Cluster *allocator.Cluster
 	Claims  []*resourcev1.ResourceClaim
-	// Pod is the pod that asks, or nil when the question is about a claim.
-	Pod     *corev1.Pod
-	filters []Filter
-}
-
-// Filter is a check that the scheduler makes of a node besides the allocation of devices.
-type Filter interface {
-	// Refuses says why the pod cannot run on the node, as the snapshot has both, or returns nil.
-	Refuses(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node) *explain.Reason
+	// Pod is the pod that asks, as the scheduler's other filters see it, or nil when the question is about a claim.
+	Pod *filters.Prepared
 }
 
 // Outcome is how a what-if question ended.
@@ -43,10 +36,20 @@ const (
 // Outcome asks whether the claims can be allocated on the node and the pod can run there, and tells the steps that
 // the search took.
 func (w *World) Outcome(ctx context.Context, node *corev1.Node) (Outcome, int64, error) {
-	if w.refusal(node) != nil {
+	o := w.filter(node)
+	if RefusedBefore(&o) {
 		return Refused, 0, nil
 	}
-	return OutcomeOf(ctx, w.Cluster, node, w.Claims)
+	outcome, steps, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
+	switch {
+	case outcome != Fits || err != nil:
+		return outcome, steps, err
+	case len(o.Refusals) > 0:
+		return Refused, steps, nil
+	case len(o.Doubts) > 0:
+		return Undecided, steps, nil
+	}
+	return Fits, steps, nil
 }
 
 // OutcomeOf asks whether claims can be allocated on the node, whatever else decides about a pod, and tells the steps
@@ -67,27 +70,23 @@ func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, cla
 	return Undecided, result.Steps, nil
 }
 
-// refusal is what the first filter that refuses a node says, or nil.
-func (w *World) refusal(node *corev1.Node) *explain.Reason {
+// filter is what the scheduler's other filters say of a node and of the pod wherever it would run.
+func (w *World) filter(node *corev1.Node) filters.Outcome {
 	if w.Pod == nil {
-		return nil
+		return filters.Outcome{}
 	}
-	s := w.Cluster.Snapshot()
-	if changed, ok := s.Node(inspect.NodeName(node.Name)); ok {
-		node = changed
+	o := w.Pod.On(inspect.NodeName(node.Name))
+	return filters.Outcome{
+		Refusals: append(w.Pod.Everywhere.Refusals[:len(w.Pod.Everywhere.Refusals):len(w.Pod.Everywhere.Refusals)], o.Refusals...),
+		Doubts:   append(w.Pod.Everywhere.Doubts[:len(w.Pod.Everywhere.Doubts):len(w.Pod.Everywhere.Doubts)], o.Doubts...),
 	}
-	for _, f := range w.filters {
-		if r := f.Refuses(s, w.Pod, node); r != nil {
-			return r
-		}
-	}
-	return nil
 }
 
 // Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.
 func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allocator.AbortError, error) {
 	out := NodeSet{Nodes: nodes}
-	kinds, err := w.Cluster.Sweep(ctx, nodes, w.Claims)
+	asked, passes := w.reach(nodes)
+	kinds, err := w.Cluster.Sweep(ctx, asked, w.Claims)
 	if err != nil {
 		return out, nil, err
 	}
@@ -100,16 +99,49 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 			continue
 		}
 		r := kinds[i].Result
-		t := timed{node: nodes[kinds[i].Nodes[0]], steps: r.Steps}
+		t := timed{node: asked[kinds[i].Nodes[0]], steps: r.Steps}
 		var list []int
 		if r.Outcome == allocator.Allocated {
-			list = w.unrefused(nodes, kinds[i].Nodes)
+			list = passing(kinds[i].Nodes, passes)
 			t.fits = len(list) > 0
 		}
 		took, fitting = append(took, t), append(fitting, list)
 	}
 	err = w.add(ctx, &out, took, fitting)
 	return out, abort, err
+}
+
+// reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its index if
+// nothing refuses it, or -1. passes is nil if that is all nodes.
+func (w *World) reach(nodes []*corev1.Node) (asked []*corev1.Node, passes []int) {
+	if w.Pod == nil {
+		return nodes, nil
+	}
+	for i, node := range nodes {
+		o := w.filter(node)
+		switch {
+		case RefusedBefore(&o):
+		case o.Passes():
+			asked, passes = append(asked, node), append(passes, i)
+		default:
+			asked, passes = append(asked, node), append(passes, -1)
+		}
+	}
+	return asked, passes
+}
+
+// passing are the indices of those nodes that nothing refuses.
+func passing(at, passes []int) []int {
+	if passes == nil {
+		return at
+	}
+	var out []int
+	for _, i := range at {
+		if passes[i] >= 0 {
+			out = append(out, passes[i])
+		}
+	}
+	return out
 }
 
 // Fitting returns those of the nodes that fit. There are none if the scheduler gives up because of any of them.
@@ -144,12 +176,4 @@ func (w *World) add(ctx context.Context, out *NodeSet, took []timed, fitting [][
 		out.Risk = best
 	}
 	return nil
-}
-
-// unrefused are those of some nodes that no filter refuses.
-func (w *World) unrefused(nodes []*corev1.Node, at []int) []int {
-	if len(w.filters) == 0 {
-		return at
-	}
-	return slices.DeleteFunc(slices.Clone(at), func(i int) bool { return w.refusal(nodes[i]) != nil })
 }

@@ -1,0 +1,87 @@
+package question
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// explainHeldBack makes the explanation of a pod that the scheduler refuses before it asks any node. It reports whether
+// that is so.
+func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Question, e *explain.Explanation, opts Options) (bool, error) {
+	p := q.Filtered()
+	if p == nil || len(p.Everywhere.Refusals) == 0 {
+		return false, nil
+	}
+	e.Verdict, e.Nodes.Total, e.Partial = explain.Unsatisfiable, len(q.Nodes), limitsOf(c.Snapshot()).remarks
+	g := explain.Group{Nodes: namesOf(q.Nodes)}
+	for i := range p.Everywhere.Refusals {
+		reason := whatif.ReasonOf(p.Everywhere.Refusals[i : i+1])
+		reason.Told = i == 0
+		g.Reasons = append(g.Reasons, reason)
+	}
+	if len(g.Nodes) > 0 {
+		e.Groups = []explain.Group{g}
+	}
+	say(e, "cannot be scheduled: %s", g.Reasons[0].Message)
+	e.Brief = g.Reasons[0].Message
+	if gated(p.Everywhere.Refusals) {
+		return true, explainGated(ctx, c, q.Pod, e, opts)
+	}
+	return true, nil
+}
+
+// gated reports whether scheduling gates are all that holds the pod back.
+func gated(refusals []filters.Refusal) bool {
+	for i := range refusals {
+		if refusals[i].Code != filters.SchedulingGated {
+			return false
+		}
+	}
+	return true
+}
+
+// explainGated adds what would be true of a pod without its scheduling gates.
+func explainGated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, e *explain.Explanation, opts Options) error {
+	free := pod.DeepCopy()
+	free.Spec.SchedulingGates = nil
+	then, err := PodObject(ctx, c, free, opts)
+	if err != nil {
+		return err
+	}
+	if then.Verdict == explain.Allocatable || then.Verdict == explain.Allocated {
+		e.Fixes = append(e.Fixes, explain.Fix{
+			Kind: explain.WaitFor, Key: "scheduling gates", Node: firstNode(then), Nodes: then.Nodes.Allocatable,
+			Message: "wait until whoever set the scheduling gates removes them",
+		})
+		return nil
+	}
+	e.Waits = append(e.Waits, explain.Note{
+		Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: "without its scheduling gates it " + then.Predicate,
+	})
+	e.Partial = append(e.Partial, then.Partial...)
+	return nil
+}
+
+// firstNode is the node of an answer.
+func firstNode(e *explain.Explanation) inspect.NodeName {
+	if e.Allocation == nil {
+		return ""
+	}
+	return e.Allocation.Node
+}
+
+// namesOf returns the names of nodes.
+func namesOf(nodes []*corev1.Node) []inspect.NodeName {
+	out := make([]inspect.NodeName, len(nodes))
+	for i, node := range nodes {
+		out[i] = inspect.NodeName(node.Name)
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package requirement
+
+import (
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+)
+
+// What the scheduler's other filters have against a node becomes requirements, a kind for each matter. Only what refuses
+// the node as things are is listed: to give up something else never makes a filter refuse.
+
+// refusals are what filters have against the node, of the given codes.
+func (s *site) refusals(codes ...filters.Code) []filters.Refusal {
+	p := s.Q.Filtered()
+	if p == nil {
+		return nil
+	}
+	if s.outcome == nil {
+		o := p.On(nodeName(s.Sandbox))
+		s.outcome = &o
+	}
+	var out []filters.Refusal
+	for _, r := range s.outcome.Refusals {
+		for _, code := range codes {
+			if r.Code == code {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// ofPod makes a requirement of the pod.
+func ofPod(kind explain.RequirementKind, r *filters.Refusal, path, message, actual string) explain.Requirement {
+	return explain.Requirement{Kind: kind, Plugin: string(r.Plugin), Path: path, Message: message, Actual: actual}
+}
+
+// onPod is what all requirements of pods have in common.
+type onPod struct {
+	explain.Requirement
+	edit          whatif.Edit
+	effort, price int
+}
+
+func (r onPod) Describe() *explain.Requirement { return &r.Requirement }
+func (r onPod) Relaxing() whatif.Edit          { return r.edit }
+func (r onPod) Effort(*whatif.Question) int    { return r.effort }
+func (r onPod) Price(*whatif.Question) int     { return r.price }

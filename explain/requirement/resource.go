@@ -1,0 +1,194 @@
+package requirement
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var (
+	resourceKind = Kind{name: explain.ResourceRequired, Importance: 1, list: listResources}
+	podsKind     = Kind{name: explain.PodsRequired, Importance: 6, list: listPods}
+)
+
+// resourceRequirement is what the pod asks of a resource of the node. It is given up by asking for nothing of it.
+type resourceRequirement struct {
+	onPod
+	resource corev1.ResourceName
+}
+
+func listResources(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for _, r := range s.refusals(filters.InsufficientResources) {
+		described := ofPod(explain.ResourceRequired, &r, resourcePath(s.Q.Pod, r.Resource),
+			"the pod asks for "+filters.Words(r.Resource, r.Requested), leftHere(&r))
+		described.Resource = r.Resource
+		out = append(out, resourceRequirement{onPod{described, whatif.DropResourceEdit{Resource: r.Resource}, 2, costCount}, r.Resource})
+	}
+	return out
+}
+
+// leftHere says what a node has left of a resource.
+func leftHere(r *filters.Refusal) string {
+	switch {
+	case r.Allocatable == 0:
+		return "the node has none"
+	case r.Used == 0:
+		return "the node has " + filters.Words(r.Resource, r.Allocatable)
+	}
+	return fmt.Sprintf("%s of %s are left here", filters.Words(r.Resource, r.Left()), filters.Words(r.Resource, r.Allocatable))
+}
+
+// resourcePath is the field that asks for a resource, where there is one.
+func resourcePath(pod *corev1.Pod, name corev1.ResourceName) string {
+	var paths []string
+	for _, c := range asking(pod, name) {
+		list, field := "containers", "requests"
+		if c.init {
+			list = "initContainers"
+		}
+		if _, ok := c.Resources.Requests[name]; !ok {
+			field = "limits"
+		}
+		paths = append(paths, fmt.Sprintf("spec.%s[%d].resources.%s", list, c.index, field))
+	}
+	if len(paths) != 1 {
+		return "spec.containers[*].resources.requests"
+	}
+	return paths[0]
+}
+
+// askingContainer is a container that asks for a resource.
+type askingContainer struct {
+	*corev1.Container
+	init  bool
+	index int
+}
+
+// asking are the containers that ask for a resource.
+func asking(pod *corev1.Pod, name corev1.ResourceName) []askingContainer {
+	var out []askingContainer
+	for init, list := range map[bool][]corev1.Container{true: pod.Spec.InitContainers, false: pod.Spec.Containers} {
+		for i := range list {
+			requested, limited := list[i].Resources.Requests[name], list[i].Resources.Limits[name]
+			if !requested.IsZero() || !limited.IsZero() {
+				out = append(out, askingContainer{&list[i], init, i})
+			}
+		}
+	}
+	return out
+}
+
+// amountOf is what a container asks for of a resource.
+func (c *askingContainer) amountOf(name corev1.ResourceName) int64 {
+	q, ok := c.Resources.Requests[name]
+	if !ok {
+		q = c.Resources.Limits[name]
+	}
+	return filters.UnitsOf(name, q)
+}
+
+// Propose asks for as much as can be had on any of the near nodes. If several containers ask for the resource, it is one of
+// them that asks for less.
+func (r resourceRequirement) Propose(ctx context.Context, c *whatif.ClusterSandbox, _ inspect.NodeName) ([]Change, error) {
+	var best *Change
+	var most int64
+	for _, b := range c.NearSandboxes() {
+		for _, refusal := range (&site{Sandbox: b}).refusals(filters.InsufficientResources) {
+			if refusal.Resource != r.resource || refusal.Left() <= most {
+				continue
+			}
+			change, err := r.lessOn(ctx, c.Q, b, &refusal)
+			if err != nil {
+				return nil, err
+			}
+			if change != nil {
+				best, most = change, refusal.Left()
+			}
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return []Change{*best}, nil
+}
+
+// lessOn proposes to ask for what a node has left. It is nil if that does not help.
+func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *whatif.Sandbox, refusal *filters.Refusal) (*Change, error) {
+	lacks := refusal.Requested - refusal.Left()
+	containers := asking(q.Pod, r.resource)
+	for i := range containers {
+		at := &containers[i]
+		asked := at.amountOf(r.resource)
+		if asked <= lacks {
+			continue
+		}
+		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.resource, Amount: filters.QuantityOf(r.resource, asked-lacks)}
+		if o, err := b.Try(ctx, []whatif.Edit{e}); err != nil || o != whatif.Fits {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		in := ""
+		if len(containers) > 1 {
+			in = " in container " + at.Name
+		}
+		return &Change{
+			Kind: explain.ReduceRequest, Edits: []whatif.Edit{e}, Node: nodeName(b), Cost: CostValue, Key: fmt.Sprint(e.Key(), e.Amount.String()),
+			Message: fmt.Sprintf("ask for %s instead of %s%s", filters.Words(r.resource, asked-lacks), filters.Words(r.resource, asked), in),
+		}, nil
+	}
+	return nil, nil
+}
+
+func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
+	for _, refusal := range (&site{Sandbox: c.On}).refusals(filters.InsufficientResources) {
+		containers := asking(c.Q.Pod, r.resource)
+		if refusal.Resource != r.resource || len(containers) != 1 {
+			continue
+		}
+		at := &containers[0]
+		asked := at.amountOf(r.resource)
+		less := asked - (refusal.Requested - refusal.Left())
+		if less <= 0 {
+			break
+		}
+		e := whatif.ResourceEdit{Init: at.init, Index: at.index, Resource: r.resource, Amount: filters.QuantityOf(r.resource, less)}
+		if ok, err := c.helpsWith(ctx, i, e); err != nil || ok {
+			return Part{explain.ReduceRequest, fmt.Sprint(e.Key(), e.Amount.String()), fmt.Sprintf("ask for %s instead of %s",
+				filters.Words(r.resource, less), filters.Words(r.resource, asked))}, err
+		}
+	}
+	return Part{explain.ReduceRequest, "none of " + string(r.resource), "ask for no " + string(r.resource)}, nil
+}
+
+// podsRequirement is that a node runs no more pods than it may.
+type podsRequirement struct{ onPod }
+
+func listPods(_ context.Context, s *site) []Relaxable {
+	var out []Relaxable
+	for _, r := range s.refusals(filters.TooManyPods) {
+		out = append(out, podsRequirement{onPod{
+			ofPod(explain.PodsRequired, &r, "node "+s.Node.Name+" status.allocatable.pods", r.Message, ""), whatif.MorePodsEdit{Node: nodeName(s.Sandbox)}, OutOfReach, CostDrop,
+		}})
+	}
+	return out
+}
+
+// Propose leaves it to the search for pods to end.
+func (r podsRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspect.NodeName) ([]Change, error) {
+	return nil, nil
+}
+
+func (r podsRequirement) Combine(context.Context, *Combination, int) (Part, error) {
+	return Part{}, nil
+}
+
+func nodeName(b *whatif.Sandbox) inspect.NodeName { return inspect.NodeName(b.Node.Name) }

@@ -1,0 +1,169 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Filtered returns the pod of the question as the scheduler's other filters see it. It is nil if the question is not about
+// a pod.
+func (q *Question) Filtered() *filters.Prepared {
+	if q.Pod == nil {
+		return nil
+	}
+	if q.prepare == nil {
+		q.prepare = &preparation{}
+	}
+	q.prepare.Do(func() { q.prepare.pod = q.Cluster.Filters().Prepare(q.Pod) })
+	return q.prepare.pod
+}
+
+// filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster that was made
+// of the whole snapshot of the question; otherwise that of the question, with the pods and nodes that the draft changes.
+func (d *Draft) filtered(c *allocator.Cluster, whole bool) *filters.Prepared {
+	switch {
+	case d.pod == nil:
+		return nil
+	case whole && len(d.gates)+len(d.changes)+len(d.around) > 0:
+		return c.Filters().Prepare(d.pod)
+	case len(d.around) > 0:
+		return d.q.indexWith(d).Prepare(d.pod)
+	case d.pod != d.q.Pod:
+		return d.q.Cluster.Filters().Prepare(d.pod)
+	}
+	return d.q.Filtered()
+}
+
+// indexWith returns what the filters know of the snapshot of the question with what a draft changes around the pod.
+func (q *Question) indexWith(d *Draft) *filters.Index {
+	q.Filtered()
+	key := strings.Join(d.aroundKeys(), "\n")
+	q.prepare.mu.Lock()
+	defer q.prepare.mu.Unlock()
+	if index, ok := q.prepare.around[key]; ok {
+		return index
+	}
+	before := q.Cluster.Filters()
+	index := filters.NewIndex(before.Snapshot().With(d.changeAround), before)
+	if q.prepare.around == nil {
+		q.prepare.around = map[string]*filters.Index{}
+	}
+	q.prepare.around[key] = index
+	return index
+}
+
+// RefusedBefore reports whether a filter refuses that the scheduler asks before it allocates devices. It then never gets to
+// an error of the allocation.
+func RefusedBefore(o *filters.Outcome) bool {
+	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Plugin != filters.NodeDeclaredFeatures })
+}
+
+// keepsOut reports whether a refusal keeps the pod from a node whatever room is there. What devices the node has is of no
+// interest then.
+func keepsOut(r *filters.Refusal) bool {
+	switch r.Code {
+	case filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable:
+		return true
+	}
+	return false
+}
+
+// Refusals are what a filter has against nodes, for the same reason on each.
+type Refusals []filters.Refusal
+
+// key identifies the reason.
+func refusalKey(r *filters.Refusal) string {
+	return string(r.Plugin) + " " + string(r.Code) + " " + r.Key
+}
+
+// keyOf identifies all reasons of an outcome.
+func keyOf(o *filters.Outcome) string {
+	var b strings.Builder
+	for i := range o.Refusals {
+		b.WriteString(refusalKey(&o.Refusals[i]) + "\n")
+	}
+	for i := range o.Doubts {
+		b.WriteString("doubt " + string(o.Doubts[i].Plugin) + " " + o.Doubts[i].Key + "\n")
+	}
+	return b.String()
+}
+
+// ReasonOf is the reason for which nodes are refused. All refusals have the same key.
+func ReasonOf(refusals []filters.Refusal) explain.Reason {
+	r := &refusals[0]
+	return explain.Reason{
+		Code: allocator.Code(r.Code), Plugin: string(r.Plugin), Key: refusalKey(r), Found: foundOf(refusals), Message: filters.Summary(refusals),
+	}
+}
+
+// foundOf distinguishes the numbers of refusals.
+func foundOf(refusals []filters.Refusal) string {
+	if refusals[0].Resource == "" {
+		return ""
+	}
+	low, high := leftRange(refusals)
+	return words.Key(low, high)
+}
+
+// leftRange is the smallest and the largest amount that is left of a resource.
+func leftRange(refusals []filters.Refusal) (low, high int64) {
+	for i := range refusals {
+		left := refusals[i].Left()
+		if i == 0 {
+			low, high = left, left
+		}
+		low, high = min(low, left), max(high, left)
+	}
+	return low, high
+}
+
+// ReasonsOf are the reasons for which nodes are refused, in the order in which the scheduler asks its filters. Each node has
+// the same reasons.
+func ReasonsOf(outcomes []filters.Outcome) []explain.Reason {
+	if len(outcomes) == 0 {
+		return nil
+	}
+	var out []explain.Reason
+	for i := range outcomes[0].Refusals {
+		all := make([]filters.Refusal, 0, len(outcomes))
+		for n := range outcomes {
+			all = append(all, outcomes[n].Refusals[i])
+		}
+		out = append(out, ReasonOf(all))
+	}
+	return out
+}
+
+// DoubtRemark says what is not known because of a doubt.
+func DoubtRemark(d *filters.Doubt) string { return fmt.Sprintf("%s: %s", d.Plugin, d.Message) }
+
+// DoubtsOf returns what is not known, each once, in a fixed order.
+func DoubtsOf(answers []Answer) []string {
+	var out []string
+	for i := range answers {
+		for n := range answers[i].Filtered {
+			for k := range answers[i].Filtered[n].Doubts {
+				if text := DoubtRemark(&answers[i].Filtered[n].Doubts[k]); !slices.Contains(out, text) {
+					out = append(out, text)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, cmp.Compare[string])
+	return out
+}
+
+// changeAround is what a draft changes around the pod: nodes and other pods.
+func (d *Draft) changeAround(o *inspect.Objects) {
+	for _, key := range d.aroundKeys() {
+		d.around[key](o)
+	}
+}

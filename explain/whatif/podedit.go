@@ -1,0 +1,433 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Edits of the pod that asks, and of nodes, for the scheduler's other filters.
+
+// container addresses a container of a pod.
+type container struct {
+	// path is its JSON pointer, as "/spec/containers/0".
+	path string
+	*corev1.Container
+}
+
+// containersOf returns the init containers and the containers of a pod.
+func containersOf(pod *corev1.Pod) []container {
+	var out []container
+	for i := range pod.Spec.InitContainers {
+		out = append(out, container{fmt.Sprintf("/spec/initContainers/%d", i), &pod.Spec.InitContainers[i]})
+	}
+	for i := range pod.Spec.Containers {
+		out = append(out, container{fmt.Sprintf("/spec/containers/%d", i), &pod.Spec.Containers[i]})
+	}
+	return out
+}
+
+// resourceLists are the lists in which a pod asks for a resource, with their JSON pointers.
+func resourceLists(pod *corev1.Pod) (lists []corev1.ResourceList, paths []string) {
+	add := func(path string, r *corev1.ResourceRequirements) {
+		lists, paths = append(lists, r.Limits, r.Requests), append(paths, path+"/resources/limits", path+"/resources/requests")
+	}
+	for _, c := range containersOf(pod) {
+		add(c.path, &c.Resources)
+	}
+	if pod.Spec.Resources != nil {
+		add("/spec", pod.Spec.Resources)
+	}
+	return lists, paths
+}
+
+// DropResourceEdit makes the pod ask for nothing of a resource.
+type DropResourceEdit struct{ Resource corev1.ResourceName }
+
+// Key names the resource.
+func (e DropResourceEdit) Key() string { return "resource " + string(e.Resource) }
+
+// Apply removes the resource from all requests and limits.
+func (e DropResourceEdit) Apply(d *Draft) {
+	lists, _ := resourceLists(d.Pod())
+	for _, list := range lists {
+		delete(list, e.Resource)
+	}
+	delete(d.Pod().Spec.Overhead, e.Resource)
+}
+
+// PatchPod removes the resource from all requests and limits.
+func (e DropResourceEdit) PatchPod(p *Patch) {
+	lists, paths := resourceLists(p.q.Pod)
+	for i, list := range lists {
+		if _, ok := list[e.Resource]; ok {
+			p.Add("remove", paths[i]+"/"+escape(string(e.Resource)), nil)
+		}
+	}
+}
+
+// ResourceEdit makes one container of the pod ask for another amount of a resource.
+type ResourceEdit struct {
+	// Init says that it is an init container, and Index is that in the list.
+	Init     bool
+	Index    int
+	Resource corev1.ResourceName
+	Amount   resource.Quantity
+}
+
+// Key names the resource. It is that of dropping it.
+func (e ResourceEdit) Key() string { return DropResourceEdit{e.Resource}.Key() }
+
+func (e ResourceEdit) container(pod *corev1.Pod) container {
+	at := e.Index
+	if !e.Init {
+		at += len(pod.Spec.InitContainers)
+	}
+	return containersOf(pod)[at]
+}
+
+// Apply sets the request, and the limit where that is lower or has to be equal.
+func (e ResourceEdit) Apply(d *Draft) {
+	c := e.container(d.Pod())
+	if _, ok := c.Resources.Requests[e.Resource]; ok {
+		c.Resources.Requests[e.Resource] = e.Amount
+	}
+	if e.setsLimit(c) {
+		c.Resources.Limits[e.Resource] = e.Amount
+	}
+}
+
+// setsLimit reports whether the limit has to change with the request: a resource that cannot be overcommitted has the same
+// of both, and a limit without a request is one.
+func (e ResourceEdit) setsLimit(c container) bool {
+	limit, ok := c.Resources.Limits[e.Resource]
+	_, requested := c.Resources.Requests[e.Resource]
+	overcommits := e.Resource == corev1.ResourceCPU || e.Resource == corev1.ResourceMemory || e.Resource == corev1.ResourceEphemeralStorage
+	return ok && (!requested || !overcommits || limit.Cmp(e.Amount) < 0)
+}
+
+// PatchPod replaces the request, and the limit where Apply does.
+func (e ResourceEdit) PatchPod(p *Patch) {
+	c := e.container(p.q.Pod)
+	if e.setsLimit(c) {
+		p.Add("replace", c.path+"/resources/limits/"+escape(string(e.Resource)), e.Amount.String())
+	}
+	if _, ok := c.Resources.Requests[e.Resource]; ok {
+		p.Add("replace", c.path+"/resources/requests/"+escape(string(e.Resource)), e.Amount.String())
+	}
+}
+
+// PortEdit makes the pod ask for no particular port of the node instead of one.
+type PortEdit struct {
+	Port     int32
+	Protocol corev1.Protocol
+}
+
+// Key names the port.
+func (e PortEdit) Key() string { return fmt.Sprintf("port %d/%s", e.Port, e.Protocol) }
+
+func (e PortEdit) is(p *corev1.ContainerPort) bool {
+	return p.HostPort == e.Port && (p.Protocol == e.Protocol || p.Protocol == "" && e.Protocol == corev1.ProtocolTCP)
+}
+
+// Apply asks for no port of the node.
+func (e PortEdit) Apply(d *Draft) {
+	for _, c := range containersOf(d.Pod()) {
+		for i := range c.Ports {
+			if e.is(&c.Ports[i]) {
+				c.Ports[i].HostPort = 0
+			}
+		}
+	}
+}
+
+// PatchPod removes the port of the node.
+func (e PortEdit) PatchPod(p *Patch) {
+	for _, c := range containersOf(p.q.Pod) {
+		for i := range c.Ports {
+			if e.is(&c.Ports[i]) {
+				p.Add("remove", fmt.Sprintf("%s/ports/%d/hostPort", c.path, i), nil)
+			}
+		}
+	}
+}
+
+// NodeSelectorEdit drops a label from the node selector of the pod.
+type NodeSelectorEdit struct{ Label string }
+
+// Key names the label.
+func (e NodeSelectorEdit) Key() string { return "node selector " + e.Label }
+
+// Apply drops the label.
+func (e NodeSelectorEdit) Apply(d *Draft) { delete(d.Pod().Spec.NodeSelector, e.Label) }
+
+// PatchPod removes the label.
+func (e NodeSelectorEdit) PatchPod(p *Patch) {
+	p.Add("remove", "/spec/nodeSelector/"+escape(e.Label), nil)
+}
+
+// NodeAffinityEdit drops the required node affinity of the pod.
+type NodeAffinityEdit struct{}
+
+// Key names the node affinity.
+func (e NodeAffinityEdit) Key() string { return "node affinity" }
+
+// Apply drops the required node affinity.
+func (e NodeAffinityEdit) Apply(d *Draft) {
+	d.Pod().Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil
+}
+
+// PatchPod removes the required node affinity.
+func (e NodeAffinityEdit) PatchPod(p *Patch) {
+	p.Add("remove", "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution", nil)
+}
+
+// NodeTolerationEdit makes the pod tolerate a taint of nodes.
+type NodeTolerationEdit struct{ Taint corev1.Taint }
+
+// Key names the taint.
+func (e NodeTolerationEdit) Key() string { return "node taint " + e.Taint.ToString() }
+
+func (e NodeTolerationEdit) toleration() corev1.Toleration {
+	t := corev1.Toleration{Key: e.Taint.Key, Operator: corev1.TolerationOpEqual, Value: e.Taint.Value, Effect: e.Taint.Effect}
+	if t.Value == "" {
+		t.Operator = corev1.TolerationOpExists
+	}
+	return t
+}
+
+// Apply adds a toleration.
+func (e NodeTolerationEdit) Apply(d *Draft) {
+	d.Pod().Spec.Tolerations = append(slices.Clip(d.Pod().Spec.Tolerations), e.toleration())
+}
+
+// PatchPod adds a toleration.
+func (e NodeTolerationEdit) PatchPod(p *Patch) {
+	t := e.toleration()
+	value := map[string]any{"key": t.Key, "operator": string(t.Operator), "effect": string(t.Effect)}
+	if t.Value != "" {
+		value["value"] = t.Value
+	}
+	if len(p.q.Pod.Spec.Tolerations) == 0 && !p.podTolerates {
+		p.podTolerates = true
+		p.Add("add", "/spec/tolerations", []any{value})
+		return
+	}
+	p.Add("add", "/spec/tolerations/-", value)
+}
+
+// UntaintNodeEdit takes a taint from a node.
+type UntaintNodeEdit struct {
+	Node  inspect.NodeName
+	Taint corev1.Taint
+}
+
+// Key names the node and the taint.
+func (e UntaintNodeEdit) Key() string { return "untaint " + string(e.Node) + " " + e.Taint.ToString() }
+
+// Apply takes the taint away.
+func (e UntaintNodeEdit) Apply(d *Draft) {
+	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&e.Taint) })
+	})
+}
+
+// UncordonEdit makes a node schedulable.
+type UncordonEdit struct{ Node inspect.NodeName }
+
+// Key names the node.
+func (e UncordonEdit) Key() string { return "uncordon " + string(e.Node) }
+
+// Apply makes the node schedulable.
+func (e UncordonEdit) Apply(d *Draft) {
+	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
+		n.Spec.Unschedulable = false
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	})
+}
+
+// MorePodsEdit lets a node have one pod more than there are.
+type MorePodsEdit struct{ Node inspect.NodeName }
+
+// Key names the node.
+func (e MorePodsEdit) Key() string { return "more pods on " + string(e.Node) }
+
+// Apply allows more pods than anybody has.
+func (e MorePodsEdit) Apply(d *Draft) {
+	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
+		if n.Status.Allocatable == nil {
+			n.Status.Allocatable = corev1.ResourceList{}
+		}
+		n.Status.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(1<<20, resource.DecimalSI)
+	})
+}
+
+func (e MorePodsEdit) feasible(*Question) bool { return false } // it is a setting of the kubelet
+
+// DeclareFeaturesEdit makes a node declare features. Nobody can do that but with another version of the kubelet.
+type DeclareFeaturesEdit struct {
+	Node     inspect.NodeName
+	Features []string
+}
+
+// Key names the node and the features.
+func (e DeclareFeaturesEdit) Key() string {
+	return fmt.Sprintf("features of %s %q", e.Node, e.Features)
+}
+
+// Apply declares the features.
+func (e DeclareFeaturesEdit) Apply(d *Draft) {
+	d.changeNode(e.Key(), e.Node, func(n *corev1.Node) {
+		n.Status.DeclaredFeatures = append(slices.Clip(n.Status.DeclaredFeatures), e.Features...)
+		slices.Sort(n.Status.DeclaredFeatures)
+	})
+}
+
+func (e DeclareFeaturesEdit) feasible(*Question) bool { return false }
+
+// changeNode changes a copy of a node.
+func (d *Draft) changeNode(key string, name inspect.NodeName, change func(*corev1.Node)) {
+	d.ChangeAround(key, func(o *inspect.Objects) {
+		for i, node := range o.Nodes {
+			if node.Name == string(name) {
+				o.Nodes[i] = node.DeepCopy()
+				change(o.Nodes[i])
+			}
+		}
+	})
+}
+
+// SpreadEdit makes the scheduler take a spread constraint of the pod as a wish only.
+type SpreadEdit struct{ Index int }
+
+// Key names the constraint.
+func (e SpreadEdit) Key() string { return fmt.Sprint("spread ", e.Index) }
+
+// Apply makes the constraint a wish.
+func (e SpreadEdit) Apply(d *Draft) {
+	d.Pod().Spec.TopologySpreadConstraints[e.Index].WhenUnsatisfiable = corev1.ScheduleAnyway
+}
+
+// PatchPod makes the constraint a wish.
+func (e SpreadEdit) PatchPod(p *Patch) {
+	p.Add("replace", fmt.Sprintf("/spec/topologySpreadConstraints/%d/whenUnsatisfiable", e.Index), string(corev1.ScheduleAnyway))
+}
+
+// PodAffinityEdit drops a term of the required affinity or anti-affinity of the pod to other pods.
+type PodAffinityEdit struct {
+	Anti  bool
+	Index int
+}
+
+// Key names the term.
+func (e PodAffinityEdit) Key() string { return fmt.Sprint("pod affinity ", e.Anti, e.Index) }
+
+// Apply notes the term, which is removed when all edits are known.
+func (e PodAffinityEdit) Apply(d *Draft) {
+	d.Pod()
+	d.podTerms = append(d.podTerms, e)
+}
+
+// PatchPod removes the term.
+func (e PodAffinityEdit) PatchPod(p *Patch) { p.podTerms = append(p.podTerms, e) }
+
+func (e PodAffinityEdit) path() string {
+	list := "podAffinity"
+	if e.Anti {
+		list = "podAntiAffinity"
+	}
+	return fmt.Sprintf("/spec/affinity/%s/requiredDuringSchedulingIgnoredDuringExecution/%d", list, e.Index)
+}
+
+// removePodTerms removes the terms of affinity that were noted, from the back so that indices stay true.
+func removePodTerms(pod *corev1.Pod, terms []PodAffinityEdit) {
+	for _, e := range fromTheBack(terms) {
+		if e.Anti {
+			a := pod.Spec.Affinity.PodAntiAffinity
+			a.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.RequiredDuringSchedulingIgnoredDuringExecution, e.Index, e.Index+1)
+			continue
+		}
+		a := pod.Spec.Affinity.PodAffinity
+		a.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.RequiredDuringSchedulingIgnoredDuringExecution, e.Index, e.Index+1)
+	}
+}
+
+// fromTheBack sorts terms such that removing one does not move another that is still to be removed.
+func fromTheBack(terms []PodAffinityEdit) []PodAffinityEdit {
+	out := slices.Clone(terms)
+	slices.SortFunc(out, func(a, b PodAffinityEdit) int { return b.Index - a.Index })
+	return slices.Compact(out)
+}
+
+// EndPodsEdit ends other pods.
+type EndPodsEdit struct{ Pods []inspect.PodRef }
+
+// Key names the pods.
+func (e EndPodsEdit) Key() string { return fmt.Sprintf("end pods %v", e.Pods) }
+
+// Apply takes the pods away, and their devices from claims that only they use: Kubernetes clears these.
+func (e EndPodsEdit) Apply(d *Draft) {
+	d.EndPods(e.Pods...)
+	s := d.q.Cluster.Snapshot()
+	for _, ref := range e.Pods {
+		pod, ok := s.Pod(ref)
+		if !ok {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
+			claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+			if ok && found && onlyUsedBy(claim, e.Pods) {
+				d.release(inspect.RefOf(claim))
+			}
+		}
+	}
+}
+
+// onlyUsedBy reports whether a claim is reserved for none but some pods of its namespace.
+func onlyUsedBy(claim *resourcev1.ResourceClaim, pods []inspect.PodRef) bool {
+	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		return c.APIGroup != "" || c.Resource != "pods" || !slices.Contains(pods, inspect.PodRef{Namespace: claim.Namespace, Name: c.Name})
+	})
+}
+
+// DropVolumesEdit takes volumes out of the pod. Nobody wants that; it says what a volume has to do with it.
+type DropVolumesEdit struct{ Volumes []string }
+
+// Key names the volumes.
+func (e DropVolumesEdit) Key() string { return fmt.Sprintf("volumes %q", e.Volumes) }
+
+// Apply drops the volumes.
+func (e DropVolumesEdit) Apply(d *Draft) {
+	pod := d.Pod()
+	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return slices.Contains(e.Volumes, v.Name) })
+}
+
+func (e DropVolumesEdit) feasible(*Question) bool { return false }
+
+// VolumesOf names the volumes of a pod that are about a volume claim, or all that need a claim or a disk if the object is
+// another one.
+func VolumesOf(pod *corev1.Pod, kind, name string) []string {
+	var out []string
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		claim := ""
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			claim = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			claim = pod.Name + "-" + v.Name
+		case v.ConfigMap != nil, v.Secret != nil, v.EmptyDir != nil, v.Projected != nil, v.DownwardAPI != nil, v.HostPath != nil:
+			continue
+		}
+		if kind != "PersistentVolumeClaim" || claim == name {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
