@@ -1,7 +1,9 @@
 package filters
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,8 +13,10 @@ import (
 // Index is what the filters know of the nodes of a snapshot. It is built once and may be used by several goroutines at once.
 type Index struct {
 	snapshot *inspect.Snapshot
-	nodes    []*nodeInfo // in the order of the snapshot
-	byName   map[string]*nodeInfo
+	rules    requestRules
+	nodes    []*nodeInfo    // in the order of the snapshot
+	position map[string]int // of a node in nodes, by name
+	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
 	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
 	nominated map[string][]*podInfo
 }
@@ -20,38 +24,97 @@ type Index struct {
 // nodeInfo is a node with the pods on it.
 type nodeInfo struct {
 	*corev1.Node
-	pods []*podInfo // sorted by namespace and name
+	pods        []*podInfo // sorted by namespace and name
+	allocatable amounts
+	allowed     int64   // number of pods
+	used        amounts // by the pods
 }
 
 // podInfo is a pod that runs on a node, or is about to.
 type podInfo struct {
 	*corev1.Pod
+	// requests are what the pod takes of its node.
+	requests amounts
 }
 
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
 // is taken over; it may be nil, and the answers do not depend on it.
 func NewIndex(s *inspect.Snapshot, like *Index) *Index {
-	x := &Index{snapshot: s, byName: map[string]*nodeInfo{}, nominated: map[string][]*podInfo{}}
-	for _, node := range s.Nodes() {
-		n := &nodeInfo{Node: node}
-		x.nodes, x.byName[node.Name] = append(x.nodes, n), n
+	x := &Index{snapshot: s, rules: requestRulesOf(s), nominated: map[string][]*podInfo{}}
+	if like != nil && like.rules != x.rules {
+		like = nil
 	}
-	for _, pod := range s.Objects().Pods {
+	x.indexNodes(like)
+	x.indexPods(like)
+	on := make([][]*podInfo, len(x.nodes))
+	for _, pod := range x.pods {
 		switch {
-		case ended(pod):
+		case pod == nil:
 		case pod.Spec.NodeName != "":
-			if n := x.byName[pod.Spec.NodeName]; n != nil {
-				n.pods = append(n.pods, newPodInfo(pod))
+			if i, ok := x.position[pod.Spec.NodeName]; ok {
+				on[i] = append(on[i], pod)
 			}
-		case pod.Status.NominatedNodeName != "":
-			on := pod.Status.NominatedNodeName
-			x.nominated[on] = append(x.nominated[on], newPodInfo(pod))
+		default:
+			name := pod.Status.NominatedNodeName
+			x.nominated[name] = append(x.nominated[name], pod)
 		}
+	}
+	for i := range on {
+		x.nodes[i] = x.nodes[i].with(on[i])
 	}
 	return x
 }
 
-func newPodInfo(pod *corev1.Pod) *podInfo { return &podInfo{Pod: pod} }
+// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none.
+func (x *Index) indexNodes(like *Index) {
+	nodes := x.snapshot.Nodes()
+	x.nodes = make([]*nodeInfo, len(nodes))
+	if like != nil && slices.Equal(nodes, like.snapshot.Nodes()) {
+		x.position = like.position
+		copy(x.nodes, like.nodes)
+		return
+	}
+	x.position = make(map[string]int, len(nodes))
+	for i, node := range nodes {
+		x.position[node.Name] = i
+		if known := like.node(node.Name); known != nil && known.Node == node {
+			x.nodes[i] = known
+		} else {
+			x.nodes[i] = &nodeInfo{Node: node, allocatable: amountsOf(node.Status.Allocatable), allowed: node.Status.Allocatable.Pods().Value()}
+		}
+	}
+}
+
+// indexPods makes what is known of pods.
+func (x *Index) indexPods(like *Index) {
+	pods := x.snapshot.Objects().Pods
+	x.pods = make([]*podInfo, len(pods))
+	var before []*corev1.Pod
+	if like != nil {
+		before = like.snapshot.Objects().Pods
+	}
+	at := 0
+	for i, pod := range pods {
+		for at < len(before) && before[at] != pod && byName(before[at], pod) < 0 {
+			at++
+		}
+		switch {
+		case at < len(before) && before[at] == pod:
+			x.pods[i] = like.pods[at]
+			at++
+		case !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != "":
+			x.pods[i] = x.newPodInfo(pod)
+		}
+	}
+}
+
+func (x *Index) newPodInfo(pod *corev1.Pod) *podInfo {
+	return &podInfo{Pod: pod, requests: x.rules.taken(pod)}
+}
+
+func byName(a, b *corev1.Pod) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
 
 // ended reports whether a pod no longer takes anything.
 func ended(pod *corev1.Pod) bool {
@@ -61,16 +124,34 @@ func ended(pod *corev1.Pod) bool {
 // Snapshot returns the snapshot of the index.
 func (x *Index) Snapshot() *inspect.Snapshot { return x.snapshot }
 
+// node returns what is known of a node, or nil.
+func (x *Index) node(name string) *nodeInfo {
+	if x == nil {
+		return nil
+	}
+	if i, ok := x.position[name]; ok {
+		return x.nodes[i]
+	}
+	return nil
+}
+
+// with is the node with these pods and no others. They are not written to.
+func (n *nodeInfo) with(pods []*podInfo) *nodeInfo {
+	if slices.Equal(n.pods, pods) {
+		return n
+	}
+	out := *n
+	out.pods, out.used = pods, nil
+	for _, pod := range pods {
+		out.used.add(pod.requests)
+	}
+	return &out
+}
+
 // with is an index with more pods on a node.
 func (x *Index) with(n *nodeInfo, pods []*podInfo) *Index {
 	out := *x
-	changed := &nodeInfo{Node: n.Node, pods: append(slices.Clip(n.pods), pods...)}
-	out.nodes, out.byName = slices.Clone(x.nodes), map[string]*nodeInfo{}
-	for i, other := range out.nodes {
-		if other == n {
-			out.nodes[i] = changed
-		}
-		out.byName[other.Name] = out.nodes[i]
-	}
+	out.nodes = slices.Clone(x.nodes)
+	out.nodes[x.position[n.Name]] = n.with(append(slices.Clip(n.pods), pods...))
 	return &out
 }

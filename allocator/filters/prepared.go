@@ -34,13 +34,13 @@ func (x *Index) Prepare(pod *corev1.Pod) *Prepared {
 // Pods of at least the same priority for which the scheduler has made room on the node are taken to be there, and also not
 // to be there: the pod has to pass either way, as for the scheduler.
 func (p *Prepared) On(node inspect.NodeName) Outcome {
-	n := p.byName[string(node)]
+	n := p.node(string(node))
 	if n == nil {
 		return doubt(Doubt{Key: "unknown node", Message: "nothing is known of the node " + string(node)})
 	}
 	if ahead := p.ahead(n); len(ahead) > 0 {
 		with := p.with(n, ahead)
-		if o := with.Prepare(p.Pod).alone(with.byName[n.Name]); len(o.Refusals) > 0 {
+		if o := with.Prepare(p.Pod).alone(with.node(n.Name)); len(o.Refusals) > 0 {
 			return o
 		}
 	}
