@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about devices.
+// Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about pods and their devices.
 type Gate string
 
 // The feature gates that matter to dynamic resource allocation.
@@ -34,6 +34,15 @@ const (
 	GateOptionalNodeOperations      Gate = "DRAOptionalNodeOperations"
 	GatePartitionableDevicesType    Gate = "DRAPartitionableDevicesType"
 	GateGranularStatusAuthorization Gate = "DRAResourceClaimGranularStatusAuthorization"
+)
+
+// The feature gates that matter to what else decides where a pod can run.
+const (
+	GateInPlacePodVerticalScaling               Gate = "InPlacePodVerticalScaling"
+	GateInPlacePodLevelResourcesVerticalScaling Gate = "InPlacePodLevelResourcesVerticalScaling"
+	GateNodeDeclaredFeatures                    Gate = "NodeDeclaredFeatures"
+	GatePodLevelResources                       Gate = "PodLevelResources"
+	GateTaintTolerationComparisonOperators      Gate = "TaintTolerationComparisonOperators"
 )
 
 // NewestMinor is the newest Kubernetes minor release (1.NewestMinor) whose behaviour is modelled.
@@ -66,6 +75,12 @@ var gateHistory = map[Gate]struct{ known, enabled int }{
 	GateOptionalNodeOperations:      {37, 0},
 	GatePartitionableDevicesType:    {37, 0},
 	GateGranularStatusAuthorization: {36, 36},
+
+	GateInPlacePodVerticalScaling:               {27, 33},
+	GateInPlacePodLevelResourcesVerticalScaling: {35, 36},
+	GateNodeDeclaredFeatures:                    {35, 36},
+	GatePodLevelResources:                       {32, 34},
+	GateTaintTolerationComparisonOperators:      {35, 0},
 }
 
 // Gates returns every gate that this package knows, sorted by name.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -28,7 +27,6 @@ func (a amounts) of(name corev1.ResourceName) int64 {
 	return 0
 }
 
-
 // add adds other amounts. It changes the receiver where the resources are the same ones.
 func (a *amounts) add(other amounts) {
 	for i := range other {
@@ -45,23 +43,7 @@ func (a *amounts) add(other amounts) {
 
 // amountsOf are the amounts of a list that the scheduler counts. It ignores names that it does not know, and the number
 // of pods, which is no sum of requests.
-func amountsOf(list corev1.ResourceList) amounts {
-	out := make(amounts, 0, len(list))
-	for name, quantity := range list {
-		if counted(name) {
-			out = append(out, Amount{name, valueOf(name, quantity)})
-		}
-	}
-	slices.SortFunc(out, func(a, b Amount) int { return strings.Compare(string(a.Resource), string(b.Resource)) })
-	return out
-}
-
-func valueOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return quantity.MilliValue()
-	}
-	return quantity.Value()
-}
+func amountsOf(list corev1.ResourceList) amounts { return sumOf(list).amounts() }
 
 // counted reports whether the scheduler counts a resource by its name.
 func counted(name corev1.ResourceName) bool {
