@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -17,13 +18,20 @@ type Inventory struct {
 	Drivers []DriverStatus // sorted by driver
 
 	levels map[PoolID]CounterLevels
+	pools  map[NodeName][]*NodePool     // that reach a node
+	tied   map[NodeName][]*DeviceStatus // to a node by name, sorted
 }
 
 // Inventory returns all of it. That costs little more than the devices alone.
 func (s *Snapshot) Inventory() *Inventory {
 	r := s.reach()
-	i := &Inventory{Devices: s.devices(r), levels: r.levels}
-	i.Nodes = s.nodeStatuses(r, i.Devices)
+	i := &Inventory{Devices: s.devices(r), levels: r.levels, pools: r.pools, tied: map[NodeName][]*DeviceStatus{}}
+	for at := range i.Devices {
+		if d := &i.Devices[at]; d.Node != "" {
+			i.tied[d.Node] = append(i.tied[d.Node], d)
+		}
+	}
+	i.Nodes = i.nodeStatuses(s.objects.Nodes)
 	i.Pools = s.poolStatuses(r, i.Devices)
 	i.Drivers = driverStatuses(i.Pools)
 	return i
@@ -36,6 +44,38 @@ func (i *Inventory) Count(devices iter.Seq[*DeviceStatus]) DeviceCount {
 		t.add(d, i.levels)
 	}
 	return t.count(i.levels)
+}
+
+// On returns the devices of a node of the snapshot: those that are tied to it by name, whether they can be used or not, and
+// then those of usable pools that reach it besides. A device that several nodes can use is on each.
+func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
+	name := NodeName(node.Name)
+	out, seen := slices.Clip(i.tied[name]), map[*DeviceStatus]bool{nil: true}
+	for _, pool := range i.pools[name] {
+		if !pool.Usable() {
+			continue
+		}
+		for _, slice := range pool.Slices {
+			for at := range slice.Spec.Devices {
+				if ok, err := slice.DeviceReaches(node, at); err != nil || !ok {
+					continue
+				}
+				if d := i.device(DeviceIDOf(slice.ResourceSlice, at)); !seen[d] && d.Node != name {
+					out, seen[d] = append(out, d), true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// device returns the status of a device, or nil if no slice publishes it.
+func (i *Inventory) device(id DeviceID) *DeviceStatus {
+	at, ok := slices.BinarySearchFunc(i.Devices, id, func(d DeviceStatus, id DeviceID) int { return d.ID.Compare(id) })
+	if !ok {
+		return nil
+	}
+	return &i.Devices[at]
 }
 
 // Pool returns the status of a pool, or nil if no slice is of it.

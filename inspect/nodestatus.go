@@ -19,64 +19,26 @@ type NodeStatus struct {
 // NodeStatuses returns the status of every node, sorted by name.
 func (s *Snapshot) NodeStatuses() []NodeStatus { return s.Inventory().Nodes }
 
-// nodeTally counts the devices of a node, each once.
-type nodeTally struct {
-	seen    map[DeviceID]bool
-	drivers map[string]*tally
-}
-
-func (n *nodeTally) add(d *DeviceStatus, levels map[PoolID]CounterLevels) {
-	if d == nil || n.seen[d.ID] {
-		return
-	}
-	n.seen[d.ID] = true
-	if n.drivers[d.ID.Driver] == nil {
-		n.drivers[d.ID.Driver] = &tally{}
-	}
-	n.drivers[d.ID.Driver].add(d, levels)
-}
-
-func (s *Snapshot) nodeStatuses(r *reach, devices []DeviceStatus) []NodeStatus {
-	byID := make(map[DeviceID]*DeviceStatus, len(devices))
-	tied := map[NodeName][]*DeviceStatus{}
-	for i := range devices {
-		d := &devices[i]
-		byID[d.ID] = d
-		if d.Node != "" {
-			tied[d.Node] = append(tied[d.Node], d)
+// nodeStatuses counts the devices of all nodes.
+func (i *Inventory) nodeStatuses(nodes []*corev1.Node) []NodeStatus {
+	out := make([]NodeStatus, 0, len(nodes))
+	for _, node := range nodes {
+		drivers := map[string]*tally{}
+		for _, d := range i.On(node) {
+			if drivers[d.ID.Driver] == nil {
+				drivers[d.ID.Driver] = &tally{}
+			}
+			drivers[d.ID.Driver].add(d, i.levels)
 		}
-	}
-	out := make([]NodeStatus, 0, len(s.objects.Nodes))
-	for _, node := range s.objects.Nodes {
-		n := nodeTally{map[DeviceID]bool{}, map[string]*tally{}}
-		for _, d := range tied[NodeName(node.Name)] {
-			n.add(d, r.levels)
-		}
-		for _, pool := range r.pools[NodeName(node.Name)] {
-			n.addPool(node, pool, byID, r.levels)
-		}
-		out = append(out, n.status(NodeName(node.Name), r.levels))
+		out = append(out, nodeStatus(NodeName(node.Name), drivers, i.levels))
 	}
 	return out
 }
 
-func (n *nodeTally) addPool(node *corev1.Node, pool *NodePool, byID map[DeviceID]*DeviceStatus, levels map[PoolID]CounterLevels) {
-	if !pool.Usable() {
-		return
-	}
-	for _, slice := range pool.Slices {
-		for i := range slice.Spec.Devices {
-			if ok, err := slice.DeviceReaches(node, i); err == nil && ok {
-				n.add(byID[DeviceIDOf(slice.ResourceSlice, i)], levels)
-			}
-		}
-	}
-}
-
-func (n *nodeTally) status(name NodeName, levels map[PoolID]CounterLevels) NodeStatus {
-	status := NodeStatus{Name: name, Drivers: make(map[string]DeviceCount, len(n.drivers))}
-	for _, driver := range slices.Sorted(maps.Keys(n.drivers)) {
-		c := n.drivers[driver].count(levels)
+func nodeStatus(name NodeName, drivers map[string]*tally, levels map[PoolID]CounterLevels) NodeStatus {
+	status := NodeStatus{Name: name, Drivers: make(map[string]DeviceCount, len(drivers))}
+	for _, driver := range slices.Sorted(maps.Keys(drivers)) {
+		c := drivers[driver].count(levels)
 		status.Drivers[driver] = c
 		status.Devices.plus(c)
 	}

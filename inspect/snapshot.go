@@ -37,8 +37,9 @@ type Snapshot struct {
 	objects Objects
 
 	// Built when they are first used.
-	podsOf      func() *podIndex
-	idleHolders func() []*resourcev1.ResourceClaim
+	podsOf          func() *podIndex
+	idleHolders     func() []*resourcev1.ResourceClaim
+	extendedClasses func() map[corev1.ResourceName]*resourcev1.DeviceClass
 
 	slices  []*sliceInfo // effective taints applied, sorted by name
 	byNode  []*sliceInfo // those with a node name, sorted by that, then by name
@@ -71,6 +72,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
+	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
 		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
 		func() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -40,13 +39,12 @@ func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 		return nil
 	}
 	x := &extended{pod: pod, classes: map[corev1.ResourceName]string{}}
-	mapping := classMapping(s)
 	for _, c := range allContainers(pod) {
 		for name, quantity := range requestsOf(c) {
-			switch class, ok := mapping[name]; {
-			case quantity.IsZero() || !isExtended(name):
-			case ok:
-				x.classes[name] = class
+			switch class := s.ClassOfExtendedResource(name); {
+			case quantity.IsZero() || !inspect.IsExtendedResource(name):
+			case class != nil:
+				x.classes[name] = class.Name
 			case !slices.Contains(x.others, name):
 				x.others = append(x.others, name)
 			}
@@ -57,35 +55,6 @@ func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 		return nil
 	}
 	return x
-}
-
-// classMapping says which class provides each extended resource. Of several classes that name the same resource it is
-// the newest, and of equally old ones the first by name.
-func classMapping(s *inspect.Snapshot) map[corev1.ResourceName]string {
-	classes := slices.Clone(s.Objects().Classes)
-	slices.SortStableFunc(classes, func(a, b *resourcev1.DeviceClass) int {
-		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
-	out := map[corev1.ResourceName]string{}
-	for _, class := range classes {
-		out[corev1.ResourceName(resourcev1.ResourceDeviceClassPrefix+class.Name)] = class.Name
-		if class.Spec.ExtendedResourceName == nil {
-			continue
-		}
-		if name := corev1.ResourceName(*class.Spec.ExtendedResourceName); out[name] == "" {
-			out[name] = class.Name
-		}
-	}
-	return out
-}
-
-// isExtended reports whether a resource is one that device plugins or classes provide.
-func isExtended(name corev1.ResourceName) bool {
-	if strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix) {
-		return true
-	}
-	native := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
-	return !native && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 }
 
 // allContainers returns the init containers of a pod, and then its containers.
