@@ -1,30 +1,80 @@
 package inspect
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
 
-// ReducePod drops from the spec and status of a pod what no question about devices reads, so that the
-// pods of a large cluster fit into memory and nothing secret (environment, commands) is kept. What stays:
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ReducePod drops from the spec and status of a pod what neither a question about devices nor one of the scheduler's filters
+// reads, so that the pods of a large cluster fit into memory and nothing secret (environment, commands) is kept. What stays:
 //
-//   - spec: node, scheduler, priority, gates, group, claims, node selector, affinity, tolerations,
-//     overhead and, of the containers, name, restart policy and resources (with their claims)
-//   - status: phase, reason, message, conditions, nominated node and everything about claims
+//   - spec: node, scheduler, priority, preemption, gates, group, claims, node selector, affinity, tolerations, spread
+//     constraints, overhead, operating system, whether the host's network and users are used, the volumes that the
+//     scheduler looks at, and of the containers name, restart policy and its rules, resources (with their claims), ports
+//     of the host, and mounts with mount options
+//   - status: phase, reason, message, conditions, start, nominated node, resources, everything about claims, and of
+//     containers what ReduceContainerStatuses keeps
+//
+// An affinity that the scheduler only prefers is dropped. Lists keep their order, but not their indexes.
 func ReducePod(p *corev1.Pod) {
 	spec, status := p.Spec, p.Status
 	p.Spec = corev1.PodSpec{
-		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName,
-		Priority: spec.Priority, PriorityClassName: spec.PriorityClassName,
+		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName, RestartPolicy: spec.RestartPolicy, OS: spec.OS,
+		HostNetwork: spec.HostNetwork, HostUsers: spec.HostUsers,
+		Priority: spec.Priority, PriorityClassName: spec.PriorityClassName, PreemptionPolicy: reducePreemption(spec.PreemptionPolicy),
 		SchedulingGates: spec.SchedulingGates, SchedulingGroup: spec.SchedulingGroup,
 		ResourceClaims: spec.ResourceClaims, Resources: spec.Resources, Overhead: spec.Overhead,
-		NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
+		NodeSelector: spec.NodeSelector, Affinity: reduceAffinity(spec.Affinity), Tolerations: spec.Tolerations,
+		TopologySpreadConstraints: spec.TopologySpreadConstraints, Volumes: reduceVolumes(spec.Volumes),
 		InitContainers: reduceContainers(spec.InitContainers), Containers: reduceContainers(spec.Containers),
+		EphemeralContainers: reduceEphemeral(spec.EphemeralContainers),
 	}
 	p.Status = corev1.PodStatus{
 		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: status.Conditions,
-		NominatedNodeName:                    status.NominatedNodeName,
+		StartTime: status.StartTime, NominatedNodeName: status.NominatedNodeName, Resize: status.Resize,
+		AllocatedResources: status.AllocatedResources, Resources: requestsOnly(status.Resources),
 		ResourceClaimStatuses:                status.ResourceClaimStatuses,
 		ExtendedResourceClaimStatus:          status.ExtendedResourceClaimStatus,
 		NodeAllocatableResourceClaimStatuses: status.NodeAllocatableResourceClaimStatuses,
 	}
+	resizing := slices.ContainsFunc(status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
+	p.Status.InitContainerStatuses = reduceContainerStatuses(status.InitContainerStatuses, p.Spec.InitContainers, resizing)
+	p.Status.ContainerStatuses = reduceContainerStatuses(status.ContainerStatuses, p.Spec.Containers, resizing)
+}
+
+// reducePreemption drops the policy that every pod has unless it says otherwise.
+func reducePreemption(policy *corev1.PreemptionPolicy) *corev1.PreemptionPolicy {
+	if policy != nil && *policy == corev1.PreemptLowerPriority {
+		return nil
+	}
+	return policy
+}
+
+func reduceAffinity(a *corev1.Affinity) *corev1.Affinity {
+	if a == nil {
+		return nil
+	}
+	var out corev1.Affinity
+	if node := a.NodeAffinity; node != nil && node.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		out.NodeAffinity = &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: node.RequiredDuringSchedulingIgnoredDuringExecution,
+		}
+	}
+	if pod := a.PodAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		out.PodAffinity = &corev1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: pod.RequiredDuringSchedulingIgnoredDuringExecution,
+		}
+	}
+	if pod := a.PodAntiAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		out.PodAntiAffinity = &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: pod.RequiredDuringSchedulingIgnoredDuringExecution,
+		}
+	}
+	if out == (corev1.Affinity{}) {
+		return nil
+	}
+	return &out
 }
 
 func reduceContainers(in []corev1.Container) []corev1.Container {
@@ -32,8 +82,48 @@ func reduceContainers(in []corev1.Container) []corev1.Container {
 		return nil
 	}
 	out := make([]corev1.Container, len(in))
-	for i, c := range in {
-		out[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+	for i := range in {
+		c := &in[i]
+		out[i] = corev1.Container{
+			Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules,
+			Ports: reducePorts(c.Ports), VolumeMounts: reduceMounts(c.VolumeMounts),
+		}
+	}
+	return out
+}
+
+// reduceEphemeral keeps of the containers that were added to a running pod those that a node must have a feature for.
+func reduceEphemeral(in []corev1.EphemeralContainer) []corev1.EphemeralContainer {
+	var out []corev1.EphemeralContainer
+	for i := range in {
+		if mounts := reduceMounts(in[i].VolumeMounts); mounts != nil {
+			out = append(out, corev1.EphemeralContainer{
+				EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: in[i].Name, VolumeMounts: mounts},
+			})
+		}
+	}
+	return out
+}
+
+// reducePorts keeps the ports that are taken on the node.
+func reducePorts(in []corev1.ContainerPort) []corev1.ContainerPort {
+	var out []corev1.ContainerPort
+	for _, port := range in {
+		if port.HostPort > 0 {
+			port.Name = ""
+			out = append(out, port)
+		}
+	}
+	return out
+}
+
+// reduceMounts keeps the mounts for which a node must have a feature.
+func reduceMounts(in []corev1.VolumeMount) []corev1.VolumeMount {
+	var out []corev1.VolumeMount
+	for i := range in {
+		if len(in[i].BindMountOptions) > 0 {
+			out = append(out, corev1.VolumeMount{Name: in[i].Name, MountPath: in[i].MountPath, BindMountOptions: in[i].BindMountOptions})
+		}
 	}
 	return out
 }
