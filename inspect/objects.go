@@ -29,4 +29,5 @@ type Objects struct {
 	CSINodes          []*storagev1.CSINode
 	VolumeAttachments []*storagev1.VolumeAttachment
 	PodGroups         []*schedulingv1beta1.PodGroup
+	Quotas            []*corev1.ResourceQuota
 }

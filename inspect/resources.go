@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +35,7 @@ const (
 	CSINodes          Resource = "csinodes"
 	VolumeAttachments Resource = "volumeattachments"
 	PodGroups         Resource = "podgroups"
+	Quotas            Resource = "resourcequotas"
 )
 
 // Kind is what all that read or write objects of a Resource have to know of it.
@@ -42,7 +44,9 @@ type Kind struct {
 	// Name is the kind as in a manifest, "ResourceClaim".
 	Name string
 	// Group is the API group; "" is the core group.
-	Group      string
+	Group string
+	// Version is the newest version of the API, which the objects in a Snapshot have.
+	Version    string
 	Namespaced bool
 
 	list list
@@ -51,9 +55,9 @@ type Kind struct {
 // APIVersion is that of the objects in a Snapshot, "resource.k8s.io/v1".
 func (k Kind) APIVersion() string { return k.GroupVersionKind().GroupVersion().String() }
 
-// GroupVersionKind is that of the objects in a Snapshot. The version is v1 for all kinds.
+// GroupVersionKind is that of the objects in a Snapshot.
 func (k Kind) GroupVersionKind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: k.Group, Version: "v1", Kind: k.Name}
+	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Name}
 }
 
 // Objects returns the objects of the kind, in their order.
@@ -62,20 +66,25 @@ func (k Kind) Objects(of *Objects) []metav1.Object { return k.list.objects(of) }
 // kinds is the table of all kinds. A kind of object that is not in it does not exist for this program; see
 // ARCHITECTURE.md on what else a new kind needs.
 var kinds = []Kind{
-	{Claims, "ResourceClaim", resourcev1.GroupName, true, in(func(o *Objects) *[]*resourcev1.ResourceClaim { return &o.Claims })},
-	{Templates, "ResourceClaimTemplate", resourcev1.GroupName, true, in(func(o *Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates })},
-	{Classes, "DeviceClass", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.DeviceClass { return &o.Classes })},
-	{Slices, "ResourceSlice", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.ResourceSlice { return &o.Slices })},
-	{TaintRules, "DeviceTaintRule", resourcev1.GroupName, false, in(func(o *Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules })},
-	{Pods, "Pod", corev1.GroupName, true, in(func(o *Objects) *[]*corev1.Pod { return &o.Pods })},
-	{Nodes, "Node", corev1.GroupName, false, in(func(o *Objects) *[]*corev1.Node { return &o.Nodes })},
-	{PriorityLevels, "PriorityLevelConfiguration", flowcontrolv1.GroupName, false, in(func(o *Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels })},
-	{FlowSchemas, "FlowSchema", flowcontrolv1.GroupName, false, in(func(o *Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas })},
-	{StorageCapacities, "CSIStorageCapacity", storagev1.GroupName, true, in(func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities })},
-	{StorageClasses, "StorageClass", storagev1.GroupName, false, in(func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses })},
-	{CSIDrivers, "CSIDriver", storagev1.GroupName, false, in(func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers })},
-	{VolumeClaims, "PersistentVolumeClaim", corev1.GroupName, true, in(func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims })},
-	{Volumes, "PersistentVolume", corev1.GroupName, false, in(func(o *Objects) *[]*corev1.PersistentVolume { return &o.Volumes })},
+	{Claims, "ResourceClaim", resourcev1.GroupName, "v1", true, in(func(o *Objects) *[]*resourcev1.ResourceClaim { return &o.Claims })},
+	{Templates, "ResourceClaimTemplate", resourcev1.GroupName, "v1", true, in(func(o *Objects) *[]*resourcev1.ResourceClaimTemplate { return &o.Templates })},
+	{Classes, "DeviceClass", resourcev1.GroupName, "v1", false, in(func(o *Objects) *[]*resourcev1.DeviceClass { return &o.Classes })},
+	{Slices, "ResourceSlice", resourcev1.GroupName, "v1", false, in(func(o *Objects) *[]*resourcev1.ResourceSlice { return &o.Slices })},
+	{TaintRules, "DeviceTaintRule", resourcev1.GroupName, "v1", false, in(func(o *Objects) *[]*resourcev1.DeviceTaintRule { return &o.TaintRules })},
+	{Pods, "Pod", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.Pod { return &o.Pods })},
+	{Nodes, "Node", corev1.GroupName, "v1", false, in(func(o *Objects) *[]*corev1.Node { return &o.Nodes })},
+	{PriorityLevels, "PriorityLevelConfiguration", flowcontrolv1.GroupName, "v1", false, in(func(o *Objects) *[]*flowcontrolv1.PriorityLevelConfiguration { return &o.PriorityLevels })},
+	{FlowSchemas, "FlowSchema", flowcontrolv1.GroupName, "v1", false, in(func(o *Objects) *[]*flowcontrolv1.FlowSchema { return &o.FlowSchemas })},
+	{StorageCapacities, "CSIStorageCapacity", storagev1.GroupName, "v1", true, in(func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.StorageCapacities })},
+	{StorageClasses, "StorageClass", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses })},
+	{CSIDrivers, "CSIDriver", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers })},
+	{VolumeClaims, "PersistentVolumeClaim", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.VolumeClaims })},
+	{Volumes, "PersistentVolume", corev1.GroupName, "v1", false, in(func(o *Objects) *[]*corev1.PersistentVolume { return &o.Volumes })},
+	{Namespaces, "Namespace", corev1.GroupName, "v1", false, in(func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces })},
+	{CSINodes, "CSINode", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.CSINode { return &o.CSINodes })},
+	{VolumeAttachments, "VolumeAttachment", storagev1.GroupName, "v1", false, in(func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments })},
+	{PodGroups, "PodGroup", schedulingv1beta1.GroupName, "v1beta1", true, in(func(o *Objects) *[]*schedulingv1beta1.PodGroup { return &o.PodGroups })},
+	{Quotas, "ResourceQuota", corev1.GroupName, "v1", true, in(func(o *Objects) *[]*corev1.ResourceQuota { return &o.Quotas })},
 }
 
 // Kinds returns the kinds of all objects that a Snapshot carries, in a fixed order.

@@ -61,7 +61,8 @@ var ownNames = map[inspect.Resource]names{
 	inspect.Claims: claims, inspect.Templates: templates, inspect.Classes: classes, inspect.Slices: slicesOf, inspect.TaintRules: taintRules,
 	inspect.Pods: pods, inspect.Nodes: nodes, inspect.PriorityLevels: priorityLevels, inspect.FlowSchemas: flowSchemas,
 	inspect.StorageCapacities: capacities, inspect.StorageClasses: storageClasses, inspect.CSIDrivers: csiDrivers,
-	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes,
+	inspect.VolumeClaims: volumeClaims, inspect.Volumes: volumes, inspect.Namespaces: namespaces, inspect.CSINodes: nodes,
+	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
 }
 
 // dropFreeText drops what no answer depends on.

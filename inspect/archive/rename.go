@@ -42,6 +42,8 @@ const (
 	volumes         names = "volume"
 	volumeClaims    names = "volumeclaim"
 	capacities      names = "capacity"
+	attachments     names = "attachment"
+	quotas          names = "quota"
 	storageClasses  names = "storageclass"
 	csiDrivers      names = "csi"
 	flowSchemas     names = "flowschema"

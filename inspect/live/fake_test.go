@@ -36,7 +36,8 @@ func newFake() *fakeServer {
 		served: map[string][]string{
 			"resource.k8s.io/v1":              {"resourceclaims", "resourceclaimtemplates", "deviceclasses", "resourceslices", "devicetaintrules"},
 			"flowcontrol.apiserver.k8s.io/v1": {"flowschemas", "prioritylevelconfigurations"},
-			"storage.k8s.io/v1":               {"storageclasses", "csidrivers", "csistoragecapacities"},
+			"storage.k8s.io/v1":               {"storageclasses", "csidrivers", "csistoragecapacities", "csinodes", "volumeattachments"},
+			"scheduling.k8s.io/v1beta1":       {"podgroups"},
 		},
 		objects: map[string][]string{}, status: map[string]int{}, override: map[string]http.HandlerFunc{},
 	}
@@ -130,7 +131,8 @@ func listJSON(path, next string, items ...string) string {
 		"resourceslices": "ResourceSlice", "devicetaintrules": "DeviceTaintRule", "pods": "Pod", "nodes": "Node",
 		"flowschemas": "FlowSchema", "prioritylevelconfigurations": "PriorityLevelConfiguration",
 		"storageclasses": "StorageClass", "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
-		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume",
+		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "namespaces": "Namespace",
+		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota",
 	}
 	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"7","continue":%q},"items":[%s]}`,
 		kinds[parts[len(parts)-1]]+"List", version, next, strings.Join(items, ","))

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -9,6 +10,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,13 +36,13 @@ type object interface {
 
 // typed is what has to know the Go types of a kind.
 type typed struct {
-	// items returns the objects of a decoded list at v1. With a *partialError some are missing.
+	// items returns the objects of a decoded list at the newest version. With a *partialError some are missing.
 	items func(v apiVersion, list runtime.Object) ([]object, error)
 	// reduce drops what no question reads of an object.
 	reduce func(object)
 }
 
-// read returns the objects of a decoded list at v1, reduced.
+// read returns the objects of a decoded list at the newest version, reduced.
 func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
 	objects, err := k.items(v, list)
 	for i, o := range objects {
@@ -55,7 +58,7 @@ func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
 type apiVersion struct {
 	name    string
 	newList func() runtime.Object
-	// convert fills a v1 list from one at this version. It is nil for v1.
+	// convert fills a list at the newest version from one at this version. It is nil for the newest.
 	convert func(in, out runtime.Object) error
 	// jsonOnly is set where the list type cannot decode protobuf.
 	jsonOnly bool
@@ -77,7 +80,7 @@ func list[T any, P interface {
 	return P(new(T))
 }
 
-// items returns the functions of a kind whose v1 list is L and whose v1 object is T. They take the objects
+// items returns the functions of a kind whose list at the newest version is L and whose object is T. They take the objects
 // out of a list and, if reduce is not nil, reduce them.
 func items[L, T any, PL interface {
 	*L
@@ -122,7 +125,7 @@ func kindOf(resource inspect.Resource) (kind, bool) {
 
 // kinds returns how every resource of a Snapshot is read.
 func kinds() []kind {
-	return append(append(draKinds(), coreKinds()...), append(flowKinds(), storageKinds()...)...)
+	return slices.Concat(draKinds(), coreKinds(), flowKinds(), storageKinds(), schedulingKinds())
 }
 
 func draKinds() []kind {
@@ -186,6 +189,14 @@ func coreKinds() []kind {
 		Kind:     inspect.KindOf(inspect.Volumes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeList]}},
 		typed:    items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, nil),
+	}, {
+		Kind:     inspect.KindOf(inspect.Namespaces),
+		versions: []apiVersion{{name: "v1", newList: list[corev1.NamespaceList]}},
+		typed:    items(func(l *corev1.NamespaceList) []corev1.Namespace { return l.Items }, nil),
+	}, {
+		Kind:     inspect.KindOf(inspect.Quotas),
+		versions: []apiVersion{{name: "v1", newList: list[corev1.ResourceQuotaList]}},
+		typed:    items(func(l *corev1.ResourceQuotaList) []corev1.ResourceQuota { return l.Items }, nil),
 	}}
 }
 
@@ -225,5 +236,25 @@ func storageKinds() []kind {
 		Kind:     inspect.KindOf(inspect.CSIDrivers),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSIDriverList]}},
 		typed:    items(func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items }, nil),
+	}, {
+		Kind:     inspect.KindOf(inspect.CSINodes),
+		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSINodeList]}},
+		typed:    items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, nil),
+	}, {
+		Kind:     inspect.KindOf(inspect.VolumeAttachments),
+		versions: []apiVersion{{name: "v1", newList: list[storagev1.VolumeAttachmentList]}},
+		typed:    items(func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }, nil),
+	}}
+}
+
+func schedulingKinds() []kind {
+	return []kind{{
+		Kind: inspect.KindOf(inspect.PodGroups),
+		versions: []apiVersion{
+			{name: "v1beta1", newList: list[schedulingv1beta1.PodGroupList]},
+			{name: "v1alpha3", newList: list[schedulingv1alpha3.PodGroupList], convert: convertJSON},
+			{name: "v1alpha2", newList: list[alphaPodGroupList], convert: convertAlphaPodGroups, jsonOnly: true},
+		},
+		typed: items(func(l *schedulingv1beta1.PodGroupList) []schedulingv1beta1.PodGroup { return l.Items }, nil),
 	}}
 }

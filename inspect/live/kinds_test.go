@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// TestEveryKindIsRead: all kinds of a snapshot can be read from a server, at v1 first.
+// TestEveryKindIsRead: all kinds of a snapshot can be read from a server, at their newest version first.
 func TestEveryKindIsRead(t *testing.T) {
 	if len(kinds()) != len(inspect.Kinds()) {
 		t.Errorf("%d kinds are read, and a snapshot has %d", len(kinds()), len(inspect.Kinds()))
 	}
 	for _, want := range inspect.Kinds() {
 		k, ok := kindOf(want.Resource)
-		if !ok || len(k.versions) == 0 || k.versions[0].name != "v1" {
-			t.Errorf("%s is not read at v1 first: %+v", want.Resource, k.versions)
+		if !ok || len(k.versions) == 0 || k.versions[0].name != want.Version {
+			t.Errorf("%s is not read at %s first: %+v", want.Resource, want.Version, k.versions)
 			continue
 		}
 		list := k.versions[0].newList()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ func mustRead(t *testing.T, f *fakeServer, opts live.Options) *live.Cluster {
 	return cluster
 }
 
-func TestEveryKindIsReadAtV1(t *testing.T) {
+func TestEveryKindIsReadAtItsNewestVersion(t *testing.T) {
 	f := newFake()
 	f.objects = map[string][]string{
 		claimsPath: {named("a")}, slicesPath: {named("b")}, podsPath: {named("c")}, nodesPath: {named("d")},
@@ -46,6 +47,11 @@ func TestEveryKindIsReadAtV1(t *testing.T) {
 		"/apis/storage.k8s.io/v1/csidrivers":                                {named("l")},
 		"/api/v1/persistentvolumeclaims":                                    {named("m")},
 		"/api/v1/persistentvolumes":                                         {named("n")},
+		"/api/v1/namespaces":                                                {named("o")},
+		"/apis/storage.k8s.io/v1/csinodes":                                  {named("p")},
+		"/apis/storage.k8s.io/v1/volumeattachments":                         {named("q")},
+		"/apis/scheduling.k8s.io/v1beta1/podgroups":                         {named("r")},
+		"/api/v1/resourcequotas":                                            {named("s")},
 	}
 	var progress []string
 	cluster := mustRead(t, f, live.Options{Resources: inspect.Resources(), Progress: func(s string) { progress = append(progress, s) }})
@@ -53,14 +59,15 @@ func TestEveryKindIsReadAtV1(t *testing.T) {
 	got := []string{
 		o.Claims[0].Name, o.Slices[0].Name, o.Pods[0].Name, o.Nodes[0].Name, o.Templates[0].Name, o.Classes[0].Name, o.TaintRules[0].Name,
 		o.FlowSchemas[0].Name, o.PriorityLevels[0].Name, o.StorageCapacities[0].Name, o.StorageClasses[0].Name, o.CSIDrivers[0].Name,
-		o.VolumeClaims[0].Name, o.Volumes[0].Name,
+		o.VolumeClaims[0].Name, o.Volumes[0].Name, o.Namespaces[0].Name, o.CSINodes[0].Name, o.VolumeAttachments[0].Name,
+		o.PodGroups[0].Name, o.Quotas[0].Name,
 	}
-	if want := strings.Split("abcdefghijklmn", ""); !cmp.Equal(got, want) {
+	if want := strings.Split("abcdefghijklmnopqrs", ""); !cmp.Equal(got, want) {
 		t.Errorf("objects: %v, want %v", got, want)
 	}
 	for _, r := range inspect.Resources() {
-		if h := cluster.Health[r]; h.State != inspect.Synced || !strings.HasSuffix(h.Version, "v1") {
-			t.Errorf("%s: %+v, want Synced at v1", r, h)
+		if h := cluster.Health[r]; h.State != inspect.Synced || h.Version != inspect.KindOf(r).APIVersion() {
+			t.Errorf("%s: %+v, want Synced at the newest version", r, h)
 		}
 	}
 	if cluster.ServerVersion != "v1.37.1" {
@@ -69,8 +76,10 @@ func TestEveryKindIsReadAtV1(t *testing.T) {
 	if len(progress) != len(inspect.Resources()) {
 		t.Errorf("%d progress reports, want one for each of %d resources: %q", len(progress), len(inspect.Resources()), progress)
 	}
-	if old := f.asked("v1beta"); len(old) > 0 {
-		t.Errorf("asked for old versions although v1 is served: %q", old)
+	for _, request := range slices.Concat(f.asked("v1beta"), f.asked("v1alpha")) {
+		if !strings.HasPrefix(request, "/apis/scheduling.k8s.io/v1beta1") {
+			t.Errorf("asked for an old version although the newest is served: %q", request)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,12 +31,14 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 		resourcev1.AddToScheme, drav1beta2.AddToScheme, drav1beta1.AddToScheme,
 		flowcontrolv1.AddToScheme, flowcontrolv1beta3.AddToScheme,
 		storagev1.AddToScheme, storagev1beta1.AddToScheme,
+		schedulingv1beta1.AddToScheme, schedulingv1alpha3.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			panic(fmt.Sprintf("registering API types: %v", err)) // a program error: types clash
 		}
 	}
 	s.AddKnownTypeWithName(resourceAlpha.WithKind("DeviceTaintRuleList"), &alphaTaintRuleList{})
+	s.AddKnownTypeWithName(schedulingAlpha.WithKind("PodGroupList"), &alphaPodGroupList{})
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	return s
 })

@@ -34,6 +34,16 @@ func decodeAlphaSlice(raw []byte) (metav1.Object, []error, error) {
 	return converting(drav1beta1.Convert_v1beta1_ResourceSlice_To_v1_ResourceSlice)(raw)
 }
 
+// decodeAlphaPodGroup decodes a PodGroup of Kubernetes 1.36.
+func decodeAlphaPodGroup(raw []byte) (metav1.Object, []error, error) {
+	var old inspect.AlphaPodGroup
+	complaints, err := unmarshal(raw, &old)
+	if err != nil {
+		return nil, nil, err
+	}
+	return old.PodGroup(), complaints, nil
+}
+
 func wrapCapacities(raw []byte) ([]byte, error) {
 	var tree map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -25,14 +25,14 @@ const driversDir = "../../testdata/drivers"
 
 // counts are the numbers of objects that a folder must give.
 type counts struct {
-	claims, templates, classes, slices, devices, rules, pods, skipped int
+	claims, templates, classes, slices, devices, rules, pods, namespaces, skipped int
 }
 
 func countObjects(r *Result) counts {
 	o := &r.Objects
 	c := counts{
 		claims: len(o.Claims), templates: len(o.Templates), classes: len(o.Classes), slices: len(o.Slices),
-		rules: len(o.TaintRules), pods: len(o.Pods),
+		rules: len(o.TaintRules), pods: len(o.Pods), namespaces: len(o.Namespaces),
 	}
 	for _, s := range o.Slices {
 		c.devices += len(s.Spec.Devices)
@@ -50,7 +50,7 @@ func TestDrivers(t *testing.T) {
 		want     counts
 		warnings []string // one part of each
 	}{
-		"amd-gpu": {counts{claims: 3, classes: 1, slices: 1, devices: 1, pods: 4, skipped: 3}, []string{
+		"amd-gpu": {counts{claims: 3, classes: 1, slices: 1, devices: 1, pods: 4, namespaces: 1}, []string{
 			"spec.driver: Required", "spec.pool.name: Required", "spec.pool.resourceSliceCount: Invalid",
 			"spec: Required value: exactly one of nodeName, nodeSelector, allNodes",
 		}},
@@ -58,11 +58,11 @@ func TestDrivers(t *testing.T) {
 		"dra-driver-cpu-grouped":    {counts{claims: 6, classes: 1, slices: 1, devices: 2, pods: 1}, nil},
 		"dra-driver-cpu-individual": {counts{claims: 3, classes: 1, slices: 1, devices: 2, pods: 1}, nil},
 		"dra-driver-memory":         {counts{templates: 2, classes: 3, pods: 1, skipped: 4}, nil},
-		"dra-driver-sriov":          {counts{claims: 1, templates: 3, classes: 1, pods: 2, skipped: 6}, nil},
-		"dra-example-driver":        {counts{claims: 2, templates: 5, classes: 1, slices: 1, devices: 8, pods: 9, skipped: 6}, nil},
-		"dra-example-driver-taints": {counts{templates: 2, classes: 1, slices: 1, devices: 8, rules: 1, pods: 2, skipped: 1}, nil},
+		"dra-driver-sriov":          {counts{claims: 1, templates: 3, classes: 1, pods: 2, namespaces: 2, skipped: 4}, nil},
+		"dra-example-driver":        {counts{claims: 2, templates: 5, classes: 1, slices: 1, devices: 8, pods: 9, namespaces: 6}, nil},
+		"dra-example-driver-taints": {counts{templates: 2, classes: 1, slices: 1, devices: 8, rules: 1, pods: 2, namespaces: 1}, nil},
 		"dra-example-driver-v1beta1": {
-			counts{claims: 1, templates: 3, classes: 1, slices: 1, devices: 8, pods: 6, skipped: 4}, nil,
+			counts{claims: 1, templates: 3, classes: 1, slices: 1, devices: 8, pods: 6, namespaces: 4}, nil,
 		},
 		"dranet-aks-gb300":  {counts{claims: 1, templates: 4, classes: 2, slices: 2, devices: 8}, nil},
 		"dranet-aks-mi300x": {counts{templates: 3, classes: 1, slices: 1, devices: 8}, nil},
@@ -71,7 +71,7 @@ func TestDrivers(t *testing.T) {
 			[]string{"status.reservedFor[0].uid: Required"},
 		},
 		"dranet-oke-gb200": {counts{templates: 8, classes: 2, slices: 2, devices: 12}, nil},
-		"google-tpu":       {counts{templates: 3, classes: 1, slices: 1, devices: 2, pods: 2, skipped: 2}, nil},
+		"google-tpu":       {counts{templates: 3, classes: 1, slices: 1, devices: 2, pods: 2, namespaces: 1}, nil},
 		"intel-gaudi":      {counts{claims: 1, templates: 2, classes: 1, slices: 1, devices: 2, pods: 2, skipped: 1}, toleration},
 		"intel-gpu": {
 			counts{claims: 2, templates: 5, classes: 2, slices: 1, devices: 2, pods: 4, skipped: 1},
@@ -83,8 +83,8 @@ func TestDrivers(t *testing.T) {
 		},
 		"kubectl-status":            {counts{claims: 2, templates: 1, classes: 2, slices: 1, devices: 1}, nil},
 		"kubernetes-scheduler-perf": {counts{claims: 2, templates: 1, classes: 2, slices: 2, devices: 2}, nil},
-		"nvidia-gpu-h100":           {counts{claims: 3, templates: 4, classes: 2, slices: 4, devices: 20, pods: 6, skipped: 5}, nil},
-		"nvidia-imex-v1alpha3":      {counts{claims: 4, templates: 1, classes: 2, slices: 2, devices: 20, skipped: 5}, nil},
+		"nvidia-gpu-h100":           {counts{claims: 3, templates: 4, classes: 2, slices: 4, devices: 20, pods: 6, namespaces: 3, skipped: 2}, nil},
+		"nvidia-imex-v1alpha3":      {counts{claims: 4, templates: 1, classes: 2, slices: 2, devices: 20, namespaces: 1, skipped: 4}, nil},
 	}
 	for _, folder := range driverFolders(t) {
 		t.Run(folder, func(t *testing.T) {

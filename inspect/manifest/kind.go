@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
@@ -64,6 +65,12 @@ var versions = map[inspect.Resource][]version{
 	inspect.CSIDrivers:        alike(decode[storagev1.CSIDriver], "v1"),
 	inspect.VolumeClaims:      alike(decode[corev1.PersistentVolumeClaim], "v1"),
 	inspect.Volumes:           alike(decode[corev1.PersistentVolume], "v1"),
+	inspect.Namespaces:        alike(decode[corev1.Namespace], "v1"),
+	inspect.CSINodes:          alike(decode[storagev1.CSINode], "v1"),
+	inspect.VolumeAttachments: alike(decode[storagev1.VolumeAttachment], "v1"),
+	inspect.Quotas:            alike(decode[corev1.ResourceQuota], "v1"),
+	inspect.PodGroups: append(alike(decode[schedulingv1beta1.PodGroup], "v1beta1", "v1alpha3"),
+		version{name: "v1alpha2", decode: decodeAlphaPodGroup}),
 }
 
 // alike are versions that are decoded alike.

@@ -4,27 +4,25 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Namespaces is the resource of namespaces, which no snapshot carries.
-const Namespaces inspect.Resource = "namespaces"
-
 // The API groups.
 const (
 	Core        = ""
 	DRA         = "resource.k8s.io"
 	FlowControl = "flowcontrol.apiserver.k8s.io"
 	Storage     = "storage.k8s.io"
+	Scheduling  = "scheduling.k8s.io"
 )
 
 // kind is how one resource is served.
 type kind struct{ inspect.Kind }
 
-// kinds are those of a snapshot, and namespaces.
+// kinds are those of a snapshot.
 func kinds() []kind {
 	var out []kind
 	for _, k := range inspect.Kinds() {
 		out = append(out, kind{k})
 	}
-	return append(out, kind{inspect.Kind{Resource: Namespaces, Name: "Namespace", Group: Core}})
+	return out
 }
 
 // kindOf returns how a resource of a group is served. No two groups have a resource of the same name.

@@ -24,7 +24,7 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// object is one as it is stored, at v1. It is never changed: a write stores another one.
+// object is one as it is stored, at the newest version. It is never changed: a write stores another one.
 type object = *unstructured.Unstructured
 
 // event is a change that those who watch are told.
@@ -56,7 +56,7 @@ type Server struct {
 func New(objects inspect.Objects) (*Server, error) {
 	s := &Server{
 		version: 1000, store: map[inspect.Resource]map[Key]object{}, changed: make(chan struct{}),
-		versions: map[string][]string{Core: {"v1"}, DRA: {"v1", "v1beta2"}, FlowControl: {"v1"}, Storage: {"v1"}},
+		versions: map[string][]string{Core: {"v1"}, DRA: {"v1", "v1beta2"}, FlowControl: {"v1"}, Storage: {"v1"}, Scheduling: {"v1beta1"}},
 		about:    map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"},
 		metrics:  metrics,
 	}
@@ -67,9 +67,12 @@ func New(objects inspect.Objects) (*Server, error) {
 		return nil, err
 	}
 	for _, name := range s.namespaces() {
+		if s.store[inspect.Namespaces][Key{Name: name}] != nil {
+			continue
+		}
 		namespace := &unstructured.Unstructured{Object: map[string]any{"kind": "Namespace"}}
 		namespace.SetName(name)
-		s.put(Namespaces, namespace)
+		s.put(inspect.Namespaces, namespace)
 	}
 	s.events = nil
 	return s, nil
@@ -91,6 +94,11 @@ func (s *Server) fill(o inspect.Objects) error {
 		func() error { return add(s, inspect.CSIDrivers, o.CSIDrivers) },
 		func() error { return add(s, inspect.VolumeClaims, o.VolumeClaims) },
 		func() error { return add(s, inspect.Volumes, o.Volumes) },
+		func() error { return add(s, inspect.Namespaces, o.Namespaces) },
+		func() error { return add(s, inspect.CSINodes, o.CSINodes) },
+		func() error { return add(s, inspect.VolumeAttachments, o.VolumeAttachments) },
+		func() error { return add(s, inspect.PodGroups, o.PodGroups) },
+		func() error { return add(s, inspect.Quotas, o.Quotas) },
 	} {
 		if err == nil {
 			err = next()

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -26,6 +27,7 @@ type Kind struct {
 func Kinds() []Kind {
 	resource, core := resourcev1.SchemeGroupVersion.String(), corev1.SchemeGroupVersion.String()
 	flow, storage := flowcontrolv1.SchemeGroupVersion.String(), storagev1.SchemeGroupVersion.String()
+	scheduling := schedulingv1beta1.SchemeGroupVersion.String()
 	return []Kind{
 		{resource, "ResourceClaim", func() any { return &resourcev1.ResourceClaim{} }, func(o *inspect.Objects) any { return o.Claims }},
 		{resource, "ResourceClaimTemplate", func() any { return &resourcev1.ResourceClaimTemplate{} }, func(o *inspect.Objects) any { return o.Templates }},
@@ -41,6 +43,11 @@ func Kinds() []Kind {
 		{storage, "CSIDriver", func() any { return &storagev1.CSIDriver{} }, func(o *inspect.Objects) any { return o.CSIDrivers }},
 		{core, "PersistentVolumeClaim", func() any { return &corev1.PersistentVolumeClaim{} }, func(o *inspect.Objects) any { return o.VolumeClaims }},
 		{core, "PersistentVolume", func() any { return &corev1.PersistentVolume{} }, func(o *inspect.Objects) any { return o.Volumes }},
+		{core, "Namespace", func() any { return &corev1.Namespace{} }, func(o *inspect.Objects) any { return o.Namespaces }},
+		{storage, "CSINode", func() any { return &storagev1.CSINode{} }, func(o *inspect.Objects) any { return o.CSINodes }},
+		{storage, "VolumeAttachment", func() any { return &storagev1.VolumeAttachment{} }, func(o *inspect.Objects) any { return o.VolumeAttachments }},
+		{scheduling, "PodGroup", func() any { return &schedulingv1beta1.PodGroup{} }, func(o *inspect.Objects) any { return o.PodGroups }},
+		{core, "ResourceQuota", func() any { return &corev1.ResourceQuota{} }, func(o *inspect.Objects) any { return o.Quotas }},
 	}
 }
 

@@ -22,6 +22,11 @@ func overlay(base, over *inspect.Objects) {
 	base.CSIDrivers = upsert(base.CSIDrivers, over.CSIDrivers)
 	base.VolumeClaims = upsert(base.VolumeClaims, over.VolumeClaims)
 	base.Volumes = upsert(base.Volumes, over.Volumes)
+	base.Namespaces = upsert(base.Namespaces, over.Namespaces)
+	base.CSINodes = upsert(base.CSINodes, over.CSINodes)
+	base.VolumeAttachments = upsert(base.VolumeAttachments, over.VolumeAttachments)
+	base.PodGroups = upsert(base.PodGroups, over.PodGroups)
+	base.Quotas = upsert(base.Quotas, over.Quotas)
 }
 
 func upsert[T metav1.Object](base, over []T) []T {

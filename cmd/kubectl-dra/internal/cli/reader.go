@@ -145,7 +145,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 	r.noteFailures(result.Failures)
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	r.noteWarnings(r.newOf(result.Warnings))
-	r.notePodGroups(result.Skipped)
+	r.notePodGroups(result)
 	if r.streams.verbosity > 0 {
 		for _, kind := range slices.Sorted(maps.Keys(result.Skipped)) {
 			r.streams.note("skipped %d of %s", result.Skipped[kind], kind)
@@ -175,9 +175,9 @@ func (r *reader) newOf(warnings []manifest.Warning) []manifest.Warning {
 }
 
 // notePodGroups says of pod groups, which look as if they decided about their pods, that they do not here.
-func (r *reader) notePodGroups(skipped map[string]int) {
-	n := 0
-	for kind, count := range skipped {
+func (r *reader) notePodGroups(read *manifest.Result) {
+	n := len(read.Objects.PodGroups)
+	for kind, count := range read.Skipped {
 		if strings.HasSuffix(kind, " PodGroup") {
 			n += count
 		}
