@@ -19,6 +19,7 @@ type Index struct {
 	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
 	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
 	nominated map[string][]*podInfo
+	storage   *volumeIndex
 }
 
 // nodeInfo is a node with the pods on it.
@@ -40,7 +41,7 @@ type podInfo struct {
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
 // is taken over; it may be nil, and the answers do not depend on it.
 func NewIndex(s *inspect.Snapshot, like *Index) *Index {
-	x := &Index{snapshot: s, rules: requestRulesOf(s), nominated: map[string][]*podInfo{}}
+	x := &Index{snapshot: s, rules: requestRulesOf(s), nominated: map[string][]*podInfo{}, storage: newVolumeIndex(s, like)}
 	if like != nil && like.rules != x.rules {
 		like = nil
 	}

@@ -53,6 +53,8 @@ type Refusal struct {
 	Index int
 	// Object is what the refusal is about: a volume claim, a volume, a storage class, a pod group.
 	Object Object
+	// By is the object that decided about Object: the storage capacity that offers most, a volume, a storage class.
+	By Object
 	// Pods are those that are in the way, sorted: that have the port, use the volume, or repel the pod.
 	Pods []inspect.PodRef
 }

@@ -40,6 +40,8 @@ type check interface {
 // plugins are all filters, in the order in which the scheduler asks them.
 var plugins = []filter{
 	{NodeName, prepareNodeName},
+	{VolumeRestrictions, prepareVolumeRestrictions},
+	{VolumeBinding, prepareVolumeBinding},
 }
 
 // Plugins returns the plugins that this package decides, in the order in which the scheduler asks them.

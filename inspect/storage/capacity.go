@@ -32,10 +32,39 @@ type Capacity struct {
 	Err error
 }
 
+// Limit is the size of the largest volume that the scheduler takes to be possible, or nil if it takes none to be: Largest,
+// or if the driver does not say that, Total.
+func (c *Capacity) Limit() *resource.Quantity {
+	if c.Largest != nil {
+		return c.Largest
+	}
+	return c.Total
+}
+
+// LimitField is the field that Limit is the value of, or "".
+func (c *Capacity) LimitField() string {
+	switch {
+	case c.Largest != nil:
+		return "maximumVolumeSize"
+	case c.Total != nil:
+		return "capacity"
+	}
+	return ""
+}
+
 // Capacities returns the storage capacities of a snapshot in the order of its objects, by namespace and
 // name. Nothing is known of the labels of nodes that stand in for unread ones, so of those only storage
 // that all nodes can reach is said to be reachable.
 func Capacities(s *inspect.Snapshot) []Capacity {
+	return capacities(s, func(*storagev1.CSIStorageCapacity) bool { return true })
+}
+
+// CapacitiesOf is Capacities of one StorageClass, which need not exist.
+func CapacitiesOf(s *inspect.Snapshot, class string) []Capacity {
+	return capacities(s, func(c *storagev1.CSIStorageCapacity) bool { return c.StorageClassName == class })
+}
+
+func capacities(s *inspect.Snapshot, wanted func(*storagev1.CSIStorageCapacity) bool) []Capacity {
 	nodes, assumed := s.Nodes(), s.NodesAssumed()
 	if assumed {
 		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool { return n.Name == string(inspect.PseudoNode) })
@@ -43,6 +72,9 @@ func Capacities(s *inspect.Snapshot) []Capacity {
 	index := nodeIndex{nodes: nodes, byKey: map[string]map[string][]*corev1.Node{}}
 	var out []Capacity
 	for _, object := range s.StorageCapacities() {
+		if !wanted(object) {
+			continue
+		}
 		c := Capacity{Object: object, Class: object.StorageClassName, Total: object.Capacity, Largest: object.MaximumVolumeSize}
 		if c.Topology, c.Err = metav1.LabelSelectorAsSelector(object.NodeTopology); c.Err != nil {
 			c.Topology = labels.Nothing()

@@ -26,7 +26,7 @@ var layers = []layer{
 	{"inspect/storage/...", []string{"inspect"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
-	{"allocator/filters", []string{"inspect", "inspect/quantity"}},
+	{"allocator/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
 	{"allocator", []string{"inspect", "allocator/selector", "allocator/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < whatif < diagnose, requirement < conflict < fix < question < text.

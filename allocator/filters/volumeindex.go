@@ -1,0 +1,127 @@
+package filters
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// volumeIndex finds objects of storage by name. It is built when a pod with volumes is first asked about, and snapshots in
+// which these objects and the nodes are the same share it.
+type volumeIndex struct {
+	snapshot *inspect.Snapshot
+	byName   func() *volumeObjects
+	reaches  sync.Map // volumeClass -> func() *volumeReach
+	offers   sync.Map // name of a StorageClass -> func() map[inspect.NodeName]*volumeOffer
+	files    bool
+}
+
+// volumeObjects are the objects of storage by name.
+type volumeObjects struct {
+	claims      map[objectName]*corev1.PersistentVolumeClaim
+	volumes     map[string]*corev1.PersistentVolume
+	ofClass     map[string][]*corev1.PersistentVolume // sorted by name
+	classes     map[string]*storagev1.StorageClass
+	drivers     map[string]*storagev1.CSIDriver
+	nodes       map[string]*storagev1.CSINode
+	attachments map[string][]*storagev1.VolumeAttachment // by node
+}
+
+// objectName names an object in a namespace.
+type objectName struct{ namespace, name string }
+
+func (n objectName) String() string { return n.namespace + "/" + n.name }
+
+// newVolumeIndex returns the index of a snapshot, which is that of another one if both hold the same objects of storage.
+func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
+	if like != nil && sameStorage(s, like.snapshot) {
+		return like.storage
+	}
+	v := &volumeIndex{snapshot: s, files: s.ServerVersion() == ""}
+	v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
+	return v
+}
+
+// sameStorage reports whether all that a volumeIndex is made of is the same in two snapshots.
+func sameStorage(s, t *inspect.Snapshot) bool {
+	a, b := s.Objects(), t.Objects()
+	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() &&
+		slices.Equal(a.VolumeClaims, b.VolumeClaims) && slices.Equal(a.Volumes, b.Volumes) &&
+		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
+		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.CSINodes, b.CSINodes) &&
+		slices.Equal(a.VolumeAttachments, b.VolumeAttachments) && slices.Equal(a.Nodes, b.Nodes)
+}
+
+func newVolumeObjects(o *inspect.Objects) *volumeObjects {
+	out := &volumeObjects{
+		claims: map[objectName]*corev1.PersistentVolumeClaim{}, volumes: byObjectName(o.Volumes),
+		ofClass: map[string][]*corev1.PersistentVolume{}, classes: byObjectName(o.StorageClasses),
+		drivers: byObjectName(o.CSIDrivers), nodes: byObjectName(o.CSINodes), attachments: map[string][]*storagev1.VolumeAttachment{},
+	}
+	for _, claim := range o.VolumeClaims {
+		out.claims[objectName{claim.Namespace, claim.Name}] = claim
+	}
+	for _, volume := range o.Volumes {
+		class := classOfVolume(volume)
+		out.ofClass[class] = append(out.ofClass[class], volume)
+	}
+	for _, volumes := range out.ofClass {
+		slices.SortStableFunc(volumes, func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	for _, a := range o.VolumeAttachments {
+		out.attachments[a.Spec.NodeName] = append(out.attachments[a.Spec.NodeName], a)
+	}
+	return out
+}
+
+// byObjectName returns objects that have no namespace by name; of several with one name, the first.
+func byObjectName[T metav1.Object](objects []T) map[string]T {
+	out := make(map[string]T, len(objects))
+	for _, object := range objects {
+		if _, known := out[object.GetName()]; !known {
+			out[object.GetName()] = object
+		}
+	}
+	return out
+}
+
+// classOfClaim returns the name of the StorageClass that a claim asks for, or "". As in the scheduler, the annotation that
+// preceded the field counts first.
+func classOfClaim(claim *corev1.PersistentVolumeClaim) string {
+	if class, found := claim.Annotations[corev1.BetaStorageClassAnnotation]; found {
+		return class
+	}
+	if claim.Spec.StorageClassName != nil {
+		return *claim.Spec.StorageClassName
+	}
+	return ""
+}
+
+// classOfVolume returns the name of the StorageClass of a volume, or "".
+func classOfVolume(volume *corev1.PersistentVolume) string {
+	if class, found := volume.Annotations[corev1.BetaStorageClassAnnotation]; found {
+		return class
+	}
+	return volume.Spec.StorageClassName
+}
+
+// storageUnread reports whether there may be objects of a kind of storage, in a namespace, that are not known. Files hold
+// all that there is, unless reading them failed.
+func (x *Index) storageUnread(r inspect.Resource, namespace string, known int) bool {
+	h := x.snapshot.Health(r)
+	switch {
+	case h.Complete():
+		return false
+	case h.State == inspect.NotRead:
+		return known == 0 && x.snapshot.ServerVersion() != ""
+	case h.State == inspect.Narrowed && namespace != "":
+		return !slices.Contains(h.Namespaces, namespace)
+	}
+	return true
+}
