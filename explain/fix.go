@@ -52,6 +52,10 @@ type Fix struct {
 	Patch []PatchOperation
 	// Claims are those to be released, with their devices.
 	Claims []Holder
+	// Pods are those to be ended, the least important first.
+	Pods []inspect.PodRef
+	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where it does not.
+	Preempts bool
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
 	TaintRules []TaintRule
 	Message    string

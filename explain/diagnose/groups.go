@@ -221,7 +221,7 @@ func (d *diagnosis) finish(g *explain.Group) {
 	filtered := d.filterReasons()
 	g.Reasons = append(filtered[:len(filtered):len(filtered)], d.general...)
 	switch {
-	case d.unusable:
+	case d.unusable: // whatever devices it has
 	case len(d.general) > 0:
 		g.Score = 2 * len(funnelSteps) // an aborted or unfinished search decides about the answer
 	case len(d.funnels) == 0 && len(d.pools) == 0:

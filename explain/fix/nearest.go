@@ -26,13 +26,10 @@ func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	var first, rest []whatif.RankedNode
 	firsts := firstAlike(q)
 	for _, g := range groups {
-		if g.Unusable {
-			continue
-		}
 		var different []inspect.NodeName
 		missing := map[inspect.NodeName]int{}
 		for i, n := range g.Nodes {
-			if firsts[n] {
+			if _, bad := q.Unsuitable[n]; firsts[n] && !bad {
 				different, missing[n] = append(different, n), g.Missing[i]
 			}
 		}

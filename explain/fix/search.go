@@ -28,6 +28,7 @@ var proposers = []func(*search, context.Context) error{
 	(*search).otherNames,
 	(*search).lessOfImplied,
 	(*search).release,
+	(*search).endPods,
 	(*search).otherClasses,
 	(*search).otherNodes,
 	(*search).moreDevices,
@@ -215,6 +216,7 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		Kind: c.Kind, Also: c.Also, Key: c.Key, Node: node, Nodes: nodes, NamesNode: c.NamesNode && node == c.Node,
 		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
+	f.Pods, f.Preempts = c.Pods, c.Preempts
 	for _, ref := range c.Claims {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		if b := s.Q.SandboxOf(f.Node); b != nil {

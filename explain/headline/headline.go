@@ -76,10 +76,15 @@ func shortageOf(q *whatif.Question, e *explain.Explanation) (*shortage, bool) {
 
 // blamedIn is the first reason of a group that is about a request, or nil.
 func blamedIn(g *explain.Group) *explain.Reason {
-	if len(g.Reasons) == 0 || g.Reasons[0].Request == "" {
-		return nil
+	for i := range g.Reasons {
+		if r := &g.Reasons[i]; r.Plugin == "" { // what other filters have against the nodes does not matter then
+			if r.Request == "" {
+				return nil
+			}
+			return r
+		}
 	}
-	return &g.Reasons[0]
+	return nil
 }
 
 // sameRequest reports whether a reason is about the request that was found first, and remembers that.

@@ -74,7 +74,11 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	if err := fix.Find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
 		return err
 	}
-	sayHeadline(e, headline.Of(ctx, q, e))
+	h := headline.Of(ctx, q, e)
+	if h == (headline.Headline{}) {
+		h = headline.OfPod(q, e)
+	}
+	sayHeadline(e, h)
 	return nil
 }
 

@@ -23,6 +23,7 @@ const (
 	costAll       = 42 // a number instead of all: who monitors devices cannot do with some
 	CostClassOf   = 45 // another class of the driver
 	costRelease   = 50 // and ten for each claim, one for each of its pods and devices
+	CostPods      = 60 // and ten for each pod
 	CostFeature   = 500
 	CostDevices   = 510
 	CostClassTerm = 520
@@ -40,6 +41,9 @@ type Change struct {
 	Key     string
 	Message string
 	Claims  []inspect.ClaimRef // that are released
+	Pods    []inspect.PodRef   // that end
+	// Preempts says that the scheduler ends such pods itself.
+	Preempts bool
 	// Node is one that is known to fit with the change. NamesNode: the message names it.
 	Node      inspect.NodeName
 	NamesNode bool

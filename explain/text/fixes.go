@@ -206,7 +206,7 @@ func (p *page) summary(heading string) {
 	var names [][]inspect.NodeName
 	var texts []brief
 	for i := range groups {
-		text := shortFunnel(p.e, &groups[i])
+		text := shortGroup(p.e, &groups[i])
 		at := slices.IndexFunc(texts, func(other brief) bool { return other.key == text.key })
 		if at < 0 {
 			at = len(texts)
@@ -248,9 +248,34 @@ type brief struct {
 
 // briefKey tells lines apart, whatever the words of the reasons in them.
 type briefKey struct {
+	filters         string // that refuse the nodes
 	request, funnel string
 	reason          explain.Finding
 	asSaid          bool // that the selector fails
+}
+
+// shortGroup is what a line says of a group: what the scheduler's other filters have against its nodes, and what becomes
+// of their devices if these do not suffice.
+func shortGroup(e *explain.Explanation, g *explain.Group) brief {
+	var texts []string
+	var key strings.Builder
+	rest := *g
+	rest.Reasons = nil
+	for i := range g.Reasons {
+		r := &g.Reasons[i]
+		if r.Plugin == "" || r.Told {
+			rest.Reasons = append(rest.Reasons, *r)
+			continue
+		}
+		texts = append(texts, r.Message)
+		fmt.Fprintf(&key, "%v\n", r.Finding())
+	}
+	line := shortFunnel(e, &rest)
+	if line.key.filters = key.String(); line.text != "" {
+		texts = append(texts, line.text)
+	}
+	line.text = strings.Join(texts, "; ")
+	return line
 }
 
 // shortFunnel is the funnel of the request that is starved, in one line; else the first reason.

@@ -66,9 +66,9 @@ func RefusedBefore(o *filters.Outcome) bool {
 	return slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Plugin != filters.NodeDeclaredFeatures })
 }
 
-// keepsOut reports whether a refusal keeps the pod from a node whatever room is there. What devices the node has is of no
+// KeepsOut reports whether a refusal keeps the pod from a node whatever room is there. What devices the node has is of no
 // interest then.
-func keepsOut(r *filters.Refusal) bool {
+func KeepsOut(r *filters.Refusal) bool {
 	switch r.Code {
 	case filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable:
 		return true

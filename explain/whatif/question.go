@@ -172,14 +172,6 @@ func (q *Question) sortNodes() (unsuitable []Answer, suitable []int, outcomes []
 		for r := range reasons {
 			key += reasons[r].Key + "\n"
 		}
-		if outcomes != nil {
-			for r := range outcomes[i].Refusals {
-				if refusal := &outcomes[i].Refusals[r]; keepsOut(refusal) {
-					key += refusalKey(refusal) + "\n"
-					reasons = append(reasons, ReasonOf(outcomes[i].Refusals[r:r+1]))
-				}
-			}
-		}
 		if len(reasons) == 0 {
 			suitable = append(suitable, i)
 			continue

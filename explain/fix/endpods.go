@@ -1,0 +1,212 @@
+package fix
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxCrowded is the number of nodes on which pods are looked for whose end would make room.
+const maxCrowded = 8
+
+// endPods proposes to end pods that take the room of the pod in question on a node, or to let them run elsewhere: of all
+// nodes that come near, the pods that matter least.
+func (s *search) endPods(ctx context.Context) error {
+	if s.Q.Pod == nil {
+		return nil
+	}
+	var best *crowd
+	tried := 0
+	for _, b := range s.NearSandboxes() {
+		c := crowdOf(s.Q, b)
+		if c == nil || tried == maxCrowded {
+			continue
+		}
+		tried++
+		if err := c.choose(ctx); err != nil {
+			return err
+		}
+		if len(c.chosen) > 0 && (best == nil || c.compare(best) < 0) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	change, err := best.change(ctx)
+	s.changes = append(s.changes, change)
+	return err
+}
+
+// crowd is the pods of a node, some of which are in the way.
+type crowd struct {
+	q *whatif.Question
+	b *whatif.Sandbox
+	// pods are those that could end, the least important first.
+	pods   []filters.Occupant
+	chosen []filters.Occupant
+	// resolvable says that the scheduler tries preemption on the node.
+	resolvable bool
+}
+
+// crowdOf returns the pods of a node that could end, if what refuses the pod in question is about other pods. It is nil
+// otherwise.
+func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
+	filtered := q.Filtered()
+	o := filtered.On(inspect.NodeName(b.Node.Name))
+	c := &crowd{q: q, b: b, resolvable: true}
+	about := false
+	var lacking []corev1.ResourceName
+	for i := range o.Refusals {
+		r := &o.Refusals[i]
+		c.resolvable = c.resolvable && !r.Unresolvable
+		switch r.Code {
+		case filters.InsufficientResources:
+			lacking = append(lacking, r.Resource)
+			about = about || r.Requested <= r.Allocatable
+		case filters.TooManyPods, filters.PortInUse, filters.PodAntiAffinity, filters.VolumeInUse, filters.VolumeLimit:
+			about = true
+		}
+	}
+	if !about {
+		return nil
+	}
+	for _, occupant := range filtered.Occupants(inspect.NodeName(b.Node.Name)) {
+		if !boundToNode(occupant.Pod) {
+			c.pods = append(c.pods, occupant)
+		}
+	}
+	slices.SortStableFunc(c.pods, func(x, y filters.Occupant) int {
+		return cmp.Or(
+			cmp.Compare(corev1helpers.PodPriority(x.Pod), corev1helpers.PodPriority(y.Pod)),
+			cmp.Compare(takes(&y, lacking), takes(&x, lacking)),
+		)
+	})
+	return c
+}
+
+// boundToNode reports whether a pod comes back to the node when it ends: that of a daemon set, or of a file of the kubelet.
+func boundToNode(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}
+
+// takes is how much a pod takes of resources, of the first that it takes any of.
+func takes(o *filters.Occupant, of []corev1.ResourceName) int64 {
+	for _, name := range of {
+		for _, a := range o.Requests {
+			if a.Resource == name && a.Value > 0 {
+				return a.Value
+			}
+		}
+	}
+	return 0
+}
+
+// choose finds pods whose end makes room: as few important ones as possible, and none in vain.
+func (c *crowd) choose(ctx context.Context) error {
+	enough := func(pods []filters.Occupant) (bool, error) {
+		o, err := c.b.Try(ctx, []whatif.Edit{endingOf(pods)})
+		return o == whatif.Fits, err
+	}
+	if ok, err := enough(c.pods); err != nil || !ok {
+		return err
+	}
+	low, high := 0, len(c.pods) // the first `high` are enough
+	for low < high {
+		middle := (low + high) / 2
+		ok, err := enough(c.pods[:middle])
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			high = middle
+		default:
+			low = middle + 1
+		}
+	}
+	c.chosen = slices.Clone(c.pods[:high])
+	for i := len(c.chosen) - 1; i >= 0; i-- { // the most important are spared first
+		fewer := slices.Delete(slices.Clone(c.chosen), i, i+1)
+		ok, err := enough(fewer)
+		if err != nil {
+			return err
+		}
+		if ok && len(fewer) > 0 {
+			c.chosen = fewer
+		}
+	}
+	return nil
+}
+
+func endingOf(pods []filters.Occupant) whatif.EndPodsEdit {
+	var e whatif.EndPodsEdit
+	for _, o := range pods {
+		e.Pods = append(e.Pods, inspect.PodRef{Namespace: o.Namespace, Name: o.Name})
+	}
+	return e
+}
+
+// compare orders choices: that which ends the least important pods, and the fewest, comes first.
+func (c *crowd) compare(other *crowd) int {
+	return cmp.Or(
+		cmp.Compare(c.highest(), other.highest()),
+		cmp.Compare(len(c.chosen), len(other.chosen)),
+	)
+}
+
+// highest is the highest priority of the pods that were chosen.
+func (c *crowd) highest() int32 {
+	highest := corev1helpers.PodPriority(c.chosen[0].Pod)
+	for _, o := range c.chosen {
+		highest = max(highest, corev1helpers.PodPriority(o.Pod))
+	}
+	return highest
+}
+
+// preempts reports whether the scheduler ends such pods itself. It does not count on devices of pods that it ends.
+func (c *crowd) preempts(ctx context.Context, q *whatif.Question) (bool, error) {
+	never := q.Pod.Spec.PreemptionPolicy != nil && *q.Pod.Spec.PreemptionPolicy == corev1.PreemptNever
+	if never || !c.resolvable || c.highest() >= corev1helpers.PodPriority(q.Pod) {
+		return false, nil
+	}
+	result, err := q.Cluster.Allocate(ctx, c.b.Node, q.Claims, nil)
+	if err != nil {
+		return false, nil //nolint:nilerr // then the scheduler gives up
+	}
+	return result.Outcome == allocator.Allocated, nil
+}
+
+// change proposes to end the pods that were chosen.
+func (c *crowd) change(ctx context.Context) (requirement.Change, error) {
+	e := endingOf(c.chosen)
+	var names []string
+	for _, ref := range e.Pods {
+		names = append(names, ref.String())
+	}
+	node := inspect.NodeName(c.b.Node.Name)
+	change := requirement.Change{
+		Kind: explain.MovePod, Edits: []whatif.Edit{e}, Node: node, NamesNode: true, Cost: requirement.CostPods + 10*len(e.Pods),
+		Key: e.Key(), Pods: e.Pods,
+		Message: fmt.Sprintf("end %s %s on %s, or let %s run elsewhere", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node,
+			words.Plural(len(names), "it", "them")),
+	}
+	var err error
+	if change.Preempts, err = c.preempts(ctx, c.q); change.Preempts {
+		change.Message += "; kube-scheduler does so itself by preemption, of these pods or others"
+	}
+	return change, err
+}

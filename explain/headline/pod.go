@@ -1,0 +1,315 @@
+package headline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// OfPod returns the headline of a pod that filters other than the allocation of devices refuse on some nodes. It is empty
+// if there is none, or if devices alone say it all.
+func OfPod(q *whatif.Question, e *explain.Explanation) Headline {
+	if q.Pod == nil {
+		return Headline{}
+	}
+	l := lacksOf(q)
+	if len(l.by) == 0 || l.nodes == 0 {
+		return Headline{}
+	}
+	if h := l.single(); h != (Headline{}) {
+		return h
+	}
+	if h := l.split(); h != (Headline{}) {
+		return h
+	}
+	return l.counted(e)
+}
+
+// lack is something that nodes lack for the pod, the same on each of them.
+type lack struct {
+	key     string // "" for devices
+	refusal []filters.Refusal
+	nodes   []inspect.NodeName
+	// alone are those of the nodes that lack nothing else.
+	alone []inspect.NodeName
+	// keepsOut says that the pod cannot use the nodes whatever room they have.
+	keepsOut bool
+}
+
+// lacks is what the nodes lack, by what it is.
+type lacks struct {
+	q     *whatif.Question
+	by    map[string]*lack
+	order []string
+	// nodes is the number of nodes that the pod could use.
+	nodes int
+	// excluded is the number of nodes that it could not use whatever room they have.
+	excluded int
+	// filtered says that a filter other than the allocation of devices refuses some node.
+	filtered bool
+}
+
+const devices = "" // the key of what lacks devices
+
+func lacksOf(q *whatif.Question) *lacks {
+	l := &lacks{q: q, by: map[string]*lack{}}
+	for i := range q.Answers {
+		a := &q.Answers[i]
+		if len(a.Unsuitable) > 0 {
+			l.excluded += len(a.Nodes)
+			continue
+		}
+		noDevices := a.Result == nil || a.Result.Outcome != allocator.Allocated
+		for n, node := range a.Nodes {
+			var refusals []filters.Refusal
+			if n < len(a.Filtered) {
+				refusals = a.Filtered[n].Refusals
+			}
+			l.add(inspect.NodeName(q.Nodes[node].Name), refusals, noDevices)
+		}
+	}
+	return l
+}
+
+// add adds what a node lacks.
+func (l *lacks) add(node inspect.NodeName, refusals []filters.Refusal, noDevices bool) {
+	out := slices.ContainsFunc(refusals, func(r filters.Refusal) bool { return whatif.KeepsOut(&r) })
+	if out {
+		l.excluded++
+	} else {
+		l.nodes++
+	}
+	found := 0
+	note := func(key string, r *filters.Refusal) *lack {
+		if l.by[key] == nil {
+			l.by[key] = &lack{key: key}
+			l.order = append(l.order, key)
+		}
+		at := l.by[key]
+		at.nodes = append(at.nodes, node)
+		if r != nil {
+			at.refusal = append(at.refusal, *r)
+			at.keepsOut = whatif.KeepsOut(r)
+			l.filtered = true
+		}
+		found++
+		return at
+	}
+	var last *lack
+	for i := range refusals {
+		if r := &refusals[i]; !out || whatif.KeepsOut(r) {
+			last = note(keyOf(r), r)
+		}
+	}
+	if noDevices && !out {
+		last = note(devices, nil)
+	}
+	if found == 1 {
+		last.alone = append(last.alone, node)
+	}
+}
+
+// keyOf tells lacks apart: a resource is the same lack on all nodes.
+func keyOf(r *filters.Refusal) string { return string(r.Plugin) + " " + string(r.Code) + " " + r.Key }
+
+// usable are the lacks of nodes that the pod could use.
+func (l *lacks) usable() []*lack {
+	var out []*lack
+	for _, key := range l.order {
+		if at := l.by[key]; !at.keepsOut {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// single is the headline of something that all nodes lack that the pod could use.
+func (l *lacks) single() Headline {
+	for _, at := range l.usable() {
+		if at.key == devices || len(at.nodes) < l.nodes {
+			continue
+		}
+		r := &at.refusal[0]
+		if r.Resource != "" {
+			return l.resource(at)
+		}
+		text := filters.Summary(at.refusal)
+		return Headline{Sentence: "cannot be scheduled: " + l.everywhere() + text, Brief: text}
+	}
+	return Headline{}
+}
+
+// everywhere begins what is said of all nodes that the pod could use.
+func (l *lacks) everywhere() string {
+	switch {
+	case len(l.q.Nodes) == 1:
+		return ""
+	case l.excluded > 0:
+		return "on every node that it may use, "
+	}
+	return "on every node, "
+}
+
+// resource is the headline of a resource of which no node has enough left.
+func (l *lacks) resource(at *lack) Headline {
+	name := at.refusal[0].Resource
+	most, sum := int64(0), int64(0)
+	for i := range at.refusal {
+		left := at.refusal[i].Left()
+		most, sum = max(most, left), sum+left
+	}
+	none := "no node has more than " + filters.Words(name, most) + " left"
+	switch {
+	case len(l.q.Nodes) == 1 && most > 0:
+		none = "node " + l.q.Nodes[0].Name + " has no more than " + filters.Words(name, most) + " left"
+	case len(l.q.Nodes) == 1:
+		none = "node " + l.q.Nodes[0].Name + " has none left"
+	case most == 0 && l.excluded > 0:
+		none = "no node that it may use has any left"
+	case most == 0:
+		none = "no node has any left"
+	case l.excluded > 0:
+		none = "no node that it may use has more than " + filters.Words(name, most) + " left"
+	}
+	if allocatable(at.refusal) == 0 {
+		none = strings.TrimSuffix(none, " left")
+	}
+	asked := at.refusal[0].Requested
+	if sum >= asked {
+		none += fmt.Sprintf(" (%s in all)", filters.Words(name, sum))
+	}
+	return Headline{Sentence: "asks for " + filters.Words(name, asked) + "; " + none, Brief: none + ", " + filters.Words(name, asked) + " asked for"}
+}
+
+// allocatable is the most that a node has of a resource, whoever uses it.
+func allocatable(refusals []filters.Refusal) int64 {
+	most := int64(0)
+	for i := range refusals {
+		most = max(most, refusals[i].Allocatable)
+	}
+	return most
+}
+
+// split is the headline of a pod that would fit if one node had what two have.
+func (l *lacks) split() Headline {
+	all := l.usable()
+	if len(all) != 2 || len(all[0].alone) == 0 || len(all[1].alone) == 0 {
+		return Headline{}
+	}
+	slices.SortStableFunc(all, func(a, b *lack) int { return words.Btoi(a.key == devices) - words.Btoi(b.key == devices) })
+	first, second := all[0], all[1] // the second is devices, if any of them is
+	return Headline{
+		Sentence: fmt.Sprintf("would need %s and %s of one node; %s, and %s", l.what(first), l.what(second), l.has(first, second), l.has(second, first)),
+		Brief:    fmt.Sprintf("no node has both %s and %s", l.what(first), l.what(second)),
+	}
+}
+
+// what names what is lacked.
+func (l *lacks) what(at *lack) string {
+	if at.key == devices {
+		return "its devices"
+	}
+	r := &at.refusal[0]
+	switch r.Code {
+	case filters.InsufficientResources:
+		return filters.Words(r.Resource, r.Requested)
+	case filters.TooManyPods:
+		return "room for a pod"
+	case filters.PortInUse:
+		return fmt.Sprintf("port %d", r.Port.HostPort)
+	case filters.SpreadConstraint:
+		return "a place in its spread"
+	case filters.PodAffinity:
+		return "the company that it wants"
+	case filters.PodAntiAffinity:
+		return "distance from other pods"
+	case filters.VolumeCapacity, filters.VolumeInUse, filters.VolumeLimit, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeUnbound:
+		return "its volumes"
+	}
+	return "what " + string(r.Plugin) + " asks for"
+}
+
+// has says which node has all but one thing, and what it has instead.
+func (l *lacks) has(missing, other *lack) string {
+	best, left := missing.alone[0], int64(-1)
+	for i := range missing.refusal {
+		r := &missing.refusal[i]
+		if r.Resource != "" && slices.Contains(missing.alone, missing.nodes[i]) && r.Left() > left {
+			best, left = missing.nodes[i], r.Left()
+		}
+	}
+	switch {
+	case left >= 0:
+		return fmt.Sprintf("%s has %s but only %s left", best, l.what(other), filters.Words(missing.refusal[0].Resource, left))
+	case missing.key == devices:
+		return fmt.Sprintf("%s has %s but not its devices", best, l.what(other))
+	}
+	return fmt.Sprintf("%s has %s but not %s", best, l.what(other), l.what(missing))
+}
+
+// maxCounted is the number of lacks that a headline counts.
+const maxCounted = 3
+
+// counted is the headline of a pod that different nodes refuse for different reasons.
+func (l *lacks) counted(e *explain.Explanation) Headline {
+	if !l.filtered {
+		return Headline{} // devices say it all
+	}
+	all := make([]*lack, 0, len(l.order))
+	for _, key := range l.order {
+		all = append(all, l.by[key])
+	}
+	slices.SortStableFunc(all, func(a, b *lack) int { return len(b.nodes) - len(a.nodes) })
+	var parts []string
+	for _, at := range all[:min(len(all), maxCounted)] {
+		parts = append(parts, fmt.Sprintf("%d %s", len(at.nodes), l.short(at)))
+	}
+	text := strings.Join(parts, ", ")
+	if n := len(all) - maxCounted; n > 0 {
+		text += fmt.Sprintf(", and %s", words.Count(n, "other reason"))
+	}
+	return Headline{Sentence: fmt.Sprintf("cannot be scheduled on any of %d nodes: %s", e.Nodes.Total, text), Brief: text}
+}
+
+// short says in a few words what is wrong with nodes.
+func (l *lacks) short(at *lack) string {
+	if at.key == devices {
+		return "without its devices"
+	}
+	r := &at.refusal[0]
+	switch r.Code {
+	case filters.InsufficientResources:
+		return "short of " + string(r.Resource)
+	case filters.TooManyPods:
+		return "with too many pods"
+	case filters.PortInUse:
+		return fmt.Sprintf("with port %d in use", r.Port.HostPort)
+	case filters.NodeMismatch:
+		return "not of the kind that it asks for"
+	case filters.NodeTainted:
+		if r.Taint != nil {
+			return "with the taint " + (&corev1.Taint{Key: r.Taint.Key, Value: r.Taint.Value, Effect: r.Taint.Effect}).ToString()
+		}
+		return "tainted"
+	case filters.Unschedulable:
+		return "cordoned"
+	case filters.SpreadConstraint:
+		return "against its spread"
+	case filters.PodAffinity:
+		return "without the pods that it wants to be with"
+	case filters.PodAntiAffinity:
+		return "with pods that it has to keep away from"
+	case filters.VolumeCapacity, filters.VolumeInUse, filters.VolumeLimit, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeUnbound:
+		return "without its volumes"
+	}
+	return "refused by " + string(r.Plugin)
+}
