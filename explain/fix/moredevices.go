@@ -2,6 +2,7 @@ package fix
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 )
 
 // maxModels is the number of different devices that are tried for all requests. Each request has one at least.
-const maxModels = 4
+const maxModels = 8
 
 // deviceModel is a device that a request would take if it could be had, and the sandbox of a node that has it.
 type deviceModel struct {
@@ -59,10 +60,9 @@ func (s *search) moreDevices(ctx context.Context) error {
 		}
 		models = append(models, more...)
 	}
-	for _, model := range models {
-		for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
+	for n := 1; n <= min(needed, resourcev1.AllocationResultsMaxSize); n++ {
+		for _, model := range models { // the model of which fewest are needed wins
 			added := []addition{{model, n}}
-
 			o, err := b.Try(ctx, []whatif.Edit{addingEdit(b, added)})
 			if err != nil {
 				return err
@@ -116,7 +116,7 @@ func (s *search) devicesForAll(ctx context.Context, b *whatif.Sandbox, models []
 // modelsFor returns different devices that a request accepts: those of the node, or else those of the first other node
 // that has any, the nearest first.
 func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b *whatif.Sandbox, most int) ([]deviceModel, error) {
-	if out := modelsOf(r, b, most); len(out) > 0 {
+	if out := s.modelsOf(r, b, most); len(out) > 0 {
 		return out, nil
 	}
 	for _, other := range s.NearSandboxes() {
@@ -126,7 +126,7 @@ func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b 
 		}
 		for i := range requests {
 			if o := &requests[i]; o.Claim == r.Claim && o.Request == r.Request && o.Sub == r.Sub {
-				if out := modelsOf(o, other, most); len(out) > 0 {
+				if out := s.modelsOf(o, other, most); len(out) > 0 {
 					return out, nil
 				}
 			}
@@ -135,8 +135,9 @@ func (s *search) modelsFor(ctx context.Context, r *allocator.ExaminedRequest, b 
 	return nil, nil
 }
 
-// modelsOf returns different devices of a node that a request accepts, at most so many.
-func modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []deviceModel {
+// modelsOf returns different devices of a node that a request accepts, at most so many. Devices that differ only in what
+// nothing compares, such as their serial number, are one model.
+func (s *search) modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []deviceModel {
 	var out []deviceModel
 	seen := map[string]bool{}
 	for i := range r.Devices {
@@ -145,15 +146,63 @@ func modelsOf(r *allocator.ExaminedRequest, from *whatif.Sandbox, most int) []de
 			allocator.SelectorError, allocator.NodeUnsuitable, allocator.FeatureDisabled) != nil {
 			continue
 		}
-		key := d.ID.Driver + (&resourcev1.Device{
-			Attributes: d.Device.Attributes, Capacity: d.Device.Capacity, ConsumesCounters: d.Device.ConsumesCounters,
-		}).String()
+		key := s.modelKey(d)
 		if !seen[key] {
 			seen[key] = true
 			out = append(out, deviceModel{r, d, from})
 		}
 	}
 	return out
+}
+
+// modelKey is the same for devices whose copies are the same to the claims: those that accept both cannot tell them apart
+// by anything else than attributes that constraints compare, capacities and counters.
+func (s *search) modelKey(d *allocator.ExaminedDevice) string {
+	like := resourcev1.Device{Capacity: d.Device.Capacity, ConsumesCounters: d.Device.ConsumesCounters}
+	compared := comparedAttributes(s.Q.Claims)
+	if compared == nil {
+		like.Attributes = d.Device.Attributes
+	}
+	for _, name := range compared {
+		if value := allocator.LookupAttribute(d.Device, d.ID.Driver, name); value != nil {
+			if like.Attributes == nil {
+				like.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{}
+			}
+			like.Attributes[resourcev1.QualifiedName(name)] = *value
+		}
+	}
+	key, err := json.Marshal(like) // String would print where values are kept in memory
+	if err != nil {
+		return d.ID.String()
+	}
+	return d.ID.Driver + string(key)
+}
+
+// comparedAttributes are those that constraints of claims compare. It is nil where any attribute may matter, because
+// values are derived from them.
+func comparedAttributes(claims []*resourcev1.ResourceClaim) []resourcev1.FullyQualifiedName {
+	out := []resourcev1.FullyQualifiedName{}
+	for _, claim := range claims {
+		for i := range claim.Spec.Devices.Requests {
+			if derivesAttributes(&claim.Spec.Devices.Requests[i]) {
+				return nil
+			}
+		}
+		for _, c := range claim.Spec.Devices.Constraints {
+			for _, name := range []*resourcev1.FullyQualifiedName{c.MatchAttribute, c.DistinctAttribute} {
+				if name != nil {
+					out = append(out, *name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// derivesAttributes reports whether a request computes attributes of devices itself.
+func derivesAttributes(r *resourcev1.DeviceRequest) bool {
+	return r.Exactly != nil && len(r.Exactly.DerivedAttributes) > 0 ||
+		slices.ContainsFunc(r.FirstAvailable, func(s resourcev1.DeviceSubRequest) bool { return len(s.DerivedAttributes) > 0 })
 }
 
 // addingEdit adds copies of devices to the node of a sandbox.

@@ -7,6 +7,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
@@ -71,5 +72,26 @@ func TestAddDevicesOfOtherNodes(t *testing.T) {
 				t.Errorf("fixes %+v", e.Fixes)
 			}
 		})
+	}
+}
+
+// TestFewestDevices: of the devices that could be added, that one is proposed of which fewest are needed. The claim wants
+// four on one NUMA node. The first has eight, of which two can be had, and the second, whose devices come last, has three.
+func TestFewestDevices(t *testing.T) {
+	o := numaNode(8, 3)
+	for i := range o.Slices[0].Spec.Devices {
+		d := &o.Slices[0].Spec.Devices[i]
+		d.Attributes["uuid"] = resourcev1.DeviceAttribute{StringValue: ptr.To("uuid of " + d.Name)}
+		if i < 6 {
+			d.Taints = []resourcev1.DeviceTaint{{Key: "k", Effect: resourcev1.DeviceTaintEffectNoSchedule}}
+		}
+	}
+	claim := explaintest.GPUClaim(4, "any", resourcev1.DeviceConstraint{MatchAttribute: ptr.To[resourcev1.FullyQualifiedName]("gpu.example.com/numa")})
+	e, err := question.ClaimObject(context.Background(), explaintest.NewCluster(o), claim, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Message == "add 1 device like d08 to n0" }) {
+		t.Errorf("no single device of the second NUMA node among %+v", e.Fixes)
 	}
 }
