@@ -82,8 +82,6 @@ type Explanation struct {
 	Scheduler []Note
 	// Partial says what could not be read and what that means for the answer.
 	Partial []string
-	// NotModelled names conditions of the pod that the answer does not take into account.
-	NotModelled []string
 	// Basis says which scheduler the answer is about.
 	Basis Basis
 }

@@ -89,6 +89,8 @@ type taking struct {
 	// pods are those that use the subject if it is a claim.
 	pods   []inspect.PodRef
 	claims []*resourcev1.ResourceClaim
+	// placed is the subject on its node if it is a pod, or nil.
+	placed *corev1.Pod
 }
 
 // ask puts a question about a subject, and notes what it gets.
@@ -98,14 +100,21 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
 		var held []*resourcev1.ResourceClaim
+		var placed []*corev1.Pod
 		opts.supposed = map[inspect.ClaimRef]bool{}
 		for _, t := range before {
 			held = append(held, t.claims...)
+			if t.placed != nil {
+				placed = append(placed, t.placed)
+			}
 			for _, claim := range t.claims {
 				opts.supposed[inspect.RefOf(claim)] = true
 			}
 		}
-		cluster = allocator.NewCluster(r.base.Snapshot().With(func(o *inspect.Objects) { putClaims(o, held) }), allocator.Options{Like: r.base})
+		cluster = allocator.NewCluster(r.base.Snapshot().With(func(o *inspect.Objects) {
+			putClaims(o, held)
+			putPods(o, placed)
+		}), allocator.Options{Like: r.base})
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
@@ -208,6 +217,10 @@ func takingOf(s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation
 		return nil
 	}
 	t := &taking{by: e.Subject}
+	if pod, ok := subject.(*corev1.Pod); ok {
+		t.placed = pod.DeepCopy()
+		t.placed.Spec.NodeName = q.Nodes[first.Nodes[0]].Name
+	}
 	var consumer []resourcev1.ResourceClaimConsumerReference
 	switch subject := subject.(type) {
 	case *corev1.Pod:
@@ -225,6 +238,18 @@ func takingOf(s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation
 		t.claims = append(t.claims, claim)
 	}
 	return t
+}
+
+// putPods puts pods into objects, each in place of the one of its name.
+func putPods(o *inspect.Objects, pods []*corev1.Pod) {
+	for _, pod := range pods {
+		i := slices.IndexFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
+		if i < 0 {
+			o.Pods = append(o.Pods, pod)
+			continue
+		}
+		o.Pods[i] = pod
+	}
 }
 
 // putClaims puts claims into objects, each in place of the one of its name.

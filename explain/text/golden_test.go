@@ -97,7 +97,7 @@ func TestHostileNames(t *testing.T) {
 		Subject: explain.Subject{Kind: "ResourceClaim", Namespace: "a", Name: "b\x1b[31m"}, Verdict: explain.Unsatisfiable,
 		Message: "b\x1b[31m cannot\u202e", Scheduler: []explain.Note{{Kind: "Pod", Name: "p\x07", Message: "x\ny\x9b2J"}},
 		Groups:  []explain.Group{{Nodes: []inspect.NodeName{"n\x1b]0;x\x07"}, Reasons: []explain.Reason{{Message: "r\r"}}}},
-		Partial: []string{"p\x00"}, NotModelled: []string{"q\x7f"},
+		Partial: []string{"p\x00"},
 	}
 	for _, verbose := range []bool{false, true} {
 		var got bytes.Buffer

@@ -217,9 +217,6 @@ func (p *page) footer() {
 		p.add("! ", "  ", span(styled.Warn, text))
 	}
 	p.blank()
-	if len(p.e.NotModelled) > 0 {
-		p.add("", "", span(styled.Dim, "Not taken into account: "+strings.Join(p.e.NotModelled, "; ")+"."))
-	}
 	b := p.e.Basis
 	basis := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s).", b.Version, b.Variant, b.Source)
 	if p.e.Verdict == explain.Allocated || b.Usual && !p.opts.Verbose {

@@ -1,9 +1,12 @@
 package output
 
 import (
+	"cmp"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -36,9 +39,7 @@ type Explanation struct {
 	Scheduler []Note `json:"scheduler,omitempty"`
 	// Partial says what could not be read and what that means.
 	Partial []string `json:"partial"`
-	// NotModelled names conditions of the pod that the answer leaves out of account.
-	NotModelled []string `json:"notModelled,omitempty"`
-	Basis       Basis    `json:"basis"`
+	Basis   Basis    `json:"basis"`
 }
 
 // SearchCost is the number of steps that the scheduler's own search takes on a node, and whether that exceeds
@@ -115,7 +116,9 @@ type NodeGroup struct {
 
 // Reason is one thing that is in the way.
 type Reason struct {
-	Code    string `json:"code"`
+	Code string `json:"code"`
+	// Plugin is the plugin of kube-scheduler that refuses a pod.
+	Plugin  string `json:"plugin,omitempty"`
 	Claim   string `json:"claim,omitempty"`
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path,omitempty"`
@@ -224,7 +227,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Search:     searchCost(e.Search),
 		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
-		Partial: each(e.Partial, same), NotModelled: e.NotModelled,
+		Partial: each(e.Partial, same),
 		Basis: Basis{
 			Version: e.Basis.Version, Variant: string(e.Basis.Variant), Features: e.Basis.Source,
 			Revision: e.Basis.Revision, Remarks: e.Basis.Remarks,
@@ -317,10 +320,18 @@ func (c claimName) group(g explain.Group) NodeGroup {
 
 func (c claimName) reason(r explain.Reason) Reason {
 	return Reason{
-		Code: string(r.Code), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
+		Code: string(r.Code), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
 		Claims:  optional(r.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(r.Claims, holder), TaintRules: optional(r.TaintRules, taintRule), Message: r.Message,
 	}
+}
+
+// plugin names the plugin of a question about a pod. It is that which allocates devices if no other one is named.
+func (c claimName) plugin(name string) string {
+	if c.subject.Kind != "Pod" {
+		return ""
+	}
+	return cmp.Or(name, string(filters.DynamicResources))
 }
 
 func taintRule(r explain.TaintRule) TaintRule { return TaintRule(r) }

@@ -2,6 +2,7 @@ package output
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Conflict is a smallest set of requirements that cannot hold together on a node.
@@ -18,7 +19,9 @@ type Conflict struct {
 
 // Requirement is one part of a conflict.
 type Requirement struct {
-	Kind    string `json:"kind"`
+	Kind string `json:"kind"`
+	// Plugin is the plugin of kube-scheduler that requires it of a pod.
+	Plugin  string `json:"plugin,omitempty"`
 	Claim   string `json:"claim,omitempty"`
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path"`
@@ -66,6 +69,9 @@ type Fix struct {
 	Patch   []PatchOperation `json:"patch,omitempty"`
 	Claims  []string         `json:"claims,omitempty"`
 	Holders []Holder         `json:"holders,omitempty"`
+	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods itself.
+	Pods     []string `json:"pods,omitempty"`
+	Preempts bool     `json:"preempts,omitempty"`
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
 	TaintRules []TaintRule `json:"taintRules,omitempty"`
 	Message    string      `json:"message"`
@@ -97,7 +103,7 @@ func (c claimName) failure(f *explain.Failure) *Failure {
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
-		Kind: string(r.Kind), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
+		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
 		Term: r.Term, Taint: r.Taint, TaintRules: optional(r.TaintRules, taintRule), Alone: r.Alone, Fails: r.Fails,
 	}
 	if r.Holder != nil {
@@ -114,6 +120,7 @@ func (c claimName) fix(f explain.Fix) Fix {
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
+		Pods: optional(f.Pods, inspect.PodRef.String), Preempts: f.Preempts,
 		Message: f.Message,
 	}
 }

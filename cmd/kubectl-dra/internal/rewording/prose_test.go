@@ -11,7 +11,7 @@ import (
 )
 
 // proseFields are the fields that hold prose.
-var proseFields = []string{"Message", "Brief", "Predicate", "Actual", "Text", "NoHelp", "Remarks", "Partial", "NotModelled"}
+var proseFields = []string{"Message", "Brief", "Predicate", "Actual", "Text", "NoHelp", "Remarks", "Partial"}
 
 // proseFunctions take single words, which they build into prose.
 var proseFunctions = []string{"Count", "Plural"}
