@@ -27,6 +27,10 @@ func (a amounts) of(name corev1.ResourceName) int64 {
 	return 0
 }
 
+func (a amounts) has(name corev1.ResourceName) bool {
+	return slices.ContainsFunc(a, func(e Amount) bool { return e.Resource == name })
+}
+
 // add adds other amounts. It changes the receiver where the resources are the same ones.
 func (a *amounts) add(other amounts) {
 	for i := range other {
@@ -41,16 +45,25 @@ func (a *amounts) add(other amounts) {
 	}
 }
 
-// amountsOf are the amounts of a list that the scheduler counts. It ignores names that it does not know, and the number
-// of pods, which is no sum of requests.
-func amountsOf(list corev1.ResourceList) amounts { return sumOf(list).amounts() }
+// names remembers which resources the scheduler counts by their names: telling it costs a regular expression.
+type names map[corev1.ResourceName]bool
 
-// counted reports whether the scheduler counts a resource by its name.
-func counted(name corev1.ResourceName) bool {
+// counted reports whether the scheduler counts a resource.
+func (n names) counted(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return true
 	}
+	known, ok := n[name]
+	if !ok {
+		known = isScalar(name)
+		n[name] = known
+	}
+	return known
+}
+
+// isScalar reports whether a resource is one of those that the scheduler knows by their names only.
+func isScalar(name corev1.ResourceName) bool {
 	text := string(name)
 	return strings.HasPrefix(text, corev1.ResourceHugePagesPrefix) || strings.HasPrefix(text, corev1.ResourceAttachableVolumesPrefix) ||
 		strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) || isExtended(name)

@@ -36,6 +36,7 @@ type podInfo struct {
 	*corev1.Pod
 	// requests are what the pod takes of its node.
 	requests amounts
+	ports    []corev1.ContainerPort // of the node, as hostPorts
 }
 
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
@@ -45,8 +46,9 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	if like != nil && like.rules != x.rules {
 		like = nil
 	}
-	x.indexNodes(like)
-	x.indexPods(like)
+	count := newCounter(x.rules)
+	x.indexNodes(like, count)
+	x.indexPods(like, count)
 	on := make([][]*podInfo, len(x.nodes))
 	for _, pod := range x.pods {
 		switch {
@@ -67,7 +69,7 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 }
 
 // indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none.
-func (x *Index) indexNodes(like *Index) {
+func (x *Index) indexNodes(like *Index, count *counter) {
 	nodes := x.snapshot.Nodes()
 	x.nodes = make([]*nodeInfo, len(nodes))
 	if like != nil && slices.Equal(nodes, like.snapshot.Nodes()) {
@@ -81,13 +83,18 @@ func (x *Index) indexNodes(like *Index) {
 		if known := like.node(node.Name); known != nil && known.Node == node {
 			x.nodes[i] = known
 		} else {
-			x.nodes[i] = &nodeInfo{Node: node, allocatable: amountsOf(node.Status.Allocatable), allowed: node.Status.Allocatable.Pods().Value()}
+			x.nodes[i] = newNodeInfo(node, count)
 		}
 	}
 }
 
+func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
+	list := allocatableOf(node)
+	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value()}
+}
+
 // indexPods makes what is known of pods.
-func (x *Index) indexPods(like *Index) {
+func (x *Index) indexPods(like *Index, count *counter) {
 	pods := x.snapshot.Objects().Pods
 	x.pods = make([]*podInfo, len(pods))
 	var before []*corev1.Pod
@@ -104,13 +111,13 @@ func (x *Index) indexPods(like *Index) {
 			x.pods[i] = like.pods[at]
 			at++
 		case !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != "":
-			x.pods[i] = x.newPodInfo(pod)
+			x.pods[i] = newPodInfo(pod, count)
 		}
 	}
 }
 
-func (x *Index) newPodInfo(pod *corev1.Pod) *podInfo {
-	return &podInfo{Pod: pod, requests: x.rules.taken(pod)}
+func newPodInfo(pod *corev1.Pod, count *counter) *podInfo {
+	return &podInfo{Pod: pod, requests: count.taken(pod), ports: hostPorts(pod)}
 }
 
 func byName(a, b *corev1.Pod) int {

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -19,7 +21,27 @@ func (o Outcome) Passes() bool { return len(o.Refusals)+len(o.Doubts) == 0 }
 
 // and adds what another plugin says.
 func (o *Outcome) and(other Outcome) {
-	o.Refusals, o.Doubts = append(o.Refusals, other.Refusals...), append(o.Doubts, other.Doubts...)
+	o.Refusals, o.Doubts = joined(o.Refusals, other.Refusals), joined(o.Doubts, other.Doubts)
+}
+
+// joined is one list after another. It never writes into the memory of either.
+func joined[T any](a, b []T) []T {
+	switch {
+	case len(a) == 0:
+		return slices.Clip(b)
+	case len(b) == 0:
+		return a
+	}
+	return append(slices.Clip(a), b...)
+}
+
+// addDoubts adds doubts that are not there yet.
+func (o *Outcome) addDoubts(doubts []Doubt) {
+	for _, d := range doubts {
+		if !slices.Contains(o.Doubts, d) {
+			o.Doubts = append(slices.Clip(o.Doubts), d)
+		}
+	}
 }
 
 // refuse is an outcome with one refusal.
@@ -45,10 +67,13 @@ type Refusal struct {
 	// is what the node has, Used what the pods on it take, of which Requested is more than the rest.
 	Resource                     corev1.ResourceName
 	Requested, Used, Allocatable int64
-	// Taint is the first one that the pod does not tolerate.
+	// Taint is the one that the pod does not tolerate.
 	Taint *corev1.Taint
-	// Port is the first one that is taken.
+	// Port is the one of the node that is taken, with protocol and address filled in.
 	Port *corev1.ContainerPort
+	// Requirement is what the pod wants of the labels or the name of a node, of a node selector or of the only term of an
+	// affinity, where it is the one at Index. It is nil if several terms are not met, or the only one is empty or malformed.
+	Requirement *corev1.NodeSelectorRequirement
 	// Index is that of the constraint or term of the pod's spec that is not met.
 	Index int
 	// Object is what the refusal is about: a volume claim, a volume, a storage class, a pod group.

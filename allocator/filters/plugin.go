@@ -39,9 +39,16 @@ type check interface {
 
 // plugins are all filters, in the order in which the scheduler asks them.
 var plugins = []filter{
+	{SchedulingGates, prepareSchedulingGates},
 	{NodeName, prepareNodeName},
+	{NodeUnschedulable, prepareNodeUnschedulable},
+	{TaintToleration, prepareTaintToleration},
+	{NodeAffinity, prepareNodeAffinity},
+	{NodePorts, prepareNodePorts},
+	{NodeResourcesFit, prepareNodeResourcesFit},
 	{VolumeRestrictions, prepareVolumeRestrictions},
 	{VolumeBinding, prepareVolumeBinding},
+	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
 }
 
 // Plugins returns the plugins that this package decides, in the order in which the scheduler asks them.

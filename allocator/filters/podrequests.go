@@ -1,7 +1,6 @@
 package filters
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,86 +37,111 @@ func requestRulesOf(s *inspect.Snapshot) requestRules {
 
 // asked is what a pod that is not on a node yet asks for.
 func (r requestRules) asked(pod *corev1.Pod) amounts {
-	return requestRules{podLevel: r.podLevel}.taken(pod)
+	return newCounter(requestRules{podLevel: r.podLevel}).taken(pod)
 }
+
+// counter counts what one pod after another takes. It keeps the memory that it computes in.
+type counter struct {
+	rules requestRules
+	known names
+
+	pod        *corev1.Pod
+	infeasible bool // the pod cannot become what its spec says
+	total      sum  // what is counted at the moment
+	most       sum  // the most that the pod takes
+	// What containers take while init containers run: those that keep running, the most at any time, and one.
+	sidecars, initMost, one sum
+}
+
+func newCounter(rules requestRules) *counter { return &counter{rules: rules, known: names{}} }
 
 // taken is what a pod on a node takes of it.
-func (r requestRules) taken(pod *corev1.Pod) amounts {
-	sum := r.containers(pod)
-	if r.podLevel && pod.Spec.Resources != nil {
-		r.overridePodLevel(sum, pod)
+func (c *counter) taken(pod *corev1.Pod) amounts {
+	c.pod, c.infeasible = pod, c.rules.statuses && helpers.IsPodResizeInfeasible(pod)
+	c.most.clear()
+	c.containers()
+	if c.rules.podLevel && pod.Spec.Resources != nil {
+		c.overridePodLevel()
 	}
-	sum.add(pod.Spec.Overhead)
-	return sum.amounts()
+	c.most.add(pod.Spec.Overhead)
+	return c.most.amounts(c.known)
 }
 
-// containers is what the containers of a pod take together.
-func (r requestRules) containers(pod *corev1.Pod) *sum {
-	infeasible := r.statuses && helpers.IsPodResizeInfeasible(pod)
+// containers puts into most what the containers of the pod take together.
+func (c *counter) containers() {
+	status := &c.pod.Status
 	switch {
-	case r.statuses && r.perContainer:
-		return together(pod, func(total *sum, c *corev1.Container, ends bool) { addLarger(total, pod, c, ends, infeasible) })
-	case !r.statuses || !hasStatus(pod):
-		spec := together(pod, addRequests)
-		r.addDevices(spec, pod)
-		return spec
-	}
-	out := &sum{}
-	if !infeasible {
-		out = together(pod, addRequests)
-		r.addDevices(out, pod)
-	}
-	if r.podLevelStatuses && pod.Status.AllocatedResources != nil && pod.Status.Resources != nil && pod.Status.Resources.Requests != nil {
-		out.max(sumOf(pod.Status.AllocatedResources))
-		out.max(sumOf(pod.Status.Resources.Requests))
-		return out
-	}
-	allocated := together(pod, func(total *sum, c *corev1.Container, _ bool) { addAllocated(total, c, statusOf(pod, c), infeasible) })
-	r.addDevices(allocated, pod)
-	out.max(allocated)
-	out.max(together(pod, func(total *sum, c *corev1.Container, _ bool) {
-		if status := statusOf(pod, c); status != nil && status.Resources != nil && status.Resources.Requests != nil {
-			total.add(status.Resources.Requests)
-		} else {
-			addAllocated(total, c, status, infeasible)
+	case c.rules.statuses && c.rules.perContainer:
+		c.atMost((*counter).addLarger, false)
+	case !c.rules.statuses || !c.hasStatus():
+		c.atMost((*counter).addRequests, true)
+	default:
+		if !c.infeasible {
+			c.atMost((*counter).addRequests, true)
 		}
-	}))
-	return out
+		if c.rules.podLevelStatuses && status.AllocatedResources != nil && status.Resources != nil && status.Resources.Requests != nil {
+			c.most.max(sumOf(status.AllocatedResources))
+			c.most.max(sumOf(status.Resources.Requests))
+			return
+		}
+		c.atMost((*counter).addAllocated, true)
+		c.atMost((*counter).addActuated, false)
+	}
 }
 
-// hasStatus reports whether the status of a pod says anything of resources.
-func hasStatus(pod *corev1.Pod) bool {
-	if pod.Status.Resources != nil || pod.Status.AllocatedResources != nil {
+// hasStatus reports whether the status of the pod says anything of resources.
+func (c *counter) hasStatus() bool {
+	status := &c.pod.Status
+	if c.infeasible || status.Resources != nil || status.AllocatedResources != nil {
 		return true
 	}
-	has := func(s corev1.ContainerStatus) bool { return s.Resources != nil || s.AllocatedResources != nil }
-	return slices.ContainsFunc(pod.Status.ContainerStatuses, has) || slices.ContainsFunc(pod.Status.InitContainerStatuses, has) ||
-		helpers.IsPodResizeInfeasible(pod)
+	for _, statuses := range [][]corev1.ContainerStatus{status.ContainerStatuses, status.InitContainerStatuses} {
+		for i := range statuses {
+			if statuses[i].Resources != nil || statuses[i].AllocatedResources != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// together is what the containers of a pod take together at any time, if take adds what one does, of which it is told whether
-// it ends before others begin. Init containers run one after the other, before the others, and those that never end run
-// besides all that come later.
-func together(pod *corev1.Pod, take func(total *sum, c *corev1.Container, ends bool)) *sum {
-	total := &sum{}
-	for i := range pod.Spec.Containers {
-		take(total, &pod.Spec.Containers[i], false)
+// atMost raises most to what the containers take together at any time, if take adds to total what one does, of which it is
+// told whether it ends before others begin. Init containers run one after the other, before the others, and those that
+// never end run besides all that come later.
+func (c *counter) atMost(take func(c *counter, container *corev1.Container, ends bool), withDevices bool) {
+	c.total.clear()
+	for i := range c.pod.Spec.Containers {
+		take(c, &c.pod.Spec.Containers[i], false)
 	}
-	var sidecars, most sum
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		if isSidecar(c) {
-			take(total, c, false)
-			take(&sidecars, c, false)
-			most.max(&sidecars)
-			continue
+	if len(c.pod.Spec.InitContainers) > 0 {
+		c.initContainers(take)
+	}
+	if withDevices && c.rules.devices {
+		c.addDevices()
+	}
+	c.most.max(&c.total)
+}
+
+func (c *counter) initContainers(take func(c *counter, container *corev1.Container, ends bool)) {
+	c.sidecars.clear()
+	c.initMost.clear()
+	others := c.total
+	c.total = c.one
+	for i := range c.pod.Spec.InitContainers {
+		container := &c.pod.Spec.InitContainers[i]
+		c.total.clear()
+		take(c, container, !isSidecar(container))
+		if isSidecar(container) {
+			others.plus(&c.total)
+			c.sidecars.plus(&c.total)
+			c.initMost.max(&c.sidecars)
+		} else {
+			c.total.plus(&c.sidecars)
+			c.initMost.max(&c.total)
 		}
-		now := sum{parts: slices.Clone(sidecars.parts)}
-		take(&now, c, true)
-		most.max(&now)
 	}
-	total.max(&most)
-	return total
+	c.one, c.total = c.total, others
+	c.total.max(&c.initMost)
 }
 
 // isSidecar reports whether an init container keeps running.
@@ -126,46 +150,57 @@ func isSidecar(c *corev1.Container) bool {
 }
 
 // addRequests adds what a container requests. A limit without a request is a request, as the API server makes it.
-func addRequests(total *sum, c *corev1.Container, _ bool) {
-	total.add(c.Resources.Requests)
-	for name, quantity := range c.Resources.Limits {
-		if _, ok := c.Resources.Requests[name]; !ok {
-			total.addOne(name, quantity)
+func (c *counter) addRequests(container *corev1.Container, _ bool) { c.total.addRequests(container) }
+
+func (s *sum) addRequests(container *corev1.Container) {
+	s.add(container.Resources.Requests)
+	for name, quantity := range container.Resources.Limits {
+		if _, ok := container.Resources.Requests[name]; !ok {
+			s.addOne(name, quantity)
 		}
 	}
 }
 
 // addAllocated adds what the kubelet has granted a container.
-func addAllocated(total *sum, c *corev1.Container, status *corev1.ContainerStatus, infeasible bool) {
-	switch {
+func (c *counter) addAllocated(container *corev1.Container, _ bool) {
+	switch status := c.status(container); {
 	case status != nil && status.AllocatedResources != nil:
-		total.add(status.AllocatedResources)
-	case !infeasible:
-		addRequests(total, c, false)
+		c.total.add(status.AllocatedResources)
+	case !c.infeasible:
+		c.total.addRequests(container)
+	}
+}
+
+// addActuated adds what a container really has.
+func (c *counter) addActuated(container *corev1.Container, ends bool) {
+	if status := c.status(container); status != nil && status.Resources != nil && status.Resources.Requests != nil {
+		c.total.add(status.Resources.Requests)
+	} else {
+		c.addAllocated(container, ends)
 	}
 }
 
 // addLarger adds the larger of what a container requests and has, if it is one that keeps running.
-func addLarger(total *sum, pod *corev1.Pod, c *corev1.Container, ends, infeasible bool) {
-	status := statusOf(pod, c)
+func (c *counter) addLarger(container *corev1.Container, ends bool) {
+	status := c.status(container)
 	if ends || status == nil || status.Resources == nil {
-		addRequests(total, c, ends)
+		c.total.addRequests(container)
 		return
 	}
 	var most sum
-	if !infeasible {
-		addRequests(&most, c, ends)
+	if !c.infeasible {
+		most.addRequests(container)
 	}
 	most.max(sumOf(status.Resources.Requests))
 	most.max(sumOf(status.AllocatedResources))
-	total.plus(&most)
+	c.total.plus(&most)
 }
 
-// statusOf returns the status of a container, or nil.
-func statusOf(pod *corev1.Pod, c *corev1.Container) *corev1.ContainerStatus {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+// status returns the status of a container, or nil.
+func (c *counter) status(container *corev1.Container) *corev1.ContainerStatus {
+	for _, statuses := range [][]corev1.ContainerStatus{c.pod.Status.ContainerStatuses, c.pod.Status.InitContainerStatuses} {
 		for i := range statuses {
-			if statuses[i].Name == c.Name {
+			if statuses[i].Name == container.Name {
 				return &statuses[i]
 			}
 		}
@@ -174,69 +209,66 @@ func statusOf(pod *corev1.Pod, c *corev1.Container) *corev1.ContainerStatus {
 }
 
 // overridePodLevel puts what the pod as a whole requests in place of what its containers do.
-func (r requestRules) overridePodLevel(total *sum, pod *corev1.Pod) {
-	requests := podLevelRequests(total, pod)
+func (c *counter) overridePodLevel() {
+	requests, status := c.podLevelRequests(), &c.pod.Status
 	if len(requests.parts) == 0 {
 		return
 	}
 	effective := requests
-	if r.podLevelStatuses && r.statuses && pod.Status.Resources != nil {
+	if c.rules.podLevelStatuses && c.rules.statuses && status.Resources != nil {
 		effective = &sum{}
-		if !helpers.IsPodResizeInfeasible(pod) {
+		if !c.infeasible {
 			effective.plus(requests)
 		}
-		effective.max(sumOf(pod.Status.Resources.Requests))
-		effective.max(sumOf(pod.Status.AllocatedResources))
+		effective.max(sumOf(status.Resources.Requests))
+		effective.max(sumOf(status.AllocatedResources))
 	}
 	names := effective
-	if r.perContainer {
+	if c.rules.perContainer {
 		names = requests
 	}
 	for _, p := range names.parts {
 		if helpers.IsSupportedPodLevelResource(p.name) {
-			*total.at(p.name) = *effective.at(p.name)
+			*c.most.at(p.name) = *effective.at(p.name)
 		}
 	}
 }
 
-// podLevelRequests are those of a pod as a whole that can be made so. A limit without a request is a request, as the API
+// podLevelRequests are those of the pod as a whole that can be made so. A limit without a request is a request, as the API
 // server makes it, unless containers request the resource and may have more together than each for itself.
-func podLevelRequests(containers *sum, pod *corev1.Pod) *sum {
+func (c *counter) podLevelRequests() *sum {
 	out := &sum{}
-	for name, quantity := range pod.Spec.Resources.Requests {
+	for name, quantity := range c.pod.Spec.Resources.Requests {
 		if helpers.IsSupportedPodLevelResource(name) {
 			out.addOne(name, quantity)
 		}
 	}
-	for name, quantity := range pod.Spec.Resources.Limits {
+	for name, quantity := range c.pod.Spec.Resources.Limits {
 		huge := strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
-		if helpers.IsSupportedPodLevelResource(name) && !out.has(name) && (huge || !containers.has(name)) {
+		if helpers.IsSupportedPodLevelResource(name) && !out.has(name) && (huge || !c.most.has(name)) {
 			out.addOne(name, quantity)
 		}
 	}
 	return out
 }
 
-// addDevices adds what the devices of a pod take of the node.
-func (r requestRules) addDevices(total *sum, pod *corev1.Pod) {
-	if !r.devices {
-		return
-	}
-	for i := range pod.Status.NodeAllocatableResourceClaimStatuses {
-		claim := &pod.Status.NodeAllocatableResourceClaimStatuses[i]
+// addDevices adds what the devices of the pod take of the node.
+func (c *counter) addDevices() {
+	for i := range c.pod.Status.NodeAllocatableResourceClaimStatuses {
+		claim := &c.pod.Status.NodeAllocatableResourceClaimStatuses[i]
 		for j := range claim.Mapping {
 			if m := &claim.Mapping[j]; m.Quantity != nil {
-				total.addOne(m.Name, *m.Quantity)
+				c.total.addOne(m.Name, *m.Quantity)
 			}
 		}
 		for j := range claim.Overhead {
 			o := &claim.Overhead[j]
 			if o.PerPod != nil {
-				total.addOne(o.Name, *o.PerPod)
+				c.total.addOne(o.Name, *o.PerPod)
 			}
 			for range claim.Containers {
 				if o.PerContainer != nil {
-					total.addOne(o.Name, *o.PerContainer)
+					c.total.addOne(o.Name, *o.PerContainer)
 				}
 			}
 		}

@@ -95,13 +95,15 @@ func (r randomPod) status(status *corev1.PodStatus) {
 // TestTakenAsUpstream compares what pods take with what the library of Kubernetes computes, under all gates.
 func TestTakenAsUpstream(t *testing.T) {
 	r := randomPod{rand.New(rand.NewPCG(1, 2))}
+	reused := newCounter(requestRules{})
 	differ := map[string]int{}
 	for range 4000 {
 		pod := r.pod()
-		plain := fmt.Sprint(requestRules{}.taken(pod))
+		plain := fmt.Sprint(takenBy(requestRules{}, pod))
 		for bits := range 16 {
 			rules := requestRules{podLevel: bits&1 > 0, statuses: bits&2 > 0, podLevelStatuses: bits&4 > 0, devices: bits&8 > 0}
-			got, want := rules.taken(pod), upstreamTaken(pod, rules)
+			reused.rules = rules
+			got, want := reused.taken(pod), upstreamTaken(rules, pod)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%+v: %v, want %v\n%+v", rules, got, want, pod)
 			}
@@ -115,9 +117,13 @@ func TestTakenAsUpstream(t *testing.T) {
 	}
 }
 
+func takenBy(rules requestRules, pod *corev1.Pod) amounts {
+	return newCounter(rules).taken(pod)
+}
+
 // upstreamTaken is what the scheduler counts, from what the library says.
-func upstreamTaken(pod *corev1.Pod, rules requestRules) amounts {
-	out := amounts{}
+func upstreamTaken(rules requestRules, pod *corev1.Pod) amounts {
+	var out amounts
 	for name, quantity := range helpers.PodRequests(pod, helpers.PodResourcesOptions{
 		SkipPodLevelResources: !rules.podLevel, UseStatusResources: rules.statuses,
 		InPlacePodLevelResourcesVerticalScalingEnabled: rules.podLevelStatuses, UseDRANodeAllocatableResourceClaimStatus: rules.devices,
@@ -166,10 +172,10 @@ func TestTaken(t *testing.T) {
 		// 1.37 takes the larger of 1+4 and 3+2, before it was 3+4.
 		"one container shrinks while another grows": {&crossed, amounts{{"cpu", 5000}}, amounts{{"cpu", 7000}}},
 	} {
-		if got := newest.taken(test.pod); !slices.Equal(got, test.new) {
+		if got := takenBy(newest, test.pod); !slices.Equal(got, test.new) {
 			t.Errorf("%s: %v, want %v", name, got, test.new)
 		}
-		if got := older.taken(test.pod); !slices.Equal(got, test.before) {
+		if got := takenBy(older, test.pod); !slices.Equal(got, test.before) {
 			t.Errorf("%s, before 1.37: %v, want %v", name, got, test.before)
 		}
 	}

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
@@ -32,19 +34,38 @@ func (x *Index) Prepare(pod *corev1.Pod) *Prepared {
 // On says what all plugins have against a node of the snapshot, besides what they say of the pod everywhere.
 //
 // Pods of at least the same priority for which the scheduler has made room on the node are taken to be there, and also not
-// to be there: the pod has to pass either way, as for the scheduler.
+// to be there: the pod has to pass either way, as for the scheduler. Whether it knows of those of another scheduler depends
+// on whether both run as one program, so these can only raise a doubt.
 func (p *Prepared) On(node inspect.NodeName) Outcome {
 	n := p.node(string(node))
 	if n == nil {
-		return doubt(Doubt{Key: "unknown node", Message: "nothing is known of the node " + string(node)})
+		return doubt(Doubt{Resource: inspect.Nodes, Key: "unknown", Message: "the node is not known"})
 	}
-	if ahead := p.ahead(n); len(ahead) > 0 {
-		with := p.with(n, ahead)
-		if o := with.Prepare(p.Pod).alone(with.node(n.Name)); len(o.Refusals) > 0 {
+	out := p.alone(n)
+	ours, others := p.ahead(n)
+	if len(ours) > 0 {
+		o := p.besides(n, ours)
+		if len(o.Refusals) > 0 {
 			return o
 		}
+		out.addDoubts(o.Doubts)
 	}
-	return p.alone(n)
+	if len(others) == 0 || len(out.Refusals) > 0 {
+		return out
+	}
+	for _, r := range p.besides(n, append(ours, others...)).Refusals {
+		out.addDoubts([]Doubt{{
+			Plugin: r.Plugin, Key: "nominated " + r.Key,
+			Message: "another scheduler has made room there for pod " + others[0].Namespace + "/" + others[0].Name + "; with it, " + r.Message,
+		}})
+	}
+	return out
+}
+
+// besides is what the plugins say of a node on which there are more pods.
+func (p *Prepared) besides(n *nodeInfo, pods []*podInfo) Outcome {
+	with := p.with(n, pods)
+	return with.Prepare(p.Pod).alone(with.node(n.Name))
 }
 
 // alone is On without regard to pods that wait for room on the node.
@@ -56,14 +77,21 @@ func (p *Prepared) alone(n *nodeInfo) Outcome {
 	return o
 }
 
-// ahead are the other pods that wait for room on a node and come no later than the pod.
-func (p *Prepared) ahead(n *nodeInfo) []*podInfo {
-	var out []*podInfo
+// ahead are the other pods that wait for room on a node and come no later than the pod: those of its scheduler, and others.
+func (p *Prepared) ahead(n *nodeInfo) (ours, others []*podInfo) {
 	for _, other := range p.nominated[n.Name] {
 		same := other.Namespace == p.Pod.Namespace && other.Name == p.Pod.Name
-		if !same && corev1helpers.PodPriority(other.Pod) >= corev1helpers.PodPriority(p.Pod) {
-			out = append(out, other)
+		switch {
+		case same || corev1helpers.PodPriority(other.Pod) < corev1helpers.PodPriority(p.Pod):
+		case schedulerOf(other.Pod) == schedulerOf(p.Pod):
+			ours = append(ours, other)
+		default:
+			others = append(others, other)
 		}
 	}
-	return out
+	return ours, others
+}
+
+func schedulerOf(pod *corev1.Pod) string {
+	return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }

@@ -25,6 +25,9 @@ func sumOf(list corev1.ResourceList) *sum {
 	return s
 }
 
+// clear makes the sum empty and keeps its memory.
+func (s *sum) clear() { s.parts = s.parts[:0] }
+
 func (s *sum) find(name corev1.ResourceName) int {
 	return slices.IndexFunc(s.parts, func(p part) bool { return p.name == name })
 }
@@ -92,12 +95,16 @@ func partOf(name corev1.ResourceName, quantity resource.Quantity) part {
 	return p
 }
 
-// amounts are the parts that the scheduler counts, in its units.
-func (s *sum) amounts() amounts {
+// amounts are the parts that the scheduler counts, in its units. It ignores names that it does not know, and the number of
+// pods, which is no sum of requests.
+func (s *sum) amounts(known names) amounts {
+	if len(s.parts) == 0 {
+		return nil
+	}
 	out := make(amounts, 0, len(s.parts))
 	for _, p := range s.parts {
 		switch {
-		case !counted(p.name):
+		case !known.counted(p.name):
 		case p.name == corev1.ResourceCPU:
 			out = append(out, Amount{p.name, p.whole*1000 + p.thousandths})
 		case p.thousandths > 0:
