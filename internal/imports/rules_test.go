@@ -28,6 +28,7 @@ var layers = []layer{
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
 	{"allocator", []string{"inspect", "allocator/selector", "allocator/filters"}},
+	{"allocator/extended", []string{"inspect", "allocator", "allocator/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
 	// What explains points one way: words < explain < whatif < diagnose, requirement < conflict < fix < question < text.
 	{"explain/words", []string{"inspect"}},

@@ -1,0 +1,264 @@
+package extended
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Survey is what there is of extended resources on some nodes.
+type Survey struct {
+	// Offers are sorted by resource, then by node.
+	Offers []Offer
+
+	inventory *inspect.Inventory
+	waiting   map[corev1.ResourceName][]Use
+	read      read
+	taints    bool // of devices count
+}
+
+// read says what could be read completely.
+type read struct{ nodes, pods, slices, claims, classes bool }
+
+// surveyor makes a Survey.
+type surveyor struct {
+	*Survey
+	cluster  *allocator.Cluster
+	snapshot *inspect.Snapshot
+	index    *filters.Index
+	// named are the resources that classes name or that a pod asks for.
+	named map[corev1.ResourceName]bool
+}
+
+// All surveys all nodes. A resource that is on none of them has an offer without a node. The inventory is that of the snapshot
+// of the cluster. The error is that of the context.
+func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory) (*Survey, error) {
+	s := newSurveyor(c, inventory)
+	found := map[corev1.ResourceName]bool{}
+	for _, node := range s.snapshot.Nodes() {
+		if s.snapshot.NodesAssumed() && node.Name == string(inspect.PseudoNode) {
+			continue
+		}
+		offers, err := s.on(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		for i := range offers {
+			found[offers[i].Resource] = true
+		}
+		s.Offers = append(s.Offers, offers...)
+	}
+	for name := range s.named {
+		if !found[name] {
+			s.Offers = append(s.Offers, s.offer(name, nil))
+		}
+	}
+	slices.SortFunc(s.Offers, func(a, b Offer) int { return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Node, b.Node)) })
+	return s.Survey, nil
+}
+
+// On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is that of the context.
+func On(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory, node *corev1.Node) (*Survey, error) {
+	s := newSurveyor(c, inventory)
+	var err error
+	s.Offers, err = s.on(ctx, node)
+	return s.Survey, err
+}
+
+func newSurveyor(c *allocator.Cluster, inventory *inspect.Inventory) *surveyor {
+	snapshot := c.Snapshot()
+	whole := func(r inspect.Resource) bool { return !snapshot.Health(r).Partial() }
+	s := &surveyor{
+		Survey: &Survey{
+			inventory: inventory, waiting: map[corev1.ResourceName][]Use{}, taints: snapshot.Features().Enabled(inspect.GateDeviceTaints),
+			read: read{
+				nodes: !snapshot.NodesAssumed(), pods: whole(inspect.Pods), slices: whole(inspect.Slices), claims: whole(inspect.Claims), classes: whole(inspect.Classes),
+			},
+		},
+		cluster: c, snapshot: snapshot, index: c.Filters(), named: map[corev1.ResourceName]bool{},
+	}
+	for _, class := range snapshot.Objects().Classes {
+		if name := class.Spec.ExtendedResourceName; name != nil && snapshot.ClassOfExtendedResource(corev1.ResourceName(*name)) != nil {
+			s.named[corev1.ResourceName(*name)] = true
+		}
+	}
+	s.findWaiting()
+	return s
+}
+
+// findWaiting notes which pods wait for what.
+func (s *surveyor) findWaiting() {
+	for _, pod := range s.snapshot.Objects().Pods {
+		if pod.Spec.NodeName != "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		for _, r := range s.index.Requests(pod) {
+			if r.Value > 0 && inspect.IsExtendedResource(r.Resource) {
+				s.named[r.Resource] = true
+				s.waiting[r.Resource] = append(s.waiting[r.Resource], Use{inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}, r.Value})
+			}
+		}
+	}
+}
+
+// on makes the offers of a node, sorted by resource.
+func (s *surveyor) on(ctx context.Context, node *corev1.Node) ([]Offer, error) {
+	found := map[corev1.ResourceName]*Offer{}
+	at := func(name corev1.ResourceName) *Offer {
+		if found[name] == nil {
+			o := s.offer(name, node)
+			found[name] = &o
+		}
+		return found[name]
+	}
+	s.addPlugins(node, at)
+	s.addPods(node, at)
+	devices := s.inventory.On(node)
+	for name := range s.named {
+		if class := s.snapshot.ClassOfExtendedResource(name); class != nil && len(devices) > 0 {
+			d, err := s.devicesOf(ctx, class, devices)
+			if err != nil {
+				return nil, err
+			}
+			if d.Total > 0 || d.Fails != nil {
+				o := at(name)
+				d.Pods = o.devices().Pods
+				o.Devices = d
+			}
+		}
+	}
+	out := make([]Offer, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		o := found[name]
+		o.ServedBy = s.server(o)
+		o.count(s.read)
+		out = append(out, *o)
+	}
+	return out, nil
+}
+
+// offer makes an offer of which nothing is known yet. The node may be nil.
+func (s *surveyor) offer(name corev1.ResourceName, node *corev1.Node) Offer {
+	o := Offer{Resource: name}
+	if class := s.snapshot.ClassOfExtendedResource(name); class != nil {
+		o.Class = class.Name
+	}
+	if node != nil {
+		o.Node, o.Cordoned = inspect.NodeName(node.Name), node.Spec.Unschedulable
+		return o
+	}
+	o.ServedBy = s.server(&o)
+	o.count(s.read)
+	return o
+}
+
+// server says who serves a pod that asks for what is offered.
+func (s *surveyor) server(o *Offer) Server {
+	switch {
+	case o.plugin().Allocatable > 0:
+		return DevicePlugin
+	case !s.read.nodes && o.Node != "":
+		return Unknown
+	case o.Class != "":
+		return DRA
+	case !s.read.classes && s.snapshot.Features().Enabled(inspect.GateExtendedResource):
+		return Unknown
+	}
+	return Nobody
+}
+
+// addPlugins adds what the kubelet reports.
+func (s *surveyor) addPlugins(node *corev1.Node, at func(corev1.ResourceName) *Offer) {
+	for _, list := range []corev1.ResourceList{node.Status.Capacity, node.Status.Allocatable} {
+		for name := range list {
+			if !inspect.IsExtendedResource(name) {
+				continue
+			}
+			capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
+			at(name).Plugin = &Plugin{Capacity: max(0, capacity.Value()), Allocatable: max(0, allocatable.Value())}
+		}
+	}
+}
+
+// addPods adds what the pods on a node have.
+func (s *surveyor) addPods(node *corev1.Node, at func(corev1.ResourceName) *Offer) {
+	for _, pod := range s.index.Occupants(inspect.NodeName(node.Name)) {
+		for _, r := range pod.Requests {
+			if r.Value <= 0 || !inspect.IsExtendedResource(r.Resource) {
+				continue
+			}
+			o, use := at(r.Resource), Use{inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}, r.Value}
+			if servedByDRA(pod.Pod, r.Resource) {
+				if o.Devices == nil {
+					o.Devices = &Devices{}
+				}
+				o.Devices.Pods = append(o.Devices.Pods, use)
+				continue
+			}
+			if o.Plugin == nil {
+				o.Plugin = &Plugin{}
+			}
+			o.Plugin.Pods = append(o.Plugin.Pods, use)
+		}
+	}
+}
+
+// servedByDRA reports whether a pod has its share of a resource by a claim that the scheduler made for it.
+func servedByDRA(pod *corev1.Pod, name corev1.ResourceName) bool {
+	status := pod.Status.ExtendedResourceClaimStatus
+	return status != nil && slices.ContainsFunc(status.RequestMappings, func(m corev1.ContainerExtendedResourceRequest) bool {
+		return m.ResourceName == string(name)
+	})
+}
+
+// devicesOf counts those of some devices that are of a class. The error is that of the context.
+func (s *surveyor) devicesOf(ctx context.Context, class *resourcev1.DeviceClass, devices []*inspect.DeviceStatus) (*Devices, error) {
+	out := &Devices{}
+	for _, d := range devices {
+		ok, err := s.selected(ctx, class, d)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil && out.Fails == nil {
+			out.Fails = fmt.Errorf("class %s: device %s: %w", class.Name, d.ID, err)
+		}
+		if ok && err == nil {
+			out.devices = append(out.devices, d)
+		}
+	}
+	s.settle(out)
+	return out, nil
+}
+
+// settle counts the devices.
+func (s *Survey) settle(d *Devices) {
+	d.DeviceCount, d.Healthy = s.inventory.Count(slices.Values(d.devices)), 0
+	for _, device := range d.devices {
+		if healthy(device, s.taints) {
+			d.Healthy++
+		}
+	}
+}
+
+// selected reports whether all selectors of a class select a device.
+func (s *surveyor) selected(ctx context.Context, class *resourcev1.DeviceClass, d *inspect.DeviceStatus) (bool, error) {
+	for i := range class.Spec.Selectors {
+		c := class.Spec.Selectors[i].CEL
+		if c == nil {
+			return false, fmt.Errorf("its selector %d is of a type that is not known", i)
+		}
+		if ok, err := s.cluster.Selectors().Selector(c.Expression).Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
