@@ -70,9 +70,9 @@ func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]s
 		namespace = c.reader.connection.namespaceFlag()
 	}
 	for _, item := range v.list(snapshot, namespace).Items {
-		names = append(names, item.Meta().Name)
+		names = append(names, item.Meta().Spoken())
 	}
-	return withPrefix(names, args[1:], prefix)
+	return withPrefix(slices.Compact(names), args[1:], prefix)
 }
 
 // cel completes TYPE NAME… of cel. An expression cannot be completed by a shell.

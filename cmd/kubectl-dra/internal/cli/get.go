@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 type view struct {
 	names      []string // the first is its name, the others are what else a user may call it
 	singular   string
+	noun       string   // what it lists, if that is not its name
 	namespaced bool
 	// inAllNamespaces says that items live in namespaces, and that those of all are listed unless -n names one.
 	inAllNamespaces bool
@@ -72,6 +74,12 @@ var views = []view{
 		needs:           []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
 		list: output.StorageCapacities,
 	},
+	{
+		names: []string{"extended", "extendedresources", "extendedresource", "er"}, singular: "extendedresource", noun: "extended resources",
+		needs: []inspect.Resource{inspect.Nodes},
+		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.Claims, inspect.TaintRules},
+		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals,
+	},
 }
 
 // getFlags are the flags of kubectl dra get.
@@ -112,14 +120,18 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes, classes, priority levels or storage",
+		Short: "List claims, devices, pools, nodes, classes, priority levels, storage or extended resources",
 		Long: `List claims with their devices, devices with their holders, resource pools with
 their counts, nodes with what is free on them, device classes, API priority
-levels with their limits and load, or CSI storage capacities with their nodes.
+levels with their limits and load, CSI storage capacities with their nodes, or
+extended resources, such as example.com/gpu, by node: what device plugins offer
+and DRA would give instead, what of it is healthy, used and free, and which of
+the two serves a pod that asks now.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
-DRIVER/POOL. Labels (-l) are those of the claim, node or class, and for devices
-and pools those of their ResourceSlices. --sort-by and custom columns take the
+DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
+Labels (-l) are those of the claim, node or class, for devices and pools those of
+their ResourceSlices, and for extended resources those of the node. --sort-by and custom columns take the
 fields of the JSON form, such as .name or .free.`,
 		Example: `  # Claims of all namespaces
   kubectl dra get claims -A
@@ -129,6 +141,9 @@ fields of the JSON form, such as .name or .free.`,
 
   # Nodes by what is free on them
   kubectl dra get nodes --sort-by=.free
+
+  # GPUs of device plugins: where are some free, and how many on one node?
+  kubectl dra get extended nvidia.com/gpu
 
   # Which API priority level is full, and who is turned away?
   kubectl dra get prioritylevels`,
@@ -243,6 +258,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.noteFences(list)
+	o.noteTotals(list)
 	return errors.Join(append(missing, o.incomplete(snapshot))...)
 }
 
@@ -292,7 +308,7 @@ func (o *getOptions) checkRequired(s *inspect.Snapshot) error {
 // there. It says on stderr what is missing besides.
 func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *output.List, missing []error, err error) {
 	o.streams.noteHealth(s, o.resources())
-	if s.NodesAssumed() && slices.Contains(o.view.uses, inspect.Nodes) {
+	if s.NodesAssumed() && slices.Contains(o.resources(), inspect.Nodes) {
 		o.streams.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
 	}
 	if list, err = o.items(ctx, s); err != nil {
@@ -348,9 +364,10 @@ func (o *getOptions) notFound(s *inspect.Snapshot, list *output.List, name strin
 	text := fmt.Sprintf("%s %q not found", o.view.singular, name)
 	var here, callable, elsewhere []string
 	for _, item := range list.Items {
-		here = append(here, item.Meta().Name)
+		here = append(here, item.Meta().Spoken())
 		callable = append(append(callable, item.Meta().Name), item.Meta().Aliases...)
 	}
+	here = slices.Compact(here)
 	if o.namespace != "" {
 		text += fmt.Sprintf(" in namespace %q", o.namespace)
 		for _, item := range o.view.list(s, "").Items {
@@ -383,11 +400,12 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 
 // sayEmpty says on stderr that there is nothing, and where there is something.
 func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
+	noun := cmp.Or(o.view.noun, o.view.names[0])
 	if o.namespace == "" {
-		o.streams.note("No %s found.", o.view.names[0])
+		o.streams.note("No %s found.", noun)
 		return
 	}
-	text := fmt.Sprintf("No %s found in namespace %q", o.view.names[0], o.namespace)
+	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
 	if n := len(o.view.list(s, "").Items); n > 0 && o.selector.Empty() {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}

@@ -45,7 +45,7 @@ func runOn(t *testing.T, path string, args ...string) {
 // poisonCommands show all that there is, in all formats.
 func poisonCommands(s *inspect.Objects) [][]string {
 	var out [][]string
-	for _, view := range []string{"claims", "devices", "pools", "nodes", "classes", "prioritylevels", "storage"} {
+	for _, view := range []string{"claims", "devices", "pools", "nodes", "classes", "prioritylevels", "storage", "extended"} {
 		for _, format := range []string{"wide", "json", "yaml", "name", "custom-columns=A:.name,B:.reason,C:.claims", `jsonpath={range .items[*]}{.name}{"\n"}{end}`} {
 			out = append(out, []string{"get", view, "-A", "-o", format})
 		}
@@ -189,6 +189,9 @@ func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []by
 		view = "claims"
 	}
 	runOn(t, path, "get", view, "-A", "-o", "yaml")
+	if k.Name == "Pod" || k.Name == "Node" {
+		runOn(t, path, "get", "extended", "-o", "wide")
+	}
 	runOn(t, path, "explain", "-f", path, "-v")
 	if effort.Full() {
 		runOn(t, path, "get", view, "-A", "-o", "wide")

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -71,8 +72,18 @@ func testLists(t *testing.T) map[string]*List {
 		}
 	}
 	return map[string]*List{
-		"claims": claims, "devices": Devices(s), "pools": Pools(s), "nodes": Nodes(s), "classes": Classes(s),
+		"claims": claims, "devices": Devices(s), "pools": Pools(s), "nodes": Nodes(s), "classes": Classes(s), "extended": testExtended(t, s),
 	}
+}
+
+func testExtended(t *testing.T, s *inspect.Snapshot) *List {
+	survey, err := extended.All(t.Context(), allocator.NewCluster(s, allocator.Options{}), s.Inventory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := ExtendedResources(s, survey)
+	list.AddTotals()
+	return list
 }
 
 func TestListsOnTheWire(t *testing.T) {
@@ -369,12 +380,13 @@ plain          plain
 func TestNamesAreNeverCut(t *testing.T) {
 	long := strings.Repeat("a-long-name-", 10)
 	for what, list := range map[string]*List{
-		"claim":   {Table: claimTable, Items: []Item{&Claim{Name: long, Pods: []string{"ns/" + long, "ns/b"}, Reason: "r", State: "Pending"}}},
-		"device":  {Table: deviceTable, Items: []Item{&Device{Device: long, Pool: long, Driver: long, Claims: []string{long, long}}}},
-		"pool":    {Table: poolTable, Items: []Item{&Pool{Pool: long, Driver: long}}},
-		"node":    {Table: nodeTable, Items: []Item{&Node{Name: long}}},
-		"class":   {Table: classTable, Items: []Item{&Class{Name: long}}},
-		"storage": {Table: storageTable, Items: []Item{&Storage{Name: "s", Nodes: []string{long, "n2"}, NodeTopology: &metav1.LabelSelector{}}}},
+		"claim":             {Table: claimTable, Items: []Item{&Claim{Name: long, Pods: []string{"ns/" + long, "ns/b"}, Reason: "r", State: "Pending"}}},
+		"device":            {Table: deviceTable, Items: []Item{&Device{Device: long, Pool: long, Driver: long, Claims: []string{long, long}}}},
+		"pool":              {Table: poolTable, Items: []Item{&Pool{Pool: long, Driver: long}}},
+		"node":              {Table: nodeTable, Items: []Item{&Node{Name: long}}},
+		"class":             {Table: classTable, Items: []Item{&Class{Name: long}}},
+		"extended resource": {Table: extendedTable, Items: []Item{&ExtendedResource{Name: "example.com/" + long, Node: long, Class: long}}},
+		"storage":           {Table: storageTable, Items: []Item{&Storage{Name: "s", Nodes: []string{long, "n2"}, NodeTopology: &metav1.LabelSelector{}}}},
 	} {
 		for _, width := range []int{80, 200, 0} {
 			var b bytes.Buffer

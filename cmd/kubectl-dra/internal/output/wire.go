@@ -25,6 +25,8 @@ type Meta struct {
 	Namespace, Name string
 	// Aliases are further names by which a user may ask for the item.
 	Aliases []string
+	// Common is the name by which most ask for the item and others like it. It is empty if that is Name.
+	Common string
 	// Labels are those of the object behind the item.
 	Labels map[string]string
 	// OtherLabels are those of the further objects where several are behind the item: the slices of a pool.
@@ -32,6 +34,9 @@ type Meta struct {
 	// Created is the zero time when it is not known.
 	Created time.Time
 }
+
+// Spoken is the name by which most ask for the item.
+func (m Meta) Spoken() string { return cmp.Or(m.Common, m.Name) }
 
 // Selected reports whether a selector selects an object behind the item.
 func (m Meta) Selected(selector labels.Selector) bool {
@@ -49,11 +54,15 @@ type List struct {
 	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
 	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes over them.
 	DanglingFlowSchemas []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
+	// Totals is set in an ExtendedResourceList: the sums over its items, by resource.
+	Totals []ResourceTotal `json:"totals,omitempty"`
 
 	// Resource is what -o name prints before the slash.
 	Resource string `json:"-"`
 	// Table says how the items are shown to people.
 	Table Table `json:"-"`
+
+	sumUp func(items []Item) []ResourceTotal // see AddTotals
 }
 
 func newList(kind, resource string, table Table) *List {

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/extended"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// extendedResources lists the extended resources of the nodes.
+func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+	survey, err := extended.All(ctx, allocator.NewCluster(s, allocator.Options{}), s.Inventory())
+	if err != nil {
+		return nil, err
+	}
+	return output.ExtendedResources(s, survey), nil
+}
+
+// surveyed is extendedResources where nothing can interrupt it.
+func surveyed(s *inspect.Snapshot, _ string) *output.List {
+	list, err := (*getOptions)(nil).extendedResources(context.Background(), s)
+	if err != nil {
+		panic(err) // it can only be that of the context
+	}
+	return list
+}
+
+// addTotals adds up the items that are shown.
+func addTotals(_ context.Context, _ *inspect.Snapshot, list *output.List) error {
+	list.AddTotals()
+	return nil
+}
+
+// noteTotals says how much there is of each resource in all.
+func (o *getOptions) noteTotals(list *output.List) {
+	if !o.forPeople() {
+		return
+	}
+	for i, total := range list.Totals {
+		if i == maxWarnings {
+			o.streams.note("%d more totals; -o json has them all", len(list.Totals)-maxWarnings)
+			return
+		}
+		o.streams.note("%s: %s", total.Name, total.Message)
+	}
+}
