@@ -13,8 +13,8 @@ import (
 //     constraints, overhead, operating system, whether the host's network and users are used, the volumes that the
 //     scheduler looks at, and of the containers name, restart policy and its rules, resources (with their claims), ports
 //     of the host, and mounts with mount options
-//   - status: phase, reason, message, conditions, start, nominated node, resources, everything about claims, and of
-//     containers what ReduceContainerStatuses keeps
+//   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node, resources,
+//     everything about claims, and what is out of the ordinary about containers
 //
 // An affinity that the scheduler only prefers is dropped. Lists keep their order, but not their indexes.
 func ReducePod(p *corev1.Pod) {
@@ -31,7 +31,7 @@ func ReducePod(p *corev1.Pod) {
 		EphemeralContainers: reduceEphemeral(spec.EphemeralContainers),
 	}
 	p.Status = corev1.PodStatus{
-		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: status.Conditions,
+		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: reduceConditions(status),
 		StartTime: status.StartTime, NominatedNodeName: status.NominatedNodeName, Resize: status.Resize,
 		AllocatedResources: status.AllocatedResources, Resources: requestsOnly(status.Resources),
 		ResourceClaimStatuses:                status.ResourceClaimStatuses,
@@ -41,6 +41,24 @@ func ReducePod(p *corev1.Pod) {
 	resizing := slices.ContainsFunc(status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
 	p.Status.InitContainerStatuses = reduceContainerStatuses(status.InitContainerStatuses, p.Spec.InitContainers, resizing)
 	p.Status.ContainerStatuses = reduceContainerStatuses(status.ContainerStatuses, p.Spec.Containers, resizing)
+}
+
+// reduceConditions drops what holds of every pod that runs or has run.
+func reduceConditions(status corev1.PodStatus) []corev1.PodCondition {
+	if status.Phase != corev1.PodRunning && status.Phase != corev1.PodSucceeded && status.Phase != corev1.PodFailed {
+		return status.Conditions
+	}
+	var out []corev1.PodCondition
+	for _, c := range status.Conditions {
+		switch c.Type {
+		case corev1.PodScheduled, corev1.PodInitialized, corev1.PodReadyToStartContainers, corev1.ContainersReady:
+			if c.Status == corev1.ConditionTrue {
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // reducePreemption drops the policy that every pod has unless it says otherwise.

@@ -22,7 +22,7 @@ func reduceContainerStatuses(in []corev1.ContainerStatus, containers []corev1.Co
 			out = append(out, reduced)
 		}
 	}
-	return slices.Clip(out)
+	return out
 }
 
 func reduceContainerStatus(c *corev1.ContainerStatus) corev1.ContainerStatus {

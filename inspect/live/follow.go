@@ -137,6 +137,7 @@ type opened struct {
 	began   time.Time
 	initial bool // it still sends what there was at the beginning
 	count   int  // how many objects it sent so far while it did
+	before  object
 }
 
 // change implements events.
@@ -150,12 +151,25 @@ func (o *opened) change(e watch.Event) watch.Event {
 	changed, err := o.convert(o.version, e)
 	if err == nil {
 		err = o.bound(changed)
+		o.share(changed)
 	}
 	if err != nil {
 		o.spoil(err)
 		return watch.Event{Type: watch.Error, Object: statusOf(err)}
 	}
 	return changed
+}
+
+// share lets an object share memory with the one that was sent before it.
+func (o *opened) share(e watch.Event) {
+	sent, ok := e.Object.(object)
+	if o.kind.share == nil || !ok || e.Type != watch.Added && e.Type != watch.Modified {
+		return
+	}
+	if o.before != nil {
+		o.kind.share(sent, o.before)
+	}
+	o.before = sent
 }
 
 // spoil reports that the watch cannot be followed. What fails at the beginning is listed next, which tells more.

@@ -40,6 +40,8 @@ type typed struct {
 	items func(v apiVersion, list runtime.Object) ([]object, error)
 	// reduce drops what no question reads of an object.
 	reduce func(object)
+	// share, if not nil, lets an object share memory with the one that was read before it.
+	share func(o, before object)
 }
 
 // read returns the objects of a decoded list at the newest version, reduced.
@@ -50,8 +52,20 @@ func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
 			return nil, fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
 		}
 		k.reduce(o)
+		if k.share != nil && i > 0 {
+			k.share(o, objects[i-1])
+		}
 	}
 	return objects, err
+}
+
+// sharing adds to a kind whose objects share memory.
+func sharing[T any, PT interface {
+	*T
+	object
+}](t typed, share func(o, before *T)) typed {
+	t.share = func(o, before object) { share((*T)(o.(PT)), (*T)(before.(PT))) }
+	return t
 }
 
 // apiVersion is one version at which a kind may be served.
@@ -176,7 +190,7 @@ func coreKinds() []kind {
 	return []kind{{
 		Kind:     inspect.KindOf(inspect.Pods),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-		typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod),
+		typed:    sharing(items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod), sharePod),
 	}, {
 		Kind:     inspect.KindOf(inspect.Nodes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
@@ -184,19 +198,19 @@ func coreKinds() []kind {
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeClaims),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
-		typed:    items(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items }, nil),
+		typed:    items(func(l *corev1.PersistentVolumeClaimList) []corev1.PersistentVolumeClaim { return l.Items }, bare),
 	}, {
 		Kind:     inspect.KindOf(inspect.Volumes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeList]}},
-		typed:    items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, nil),
+		typed:    items(func(l *corev1.PersistentVolumeList) []corev1.PersistentVolume { return l.Items }, bare),
 	}, {
 		Kind:     inspect.KindOf(inspect.Namespaces),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NamespaceList]}},
-		typed:    items(func(l *corev1.NamespaceList) []corev1.Namespace { return l.Items }, nil),
+		typed:    items(func(l *corev1.NamespaceList) []corev1.Namespace { return l.Items }, bare),
 	}, {
 		Kind:     inspect.KindOf(inspect.Quotas),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.ResourceQuotaList]}},
-		typed:    items(func(l *corev1.ResourceQuotaList) []corev1.ResourceQuota { return l.Items }, nil),
+		typed:    items(func(l *corev1.ResourceQuotaList) []corev1.ResourceQuota { return l.Items }, bare),
 	}}
 }
 
@@ -239,11 +253,11 @@ func storageKinds() []kind {
 	}, {
 		Kind:     inspect.KindOf(inspect.CSINodes),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSINodeList]}},
-		typed:    items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, nil),
+		typed:    items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, bare),
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeAttachments),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.VolumeAttachmentList]}},
-		typed:    items(func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }, nil),
+		typed:    items(func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }, reduceAttachment),
 	}}
 }
 

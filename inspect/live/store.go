@@ -69,6 +69,9 @@ func (s *store) Update(obj any) error {
 	s.mu.Lock()
 	k := keyOf(o)
 	old := s.objects[k]
+	if old != nil && s.kind.share != nil {
+		s.kind.share(o, old) // what changes most often has nothing in common with what was sent before it
+	}
 	s.objects[k] = o
 	news := old == nil || !alike(old, o)
 	if news {
@@ -101,7 +104,7 @@ func alike(old, updated object) bool {
 	return equality.Semantic.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) &&
 		equality.Semantic.DeepEqual(a.DeletionTimestamp, b.DeletionTimestamp) &&
 		equality.Semantic.DeepEqual(a.Status.Capacity, b.Status.Capacity) && equality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable) &&
-		equality.Semantic.DeepEqual(a.Status.DeclaredFeatures, b.Status.DeclaredFeatures)
+		equality.Semantic.DeepEqual(a.Status.DeclaredFeatures, b.Status.DeclaredFeatures) && equality.Semantic.DeepEqual(a.Status.NodeInfo, b.Status.NodeInfo)
 }
 
 // Delete implements cache.ReflectorStore.
