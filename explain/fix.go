@@ -14,6 +14,7 @@ const (
 	ReduceCount    FixKind = "ReduceCount"    // ask for fewer devices
 	ReduceCapacity FixKind = "ReduceCapacity" // ask for less of a capacity
 	AddDevices     FixKind = "AddDevices"     // provide more devices
+	AddNode        FixKind = "AddNode"        // provide one more node like one that there is
 	UseNode        FixKind = "UseNode"        // let it be another node
 	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
 	UseCapacity    FixKind = "UseCapacity"    // ask for a capacity by the name that devices have for it
@@ -36,9 +37,11 @@ type Fix struct {
 	Key string
 	// Node is a node on which the claims can then be allocated, and Nodes the number of such nodes. If the
 	// cluster is large and something else than the claims is changed, only the nodes that come nearest are
-	// counted.
+	// counted. If a node is added, Node is "", since it has no name yet, and Nodes is 1.
 	Node  inspect.NodeName
 	Nodes int
+	// Like is the node that an added one is like, with its devices free. It is "" if none is added.
+	Like inspect.NodeName
 	// Timeout says that the scheduler's own search may still not end in time. It is MayTimeOut or "".
 	Timeout TimeoutRisk
 	// NamesNode says that the message names the node.

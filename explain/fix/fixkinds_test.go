@@ -31,6 +31,7 @@ func TestEveryFixKind(t *testing.T) {
 		explain.ReduceCount:    claim(cluster, "ml", "train-0", ""),
 		explain.DropConstraint: claim(cluster, "ml", "train-0", ""),
 		explain.AddDevices:     claim(cluster, "ml", "train-0", ""),
+		explain.AddNode:        claim(cluster, "ml", "pretrain-2", ""),
 		explain.RelaxSelector:  claim(cluster, "ml", "llama-405b-eval", ""),
 		explain.TolerateTaint:  claim(cluster, "ml", "driver-canary", ""),
 		explain.ReleaseClaim:   claim(cluster, "ml", "pretrain-2", ""),

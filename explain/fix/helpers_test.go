@@ -31,6 +31,9 @@ func describeFix(f *explain.Fix) string {
 	for _, h := range f.Claims {
 		text += " " + h.Claim.String()
 	}
+	if f.Like != "" {
+		text += " like " + string(f.Like)
+	}
 	return text
 }
 

@@ -12,6 +12,7 @@ import (
 // if that would help, or if it is not known.
 func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	claims := false // some node has claims to release
+	nodes := s.addsNode
 	for _, n := range s.Near {
 		b := s.Q.SandboxOf(n.Name)
 		if b == nil {
@@ -22,8 +23,14 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 		if err != nil || o == whatif.Fits || o == whatif.Undecided {
 			return nil, err
 		}
+		if len(b.Releasable()) < len(b.Holders) && !nodes { // another node has nothing that is held by supposition
+			if o, err = b.Try(ctx, whatif.ReleaseEdits(b.Holders)); err != nil {
+				return nil, err
+			}
+			nodes = o != whatif.Refused
+		}
 	}
-	if len(s.Near) == 0 {
+	if len(s.Near) == 0 || nodes && !claims {
 		return nil, nil
 	}
 	kinds := "nodes of these kinds"
@@ -43,6 +50,9 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	releasing := "Releasing claims"
 	if s.releases {
 		releasing += " alone" // a fix releases some and changes more
+	}
+	if nodes {
+		return []string{releasing + " does not help"}, nil
 	}
 	return []string{releasing + " or adding " + kinds + " does not help"}, nil
 }

@@ -295,6 +295,11 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 	switch f.Kind {
 	case explain.AddDevices:
 		return // nothing in it says what exactly is added; see TestAddDevices
+	case explain.AddNode:
+		if f.Nodes != 1 || f.Node != "" || !p.withCopyOf(t, f.Like).fits(t, len(p.nodes)) {
+			t.Errorf("seed %d: one more node does not help: %+v", seed, f)
+		}
+		return
 	case explain.UseNode, explain.CreateClass, explain.UseClaim, explain.EnableFeature:
 		t.Errorf("seed %d: unexpected fix %+v", seed, f)
 		return
@@ -313,6 +318,18 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 	if nodes != f.Nodes {
 		t.Errorf("seed %d: fix helps on %d nodes, not %d: %+v", seed, nodes, f.Nodes, f)
 	}
+}
+
+// withCopyOf returns the problem with one more node, like one that there is, of which nothing is held.
+func (p *smallProblem) withCopyOf(t *testing.T, like inspect.NodeName) *smallProblem {
+	t.Helper()
+	var node int
+	if _, err := fmt.Sscanf(string(like), "n%d", &node); err != nil {
+		t.Fatal(err)
+	}
+	out := p.clone()
+	out.nodes = append(out.nodes, out.nodes[node])
+	return out
 }
 
 // changed returns the problem with the change of a fix made.
@@ -383,6 +400,12 @@ func (p *smallProblem) checkMissed(t *testing.T, seed uint64, e *explain.Explana
 		}
 	}
 	p.checkIdle(t, seed, e)
+	adds := slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Kind == explain.AddNode })
+	for node := range p.nodes {
+		if like := explaintest.NodeName(node); !adds && p.withCopyOf(t, inspect.NodeName(like)).fits(t, len(p.nodes)) {
+			t.Errorf("seed %d: one more node like %s helps: %+v", seed, like, e.Fixes)
+		}
+	}
 	for i := range p.requests {
 		if r := &p.requests[i]; !r.all && len(r.subs) == 0 {
 			p.checkHighest(t, seed, e, i)

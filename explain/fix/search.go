@@ -31,6 +31,7 @@ var proposers = []func(*search, context.Context) error{
 	(*search).endPods,
 	(*search).otherClasses,
 	(*search).otherNodes,
+	(*search).moreNodes,
 	(*search).moreDevices,
 	(*search).combineChanges,
 }
@@ -45,8 +46,8 @@ type search struct {
 	requirements []requirement.Listed
 	// changes are the proposals, which are not verified yet.
 	changes []requirement.Change
-	// releases says that some verified fix releases claims.
-	releases bool
+	// releases says that some verified fix releases claims, and addsNode that one adds a node.
+	releases, addsNode bool
 }
 
 // newSearch prepares a search on ranked nodes. The node of the conflict becomes the first of them, since what helps
@@ -115,9 +116,9 @@ func inReach(c *requirement.Change) bool {
 // size is the number of edits of a change, which is one at least.
 func size(c *requirement.Change) int { return max(1, len(c.Edits)) }
 
-// adds reports whether a change adds devices.
+// adds reports whether a change adds devices, or a node with devices.
 func adds(c *requirement.Change) bool {
-	return slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { _, ok := e.(whatif.AddDevicesEdit); return ok })
+	return c.Like != "" || slices.ContainsFunc(c.Edits, func(e whatif.Edit) bool { _, ok := e.(whatif.AddDevicesEdit); return ok })
 }
 
 // compareChanges orders changes by their cost. Where the conflict does not show what helps, because no requirement of it
@@ -174,7 +175,7 @@ func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
 			return nil, err
 		}
 		out = append(out, *f)
-		s.releases = s.releases || len(f.Claims) > 0
+		s.releases, s.addsNode = s.releases || len(f.Claims) > 0, s.addsNode || f.Like != ""
 	}
 	slices.SortStableFunc(out, func(a, b explain.Fix) int { return cmp.Compare(a.Timeout, b.Timeout) }) // "" comes first
 	return out, nil
@@ -217,6 +218,9 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
 	f.Pods, f.Preempts = c.Pods, c.Preempts
+	if f.Like = c.Like; f.Like != "" {
+		f.Node = "" // what it will be called is not known
+	}
 	for _, ref := range c.Claims {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		if b := s.Q.SandboxOf(f.Node); b != nil {

@@ -38,7 +38,7 @@ func TestSmallestSetFirst(t *testing.T) {
 	}
 	want := []string{
 		"ReduceCount n0 1 replace /spec/devices/requests/0/exactly/count 1 ml/held-2" + fmt.Sprint([]explain.FixKind{explain.ReleaseClaim}),
-		"ReleaseClaim n0 1 ml/held-0 ml/held-1 ml/held-2[]", "AddDevices n0 1[]",
+		"ReleaseClaim n0 1 ml/held-0 ml/held-1 ml/held-2[]", "AddNode  1 like n0[]", "AddDevices n0 1[]",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("fixes %q\nwant %q", got, want)

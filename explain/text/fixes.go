@@ -165,11 +165,19 @@ func (p *page) fixes() {
 		}
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
-		p.add("     ", "     ", styled.Span{Text: plural(n, "more fix") + " (-v shows all)", Role: styled.Dim})
+		p.add("     ", "     ", styled.Span{Text: moreFixes(n) + " (-v shows all)", Role: styled.Dim})
 	}
 	for _, text := range p.e.NoHelp {
 		p.add("     ", "     ", span(styled.Dim, text+"."))
 	}
+}
+
+// moreFixes says how many are not shown.
+func moreFixes(n int) string {
+	if n == 1 {
+		return "1 more fix"
+	}
+	return fmt.Sprintf("%d more fixes", n)
 }
 
 // beside says why a fix changes more than what the conflict is about.
@@ -187,7 +195,7 @@ func (p *page) beside(r *explain.Requirement) {
 // fixWhere says on how many nodes it would fit.
 func fixWhere(f *explain.Fix) string {
 	switch {
-	case f.Nodes == 0, f.Nodes == 1 && f.NamesNode:
+	case f.Nodes == 0, f.Like != "", f.Nodes == 1 && f.NamesNode:
 		return ""
 	case f.Nodes == 1:
 		return string(f.Node)

@@ -119,8 +119,9 @@ func AddSecond(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
 	}
 }
 
-// AddNode adds a node like another, with the devices of its own pools and nothing taken of them. rename gives what is
-// added its name. Where nodes are assumed because slices name them, only slices are added.
+// AddNode adds a node like another, with the devices of its own pools and nothing taken of them. It is as a node is that was
+// just added: ready, and not cordoned. rename gives what is added its name. Where nodes are assumed because slices name
+// them, only slices are added.
 func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) string) {
 	added := rename(like)
 	at := slices.IndexFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == like })
@@ -130,6 +131,8 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 	if at >= 0 {
 		node := o.Nodes[at].DeepCopy()
 		node.Name = added
+		node.Spec.Unschedulable = false
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, ofCondition)
 		if _, ok := node.Labels[corev1.LabelHostname]; ok {
 			node.Labels[corev1.LabelHostname] = added
 		}
@@ -145,3 +148,6 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 		o.Slices = append(o.Slices, slice)
 	}
 }
+
+// ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it, and takes it back.
+func ofCondition(taint corev1.Taint) bool { return strings.HasPrefix(taint.Key, "node.kubernetes.io/") }

@@ -61,6 +61,8 @@ type Fix struct {
 	Node string   `json:"node,omitempty"`
 	// Nodes is the number of nodes on which it then can be allocated.
 	Nodes int `json:"nodes"`
+	// Like is the node that the added one is like, for AddNode, which has no node yet.
+	Like string `json:"like,omitempty"`
 	// Timeout is Possible where the scheduler's own search may still take longer than its timeout.
 	Timeout string `json:"timeout,omitempty"`
 	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this is
@@ -116,7 +118,7 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
-		Node: string(f.Node), Nodes: f.Nodes, Timeout: string(f.Timeout), Beside: optional(f.OtherBlockers, c.requirement),
+		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: optional(f.OtherBlockers, c.requirement),
 		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
