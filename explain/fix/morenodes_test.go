@@ -106,20 +106,26 @@ func TestOneMoreNodeForPods(t *testing.T) {
 }
 
 // TestOneMoreNodeWhileOthersWait: what others are supposed to get cannot be released, but they do not get it on a node that
-// is added.
+// is added. It is not said that this does not help, even where another node is proposed instead.
 func TestOneMoreNodeWhileOthersWait(t *testing.T) {
-	o := explaintest.NodesWithDevices(2)
-	first, second := explaintest.GPUClaim(2, "any"), explaintest.GPUClaim(2, "any")
-	second.Name = "second"
-	all, err := question.Objects(context.Background(), explaintest.NewCluster(o), []metav1.Object{first, second}, question.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := likeOf(all[1]); got != "n0" {
-		t.Errorf("one more node like %q, want n0: %+v", got, all[1].Fixes)
-	}
-	if len(all[1].NoHelp) > 0 {
-		t.Errorf("%q", all[1].NoHelp)
+	for _, tt := range []struct {
+		nodes []int
+		asked inspect.NodeName
+		want  inspect.NodeName
+	}{{[]int{2}, "", "n0"}, {[]int{2, 2}, "n0", ""}} {
+		first, second := explaintest.GPUClaim(2, "any"), explaintest.GPUClaim(2, "any")
+		second.Name = "second"
+		c := explaintest.NewCluster(explaintest.NodesWithDevices(tt.nodes...))
+		all, err := question.Objects(context.Background(), c, []metav1.Object{first, second}, question.Options{Node: tt.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := likeOf(all[1]); got != tt.want {
+			t.Errorf("one more node like %q, want %q: %+v", got, tt.want, all[1].Fixes)
+		}
+		if len(all[1].NoHelp) > 0 {
+			t.Errorf("%q", all[1].NoHelp)
+		}
 	}
 }
 
