@@ -1,0 +1,171 @@
+package filters
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// says is what somebody has against a node, or against all of them: why, by plugin.
+type says map[filters.Plugin]string
+
+// answer is what somebody says of a pod.
+type answer struct {
+	nodes map[string]says
+	// doubts are what was not decided, by node.
+	doubts map[string]says
+}
+
+// disagreement is a plugin of which one side says that it refuses a node.
+type disagreement struct {
+	pod, node    string
+	plugin       filters.Plugin
+	theirs, ours string // "" if the plugin lets the pod onto the node
+}
+
+func (d disagreement) String() string {
+	side := func(s string) string {
+		if s == "" {
+			return "passes"
+		}
+		return "refuses: " + s
+	}
+	return fmt.Sprintf("pod %s on node %s: kube-scheduler's %s %s; ours %s", d.pod, d.node, d.plugin, side(d.theirs), side(d.ours))
+}
+
+// like tells whether two disagreements are about the same plugin and go the same way.
+func (d disagreement) like(other disagreement) bool {
+	return d.plugin == other.plugin && (d.theirs == "") == (other.theirs == "")
+}
+
+// comparison is what came of the pods of a problem.
+type comparison struct {
+	theirs, ours  []answer // by pod
+	disagreements []disagreement
+}
+
+// decide is what this project says of a pod. Tests of the comparison itself have others.
+type decide func(index *filters.Index, pod *corev1.Pod, nodes []*corev1.Node) answer
+
+// compare asks both sides about all pods of a problem.
+func compare(t *testing.T, p *problem, decide decide) (comparison, error) {
+	t.Helper()
+	admitted, err := p.admitted()
+	if err != nil {
+		return comparison{}, err
+	}
+	if err := setGates(p.features()); err != nil {
+		return comparison{}, err
+	}
+	var out comparison
+	scheduler.Test(t, &admitted.objects, func(_ *testing.T, s *scheduler.Scheduler) {
+		for _, pod := range admitted.asked {
+			theirs, failure := s.Ask(pod)
+			if failure != nil {
+				err = fmt.Errorf("asking kube-scheduler about pod %s: %w", pod.Name, failure)
+				return
+			}
+			out.theirs = append(out.theirs, read(theirs))
+		}
+	})
+	snapshot := admitted.snapshot()
+	index := filters.NewIndex(snapshot, nil)
+	for i := range out.theirs {
+		pod := admitted.asked[i]
+		ours := decide(index, pod, snapshot.Nodes())
+		out.ours = append(out.ours, ours)
+		out.disagreements = append(out.disagreements, differences(pod.Name, out.theirs[i], ours)...)
+	}
+	return out, err
+}
+
+// setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same ones.
+func setGates(features inspect.Features) error {
+	gates := map[string]bool{}
+	for _, gate := range inspect.Gates() {
+		on := features.Enabled(gate)
+		if features.Knows(gate) && utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(gate)) != on {
+			gates[string(gate)] = on
+		}
+	}
+	return utilfeature.DefaultMutableFeatureGate.SetFromMap(gates)
+}
+
+// read sorts the answer of the scheduler by node.
+func read(a scheduler.Answer) answer {
+	out := answer{nodes: map[string]says{}}
+	for name, node := range a.Nodes {
+		on := says{}
+		for _, r := range slices.Concat(a.Everywhere, node.Refusals) {
+			on[filters.Plugin(r.Plugin)] = cmp.Or(r.Message, r.Code.String())
+		}
+		out.nodes[name] = on
+	}
+	return out
+}
+
+// ours is what this project says.
+func ours(index *filters.Index, pod *corev1.Pod, nodes []*corev1.Node) answer {
+	out := answer{nodes: map[string]says{}, doubts: map[string]says{}}
+	prepared := index.Prepare(pod)
+	for _, node := range nodes {
+		o := prepared.On(inspect.NodeName(node.Name))
+		on, doubts := says{}, says{}
+		for _, r := range slices.Concat(prepared.Everywhere.Refusals, o.Refusals) {
+			on[r.Plugin] = cmp.Or(r.Message, string(r.Code))
+		}
+		for _, d := range slices.Concat(prepared.Everywhere.Doubts, o.Doubts) {
+			doubts[d.Plugin] = d.Message
+		}
+		out.nodes[node.Name], out.doubts[node.Name] = on, doubts
+	}
+	return out
+}
+
+// differences are the plugins that this project has and decides otherwise, in the order of nodes and plugins.
+func differences(pod string, theirs, ours answer) []disagreement {
+	var out []disagreement
+	for _, node := range slices.Sorted(maps.Keys(theirs.nodes)) {
+		for _, plugin := range filters.Plugins() {
+			if _, doubted := ours.doubts[node][plugin]; doubted {
+				continue
+			}
+			d := disagreement{pod: pod, node: node, plugin: plugin, theirs: theirs.nodes[node][plugin], ours: ours.nodes[node][plugin]}
+			if (d.theirs == "") != (d.ours == "") {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// lacking is what this project would say without one of its plugins.
+func lacking(plugin filters.Plugin) decide {
+	return func(index *filters.Index, pod *corev1.Pod, nodes []*corev1.Node) answer {
+		a := ours(index, pod, nodes)
+		for node := range a.nodes {
+			delete(a.nodes[node], plugin)
+			delete(a.doubts[node], plugin)
+		}
+		return a
+	}
+}
+
+func list(ds []disagreement) string {
+	var b strings.Builder
+	for _, d := range ds {
+		fmt.Fprintln(&b, d)
+	}
+	return b.String()
+}

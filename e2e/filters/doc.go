@@ -1,0 +1,5 @@
+// Package filters has only tests: they compare what allocator/filters says of random pods on random clusters with what the
+// plugins of kube-scheduler say, plugin by plugin and node by node.
+//
+// A disagreement is made as small as it gets and printed as YAML.
+package filters

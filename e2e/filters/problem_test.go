@@ -1,0 +1,38 @@
+package filters
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// problem is a cluster, and pods to ask about.
+type problem struct {
+	// objects are written as a user would: without what the API server fills in.
+	objects inspect.Objects
+	// asked are the pods that are asked about. They wait in the cluster, too, except those that name a node: these are not
+	// there, because a pod that names its node runs on it.
+	asked []*corev1.Pod
+	// gates are those that are not as they are by default.
+	gates map[inspect.Gate]bool
+}
+
+// about is the problem of a single one of its pods.
+func (p *problem) about(pod *corev1.Pod) *problem {
+	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates)}
+	out.objects.Pods = slices.Clone(p.objects.Pods)
+	for _, other := range p.asked {
+		if other != pod && other.Spec.NodeName == "" {
+			out.objects.Pods = append(out.objects.Pods, other)
+		}
+	}
+	return out
+}
+
+// features are those of the newest release, with the gates of the problem.
+func (p *problem) features() inspect.Features {
+	return inspect.DefaultFeatures(inspect.NewestMinor).With(p.gates)
+}

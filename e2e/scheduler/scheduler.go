@@ -1,0 +1,153 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Scheduler is kube-scheduler as it is when it has seen all objects of a cluster.
+type Scheduler struct {
+	framework.Framework
+	snapshot   *cache.Snapshot
+	preEnqueue []fwk.PreEnqueuePlugin
+	preFilter  []fwk.PreFilterPlugin
+	filter     []fwk.FilterPlugin
+	ctx        context.Context //nolint:containedctx // ends with the test, as the scheduler does
+}
+
+// Test starts a scheduler, waits until it has seen the objects, and calls a function with it. Nothing is written to the
+// objects. All of it happens in a bubble of [synctest]: that is how one knows that nothing is on its way any more, and no
+// time goes by.
+func Test(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *Scheduler)) {
+	t.Helper()
+	prepareProcess()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := start(t, objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, s)
+		if failure := unhandled.Swap(nil); failure != nil {
+			t.Error("the scheduler met an error:", *failure)
+		}
+	})
+}
+
+// prepareProcess keeps what is global out of bubbles: it starts the goroutine of package signal, which the scheduler's
+// cache debugger needs, and handles errors of goroutines without waiting, which would be by the clock of another bubble.
+var prepareProcess = sync.OnceFunc(func() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt)
+	signal.Stop(c)
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, values ...any) {
+		failure := fmt.Sprint(msg, ": ", err, " ", values)
+		unhandled.CompareAndSwap(nil, &failure)
+	}}
+})
+
+// unhandled is the first error of a goroutine that nobody waits for.
+var unhandled atomic.Pointer[string]
+
+func start(t *testing.T, objects *inspect.Objects) (*Scheduler, error) {
+	ctx := klog.NewContext(t.Context(), logr.Discard())
+	client := fake.NewSimpleClientset(seen(objects)...)
+	informers := upstream.NewInformerFactory(client, 0, nil)
+	snapshot := cache.NewEmptySnapshot()
+	recorder := func(string) events.EventRecorderLogger { return events.NewFakeRecorder(0) }
+	s, err := upstream.New(ctx, client, informers, nil, recorder, upstream.WithNodeInfoSnapshot(snapshot))
+	if err != nil {
+		return nil, fmt.Errorf("making a scheduler: %w", err)
+	}
+	informers.Start(ctx.Done())
+	synctest.Wait()
+	if err := s.WaitForHandlersSync(ctx); err != nil {
+		return nil, fmt.Errorf("waiting for the scheduler to see its objects: %w", err)
+	}
+	if err := s.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
+		return nil, fmt.Errorf("making the snapshot of a scheduling cycle: %w", err)
+	}
+	out := &Scheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], snapshot: snapshot, ctx: ctx}
+	return out, out.findPlugins()
+}
+
+// seen are the objects that the informers of a scheduler get.
+func seen(o *inspect.Objects) []runtime.Object {
+	var out []runtime.Object
+	for _, kind := range inspect.Kinds() {
+		for _, object := range kind.Objects(o) {
+			// The server leaves pods that have ended out of what it lists for the scheduler; the client of the test cannot.
+			if pod, ok := object.(*corev1.Pod); ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
+				continue
+			}
+			out = append(out, object.(runtime.Object)) //nolint:forcetypeassert // every object of the API is one
+		}
+	}
+	return out
+}
+
+// findPlugins finds the plugins behind the framework, in its order. It shows only their names, and the plugins themselves
+// only as those that name events.
+func (s *Scheduler) findPlugins() error {
+	byName := map[string]fwk.Plugin{}
+	for _, p := range s.EnqueueExtensions() {
+		byName[p.Name()] = p
+	}
+	s.preEnqueue = s.PreEnqueuePlugins()
+	var missing []string
+	for _, p := range s.ListPlugins().PreFilter.Enabled {
+		plugin, ok := byName[p.Name].(fwk.PreFilterPlugin)
+		if !ok {
+			missing = append(missing, p.Name)
+		}
+		s.preFilter = append(s.preFilter, plugin)
+	}
+	for _, p := range s.ListPlugins().Filter.Enabled {
+		plugin, ok := byName[p.Name].(fwk.FilterPlugin)
+		if !ok {
+			missing = append(missing, p.Name)
+		}
+		s.filter = append(s.filter, plugin)
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("plugins without EnqueueExtensions, by which they could be found: %q", missing)
+	}
+	return nil
+}
+
+// Plugins returns the names of all plugins that can refuse a pod, in the order in which the scheduler asks them.
+func (s *Scheduler) Plugins() []string {
+	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, p := range s.preEnqueue {
+		add(p.Name())
+	}
+	for _, p := range s.filter {
+		add(p.Name())
+	}
+	return out
+}
