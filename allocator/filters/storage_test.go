@@ -211,7 +211,7 @@ type storageCase struct {
 }
 
 // live is a case on a server that was read completely.
-func live(pod *corev1.Pod, objects ...metav1.Object) storageCase {
+func liveSnapshot(pod *corev1.Pod, objects ...metav1.Object) storageCase {
 	return storageCase{objects: objects, pod: pod}
 }
 

@@ -23,7 +23,7 @@ func TestVolumesAsUpstream(t *testing.T) {
 		for _, c := range claims {
 			names = append(names, c.Name)
 		}
-		said := live(podWith(names...), append(objects, n)...).says(VolumeBinding)
+		said := liveSnapshot(podWith(names...), append(objects, n)...).says(VolumeBinding)
 		yes, no := upstreamMatches(t, rng, n, claims, volumes)
 		want := map[[2]bool]string{{true, false}: "fits", {false, true}: "refused", {true, true}: "chance"}[[2]bool{yes, no}]
 		got := "refused"

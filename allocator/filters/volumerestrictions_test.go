@@ -41,24 +41,24 @@ func TestDisks(t *testing.T) {
 	const taken = "a: VolumeInUse"
 	a, b := node("a"), node("b")
 	runStorage(t, VolumeRestrictions, map[string]storageTest{
-		"GCE, both write":                {live(gce("d", false), a, b, on("a", "q", gce("d", false))), taken, "the disk of the pod's volume disk is in use on the node by pod ml/q"},
-		"GCE, one reads":                 {live(gce("d", true), a, b, on("a", "q", gce("d", false))), taken, ""},
-		"GCE, the other reads":           {live(gce("d", false), a, b, on("a", "q", gce("d", true))), taken, ""},
-		"GCE, both read":                 {live(gce("d", true), a, b, on("a", "q", gce("d", true))), "", ""},
-		"GCE, another disk":              {live(gce("d", false), a, b, on("a", "q", gce("e", false))), "", ""},
-		"AWS, both read":                 {live(aws("d", true), a, b, on("a", "q", aws("d", true))), taken, ""},
-		"AWS, another disk":              {live(aws("d", true), a, b, on("a", "q", aws("e", true))), "", ""},
-		"iSCSI, one name at two portals": {live(iscsi("iqn", "x", false), a, b, on("a", "q", iscsi("iqn", "y", true))), taken, ""},
-		"iSCSI, both read":               {live(iscsi("iqn", "x", true), a, b, on("a", "q", iscsi("iqn", "x", true))), "", ""},
-		"iSCSI, another name":            {live(iscsi("iqn", "x", false), a, b, on("a", "q", iscsi("other", "x", false))), "", ""},
-		"RBD, one monitor in common":     {live(rbd("p", "i", false, "m1", "m2"), a, b, on("a", "q", rbd("p", "i", false, "m2", "m3"))), taken, ""},
-		"RBD, no monitor in common":      {live(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("p", "i", false, "m2"))), "", ""},
-		"RBD, another pool":              {live(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("o", "i", false, "m1"))), "", ""},
-		"RBD, another image":             {live(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("p", "j", false, "m1"))), "", ""},
-		"RBD, both read":                 {live(rbd("p", "i", true, "m1"), a, b, on("a", "q", rbd("p", "i", true, "m1"))), "", ""},
-		"a disk of another kind":         {live(aws("d", false), a, b, on("a", "q", gce("d", false))), "", ""},
-		"a pod that waits for room":      {live(gce("d", false), a, b, waits("b", "q", gce("d", false))), "b: VolumeInUse", ""},
-		"a pod on each node":             {live(gce("d", false), a, b, on("a", "q", gce("d", false)), on("b", "r", gce("d", false))), "a: VolumeInUse; b: VolumeInUse", "by pod ml/r"},
+		"GCE, both write":                {liveSnapshot(gce("d", false), a, b, on("a", "q", gce("d", false))), taken, "the disk of the pod's volume disk is in use on the node by pod ml/q"},
+		"GCE, one reads":                 {liveSnapshot(gce("d", true), a, b, on("a", "q", gce("d", false))), taken, ""},
+		"GCE, the other reads":           {liveSnapshot(gce("d", false), a, b, on("a", "q", gce("d", true))), taken, ""},
+		"GCE, both read":                 {liveSnapshot(gce("d", true), a, b, on("a", "q", gce("d", true))), "", ""},
+		"GCE, another disk":              {liveSnapshot(gce("d", false), a, b, on("a", "q", gce("e", false))), "", ""},
+		"AWS, both read":                 {liveSnapshot(aws("d", true), a, b, on("a", "q", aws("d", true))), taken, ""},
+		"AWS, another disk":              {liveSnapshot(aws("d", true), a, b, on("a", "q", aws("e", true))), "", ""},
+		"iSCSI, one name at two portals": {liveSnapshot(iscsi("iqn", "x", false), a, b, on("a", "q", iscsi("iqn", "y", true))), taken, ""},
+		"iSCSI, both read":               {liveSnapshot(iscsi("iqn", "x", true), a, b, on("a", "q", iscsi("iqn", "x", true))), "", ""},
+		"iSCSI, another name":            {liveSnapshot(iscsi("iqn", "x", false), a, b, on("a", "q", iscsi("other", "x", false))), "", ""},
+		"RBD, one monitor in common":     {liveSnapshot(rbd("p", "i", false, "m1", "m2"), a, b, on("a", "q", rbd("p", "i", false, "m2", "m3"))), taken, ""},
+		"RBD, no monitor in common":      {liveSnapshot(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("p", "i", false, "m2"))), "", ""},
+		"RBD, another pool":              {liveSnapshot(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("o", "i", false, "m1"))), "", ""},
+		"RBD, another image":             {liveSnapshot(rbd("p", "i", false, "m1"), a, b, on("a", "q", rbd("p", "j", false, "m1"))), "", ""},
+		"RBD, both read":                 {liveSnapshot(rbd("p", "i", true, "m1"), a, b, on("a", "q", rbd("p", "i", true, "m1"))), "", ""},
+		"a disk of another kind":         {liveSnapshot(aws("d", false), a, b, on("a", "q", gce("d", false))), "", ""},
+		"a pod that waits for room":      {liveSnapshot(gce("d", false), a, b, waits("b", "q", gce("d", false))), "b: VolumeInUse", ""},
+		"a pod on each node":             {liveSnapshot(gce("d", false), a, b, on("a", "q", gce("d", false)), on("b", "r", gce("d", false))), "a: VolumeInUse; b: VolumeInUse", "by pod ml/r"},
 	})
 }
 
@@ -79,19 +79,19 @@ func TestReadWriteOncePod(t *testing.T) {
 	stranger := waits("b", "q", podWith("mine"))
 	stranger.Namespace = "other"
 	runStorage(t, VolumeRestrictions, map[string]storageTest{
-		"free":                              {live(podWith("mine"), a, b, mine), "", ""},
-		"in use":                            {live(podWith("mine"), a, b, mine, on("a", "q", podWith("mine"))), everyNode, "the volume claim ml/mine serves only one pod (ReadWriteOncePod), and pod ml/q has it"},
-		"in use on a node that is gone":     {live(podWith("mine"), a, b, mine, on("c", "q", podWith("mine"))), "", ""},
-		"its user has ended":                {live(podWith("mine"), a, b, mine, ended), "", ""},
-		"another namespace":                 {live(podWith("mine"), a, b, mine, elsewhere), "", ""},
-		"other access modes are no concern": {live(podWith("mine"), a, b, pvc("mine", "fast", bound("v")), on("a", "q", podWith("mine"))), "", ""},
-		"an ephemeral volume":               {live(ephemeral, a, b, own, on("a", "q", podWith("p-v0"))), "", ""},
-		"a missing claim":                   {live(podWith("gone"), a, b), "*: VolumeUnbound", "the volume claim ml/gone does not exist"},
-		"a claim that could not be read":    {live(podWith("gone"), a, b).without("persistentvolumeclaims"), "*: [persistentvolumeclaims]", ""},
+		"free":                              {liveSnapshot(podWith("mine"), a, b, mine), "", ""},
+		"in use":                            {liveSnapshot(podWith("mine"), a, b, mine, on("a", "q", podWith("mine"))), everyNode, "the volume claim ml/mine serves only one pod (ReadWriteOncePod), and pod ml/q has it"},
+		"in use on a node that is gone":     {liveSnapshot(podWith("mine"), a, b, mine, on("c", "q", podWith("mine"))), "", ""},
+		"its user has ended":                {liveSnapshot(podWith("mine"), a, b, mine, ended), "", ""},
+		"another namespace":                 {liveSnapshot(podWith("mine"), a, b, mine, elsewhere), "", ""},
+		"other access modes are no concern": {liveSnapshot(podWith("mine"), a, b, pvc("mine", "fast", bound("v")), on("a", "q", podWith("mine"))), "", ""},
+		"an ephemeral volume":               {liveSnapshot(ephemeral, a, b, own, on("a", "q", podWith("p-v0"))), "", ""},
+		"a missing claim":                   {liveSnapshot(podWith("gone"), a, b), "*: VolumeUnbound", "the volume claim ml/gone does not exist"},
+		"a claim that could not be read":    {liveSnapshot(podWith("gone"), a, b).without("persistentvolumeclaims"), "*: [persistentvolumeclaims]", ""},
 		// The scheduler does not ask the plugin at all about a pod with neither a disk nor a claim in use, so one that waits
 		// for room does not count; if it does ask, it counts claims of any namespace.
-		"a pod that waits for room":                 {live(podWith("mine"), a, b, mine, waits("b", "q", podWith("mine"))), "", ""},
-		"a pod that waits, beside a disk":           {live(both, a, b, mine, waits("b", "q", podWith("mine"))), "b: VolumeInUse", ""},
-		"a pod of another namespace, beside a disk": {live(both, a, b, mine, stranger), "b: VolumeInUse", ""},
+		"a pod that waits for room":                 {liveSnapshot(podWith("mine"), a, b, mine, waits("b", "q", podWith("mine"))), "", ""},
+		"a pod that waits, beside a disk":           {liveSnapshot(both, a, b, mine, waits("b", "q", podWith("mine"))), "b: VolumeInUse", ""},
+		"a pod of another namespace, beside a disk": {liveSnapshot(both, a, b, mine, stranger), "b: VolumeInUse", ""},
 	})
 }

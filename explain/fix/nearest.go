@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -54,13 +55,36 @@ func nearest(q *whatif.Question, groups []explain.Group) []whatif.RankedNode {
 	return append(first, rest...)
 }
 
-// firstAlike returns the first of each set of nodes that do not differ for the question.
+// firstAlike returns the first of each set of nodes that do not differ for the question. Of nodes that differ only in how
+// much of a resource of the node is missing, it returns those where that is least.
 func firstAlike(q *whatif.Question) map[inspect.NodeName]bool {
 	out := make(map[inspect.NodeName]bool, len(q.Answers))
 	for i := range q.Answers {
-		out[inspect.NodeName(q.Nodes[q.Answers[i].Nodes[0]].Name)] = true
+		a := &q.Answers[i]
+		for _, at := range roomiest(a) {
+			out[inspect.NodeName(q.Nodes[a.Nodes[at]].Name)] = true
+		}
 	}
 	return out
+}
+
+// roomiest returns the indices of the nodes of an answer that lack least of what filters count, perGroup at most. It is the
+// first if they count nothing.
+func roomiest(a *whatif.Answer) []int {
+	if len(a.Filtered) < 2 || !slices.ContainsFunc(a.Filtered[0].Refusals, func(r filters.Refusal) bool { return r.Resource != "" }) {
+		return []int{0}
+	}
+	order, short := make([]int, len(a.Filtered)), make([]float64, len(a.Filtered))
+	for i := range a.Filtered {
+		order[i] = i
+		for k := range a.Filtered[i].Refusals {
+			if r := &a.Filtered[i].Refusals[k]; r.Resource != "" && r.Requested > 0 {
+				short[i] += float64(r.Requested-r.Left()) / float64(r.Requested)
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(short[x], short[y]) })
+	return order[:min(len(order), perGroup)]
 }
 
 // claimsOn counts the claims that hold devices which reach the node.

@@ -119,7 +119,12 @@ func (l *lacks) add(node inspect.NodeName, refusals []filters.Refusal, noDevices
 }
 
 // keyOf tells lacks apart: a resource is the same lack on all nodes.
-func keyOf(r *filters.Refusal) string { return string(r.Plugin) + " " + string(r.Code) + " " + r.Key }
+func keyOf(r *filters.Refusal) string {
+	if r.Resource != "" {
+		return string(r.Plugin) + " " + string(r.Code) + " " + string(r.Resource)
+	}
+	return string(r.Plugin) + " " + string(r.Code) + " " + r.Key
+}
 
 // usable are the lacks of nodes that the pod could use.
 func (l *lacks) usable() []*lack {
