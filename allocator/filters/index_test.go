@@ -91,7 +91,15 @@ func TestIndexLike(t *testing.T) {
 			t.Errorf("%s: node %s, to which nothing happened, was built anew", name, last)
 		}
 	}
-	if other := NewIndex(before.Snapshot(), before); other.node("n2") != before.node("n2") {
+	s := before.Snapshot()
+	if other := NewIndex(s, before); other.node("n2") != before.node("n2") {
 		t.Error("the index of the same snapshot shares nothing")
+	}
+	resized := testPod("a", "n2", "cpu", "1")
+	resized.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: list("cpu", "3")}}
+	x := NewIndex(s.With(func(o *inspect.Objects) { o.Pods = append(o.Pods, resized) }), before)
+	off := x.Snapshot().WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateInPlacePodVerticalScaling: false}))
+	if on, off := x.Left("n2", "cpu"), NewIndex(off, x).Left("n2", "cpu"); on != 2000 || off != 4000 {
+		t.Errorf("%d and %d are left with a pod that is being resized, as one gate is on or off", on, off)
 	}
 }

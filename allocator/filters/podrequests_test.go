@@ -161,6 +161,18 @@ func TestTaken(t *testing.T) {
 			{Name: "a", AllocatedResources: list("cpu", "3"), Resources: &corev1.ResourceRequirements{Requests: list("cpu", "3")}},
 			{Name: "b", AllocatedResources: list("cpu", "2"), Resources: &corev1.ResourceRequirements{Requests: list("cpu", "2")}}}},
 	}
+	ended := corev1.Pod{
+		Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Requests: list("cpu", "1")}}}},
+		Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{
+			{Name: "a", AllocatedResources: list("cpu", "3"), Resources: &corev1.ResourceRequirements{Requests: list("cpu", "3")}}}},
+	}
+	whole := corev1.Pod{
+		Spec: corev1.PodSpec{
+			Resources:  &corev1.ResourceRequirements{Requests: list("cpu", "2")},
+			Containers: []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Requests: list("memory", "2Gi")}}},
+		},
+		Status: corev1.PodStatus{Resources: &corev1.ResourceRequirements{Requests: list("cpu", "3", "memory", "1Gi")}},
+	}
 	for name, test := range map[string]struct {
 		pod         *corev1.Pod
 		new, before amounts
@@ -171,6 +183,9 @@ func TestTaken(t *testing.T) {
 		"allocated, but no resources in the status": {&allocatedOnly, amounts{{"cpu", 2000}}, amounts{{"cpu", 1000}}},
 		// 1.37 takes the larger of 1+4 and 3+2, before it was 3+4.
 		"one container shrinks while another grows": {&crossed, amounts{{"cpu", 5000}}, amounts{{"cpu", 7000}}},
+		"an init container that ends has more than it requests": {&ended, amounts{{"cpu", 3000}}, amounts{{"cpu", 1000}}},
+		// The status of the pod as a whole also counts for what only its containers request.
+		"the pod has more of one and less of another": {&whole, amounts{{"cpu", 3000}, {"memory", 1 << 30}}, amounts{{"cpu", 3000}, {"memory", 2 << 30}}},
 	} {
 		if got := takenBy(newest, test.pod); !slices.Equal(got, test.new) {
 			t.Errorf("%s: %v, want %v", name, got, test.new)
