@@ -113,10 +113,12 @@ func all(t *testing.T, text string, config inspect.Config) string {
 		config.Features = inspect.DefaultFeatures(inspect.NewestMinor)
 	}
 	s := inspect.New(result.Objects, config)
+	fewer := Plugins(allocator.NewCluster(s, allocator.Options{}))
 	survey, err := All(t.Context(), allocator.NewCluster(s, allocator.Options{}), s.Inventory())
 	if err != nil {
 		t.Fatal(err)
 	}
+	agree(t, fewer, survey)
 	var b strings.Builder
 	for i := range survey.Offers {
 		o := &survey.Offers[i]
@@ -140,6 +142,26 @@ func all(t *testing.T, text string, config inspect.Config) string {
 			number(total.MostFree), total.MostFreeNode, total.Wanted(), len(total.Waiting))
 	}
 	return b.String()
+}
+
+// agree holds what is said of device plugins alone against the whole.
+func agree(t *testing.T, plugins, survey *Survey) {
+	t.Helper()
+	var of []string
+	for _, o := range survey.Offers {
+		if o.ServedBy == DevicePlugin {
+			of = append(of, fmt.Sprintf("%s %s %s", o.Resource, o.Node, counts(o.Count)))
+		}
+	}
+	var got []string
+	for _, o := range plugins.Offers {
+		if o.ServedBy == DevicePlugin {
+			got = append(got, fmt.Sprintf("%s %s %s", o.Resource, o.Node, counts(o.Count)))
+		}
+	}
+	if diff := cmp.Diff(of, got); diff != "" {
+		t.Error("device plugins alone (-whole +alone):\n" + diff)
+	}
 }
 
 func counts(c Count) string {
@@ -220,6 +242,17 @@ example.com/s on "": None 0/0/0/0 ""
 deviceclass.resource.kubernetes.io/old in all: 0/0/0/0 on 0 nodes, at most 0 on "", 1 wanted by 1
 example.com/r in all: 0/0/0/0 on 0 nodes, at most 0 on "", 3 wanted by 2
 example.com/s in all: 0/0/0/0 on 0 nodes, at most 0 on "", 3 wanted by 1
+`},
+		"a pod that has devices by the name of the class": {cluster: plugins + classes + devices +
+			strings.ReplaceAll(pod("claimed", "stopped", "1", servedByClaim), "example.com/r", "deviceclass.resource.kubernetes.io/new"), want: `
+deviceclass.resource.kubernetes.io/new on "stopped": DRA 4/3/1/2 "new" claimed:1(DRA)
+example.com/r on "gone": DRA 0/0/0/0 "new"
+example.com/r on "sick": DevicePlugin 4/3/0/3 "new"
+example.com/r on "stopped": DRA 4/3/1/2 "new"
+example.com/r on "well": DevicePlugin 4/4/0/4 "new"
+example.com/r on "without": DRA 2/2/0/2 "new" cordoned
+deviceclass.resource.kubernetes.io/new in all: 4/3/1/2 on 1 nodes, at most 2 on "stopped", 0 wanted by 0
+example.com/r in all: 13/11/1/10 on 4 nodes, at most 4 on "well", 0 wanted by 0
 `},
 		"fragments": {cluster: strings.ReplaceAll(plugins, `example.com/r: "4", cpu`, `example.com/r: "1", cpu`) + pod("a", "sick", "2", "") + pod("b", "", "2", ""), want: `
 example.com/r on "gone": None 0/0/0/0 ""

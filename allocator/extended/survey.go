@@ -62,8 +62,26 @@ func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory
 			s.Offers = append(s.Offers, s.offer(name, nil))
 		}
 	}
-	slices.SortFunc(s.Offers, func(a, b Offer) int { return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Node, b.Node)) })
+	slices.SortFunc(s.Offers, compare)
 	return s.Survey, nil
+}
+
+// Plugins surveys all nodes without regard to devices of DRA, which costs less: the offers are those of which nodes report
+// that there is or was a device plugin.
+func Plugins(c *allocator.Cluster) *Survey {
+	s := newSurveyor(c, nil)
+	for _, node := range s.snapshot.Nodes() {
+		found := map[corev1.ResourceName]*Offer{}
+		if s.addPlugins(node, found); len(found) == 0 {
+			continue
+		}
+		reported := slices.Collect(maps.Keys(found))
+		s.addPods(node, found)
+		maps.DeleteFunc(found, func(name corev1.ResourceName, _ *Offer) bool { return !slices.Contains(reported, name) })
+		s.Offers = append(s.Offers, s.settled(found)...)
+	}
+	slices.SortFunc(s.Offers, compare)
+	return s.Survey
 }
 
 // On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is that of the context.
@@ -110,32 +128,32 @@ func (s *surveyor) findWaiting() {
 	}
 }
 
+// compare orders offers by resource, then by node.
+func compare(a, b Offer) int {
+	return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Node, b.Node))
+}
+
 // on makes the offers of a node, sorted by resource.
 func (s *surveyor) on(ctx context.Context, node *corev1.Node) ([]Offer, error) {
 	found := map[corev1.ResourceName]*Offer{}
-	at := func(name corev1.ResourceName) *Offer {
-		if found[name] == nil {
-			o := s.offer(name, node)
-			found[name] = &o
+	s.addPlugins(node, found)
+	s.addPods(node, found)
+	if devices := s.inventory.On(node); len(devices) > 0 {
+		names := maps.Clone(s.named)
+		for name := range found {
+			names[name] = true
 		}
-		return found[name]
-	}
-	s.addPlugins(node, at)
-	s.addPods(node, at)
-	devices := s.inventory.On(node)
-	for name := range s.named {
-		if class := s.snapshot.ClassOfExtendedResource(name); class != nil && len(devices) > 0 {
-			d, err := s.devicesOf(ctx, class, devices)
-			if err != nil {
+		for name := range names {
+			if err := s.addDevices(ctx, name, node, devices, found); err != nil {
 				return nil, err
 			}
-			if d.Total > 0 || d.Fails != nil {
-				o := at(name)
-				d.Pods = o.devices().Pods
-				o.Devices = d
-			}
 		}
 	}
+	return s.settled(found), nil
+}
+
+// settled are the offers of a node, sorted by resource, when all is known of them.
+func (s *surveyor) settled(found map[corev1.ResourceName]*Offer) []Offer {
 	out := make([]Offer, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		o := found[name]
@@ -143,7 +161,16 @@ func (s *surveyor) on(ctx context.Context, node *corev1.Node) ([]Offer, error) {
 		o.count(s.read)
 		out = append(out, *o)
 	}
-	return out, nil
+	return out
+}
+
+// at is the offer of a resource on a node among those that were found.
+func (s *surveyor) at(name corev1.ResourceName, node *corev1.Node, found map[corev1.ResourceName]*Offer) *Offer {
+	if found[name] == nil {
+		o := s.offer(name, node)
+		found[name] = &o
+	}
+	return found[name]
 }
 
 // offer makes an offer of which nothing is known yet. The node may be nil.
@@ -177,26 +204,25 @@ func (s *surveyor) server(o *Offer) Server {
 }
 
 // addPlugins adds what the kubelet reports.
-func (s *surveyor) addPlugins(node *corev1.Node, at func(corev1.ResourceName) *Offer) {
+func (s *surveyor) addPlugins(node *corev1.Node, found map[corev1.ResourceName]*Offer) {
 	for _, list := range []corev1.ResourceList{node.Status.Capacity, node.Status.Allocatable} {
 		for name := range list {
-			if !inspect.IsExtendedResource(name) {
-				continue
+			if inspect.IsExtendedResource(name) {
+				capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
+				s.at(name, node, found).Plugin = &Plugin{Capacity: max(0, capacity.Value()), Allocatable: max(0, allocatable.Value())}
 			}
-			capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
-			at(name).Plugin = &Plugin{Capacity: max(0, capacity.Value()), Allocatable: max(0, allocatable.Value())}
 		}
 	}
 }
 
 // addPods adds what the pods on a node have.
-func (s *surveyor) addPods(node *corev1.Node, at func(corev1.ResourceName) *Offer) {
+func (s *surveyor) addPods(node *corev1.Node, found map[corev1.ResourceName]*Offer) {
 	for _, pod := range s.index.Occupants(inspect.NodeName(node.Name)) {
 		for _, r := range pod.Requests {
 			if r.Value <= 0 || !inspect.IsExtendedResource(r.Resource) {
 				continue
 			}
-			o, use := at(r.Resource), Use{inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}, r.Value}
+			o, use := s.at(r.Resource, node, found), Use{inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}, r.Value}
 			if servedByDRA(pod.Pod, r.Resource) {
 				if o.Devices == nil {
 					o.Devices = &Devices{}
@@ -210,6 +236,22 @@ func (s *surveyor) addPods(node *corev1.Node, at func(corev1.ResourceName) *Offe
 			o.Plugin.Pods = append(o.Plugin.Pods, use)
 		}
 	}
+}
+
+// addDevices adds those devices of a node that the class of a resource selects, if it has one. The error is that of the context.
+func (s *surveyor) addDevices(ctx context.Context, name corev1.ResourceName, node *corev1.Node, devices []*inspect.DeviceStatus, found map[corev1.ResourceName]*Offer) error {
+	class := s.snapshot.ClassOfExtendedResource(name)
+	if class == nil {
+		return nil
+	}
+	d, err := s.devicesOf(ctx, class, devices)
+	if err != nil || d.Total == 0 && d.Fails == nil {
+		return err
+	}
+	o := s.at(name, node, found)
+	d.Pods = o.devices().Pods
+	o.Devices = d
+	return nil
 }
 
 // servedByDRA reports whether a pod has its share of a resource by a claim that the scheduler made for it.
