@@ -69,12 +69,14 @@ func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory
 // Plugins surveys all nodes without regard to devices of DRA, which costs less: the offers are those of which nodes report
 // that there is or was a device plugin.
 func Plugins(c *allocator.Cluster) *Survey {
+	nodes := slices.DeleteFunc(slices.Clone(c.Snapshot().Nodes()), func(node *corev1.Node) bool { return !reports(node) })
+	if len(nodes) == 0 {
+		return &Survey{} // most clusters with DRA have no device plugins, and what pods request need not be known
+	}
 	s := newSurveyor(c, nil)
-	for _, node := range s.snapshot.Nodes() {
+	for _, node := range nodes {
 		found := map[corev1.ResourceName]*Offer{}
-		if s.addPlugins(node, found); len(found) == 0 {
-			continue
-		}
+		s.addPlugins(node, found)
 		reported := slices.Collect(maps.Keys(found))
 		s.addPods(node, found)
 		maps.DeleteFunc(found, func(name corev1.ResourceName, _ *Offer) bool { return !slices.Contains(reported, name) })
@@ -201,6 +203,18 @@ func (s *surveyor) server(o *Offer) Server {
 		return Unknown
 	}
 	return Nobody
+}
+
+// reports reports whether the kubelet of a node has anything to say of device plugins.
+func reports(node *corev1.Node) bool {
+	for _, list := range []corev1.ResourceList{node.Status.Capacity, node.Status.Allocatable} {
+		for name := range list {
+			if inspect.IsExtendedResource(name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // addPlugins adds what the kubelet reports.

@@ -34,6 +34,7 @@ var goldens = []struct {
 	{"nodes", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, nil},
 	{"nodes-alike", "nodes", screen.Ref{}, []string{"z"}},
 	{"detail-node", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, []string{"enter"}},
+	{"detail-node-plugins", "nodes", screen.Ref{Kind: screen.Node, Name: "cpu-01"}, []string{"enter"}},
 	{"detail-pod", "claims", screen.Ref{}, []string{":", "pod train-0", "enter"}},
 	{"help", "claims", screen.Ref{}, []string{"?"}},
 }

@@ -34,7 +34,7 @@ status:
 		t.Fatal(err)
 	}
 	w := screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{}))
-	s, err := describe(w, screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "c"})
+	s, err := describe(t.Context(), w, screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}

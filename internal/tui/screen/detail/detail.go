@@ -20,12 +20,12 @@ var Kinds = []screen.Kind{screen.Claim, screen.Device, screen.Node, screen.Pod, 
 func New(ref screen.Ref) screen.Screen {
 	return reading.New(reading.Config[*sheet]{
 		Ref:   ref,
-		Ask:   func(_ context.Context, w *screen.World) (*sheet, error) { return describe(w, ref) },
+		Ask:   func(ctx context.Context, w *screen.World) (*sheet, error) { return describe(ctx, w, ref) },
 		Lines: func(s *sheet, o reading.Layout) []styled.Line { return s.lines(o.Width) },
 	})
 }
 
-func describe(w *screen.World, ref screen.Ref) (*sheet, error) {
+func describe(ctx context.Context, w *screen.World, ref screen.Ref) (*sheet, error) {
 	object, _, ok := screen.Find(w, ref)
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
@@ -43,7 +43,7 @@ func describe(w *screen.World, ref screen.Ref) (*sheet, error) {
 		d, _ := screen.FindDevice(w, ref)
 		s.device(w, &d)
 	case *corev1.Node:
-		s.node(w, o)
+		s.node(ctx, w, o)
 	case *corev1.Pod:
 		s.pod(w, o)
 	}

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,7 +113,7 @@ func counterOf(p *inspect.PoolStatus, set, counter string) *inspect.CounterStatu
 	return &p.Counters[i]
 }
 
-func (s *sheet) node(w *screen.World, n *corev1.Node) {
+func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
 	what := "node"
 	if w.Snapshot.NodesAssumed() {
 		what = "node that ResourceSlices name; no Node object is known"
@@ -128,6 +129,7 @@ func (s *sheet) node(w *screen.World, n *corev1.Node) {
 			s.spans(driver, append(bar, styled.Span{Text: " " + words.FreeOf(c)})...)
 		}
 	}
+	s.extended(ctx, w, n)
 	s.nodeDevices(w, n.Name)
 	if len(n.Labels)+len(n.Spec.Taints) > 0 {
 		s.section("Labels and taints")

@@ -28,6 +28,8 @@ type row struct {
 	drivers []panel
 	// devices counts those that reach the node or are tied to it.
 	devices inspect.DeviceCount
+	// plugins are what device plugins have on the node, sorted by resource.
+	plugins []offer
 }
 
 // panel is the devices of one driver on a node, in groups that belong together.
@@ -111,6 +113,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 	for i := range rows {
 		rows[i].settle(w.Inventory(), tied[i])
 	}
+	addPlugins(w, rows, index)
 	return rows, nil
 }
 
@@ -179,6 +182,7 @@ func (r *row) look() string {
 		slices.Sort(groups)
 		b.WriteString(" " + strings.Join(groups, " "))
 	}
+	fmt.Fprintf(&b, "|%v", r.plugins)
 	return b.String()
 }
 
@@ -300,6 +304,9 @@ func (r *row) sentence() styled.Line {
 		}
 		line = append(line, styled.Span{Text: "  "})
 	}
+	for i := range r.plugins {
+		line = append(line, styled.Span{Text: inspect.Sanitize(r.plugins[i].resource) + " " + r.plugins[i].numbers() + "  "})
+	}
 	if r.devices.Total > own {
 		line = append(line, styled.Span{Text: fmt.Sprintf("%d shared with other nodes", r.devices.Total-own), Role: styled.Dim})
 	}
@@ -362,7 +369,7 @@ func adapt(rows []row) []listing.Column[row] {
 			Amount:  func(r *row) (float64, bool) { n := r.panelOf(driver).freeCount(); return float64(n), n >= 0 },
 		})
 	}
-	return append(columns, base[1:]...)
+	return slices.Concat(columns, pluginColumns(rows), base[1:])
 }
 
 // widestPicture is how much of the devices of a driver is shown at least, if the column is shown.
