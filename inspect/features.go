@@ -11,6 +11,12 @@ import (
 // Gate is the name of a Kubernetes feature gate that changes what the scheduler decides about pods and their devices.
 type Gate string
 
+// The feature gates that matter to where the volumes of a pod can be.
+const (
+	GateVolumeAttributesClass Gate = "VolumeAttributesClass"
+	GateVolumeLimitScaling    Gate = "VolumeLimitScaling"
+)
+
 // The feature gates that matter to dynamic resource allocation.
 const (
 	GateDynamicResourceAllocation   Gate = "DynamicResourceAllocation"
@@ -54,6 +60,9 @@ const NewestMinor = 37
 // compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default where
 // the minimum compatibility version is 1.37; inspect/live takes that from the server.
 var gateHistory = map[Gate]struct{ known, enabled int }{
+	GateVolumeAttributesClass: {29, 34},
+	GateVolumeLimitScaling:    {35, 37},
+
 	GateDynamicResourceAllocation:   {26, 34},
 	GateAdminAccess:                 {32, 34},
 	GatePrioritizedList:             {33, 34},

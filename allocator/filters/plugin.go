@@ -47,7 +47,9 @@ var plugins = []filter{
 	{NodePorts, prepareNodePorts},
 	{NodeResourcesFit, prepareNodeResourcesFit},
 	{VolumeRestrictions, prepareVolumeRestrictions},
+	{NodeVolumeLimits, prepareNodeVolumeLimits},
 	{VolumeBinding, prepareVolumeBinding},
+	{VolumeZone, prepareVolumeZone},
 	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
 }
 

@@ -98,7 +98,7 @@ func prebound(volume string) claimChange {
 	return func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = volume }
 }
 
-func selected(node string) claimChange {
+func nodeChosen(node string) claimChange {
 	return func(c *corev1.PersistentVolumeClaim) { c.Annotations = map[string]string{selectedNode: node} }
 }
 
@@ -144,6 +144,15 @@ func nodesIn(key string, values ...string) volumeChange {
 	return func(v *corev1.PersistentVolume) {
 		v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}},
+		}}}}
+	}
+}
+
+// onlyField limits a volume to a node by its name, which the scheduler does not look at for volumes.
+func onlyField(node string) volumeChange {
+	return func(v *corev1.PersistentVolume) {
+		v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
 		}}}}
 	}
 }

@@ -94,7 +94,7 @@ func (v *volumeBinding) addUnbound(use volumeUse) Outcome {
 		return Outcome{}
 	case err != nil:
 		return use.unusable(VolumeBinding, "selector", fmt.Sprintf("the selector of the volume claim %s is invalid: %v", use.name, err))
-	case !w.attributes && text(use.claim.Spec.VolumeAttributesClassName) != "":
+	case !w.attributes && stringOf(use.claim.Spec.VolumeAttributesClassName) != "":
 		return use.unusable(VolumeBinding, "attributes", fmt.Sprintf("the volume claim %s has a VolumeAttributesClass, which the scheduler does not know (gate VolumeAttributesClass is off)", use.name))
 	}
 	v.waiting = append(v.waiting, w)

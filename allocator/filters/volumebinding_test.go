@@ -42,7 +42,7 @@ func TestVolumeBindingEverywhere(t *testing.T) {
 			c.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "near"}}}
 		})), nowhere, "is invalid"},
 		// Volumes that there are already are not looked at, so neither is the selector.
-		"invalid selector, node chosen": {liveSnapshot(podWith("data"), a, late("fast", "csi"), pvc("data", "fast", selected("a"), func(c *corev1.PersistentVolumeClaim) {
+		"invalid selector, node chosen": {liveSnapshot(podWith("data"), a, late("fast", "csi"), pvc("data", "fast", nodeChosen("a"), func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "near"}}}
 		})), "", ""},
 		"the annotation for the class counts first": {liveSnapshot(podWith("data"), a, late("fast", "csi"), pvc("data", "fast", func(c *corev1.PersistentVolumeClaim) {
@@ -55,11 +55,6 @@ func TestVolumeBindingEverywhere(t *testing.T) {
 func TestBoundVolumes(t *testing.T) {
 	a, b := node("a", zone, "z1"), node("b", zone, "z2")
 	data := pvc("data", "fast", bound("v"))
-	fields := func(v *corev1.PersistentVolume) {
-		v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}},
-		}}}}
-	}
 	invalid := func(v *corev1.PersistentVolume) {
 		nodesIn(zone, "z1")(v)
 		v.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Operator = "Near"
@@ -69,7 +64,7 @@ func TestBoundVolumes(t *testing.T) {
 		"reached by one":          {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", nodesIn(zone, "z1"))), "b: VolumeNode v", "the claim ml/data is bound to volume v, which only nodes with topology.kubernetes.io/zone=z1 reach"},
 		"reached by none":         {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", nodesIn(zone, "z3", "z4"))), "a: VolumeNode v; b: VolumeNode v", "topology.kubernetes.io/zone in (z3, z4)"},
 		"an invalid affinity":     {liveSnapshot(podWith("data"), a, data, pv("v", "fast", invalid)), "a: VolumeNode v", ""},
-		"fields select all nodes": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", fields)), "", ""},
+		"fields select all nodes": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", onlyField("a"))), "", ""},
 		"two claims, one each": {liveSnapshot(podWith("data", "logs"), a, b, data, pvc("logs", "fast", bound("w")), pv("v", "fast", nodesIn(zone, "z1")), pv("w", "fast", nodesIn(zone, "z2"))),
 			"a: VolumeNode w; b: VolumeNode v", ""},
 		"nodes not known":            {storageCase{objects: []metav1.Object{data, pv("v", "fast", nodesIn(zone, "z1"))}, pod: podWith("data")}.asFiles(), "any-node: [nodes]", "depends on their labels"},
@@ -149,10 +144,10 @@ func TestProvisioning(t *testing.T) {
 		"an empty term allows nothing":         {liveSnapshot(podWith("data"), a, empty, data), "a: VolumeNode fast", ""},
 		"both the topology and room are asked": {liveSnapshot(podWith("data"), a, b, allowed(late("fast", "csi"), zone, "z1"), data, tracks, room("c", "fast", "1Gi", "")), "a: VolumeCapacity c; b: VolumeNode fast", ""},
 		"no provisioner":                       {liveSnapshot(podWith("data"), a, late("fast", "kubernetes.io/no-provisioner"), data), "a: VolumeUnbound fast", "the claim ml/data needs a volume of class fast, and the node reaches none"},
-		"a node was chosen":                    {liveSnapshot(podWith("data"), a, b, fast, pvc("data", "fast", selected("a"))), "b: VolumeNode a", "is being made for node a"},
-		"a node was chosen, without room":      {liveSnapshot(podWith("data"), a, b, fast, pvc("data", "fast", selected("a")), tracks), "a: VolumeCapacity; b: VolumeNode a", ""},
+		"a node was chosen":                    {liveSnapshot(podWith("data"), a, b, fast, pvc("data", "fast", nodeChosen("a"))), "b: VolumeNode a", "is being made for node a"},
+		"a node was chosen, without room":      {liveSnapshot(podWith("data"), a, b, fast, pvc("data", "fast", nodeChosen("a")), tracks), "a: VolumeCapacity; b: VolumeNode a", ""},
 		// For a claim whose node is chosen a volume is made, whatever volumes there are.
-		"a node was chosen, volumes do not matter": {liveSnapshot(podWith("data"), a, fast, pvc("data", "fast", selected("a")), tracks, pv("v", "fast")), "a: VolumeCapacity", ""},
+		"a node was chosen, volumes do not matter": {liveSnapshot(podWith("data"), a, fast, pvc("data", "fast", nodeChosen("a")), tracks, pv("v", "fast")), "a: VolumeCapacity", ""},
 		"nodes not known":                          {liveSnapshot(podWith("data"), fast, data, tracks, room("c", "fast", "1Ti", "", zone, "z1")).asFiles(), "any-node: [nodes]", ""},
 		"nodes not known, room for all":            {liveSnapshot(podWith("data"), fast, data, tracks, room("c", "fast", "1Ti", "")).asFiles(), "", ""},
 	})
@@ -187,18 +182,20 @@ func TestExistingVolumes(t *testing.T) {
 		"reserved, too small":           {one(reservedFor("data"), holds("9Gi")), "a: VolumeUnbound v", ""},
 		"reserved on another node keeps from others": {liveSnapshot(podWith("data"), a, b, local, data, pv("v", "local", reservedFor("data"), nodesIn(host, "b")), pv("w", "local")),
 			"a: VolumeNode v", "the volume v is reserved for the claim ml/data, and only nodes with kubernetes.io/hostname=b reach it"},
-		"reserved on another node, one is made": {liveSnapshot(podWith("data"), a, b, late("local", "csi"), data, pv("v", "local", reservedFor("data"), nodesIn(host, "b"))), "", ""},
-		"of another class":                      {liveSnapshot(podWith("data"), a, local, data, pv("v", "fast")), none, ""},
-		"of another mode":                       {one(block), none, "1 of another volumeMode"},
-		"of another attributes class":           {one(gold), none, "1 of another VolumeAttributesClass"},
-		"being deleted":                         {one(deleted), none, ""},
-		"labels do not match":                   {liveSnapshot(podWith("data"), a, local, pvc("data", "local", wantsHot), pv("v", "local")), none, "1 not matched by its selector"},
-		"labels match":                          {liveSnapshot(podWith("data"), a, local, pvc("data", "local", wantsHot), pv("v", "local", labelled)), "", ""},
-		"an access mode lacks":                  {liveSnapshot(podWith("data"), a, local, pvc("data", "local", reader), pv("v", "local")), none, "1 without one of its access modes"},
-		"both access modes":                     {liveSnapshot(podWith("data"), a, local, pvc("data", "local", reader), pv("v", "local", readable)), "", ""},
-		"volumes not read":                      {liveSnapshot(podWith("data"), a, local, data).without(inspect.Volumes), "a: [persistentvolumes]", ""},
-		"not read, and one is made":             {liveSnapshot(podWith("data"), a, late("local", "csi"), data).without(inspect.Volumes), "", ""},
-		"a volume instead of room":              {liveSnapshot(podWith("data"), a, late("local", "csi"), driver("csi", true), data, pv("v", "local")), "", ""},
+		"reserved on another node, one is made":        {liveSnapshot(podWith("data"), a, b, late("local", "csi"), data, pv("v", "local", reservedFor("data"), nodesIn(host, "b"))), "", ""},
+		"of another class":                             {liveSnapshot(podWith("data"), a, local, data, pv("v", "fast")), none, ""},
+		"of another mode":                              {one(block), none, "1 of another volumeMode"},
+		"of another attributes class":                  {one(gold), none, "1 of another VolumeAttributesClass"},
+		"being deleted":                                {one(deleted), none, ""},
+		"labels do not match":                          {liveSnapshot(podWith("data"), a, local, pvc("data", "local", wantsHot), pv("v", "local")), none, "1 not matched by its selector"},
+		"labels match":                                 {liveSnapshot(podWith("data"), a, local, pvc("data", "local", wantsHot), pv("v", "local", labelled)), "", ""},
+		"an access mode lacks":                         {liveSnapshot(podWith("data"), a, local, pvc("data", "local", reader), pv("v", "local")), none, "1 without one of its access modes"},
+		"both access modes":                            {liveSnapshot(podWith("data"), a, local, pvc("data", "local", reader), pv("v", "local", readable)), "", ""},
+		"reserved, a field affinity selects all nodes": {liveSnapshot(podWith("data"), b, local, data, pv("v", "local", reservedFor("data"), onlyField("a"))), "", ""},
+		"a field affinity selects all nodes":           {liveSnapshot(podWith("data"), b, local, data, pv("v", "local", onlyField("a"))), "", ""},
+		"volumes not read":                             {liveSnapshot(podWith("data"), a, local, data).without(inspect.Volumes), "a: [persistentvolumes]", ""},
+		"not read, and one is made":                    {liveSnapshot(podWith("data"), a, late("local", "csi"), data).without(inspect.Volumes), "", ""},
+		"a volume instead of room":                     {liveSnapshot(podWith("data"), a, late("local", "csi"), driver("csi", true), data, pv("v", "local")), "", ""},
 		// Volumes of files that say no phase may be available or not.
 		"a file does not say":            {one(phase("")).asFiles(), "a: []", "it is chance, or not said"},
 		"a file does not say, no matter": {liveSnapshot(podWith("data"), a, local, data, pv("v", "local", phase("")), pv("w", "local")).asFiles(), "", ""},
@@ -230,11 +227,12 @@ func TestVolumesOfSeveralClaims(t *testing.T) {
 			"a: VolumeUnbound local", "suit the claim ml/hot are taken"},
 		"the other order": {liveSnapshot(podWith("hot", "any"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local", holds("20Gi"))), "", ""},
 		// Which of two volumes of one size a claim takes is chance.
-		"chance":                                 {liveSnapshot(podWith("any", "hot"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local")), "a: []", "ml/hot gets a volume is not known: it is chance"},
-		"no chance where it makes no difference": {liveSnapshot(podWith("any", "hot"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local", hot)), "", ""},
-		"one is made for whoever gets none":      {liveSnapshot(podWith("x", "y"), a, late("local", "csi"), pvc("x", "local"), pvc("y", "local"), pv("v", "local")), "", ""},
-		"a claim twice needs two volumes":        {liveSnapshot(podWith("x", "x"), a, local, pvc("x", "local"), pv("v", "local")), "a: VolumeUnbound local", ""},
-		"a claim twice, reserved once":           {liveSnapshot(podWith("x", "x"), a, local, pvc("x", "local"), pv("v", "local", reservedFor("x")), pv("w", "local")), "", ""},
+		"chance":                                   {liveSnapshot(podWith("any", "hot"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local")), "a: []", "ml/hot gets a volume is not known: it is chance"},
+		"no chance where it makes no difference":   {liveSnapshot(podWith("any", "hot"), a, local, pvc("any", "local"), pvc("hot", "local", wantsHot), pv("v", "local", hot), pv("w", "local", hot)), "", ""},
+		"one is made for whoever gets none":        {liveSnapshot(podWith("x", "y"), a, late("local", "csi"), pvc("x", "local"), pvc("y", "local"), pv("v", "local")), "", ""},
+		"a claim twice needs two volumes":          {liveSnapshot(podWith("x", "x"), a, local, pvc("x", "local"), pv("v", "local")), "a: VolumeUnbound local", ""},
+		"a claim twice, reserved once and no more": {liveSnapshot(podWith("x", "x"), a, local, pvc("x", "local"), pv("v", "local", reservedFor("x"))), "a: VolumeUnbound local", ""},
+		"a claim twice, reserved once":             {liveSnapshot(podWith("x", "x"), a, local, pvc("x", "local"), pv("v", "local", reservedFor("x")), pv("w", "local")), "", ""},
 		"volumes of two classes": {liveSnapshot(podWith("x", "y"), a, local, late("other", noProvisioner), pvc("x", "local"), pvc("y", "other"), pv("v", "local"), pv("w", "other")),
 			"", ""},
 		"bound and waiting": {liveSnapshot(podWith("x", "y"), a, local, pvc("x", "local", bound("v")), pvc("y", "local"), pv("v", "local", reservedFor("x"), phase(corev1.VolumeBound), nodesIn(zone, "z2"))),

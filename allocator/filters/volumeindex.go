@@ -20,6 +20,8 @@ type volumeIndex struct {
 	reaches  sync.Map // volumeClass -> func() *volumeReach
 	offers   sync.Map // name of a StorageClass -> func() map[inspect.NodeName]*volumeOffer
 	files    bool
+	// attached says how each claim counts towards what nodes can attach.
+	attached func() map[objectName]attachable
 }
 
 // volumeObjects are the objects of storage by name.
@@ -45,6 +47,7 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	}
 	v := &volumeIndex{snapshot: s, files: s.ServerVersion() == ""}
 	v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
+	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables() })
 	return v
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	builtin "k8s.io/csi-translation-lib/plugins"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -32,5 +33,21 @@ func (x *Index) migratedOn(plugin string, n *nodeInfo) (migrated, known bool) {
 	if node == nil {
 		return false, !x.storageUnread(inspect.CSINodes, "", len(nodes)) && !x.snapshot.NodesAssumed()
 	}
-	return slices.Contains(strings.Split(node.Annotations[corev1.MigratedPluginsAnnotationKey], ","), plugin), true
+	return saysMigrated(node, plugin), true
+}
+
+func saysMigrated(node *storagev1.CSINode, plugin string) bool {
+	return slices.Contains(strings.Split(node.Annotations[corev1.MigratedPluginsAnnotationKey], ","), plugin)
+}
+
+// countsMigrated reports whether volumes of a plugin count towards what the CSI driver that came after it can attach. Since 1.36
+// a node need not say that it has migrated.
+func (x *Index) countsMigrated(plugin string, node *storagev1.CSINode) bool {
+	switch {
+	case plugin == "":
+		return true
+	case node == nil:
+		return false
+	}
+	return x.snapshot.Features().Minor >= 36 || saysMigrated(node, plugin)
 }

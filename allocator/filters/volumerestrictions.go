@@ -30,6 +30,7 @@ func prepareVolumeRestrictions(p *Prepared) (check, Outcome) {
 		}
 	}
 	v.findUsers(p)
+	everywhere.and(v.unread(p))
 	everywhere = everywhere.once()
 	if len(v.disks)+len(v.users) == 0 {
 		return nil, everywhere // and pods for which room was made do not matter either, as for the scheduler
@@ -71,6 +72,18 @@ func (v *volumeRestrictions) addUser(users map[string][]inspect.PodRef, other *p
 			}
 		}
 	}
+}
+
+// unread says what pods that are not known could have.
+func (v *volumeRestrictions) unread(p *Prepared) Outcome {
+	known := len(p.snapshot.Objects().Pods)
+	if len(v.disks) > 0 && p.storageUnread(inspect.Pods, "", known) {
+		return doubt(Doubt{Plugin: VolumeRestrictions, Resource: inspect.Pods, Key: "disks", Message: "which pods have the disks that the pod names could not be read"})
+	}
+	if len(v.alone) > len(v.users) && p.storageUnread(inspect.Pods, p.Pod.Namespace, known) {
+		return doubt(Doubt{Plugin: VolumeRestrictions, Resource: inspect.Pods, Key: "claims", Message: "whether another pod has a volume claim that serves only one (ReadWriteOncePod) could not be read"})
+	}
+	return Outcome{}
 }
 
 func (v *volumeRestrictions) on(n *nodeInfo) Outcome {

@@ -58,6 +58,7 @@ func TestDisks(t *testing.T) {
 		"RBD, both read":                 {liveSnapshot(rbd("p", "i", true, "m1"), a, b, on("a", "q", rbd("p", "i", true, "m1"))), "", ""},
 		"a disk of another kind":         {liveSnapshot(aws("d", false), a, b, on("a", "q", gce("d", false))), "", ""},
 		"a pod that waits for room":      {liveSnapshot(gce("d", false), a, b, waits("b", "q", gce("d", false))), "b: VolumeInUse", ""},
+		"pods not read":                  {liveSnapshot(gce("d", false), a, b).without("pods"), "*: [pods]", ""},
 		"a pod on each node":             {liveSnapshot(gce("d", false), a, b, on("a", "q", gce("d", false)), on("b", "r", gce("d", false))), "a: VolumeInUse; b: VolumeInUse", "by pod ml/r"},
 	})
 }
@@ -86,6 +87,8 @@ func TestReadWriteOncePod(t *testing.T) {
 		"another namespace":                 {liveSnapshot(podWith("mine"), a, b, mine, elsewhere), "", ""},
 		"other access modes are no concern": {liveSnapshot(podWith("mine"), a, b, pvc("mine", "fast", bound("v")), on("a", "q", podWith("mine"))), "", ""},
 		"an ephemeral volume":               {liveSnapshot(ephemeral, a, b, own, on("a", "q", podWith("p-v0"))), "", ""},
+		"pods not read, one has it":         {liveSnapshot(podWith("mine"), a, b, mine, on("a", "q", podWith("mine"))).without("pods"), everyNode, ""},
+		"pods not read":                     {liveSnapshot(podWith("mine"), a, b, mine).without("pods"), "*: [pods]", ""},
 		"a missing claim":                   {liveSnapshot(podWith("gone"), a, b), "*: VolumeUnbound", "the volume claim ml/gone does not exist"},
 		"a claim that could not be read":    {liveSnapshot(podWith("gone"), a, b).without("persistentvolumeclaims"), "*: [persistentvolumeclaims]", ""},
 		// The scheduler does not ask the plugin at all about a pod with neither a disk nor a claim in use, so one that waits

@@ -22,20 +22,27 @@ type volumeUse struct {
 
 // volumesOf returns the volumes of a pod that come from claims, in the order of the pod. What the filters read of a pod's
 // volumes is, besides the name of the volume: persistentVolumeClaim.claimName, whether there is an ephemeral, and of the disks
-// that predate CSI all fields of gcePersistentDisk, awsElasticBlockStore, iscsi, rbd, azureDisk, azureFile, cinder,
-// portworxVolume and vsphereVolume.
+// that predate CSI all fields of gcePersistentDisk, awsElasticBlockStore, iscsi, rbd, azureDisk, cinder and portworxVolume.
+//
+// Of claims and volumes they read the annotations volume.beta.kubernetes.io/storage-class, of claims also those of binding
+// (bind-completed, selected-node), and the owners; of volumes the labels, csi.driver, csi.volumeHandle and the fields of disks
+// that predate CSI; of CSINodes the annotation storage.alpha.kubernetes.io/migrated-plugins.
 func (x *Index) volumesOf(pod *corev1.Pod) []volumeUse {
 	var out []volumeUse
 	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			out = append(out, x.volumeUse(pod.Namespace, v.PersistentVolumeClaim.ClaimName, false))
-		case v.Ephemeral != nil:
-			out = append(out, x.volumeUse(pod.Namespace, ephemeral.VolumeClaimName(pod, v), true))
+		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			out = append(out, x.volumeUseOf(pod, v))
 		}
 	}
 	return out
+}
+
+// volumeUseOf is a volume of a pod that comes from a claim.
+func (x *Index) volumeUseOf(pod *corev1.Pod, v *corev1.Volume) volumeUse {
+	if c := v.PersistentVolumeClaim; c != nil {
+		return x.volumeUse(pod.Namespace, c.ClaimName, false)
+	}
+	return x.volumeUse(pod.Namespace, ephemeral.VolumeClaimName(pod, v), true)
 }
 
 func (x *Index) volumeUse(namespace, name string, ephemeral bool) volumeUse {

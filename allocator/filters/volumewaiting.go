@@ -114,8 +114,8 @@ func (w *waitingClaim) misfit(pv *corev1.PersistentVolume) string {
 		return volumeDeleted
 	case modeOf(claim.Spec.VolumeMode) != modeOf(pv.Spec.VolumeMode):
 		return volumeMode
-	case w.attributes && text(claim.Spec.VolumeAttributesClassName) != text(pv.Spec.VolumeAttributesClassName),
-		!w.attributes && text(pv.Spec.VolumeAttributesClassName) != "":
+	case w.attributes && stringOf(claim.Spec.VolumeAttributesClassName) != stringOf(pv.Spec.VolumeAttributesClassName),
+		!w.attributes && stringOf(pv.Spec.VolumeAttributesClassName) != "":
 		return volumeAttributes
 	case w.wanted != nil && size.Cmp(*w.wanted) < 0:
 		return volumeSmall
@@ -157,7 +157,8 @@ func modeOf(mode *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
 	return *mode
 }
 
-func text(s *string) string {
+// stringOf returns a text, or "" if there is none.
+func stringOf(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -178,4 +179,6 @@ func (s bySize) Less(i, j int) bool {
 }
 
 // comparesVolumeAttributes reports whether the scheduler knows of VolumeAttributesClasses.
-func (x *Index) comparesVolumeAttributes() bool { return x.snapshot.Features().Minor >= 34 }
+func (x *Index) comparesVolumeAttributes() bool {
+	return x.snapshot.Features().Enabled(inspect.GateVolumeAttributesClass)
+}

@@ -81,7 +81,7 @@ func TestClaimsOfSameTemplate(t *testing.T) {
 // each of the claims: they have the request in common.
 func TestRequestOfSameTemplate(t *testing.T) {
 	s := explaintest.DemoCluster(t).Snapshot().With(func(o *inspect.Objects) {
-		o.Slices, o.Nodes, o.Claims = nil, []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, nil
+		o.Slices, o.Nodes, o.Claims = nil, []*corev1.Node{explaintest.Node("n")}, nil
 		o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
 			ObjectMeta: metav1.ObjectMeta{Name: "s"},
 			Spec: resourcev1.ResourceSliceSpec{

@@ -23,7 +23,7 @@ func BigCluster(nodes int) inspect.Objects {
 	models := []string{"A100", "H100", "L40S", "B200"}
 	for n := range nodes {
 		name := fmt.Sprintf("node-%05d", n)
-		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}}})
+		o.Nodes = append(o.Nodes, Node(name, corev1.LabelHostname, name))
 		slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name + "-gpu"}, Spec: resourcev1.ResourceSliceSpec{
 			Driver: Driver, NodeName: ptr.To(name), Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}}}
 		for d := range 8 {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -51,7 +52,7 @@ func NodesWithAttributes(lists ...string) inspect.Objects {
 
 // addNode adds a node, and a slice for its devices that is a pool by itself.
 func addNode(o *inspect.Objects, name string, devices []resourcev1.Device) {
-	o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	o.Nodes = append(o.Nodes, Node(name))
 	o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: resourcev1.ResourceSliceSpec{
@@ -59,4 +60,20 @@ func addNode(o *inspect.Objects, name string, devices []resourcev1.Device) {
 			Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1},
 		},
 	})
+}
+
+// Node is a node with room for any pod of a test.
+func Node(name string, labels ...string) *corev1.Node {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for i := 0; i+1 < len(labels); i += 2 {
+		if node.Labels == nil {
+			node.Labels = map[string]string{}
+		}
+		node.Labels[labels[i]] = labels[i+1]
+	}
+	node.Status.Allocatable = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("110"),
+	}
+	return node
 }

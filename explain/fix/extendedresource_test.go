@@ -24,7 +24,7 @@ func TestFixesOfExtendedResources(t *testing.T) {
 		o.Classes = append(o.Classes, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(name, "example.com/")},
 			Spec: resourcev1.DeviceClassSpec{ExtendedResourceName: &name}})
 	}
-	o.Nodes[1].Status.Allocatable = corev1.ResourceList{"example.com/nic": resource.MustParse("8")}
+	o.Nodes[1].Status.Allocatable["example.com/nic"] = resource.MustParse("8")
 	pod := explaintest.NewPod(func(p *corev1.PodSpec) {
 		p.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("7"), "example.com/nic": resource.MustParse("2")}
 	})

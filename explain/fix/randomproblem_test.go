@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -190,7 +189,7 @@ func (p *smallProblem) objects() inspect.Objects {
 	o := inspect.Objects{Classes: []*resourcev1.DeviceClass{class(smallClass, p.classTerm), class(looseClass, false)}}
 	for n, devices := range p.nodes {
 		name := explaintest.NodeName(n)
-		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		o.Nodes = append(o.Nodes, explaintest.Node(name))
 		pool := resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 2}
 		slice := &resourcev1.ResourceSlice{
 			ObjectMeta: metav1.ObjectMeta{Name: name},

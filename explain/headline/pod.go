@@ -144,7 +144,7 @@ func (l *lacks) single() Headline {
 			continue
 		}
 		r := &at.refusal[0]
-		if r.Resource != "" {
+		if r.Code == filters.InsufficientResources {
 			return l.resource(at)
 		}
 		text := filters.Summary(at.refusal)

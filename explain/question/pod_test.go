@@ -38,7 +38,7 @@ func TestPods(t *testing.T) {
 	}{
 		{"four and two GPUs", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "train-1", "sweep-3") }), explain.Allocatable, "gpu-b-04", ""},
 		{"four GPUs twice", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "train-1", "train-1") }),
-			explain.Unsatisfiable, "fits by itself, but not together with gpus of train-1", "cannot be allocated"},
+			explain.Unsatisfiable, "fits by itself, but not together with gpus of train-1", "cannot be scheduled"},
 		{"one claim", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "train-1") }), explain.Allocatable, "gpu-b-03 gpu-b-04", ""},
 		{"node selector", explaintest.NewPod(func(p *corev1.PodSpec) {
 			uses(p, "train-1")
@@ -47,12 +47,12 @@ func TestPods(t *testing.T) {
 		{"node selector that no node has", explaintest.NewPod(func(p *corev1.PodSpec) {
 			uses(p, "train-1")
 			p.NodeSelector = map[string]string{"zone": "mars"}
-		}), explain.Unsatisfiable, "the node does not match the node selector or affinity of the pod", ""},
+		}), explain.Unsatisfiable, "zone=mars", ""},
 		{"missing claim", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "nothing") }), explain.Unsatisfiable, "", `resourceclaim "nothing" does not exist`},
 		{"missing template", explaintest.NewPod(func(p *corev1.PodSpec) {
 			p.ResourceClaims = []corev1.PodResourceClaim{{Name: "x", ResourceClaimTemplateName: ptr.To("nothing")}}
 		}), explain.Unsatisfiable, "", `resourceclaimtemplate "nothing" does not exist`},
-		{"no claims", explaintest.NewPod(func(*corev1.PodSpec) {}), explain.Allocated, "", "uses no resource claims"},
+		{"no claims", explaintest.NewPod(func(*corev1.PodSpec) {}), explain.Allocatable, "cpu-01 cpu-02 gpu-a-01 gpu-a-02 gpu-a-03 gpu-a-04 gpu-b-01 gpu-b-02 gpu-b-03 gpu-b-04 mig-01 mig-02", "can be scheduled on 12 of 12 nodes"},
 		{"an allocated claim", explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "pretrain-0") }), explain.Allocated, "", "has all its devices: 8 devices in 1 claim"},
 		{"an allocated claim, on another node", explaintest.NewPod(func(p *corev1.PodSpec) {
 			uses(p, "pretrain-0")
@@ -149,7 +149,7 @@ func TestExtendedResourcesDependOnNode(t *testing.T) {
 		for i, node := range o.Nodes {
 			if node.Name == "cpu-01" {
 				n := node.DeepCopy()
-				n.Status.Allocatable = corev1.ResourceList{"example.com/gpu": resource.MustParse("8")}
+				n.Status.Allocatable["example.com/gpu"] = resource.MustParse("8")
 				o.Nodes[i] = n
 			}
 		}

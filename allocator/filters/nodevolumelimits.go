@@ -1,0 +1,354 @@
+package filters
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// prepareNodeVolumeLimits is the plugin NodeVolumeLimits: the CSI drivers of a node say how many volumes they can attach.
+func prepareNodeVolumeLimits(p *Prepared) (check, Outcome) {
+	v := &nodeVolumeLimits{index: p.Index}
+	var everywhere Outcome
+	for _, use := range p.volumesOf(p.Pod) {
+		if use.claim == nil {
+			everywhere.and(use.absent(NodeVolumeLimits))
+			continue
+		}
+		everywhere.and(use.fromOtherPod(NodeVolumeLimits, p.Pod))
+		v.add(use)
+	}
+	for i := range p.Pod.Spec.Volumes {
+		disk := &p.Pod.Spec.Volumes[i]
+		if a, err := attachableInline(disk, p.Pod.Namespace); a.plugin != "" {
+			v.volumes = append(v.volumes, podVolume{attachable: a, object: Object{Kind: "Volume", Name: disk.Name}, err: err})
+		}
+	}
+	everywhere = everywhere.once()
+	if len(v.volumes)+len(v.unread) == 0 {
+		return nil, everywhere
+	}
+	v.findBroken()
+	return v, everywhere
+}
+
+// nodeVolumeLimits is what the plugin knows of a pod.
+type nodeVolumeLimits struct {
+	index   *Index
+	volumes []podVolume
+	// unread are claims of which it is not known how they count, with what was not read.
+	unread []Doubt
+	// broken is the first node on which the scheduler fails to count and gives up on the pod, wherever it could run. The name
+	// is empty if there is none.
+	broken string
+}
+
+// podVolume is a volume of a pod that counts.
+type podVolume struct {
+	attachable
+	object Object
+	err    error // the CSI driver cannot serve it
+}
+
+// add counts a claim of the pod, in the order in which upstream's plugin looks: its volume, then its class.
+func (v *nodeVolumeLimits) add(use volumeUse) {
+	objects := v.index.storage.byName()
+	class := classOfClaim(use.claim)
+	noVolume := use.claim.Spec.VolumeName == "" || objects.volumes[use.claim.Spec.VolumeName] == nil
+	switch {
+	case noVolume && use.claim.Spec.VolumeName != "" && v.index.storageUnread(inspect.Volumes, "", len(objects.volumes)):
+		v.doubt(use, inspect.Volumes, fmt.Sprintf("the volume %s of claim %s could not be read", use.claim.Spec.VolumeName, use.name))
+	case noVolume && class != "" && objects.classes[class] == nil && v.index.storageUnread(inspect.StorageClasses, "", len(objects.classes)):
+		v.doubt(use, inspect.StorageClasses, fmt.Sprintf("the storage class %s of claim %s could not be read", class, use.name))
+	default:
+		if a, ok := v.index.storage.attached()[use.name]; ok {
+			v.volumes = append(v.volumes, podVolume{attachable: a, object: use.object()})
+		}
+	}
+}
+
+func (v *nodeVolumeLimits) doubt(use volumeUse, unread inspect.Resource, message string) {
+	v.unread = append(v.unread, Doubt{
+		Plugin: NodeVolumeLimits, Resource: unread, Key: "counts " + use.name.String(),
+		Message: message + ", so how many volumes of which driver the pod brings is not known",
+	})
+}
+
+func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
+	node, known := v.csiNode(n)
+	if !known {
+		return doubt(Doubt{
+			Plugin: NodeVolumeLimits, Resource: inspect.CSINodes, Key: "limits",
+			Message: "how many volumes of the pod's drivers nodes can attach could not be read",
+		})
+	}
+	pod, failed := v.newOn(node)
+	if len(failed) > 0 {
+		return Outcome{Refusals: failed}
+	}
+	if len(pod) == 0 && len(v.unread) == 0 {
+		return Outcome{}
+	}
+	out := Outcome{Refusals: v.missingDrivers(pod, node)}
+	limits := limitsOf(node)
+	if len(limits) > 0 {
+		out.and(v.compare(n, node, pod, limits))
+		out.Doubts = append(out.Doubts, v.unread...)
+	}
+	if v.broken != "" && v.broken != n.Name {
+		out.Doubts = append(out.Doubts, Doubt{
+			Plugin: NodeVolumeLimits, Key: "broken " + v.broken,
+			Message: fmt.Sprintf("the scheduler gives up on the pod as soon as it looks at node %s, where it cannot count the volumes", v.broken),
+		})
+	}
+	return out
+}
+
+// csiNode returns what the kubelet of a node says of its drivers, nil if it says nothing.
+func (v *nodeVolumeLimits) csiNode(n *nodeInfo) (node *storagev1.CSINode, known bool) {
+	nodes := v.index.storage.byName().nodes
+	node = nodes[n.Name]
+	return node, node != nil || !v.index.storageUnread(inspect.CSINodes, "", len(nodes)) && !v.assumed(n)
+}
+
+func (v *nodeVolumeLimits) assumed(n *nodeInfo) bool {
+	return v.index.snapshot.NodesAssumed() && n.Name == string(inspect.PseudoNode)
+}
+
+// newOn are the volumes of the pod that count on a node, or why the scheduler gives up.
+func (v *nodeVolumeLimits) newOn(node *storagev1.CSINode) (volumes map[attachedVolume]Object, failed []Refusal) {
+	volumes = map[attachedVolume]Object{}
+	for _, volume := range v.volumes {
+		switch {
+		case !v.index.countsMigrated(volume.plugin, node):
+		case volume.err != nil:
+			failed = append(failed, Refusal{
+				Plugin: NodeVolumeLimits, Code: VolumeNode, Key: "untranslated " + volume.object.Name, Unresolvable: true, Object: volume.object,
+				Message: fmt.Sprintf("the pod's volume %s cannot be served by its CSI driver: %v", volume.object.Name, volume.err),
+			})
+		case volume.driver != "":
+			if _, twice := volumes[volume.attachedVolume]; !twice {
+				volumes[volume.attachedVolume] = volume.object
+			}
+		}
+	}
+	return volumes, failed
+}
+
+// missingDrivers refuses a node that lacks a CSI driver, if the driver asks for that.
+func (v *nodeVolumeLimits) missingDrivers(pod map[attachedVolume]Object, node *storagev1.CSINode) []Refusal {
+	features := v.index.snapshot.Features()
+	if !features.Enabled(inspect.GateVolumeLimitScaling) {
+		return nil
+	}
+	var out []Refusal
+	for driver, object := range firstOfDrivers(pod) {
+		d := v.index.storage.byName().drivers[driver]
+		if d == nil || features.Minor >= 36 && !isTrue(d.Spec.PreventPodSchedulingIfMissing) || hasDriver(node, driver) {
+			continue
+		}
+		out = append(out, Refusal{
+			Plugin: NodeVolumeLimits, Code: VolumeNode, Key: "driver " + driver, Object: object, By: Object{Kind: "CSIDriver", Name: driver},
+			Message: fmt.Sprintf("the CSI driver %s, which serves %s, is not installed on the node", driver, objectWords(object)),
+		})
+	}
+	slices.SortFunc(out, func(a, b Refusal) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+func hasDriver(node *storagev1.CSINode, driver string) bool {
+	return node != nil && slices.ContainsFunc(node.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
+}
+
+// objectWords names an object of a pod to the reader.
+func objectWords(o Object) string {
+	if o.Namespace == "" {
+		return "the pod's volume " + o.Name
+	}
+	return "the claim " + o.Namespace + "/" + o.Name
+}
+
+// firstOfDrivers are the drivers of volumes, each with the first object by name that it serves.
+func firstOfDrivers(volumes map[attachedVolume]Object) map[string]Object {
+	out := map[string]Object{}
+	for volume, object := range volumes {
+		if first, ok := out[volume.driver]; !ok || cmp.Or(cmp.Compare(object.Kind, first.Kind), cmp.Compare(object.Name, first.Name)) < 0 {
+			out[volume.driver] = object
+		}
+	}
+	return out
+}
+
+// limitsOf are the numbers of volumes that the drivers of a node can attach; a driver that says none has no limit.
+func limitsOf(node *storagev1.CSINode) map[string]int64 {
+	var out map[string]int64
+	if node == nil {
+		return nil
+	}
+	for _, d := range node.Spec.Drivers {
+		if d.Allocatable != nil && d.Allocatable.Count != nil {
+			if out == nil {
+				out = map[string]int64{}
+			}
+			out[d.Name] = int64(*d.Allocatable.Count)
+		}
+	}
+	return out
+}
+
+// compare compares what would be attached with the limits.
+func (v *nodeVolumeLimits) compare(n *nodeInfo, node *storagev1.CSINode, pod map[attachedVolume]Object, limits map[string]int64) Outcome {
+	attached, broken := v.attachedOn(n, node)
+	if broken != "" {
+		return refuse(Refusal{
+			Plugin: NodeVolumeLimits, Code: VolumeLimit, Key: "broken", Unresolvable: true,
+			Message: "the scheduler cannot count the volumes on the node and gives up: " + broken,
+		})
+	}
+	used := map[string]int64{}
+	for volume := range attached {
+		used[volume.driver]++
+	}
+	for volume := range v.attachments(n) {
+		if !attached[volume] {
+			used[volume.driver]++
+		}
+	}
+	added, objects := map[string]int64{}, map[attachedVolume]Object{}
+	for volume, object := range pod {
+		if !attached[volume] { // one that is attached and that no pod uses counts twice, as for the scheduler
+			added[volume.driver]++
+			objects[volume] = object
+		}
+	}
+	var out Outcome
+	for _, driver := range slices.Sorted(maps.Keys(added)) {
+		limit, limited := limits[driver]
+		switch {
+		case !limited:
+		case used[driver]+added[driver] > limit:
+			out.and(refuse(Refusal{
+				Plugin: NodeVolumeLimits, Code: VolumeLimit, Key: driver, Requested: added[driver], Used: used[driver], Allocatable: limit,
+				Object: firstOfDrivers(objects)[driver], By: Object{Kind: "CSINode", Name: node.Name},
+				Message: fmt.Sprintf("the node can attach %s of driver %s; it has %d, and the pod brings %d more", volumeCount(limit), driver, used[driver], added[driver]),
+			}))
+		default:
+			out.and(v.uncounted(driver))
+		}
+	}
+	return out
+}
+
+func volumeCount(n int64) string {
+	if n == 1 {
+		return "1 volume"
+	}
+	return fmt.Sprintf("%d volumes", n)
+}
+
+// uncounted is the doubt whether more volumes are attached to a node than is known.
+func (v *nodeVolumeLimits) uncounted(driver string) Outcome {
+	objects := v.index.snapshot.Objects()
+	for _, of := range []struct {
+		resource inspect.Resource
+		known    int
+	}{
+		{inspect.Pods, len(objects.Pods)},
+		{inspect.VolumeClaims, len(objects.VolumeClaims)},
+		{inspect.Volumes, len(objects.Volumes)},
+		{inspect.StorageClasses, len(objects.StorageClasses)},
+		{inspect.VolumeAttachments, len(objects.VolumeAttachments)},
+	} {
+		if v.index.storageUnread(of.resource, "", of.known) {
+			return doubt(Doubt{
+				Plugin: NodeVolumeLimits, Resource: of.resource, Key: "attached " + driver,
+				Message: fmt.Sprintf("how many volumes of driver %s are attached to the node could not be read", driver),
+			})
+		}
+	}
+	return Outcome{}
+}
+
+// attachedOn are the volumes of the pods on a node, or why the scheduler cannot count them.
+func (v *nodeVolumeLimits) attachedOn(n *nodeInfo, node *storagev1.CSINode) (volumes map[attachedVolume]bool, broken string) {
+	volumes = map[attachedVolume]bool{}
+	known := v.index.storage.attached()
+	for _, pod := range n.pods {
+		for i := range pod.Spec.Volumes {
+			a, why := v.attachedBy(pod.Pod, &pod.Spec.Volumes[i], known, node)
+			if why != "" {
+				return nil, why
+			}
+			if a.driver != "" && v.index.countsMigrated(a.plugin, node) {
+				volumes[a.attachedVolume] = true
+			}
+		}
+	}
+	return volumes, ""
+}
+
+// attachedBy says how a volume of a pod on a node counts, or why it cannot be counted.
+func (v *nodeVolumeLimits) attachedBy(pod *corev1.Pod, volume *corev1.Volume, known map[objectName]attachable, node *storagev1.CSINode) (a attachable, broken string) {
+	if volume.PersistentVolumeClaim == nil && volume.Ephemeral == nil {
+		a, err := attachableInline(volume, pod.Namespace)
+		if err != nil && v.index.countsMigrated(a.plugin, node) {
+			return a, fmt.Sprintf("the volume %s of pod %s/%s: %v", volume.Name, pod.Namespace, pod.Name, err)
+		}
+		return a, ""
+	}
+	use := v.index.volumeUseOf(pod, volume)
+	if use.claim == nil {
+		return attachable{}, ""
+	}
+	if o := use.fromOtherPod(NodeVolumeLimits, pod); !o.Passes() {
+		return attachable{}, fmt.Sprintf("the volume claim %s was not made for pod %s/%s", use.name, pod.Namespace, pod.Name)
+	}
+	return known[use.name], ""
+}
+
+// attachments are the volumes that are attached to a node, or are about to be, whether or not a pod uses them.
+func (v *nodeVolumeLimits) attachments(n *nodeInfo) map[attachedVolume]bool {
+	objects := v.index.storage.byName()
+	out := map[attachedVolume]bool{}
+	for _, a := range objects.attachments[n.Name] {
+		if a.Spec.Source.PersistentVolumeName == nil {
+			continue
+		}
+		if pv := objects.volumes[*a.Spec.Source.PersistentVolumeName]; pv != nil && pv.Spec.CSI != nil {
+			out[attachedVolume{driver: a.Spec.Attacher, handle: pv.Spec.CSI.VolumeHandle}] = true
+		}
+	}
+	return out
+}
+
+// findBroken finds a node where volumes cannot be counted.
+func (v *nodeVolumeLimits) findBroken() {
+	for _, n := range v.index.nodes {
+		if !slices.ContainsFunc(n.pods, func(p *podInfo) bool { return mayBreak(p.Pod) }) {
+			continue
+		}
+		node, _ := v.csiNode(n)
+		if pod, _ := v.newOn(node); len(pod) == 0 || len(limitsOf(node)) == 0 {
+			continue
+		}
+		if _, broken := v.attachedOn(n, node); broken != "" {
+			v.broken = n.Name
+			return
+		}
+	}
+}
+
+// mayBreak reports whether a pod has a volume that the scheduler may fail to count.
+func mayBreak(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Ephemeral != nil || builtInDisk(&v)
+	})
+}
