@@ -34,7 +34,11 @@ func prepareNodeVolumeLimits(p *Prepared) (check, Outcome) {
 	if len(v.volumes)+len(v.unread) == 0 {
 		return nil, everywhere
 	}
+	if !slices.ContainsFunc(v.volumes, func(volume podVolume) bool { return volume.plugin != "" }) {
+		v.plain, _ = v.newOn(nil)
+	}
 	v.findBroken()
+	v.findUnread()
 	return v, everywhere
 }
 
@@ -44,9 +48,12 @@ type nodeVolumeLimits struct {
 	volumes []podVolume
 	// unread are claims of which it is not known how they count, with what was not read.
 	unread []Doubt
-	// broken is the first node on which the scheduler fails to count and gives up on the pod, wherever it could run. The name
-	// is empty if there is none.
-	broken string
+	// plain are the volumes on every node, if they are the same on all.
+	plain map[attachedVolume]Object
+	// broken are the nodes on which the scheduler fails to count and gives up on the pod, wherever it could run, sorted.
+	broken []string
+	// uncounted is what was not read of what could be attached, or "".
+	uncounted inspect.Resource
 }
 
 // podVolume is a volume of a pod that counts.
@@ -96,15 +103,14 @@ func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 		return Outcome{}
 	}
 	out := Outcome{Refusals: v.missingDrivers(pod, node)}
-	limits := limitsOf(node)
-	if len(limits) > 0 {
-		out.and(v.compare(n, node, pod, limits))
+	if hasLimits(node) {
+		out.and(v.compare(n, node, pod))
 		out.Doubts = append(out.Doubts, v.unread...)
 	}
-	if v.broken != "" && v.broken != n.Name {
+	if len(v.broken) > 0 && !slices.Contains(v.broken, n.Name) {
 		out.Doubts = append(out.Doubts, Doubt{
-			Plugin: NodeVolumeLimits, Key: "broken " + v.broken,
-			Message: fmt.Sprintf("the scheduler gives up on the pod as soon as it looks at node %s, where it cannot count the volumes", v.broken),
+			Plugin: NodeVolumeLimits, Key: "broken " + v.broken[0],
+			Message: fmt.Sprintf("the scheduler gives up on the pod as soon as it looks at node %s, where it cannot count the volumes", v.broken[0]),
 		})
 	}
 	return out
@@ -123,6 +129,9 @@ func (v *nodeVolumeLimits) assumed(n *nodeInfo) bool {
 
 // newOn are the volumes of the pod that count on a node, or why the scheduler gives up.
 func (v *nodeVolumeLimits) newOn(node *storagev1.CSINode) (volumes map[attachedVolume]Object, failed []Refusal) {
+	if v.plain != nil {
+		return v.plain, nil
+	}
 	volumes = map[attachedVolume]Object{}
 	for _, volume := range v.volumes {
 		switch {
@@ -147,9 +156,10 @@ func (v *nodeVolumeLimits) missingDrivers(pod map[attachedVolume]Object, node *s
 	if !features.Enabled(inspect.GateVolumeLimitScaling) {
 		return nil
 	}
+	drivers := v.index.storage.byName().drivers
 	var out []Refusal
 	for driver, object := range firstOfDrivers(pod) {
-		d := v.index.storage.byName().drivers[driver]
+		d := drivers[driver]
 		if d == nil || features.Minor >= 36 && !isTrue(d.Spec.PreventPodSchedulingIfMissing) || hasDriver(node, driver) {
 			continue
 		}
@@ -187,25 +197,32 @@ func firstOfDrivers(volumes map[attachedVolume]Object) map[string]Object {
 	return out
 }
 
-// limitsOf are the numbers of volumes that the drivers of a node can attach; a driver that says none has no limit.
-func limitsOf(node *storagev1.CSINode) map[string]int64 {
-	var out map[string]int64
+// limitOf is the number of volumes that a driver of a node can attach. It is false if there is no limit.
+func limitOf(node *storagev1.CSINode, driver string) (int64, bool) {
 	if node == nil {
-		return nil
+		return 0, false
 	}
-	for _, d := range node.Spec.Drivers {
-		if d.Allocatable != nil && d.Allocatable.Count != nil {
-			if out == nil {
-				out = map[string]int64{}
-			}
-			out[d.Name] = int64(*d.Allocatable.Count)
+	limit, limited := int64(0), false
+	for i := range node.Spec.Drivers {
+		if d := &node.Spec.Drivers[i]; d.Name == driver && d.Allocatable != nil && d.Allocatable.Count != nil {
+			limit, limited = int64(*d.Allocatable.Count), true
 		}
 	}
-	return out
+	return limit, limited
+}
+
+// hasLimits reports whether any driver of a node has a limit.
+func hasLimits(node *storagev1.CSINode) bool {
+	return node != nil && slices.ContainsFunc(node.Spec.Drivers, func(d storagev1.CSINodeDriver) bool {
+		return d.Allocatable != nil && d.Allocatable.Count != nil
+	})
 }
 
 // compare compares what would be attached with the limits.
-func (v *nodeVolumeLimits) compare(n *nodeInfo, node *storagev1.CSINode, pod map[attachedVolume]Object, limits map[string]int64) Outcome {
+func (v *nodeVolumeLimits) compare(n *nodeInfo, node *storagev1.CSINode, pod map[attachedVolume]Object) Outcome {
+	if v.uncounted == "" && !slices.Contains(v.broken, n.Name) && v.plenty(n, node, pod) {
+		return Outcome{}
+	}
 	attached, broken := v.attachedOn(n, node)
 	if broken != "" {
 		return refuse(Refusal{
@@ -213,38 +230,69 @@ func (v *nodeVolumeLimits) compare(n *nodeInfo, node *storagev1.CSINode, pod map
 			Message: "the scheduler cannot count the volumes on the node and gives up: " + broken,
 		})
 	}
-	used := map[string]int64{}
-	for volume := range attached {
-		used[volume.driver]++
-	}
-	for volume := range v.attachments(n) {
-		if !attached[volume] {
-			used[volume.driver]++
-		}
-	}
 	added, objects := map[string]int64{}, map[attachedVolume]Object{}
 	for volume, object := range pod {
-		if !attached[volume] { // one that is attached and that no pod uses counts twice, as for the scheduler
+		if !slices.Contains(attached, volume) { // one that is attached and that no pod uses counts twice, as for the scheduler
 			added[volume.driver]++
 			objects[volume] = object
 		}
 	}
 	var out Outcome
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
-		limit, limited := limits[driver]
-		switch {
-		case !limited:
-		case used[driver]+added[driver] > limit:
+		limit, limited := limitOf(node, driver)
+		if !limited {
+			continue
+		}
+		if used := v.countOf(driver, attached, n); used+added[driver] > limit {
 			out.and(refuse(Refusal{
-				Plugin: NodeVolumeLimits, Code: VolumeLimit, Key: driver, Requested: added[driver], Used: used[driver], Allocatable: limit,
+				Plugin: NodeVolumeLimits, Code: VolumeLimit, Key: driver, Requested: added[driver], Used: used, Allocatable: limit,
 				Object: firstOfDrivers(objects)[driver], By: Object{Kind: "CSINode", Name: node.Name},
-				Message: fmt.Sprintf("the node can attach %s of driver %s; it has %d, and the pod brings %d more", volumeCount(limit), driver, used[driver], added[driver]),
+				Message: fmt.Sprintf("the node can attach %s of driver %s; it has %d, and the pod brings %d more", volumeCount(limit), driver, used, added[driver]),
 			}))
-		default:
-			out.and(v.uncounted(driver))
+			continue
+		}
+		if v.uncounted != "" {
+			out.and(doubt(Doubt{
+				Plugin: NodeVolumeLimits, Resource: v.uncounted, Key: "attached " + driver,
+				Message: fmt.Sprintf("how many volumes of driver %s are attached to the node could not be read", driver),
+			}))
 		}
 	}
 	return out
+}
+
+// plenty reports whether all limits hold, whatever the volumes on the node are.
+func (v *nodeVolumeLimits) plenty(n *nodeInfo, node *storagev1.CSINode, pod map[attachedVolume]Object) bool {
+	most := len(pod) + len(v.index.storage.byName().attachments[n.Name])
+	for _, other := range n.pods {
+		most += len(other.Spec.Volumes)
+	}
+	for volume := range pod {
+		if limit, limited := limitOf(node, volume.driver); limited && int64(most) > limit {
+			return false
+		}
+	}
+	return true
+}
+
+// countOf counts the volumes of a driver on a node: those of pods, and others that are attached or are about to be.
+func (v *nodeVolumeLimits) countOf(driver string, attached []attachedVolume, n *nodeInfo) int64 {
+	objects := v.index.storage.byName()
+	all := map[attachedVolume]bool{}
+	for _, volume := range attached {
+		if volume.driver == driver {
+			all[volume] = true
+		}
+	}
+	for _, a := range objects.attachments[n.Name] {
+		if a.Spec.Attacher != driver || a.Spec.Source.PersistentVolumeName == nil {
+			continue
+		}
+		if pv := objects.volumes[*a.Spec.Source.PersistentVolumeName]; pv != nil && pv.Spec.CSI != nil {
+			all[attachedVolume{driver: driver, handle: pv.Spec.CSI.VolumeHandle}] = true
+		}
+	}
+	return int64(len(all))
 }
 
 func volumeCount(n int64) string {
@@ -254,8 +302,8 @@ func volumeCount(n int64) string {
 	return fmt.Sprintf("%d volumes", n)
 }
 
-// uncounted is the doubt whether more volumes are attached to a node than is known.
-func (v *nodeVolumeLimits) uncounted(driver string) Outcome {
+// findUnread finds out whether more volumes may be attached to nodes than is known.
+func (v *nodeVolumeLimits) findUnread() {
 	objects := v.index.snapshot.Objects()
 	for _, of := range []struct {
 		resource inspect.Resource
@@ -268,27 +316,22 @@ func (v *nodeVolumeLimits) uncounted(driver string) Outcome {
 		{inspect.VolumeAttachments, len(objects.VolumeAttachments)},
 	} {
 		if v.index.storageUnread(of.resource, "", of.known) {
-			return doubt(Doubt{
-				Plugin: NodeVolumeLimits, Resource: of.resource, Key: "attached " + driver,
-				Message: fmt.Sprintf("how many volumes of driver %s are attached to the node could not be read", driver),
-			})
+			v.uncounted = of.resource
+			return
 		}
 	}
-	return Outcome{}
 }
 
-// attachedOn are the volumes of the pods on a node, or why the scheduler cannot count them.
-func (v *nodeVolumeLimits) attachedOn(n *nodeInfo, node *storagev1.CSINode) (volumes map[attachedVolume]bool, broken string) {
-	volumes = map[attachedVolume]bool{}
-	known := v.index.storage.attached()
+// attachedOn are the volumes of the pods on a node, which may be there several times, or why the scheduler cannot count them.
+func (v *nodeVolumeLimits) attachedOn(n *nodeInfo, node *storagev1.CSINode) (volumes []attachedVolume, broken string) {
 	for _, pod := range n.pods {
 		for i := range pod.Spec.Volumes {
-			a, why := v.attachedBy(pod.Pod, &pod.Spec.Volumes[i], known, node)
+			a, why := v.attachedBy(pod.Pod, &pod.Spec.Volumes[i], node)
 			if why != "" {
 				return nil, why
 			}
 			if a.driver != "" && v.index.countsMigrated(a.plugin, node) {
-				volumes[a.attachedVolume] = true
+				volumes = append(volumes, a.attachedVolume)
 			}
 		}
 	}
@@ -296,52 +339,39 @@ func (v *nodeVolumeLimits) attachedOn(n *nodeInfo, node *storagev1.CSINode) (vol
 }
 
 // attachedBy says how a volume of a pod on a node counts, or why it cannot be counted.
-func (v *nodeVolumeLimits) attachedBy(pod *corev1.Pod, volume *corev1.Volume, known map[objectName]attachable, node *storagev1.CSINode) (a attachable, broken string) {
-	if volume.PersistentVolumeClaim == nil && volume.Ephemeral == nil {
-		a, err := attachableInline(volume, pod.Namespace)
-		if err != nil && v.index.countsMigrated(a.plugin, node) {
-			return a, fmt.Sprintf("the volume %s of pod %s/%s: %v", volume.Name, pod.Namespace, pod.Name, err)
+func (v *nodeVolumeLimits) attachedBy(pod *corev1.Pod, volume *corev1.Volume, node *storagev1.CSINode) (a attachable, broken string) {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return v.index.storage.attached()[objectName{pod.Namespace, volume.PersistentVolumeClaim.ClaimName}], ""
+	case volume.Ephemeral != nil:
+		use := v.index.volumeUseOf(pod, volume)
+		if use.claim == nil {
+			return attachable{}, ""
 		}
-		return a, ""
+		if o := use.fromOtherPod(NodeVolumeLimits, pod); !o.Passes() {
+			return attachable{}, fmt.Sprintf("the volume claim %s was not made for pod %s/%s", use.name, pod.Namespace, pod.Name)
+		}
+		return v.index.storage.attached()[use.name], ""
 	}
-	use := v.index.volumeUseOf(pod, volume)
-	if use.claim == nil {
-		return attachable{}, ""
+	a, err := attachableInline(volume, pod.Namespace)
+	if err != nil && v.index.countsMigrated(a.plugin, node) {
+		return a, fmt.Sprintf("the volume %s of pod %s/%s: %v", volume.Name, pod.Namespace, pod.Name, err)
 	}
-	if o := use.fromOtherPod(NodeVolumeLimits, pod); !o.Passes() {
-		return attachable{}, fmt.Sprintf("the volume claim %s was not made for pod %s/%s", use.name, pod.Namespace, pod.Name)
-	}
-	return known[use.name], ""
+	return a, ""
 }
 
-// attachments are the volumes that are attached to a node, or are about to be, whether or not a pod uses them.
-func (v *nodeVolumeLimits) attachments(n *nodeInfo) map[attachedVolume]bool {
-	objects := v.index.storage.byName()
-	out := map[attachedVolume]bool{}
-	for _, a := range objects.attachments[n.Name] {
-		if a.Spec.Source.PersistentVolumeName == nil {
-			continue
-		}
-		if pv := objects.volumes[*a.Spec.Source.PersistentVolumeName]; pv != nil && pv.Spec.CSI != nil {
-			out[attachedVolume{driver: a.Spec.Attacher, handle: pv.Spec.CSI.VolumeHandle}] = true
-		}
-	}
-	return out
-}
-
-// findBroken finds a node where volumes cannot be counted.
+// findBroken finds nodes where volumes cannot be counted.
 func (v *nodeVolumeLimits) findBroken() {
 	for _, n := range v.index.nodes {
 		if !slices.ContainsFunc(n.pods, func(p *podInfo) bool { return mayBreak(p.Pod) }) {
 			continue
 		}
 		node, _ := v.csiNode(n)
-		if pod, _ := v.newOn(node); len(pod) == 0 || len(limitsOf(node)) == 0 {
+		if pod, _ := v.newOn(node); len(pod) == 0 || !hasLimits(node) {
 			continue
 		}
 		if _, broken := v.attachedOn(n, node); broken != "" {
-			v.broken = n.Name
-			return
+			v.broken = append(v.broken, n.Name)
 		}
 	}
 }
