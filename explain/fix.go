@@ -53,6 +53,9 @@ type Fix struct {
 	OtherBlockers []Requirement
 	// Patch is the change as RFC 6902 operations on the subject. It is empty if other objects are changed.
 	Patch []PatchOperation
+	// Changes are all objects that are changed, and how: those of claims or their templates first, then the pod, then
+	// device classes. What is no change of a spec, such as the release of a claim, is not among them.
+	Changes []ObjectChange
 	// Claims are those to be released, with their devices.
 	Claims []Holder
 	// Pods are those to be ended, the least important first.

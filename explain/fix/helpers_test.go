@@ -73,8 +73,8 @@ func fitsOn(t *testing.T, o inspect.Objects, claim *resourcev1.ResourceClaim, no
 	return a == explaintest.UpstreamFits
 }
 
-// patched applies RFC 6902 operations to a claim with an implementation that is not of this module.
-func patched(t *testing.T, claim *resourcev1.ResourceClaim, operations []explain.PatchOperation) *resourcev1.ResourceClaim {
+// patched applies RFC 6902 operations to an object with an implementation that is not of this module.
+func patched[T any](t *testing.T, object *T, operations []explain.PatchOperation) *T {
 	t.Helper()
 	var list []map[string]any
 	for _, op := range operations {
@@ -92,7 +92,7 @@ func patched(t *testing.T, claim *resourcev1.ResourceClaim, operations []explain
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := json.Marshal(claim)
+	before, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func patched(t *testing.T, claim *resourcev1.ResourceClaim, operations []explain
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	out := &resourcev1.ResourceClaim{}
+	out := new(T)
 	if err := json.Unmarshal(after, out); err != nil {
 		t.Fatal(err)
 	}

@@ -89,9 +89,10 @@ func (m *MissingClaim) Fixes(pod *corev1.Pod, s *inspect.Snapshot, ask func(*cor
 		if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated || e.Nodes.Allocatable == 0 || e.Allocation == nil {
 			continue
 		}
+		patch := []explain.PatchOperation{{Op: "replace", Path: fmt.Sprintf("/spec/resourceClaims/%d/%s", m.Entry, field), Value: name}}
 		out = append(out, explain.Fix{
-			Kind: explain.UseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable,
-			Patch:   []explain.PatchOperation{{Op: "replace", Path: fmt.Sprintf("/spec/resourceClaims/%d/%s", m.Entry, field), Value: name}},
+			Kind: explain.UseClaim, Node: e.Allocation.Node, Nodes: e.Nodes.Allocatable, Patch: patch,
+			Changes: []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Patch: patch}},
 			Message: words.OneLine(fmt.Sprintf("name the %s %s instead of %s", kind, name, m.Name)),
 		})
 	}

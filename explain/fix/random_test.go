@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -304,6 +305,10 @@ func (p *smallProblem) checkFix(t *testing.T, seed uint64, f *explain.Fix) {
 		t.Errorf("seed %d: unexpected fix %+v", seed, f)
 		return
 	}
+	at := slices.IndexFunc(f.Changes, func(c explain.ObjectChange) bool { return c.Kind == "ResourceClaim" })
+	if at < 0 && len(f.Patch) > 0 || at >= 0 && !reflect.DeepEqual(f.Changes[at].Patch, f.Patch) {
+		t.Errorf("seed %d: the change of the claim is not the patch: %+v", seed, f)
+	}
 	o, claim := p.changed(t, f)
 	nodes := 0
 	for n := range p.nodes {
@@ -336,11 +341,14 @@ func (p *smallProblem) withCopyOf(t *testing.T, like inspect.NodeName) *smallPro
 func (p *smallProblem) changed(t *testing.T, f *explain.Fix) (inspect.Objects, *resourcev1.ResourceClaim) {
 	t.Helper()
 	o, claim := p.objects(), p.claim()
-	if strings.Contains(f.Message, "drop from the device class") {
-		o.Classes[0] = class(smallClass, false)
-	}
 	if len(f.Patch) > 0 {
 		claim = patched(t, claim, f.Patch)
+	}
+	for _, c := range f.Changes {
+		if c.Kind == "DeviceClass" {
+			at := slices.IndexFunc(o.Classes, func(class *resourcev1.DeviceClass) bool { return class.Name == c.Name })
+			o.Classes[at] = patched(t, o.Classes[at], c.Patch)
+		}
 	}
 	for _, h := range f.Claims {
 		for _, c := range o.Claims {

@@ -215,7 +215,8 @@ func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.F
 func (s *search) describe(ctx context.Context, c *requirement.Change, node inspect.NodeName, nodes int) *explain.Fix {
 	f := &explain.Fix{
 		Kind: c.Kind, Also: c.Also, Key: c.Key, Node: node, Nodes: nodes, NamesNode: c.NamesNode && node == c.Node,
-		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
+		Patch: whatif.PatchOf(ctx, s.Q, c.Edits), Changes: whatif.ChangesOf(ctx, s.Q, c.Edits),
+		Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
 	f.Pods, f.Preempts = c.Pods, c.Preempts
 	if f.Like = c.Like; f.Like != "" {

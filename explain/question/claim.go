@@ -47,7 +47,10 @@ func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 		e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 		return e, nil, nil
 	}
-	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed}
+	q := &whatif.Question{
+		Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Templates: []string{generatedFrom(s, claim)},
+		Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed,
+	}
 	if err := decide(ctx, q, e); err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -21,9 +22,12 @@ func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, op
 		Path: w.Path, Pods: w.Replicas, EachNode: w.EachNode,
 	}
 	for i := range e.Fixes {
-		for j, operation := range e.Fixes[i].Patch {
-			if rest, ok := strings.CutPrefix(operation.Path, "/spec/"); ok {
-				e.Fixes[i].Patch[j].Path = w.SpecPointer + "/" + rest
+		f := &e.Fixes[i]
+		f.Patch = inTemplate(w, f.Patch)
+		for j := range f.Changes {
+			if c := &f.Changes[j]; c.Kind == "Pod" {
+				c.APIVersion, c.Kind, c.Namespace, c.Name = w.Type.APIVersion, w.Type.Kind, w.Namespace, w.Name
+				c.Patch = inTemplate(w, c.Patch)
 			}
 		}
 	}
@@ -31,6 +35,17 @@ func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, op
 		unseen(e, w.Type.Kind)
 	}
 	return e, nil
+}
+
+// inTemplate returns operations on a pod as operations on the pod template of a workload.
+func inTemplate(w *inspect.Workload, patch []explain.PatchOperation) []explain.PatchOperation {
+	out := slices.Clone(patch)
+	for i := range out {
+		if rest, ok := strings.CutPrefix(out[i].Path, "/spec/"); ok {
+			out[i].Path = w.SpecPointer + "/" + rest
+		}
+	}
+	return out
 }
 
 // unseen says that the pod may ask for more than is known. What cannot be allocated stays so; all else is open.

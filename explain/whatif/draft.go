@@ -276,7 +276,16 @@ func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator
 // changeClasses makes the edits of classes in the classes themselves, for all who use them, and no longer in the
 // requests.
 func (d *Draft) changeClasses(ctx context.Context) {
-	classes := map[string]map[int]map[int]string{} // by name, selector and term
+	classes := d.classEdits()
+	d.classTerms = nil
+	for name, terms := range classes {
+		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(ctx, d.q, o, name, terms) })
+	}
+}
+
+// classEdits are the terms of classes that edits replace, by name, selector and term.
+func (d *Draft) classEdits() map[string]map[int]map[int]string {
+	classes := map[string]map[int]map[int]string{}
 	for key, terms := range d.classTerms {
 		name := *FieldsOf(d.q.Claims, key.At).Class
 		if classes[name] == nil {
@@ -289,10 +298,7 @@ func (d *Draft) changeClasses(ctx context.Context) {
 			classes[name][key.Index][term] = expression
 		}
 	}
-	d.classTerms = nil
-	for name, terms := range classes {
-		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(ctx, d.q, o, name, terms) })
-	}
+	return classes
 }
 
 // rewriteClass replaces terms of the selectors of a class, by selector and term.

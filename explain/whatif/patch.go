@@ -23,6 +23,11 @@ func PatchOf(ctx context.Context, q *Question, edits []Edit) []explain.PatchOper
 	case "ResourceClaimTemplate":
 		root = "/spec/spec"
 	}
+	return specPatch(ctx, q, edits, root)
+}
+
+// specPatch writes the edits of claims, whose spec is at a root.
+func specPatch(ctx context.Context, q *Question, edits []Edit, root string) []explain.PatchOperation {
 	p := &Patch{q: q, root: root + "/devices"}
 	lists := &Draft{q: q, claims: q.Claims}
 	for _, e := range edits {

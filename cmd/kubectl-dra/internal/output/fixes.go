@@ -67,16 +67,28 @@ type Fix struct {
 	Timeout string `json:"timeout,omitempty"`
 	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this is
 	// still in the way, or makes the scheduler give up with an error (fails).
-	Beside  []Requirement    `json:"beside,omitempty"`
-	Patch   []PatchOperation `json:"patch,omitempty"`
-	Claims  []string         `json:"claims,omitempty"`
-	Holders []Holder         `json:"holders,omitempty"`
+	Beside []Requirement    `json:"beside,omitempty"`
+	Patch  []PatchOperation `json:"patch,omitempty"`
+	// Changes are all objects that are changed, the subject among them if it has a patch.
+	Changes []ObjectChange `json:"changes,omitempty"`
+	Claims  []string       `json:"claims,omitempty"`
+	Holders []Holder       `json:"holders,omitempty"`
 	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods itself.
 	Pods     []string `json:"pods,omitempty"`
 	Preempts bool     `json:"preempts,omitempty"`
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
 	TaintRules []TaintRule `json:"taintRules,omitempty"`
 	Message    string      `json:"message"`
+}
+
+// ObjectChange is an object that a fix changes by a patch, or creates.
+type ObjectChange struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Namespace  string           `json:"namespace,omitempty"`
+	Name       string           `json:"name"`
+	Creates    bool             `json:"creates,omitempty"`
+	Patch      []PatchOperation `json:"patch,omitempty"`
 }
 
 // PatchOperation is an operation of RFC 6902.
@@ -119,10 +131,18 @@ func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
 		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
 		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: optional(f.OtherBlockers, c.requirement),
-		Patch:   optional(f.Patch, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) }),
+		Patch: patch(f.Patch), Changes: optional(f.Changes, objectChange),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
 		Pods: optional(f.Pods, inspect.PodRef.String), Preempts: f.Preempts,
 		Message: f.Message,
 	}
+}
+
+func patch(operations []explain.PatchOperation) []PatchOperation {
+	return optional(operations, func(p explain.PatchOperation) PatchOperation { return PatchOperation(p) })
+}
+
+func objectChange(c explain.ObjectChange) ObjectChange {
+	return ObjectChange{APIVersion: c.APIVersion, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name, Creates: c.Creates, Patch: patch(c.Patch)}
 }

@@ -1,0 +1,14 @@
+package explain
+
+// ObjectChange is what a fix changes of one object.
+type ObjectChange struct {
+	// APIVersion is the newest of the kind, in which the patch is written. Of the workload of [Explanation.Workload] it is
+	// the one in which that was given.
+	APIVersion, Kind string
+	// Namespace is empty for an object that has none.
+	Namespace, Name string
+	// Patch is the change as RFC 6902 operations. It is empty if the object is created.
+	Patch []PatchOperation
+	// Creates says that the object does not exist and has to be created.
+	Creates bool
+}
