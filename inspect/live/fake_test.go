@@ -132,7 +132,7 @@ func listJSON(path, next string, items ...string) string {
 		"flowschemas": "FlowSchema", "prioritylevelconfigurations": "PriorityLevelConfiguration",
 		"storageclasses": "StorageClass", "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "namespaces": "Namespace",
-		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota",
+		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota", "events": "Event",
 	}
 	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"7","continue":%q},"items":[%s]}`,
 		kinds[parts[len(parts)-1]]+"List", version, next, strings.Join(items, ","))

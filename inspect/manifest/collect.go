@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -36,7 +37,10 @@ type collector struct {
 	dropped   int            // warnings beyond maxAllWarnings
 	unnamed   map[string]int // how many names were made from each generateName
 	workloads []*inspect.Workload
-	pending   []pending // what was found and is not kept yet, in the order of the file
+	events    []inspect.Event
+	// eventsSeen are the names of events.
+	eventsSeen map[types.NamespacedName]bool
+	pending    []pending // what was found and is not kept yet, in the order of the file
 }
 
 type identity struct {
@@ -53,7 +57,7 @@ type origin struct {
 func newCollector(opts Options) *collector {
 	return &collector{
 		opts: opts, limits: limitsFor(opts.MaxBytes), seen: map[identity]origin{}, versions: map[inspect.Resource][]string{},
-		skipped: map[string]int{}, unnamed: map[string]int{},
+		skipped: map[string]int{}, unnamed: map[string]int{}, eventsSeen: map[types.NamespacedName]bool{},
 	}
 }
 
@@ -325,5 +329,5 @@ func (c *collector) result() *Result {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
 	c.failures.mark(health)
-	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads}
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events}
 }

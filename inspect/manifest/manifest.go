@@ -28,6 +28,8 @@ type Result struct {
 	// Workloads are the pod templates of objects of other kinds, in the order of reading. There are none unless
 	// Options ask for them; the pods share nothing with each other.
 	Workloads []*inspect.Workload
+	// Events are the Events of the core group and of events.k8s.io, in the order of reading. They are not among Objects.
+	Events []inspect.Event
 }
 
 // Warning is one thing that the API server would refuse or drop.
@@ -87,7 +89,7 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.skipped)) {
+	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.events) + len(c.skipped)) {
 		return nil, c.failures.list[0]
 	}
 	return c.result(), nil

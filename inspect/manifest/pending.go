@@ -32,6 +32,7 @@ type pending struct {
 	// What prepare finds out.
 	object     metav1.Object
 	workloads  []workload // of a kind that is not known otherwise
+	event      *event
 	complaints []error
 	invalid    []validate.Problem
 	finished   bool
@@ -74,7 +75,7 @@ func (c *collector) prepareAll(ctx context.Context, batch []pending) {
 func (c *collector) prepare(p *pending) {
 	if !p.known {
 		if p.text != nil {
-			p.workloads = c.workloadsIn(p)
+			p.workloads, p.event = c.workloadsIn(p), c.eventIn(p)
 		}
 		return
 	}
@@ -100,7 +101,7 @@ func (c *collector) keep(p *pending) error {
 	switch {
 	case p.text == nil:
 		return nil
-	case !p.known && c.keepWorkloads(p):
+	case !p.known && (c.keepWorkloads(p) || c.keepEvent(p)):
 		return nil
 	case !p.known:
 		c.skip(p.text, p.at, p.head)

@@ -16,13 +16,16 @@ const (
 // kind is how one resource is served.
 type kind struct{ inspect.Kind }
 
-// kinds are those of a snapshot.
+// Events is the resource of Events, which no snapshot carries.
+const Events inspect.Resource = "events"
+
+// kinds are those of a snapshot, and Events.
 func kinds() []kind {
 	var out []kind
 	for _, k := range inspect.Kinds() {
 		out = append(out, kind{k})
 	}
-	return out
+	return append(out, kind{inspect.Kind{Resource: Events, Name: "Event", Group: Core, Version: "v1", Namespaced: true}})
 }
 
 // kindOf returns how a resource of a group is served. No two groups have a resource of the same name.

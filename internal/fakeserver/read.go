@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -41,6 +42,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 	if label := query.Get("labelSelector"); label != "" { // only "has this label" is asked
 		objects = slices.DeleteFunc(objects, func(o object) bool { _, ok := o.GetLabels()[label]; return !ok })
 	}
+	if fields := query.Get("fieldSelector"); fields != "" {
+		objects = slices.DeleteFunc(objects, func(o object) bool { return !selected(o, fields) })
+	}
 	begin, _ := strconv.Atoi(query.Get("continue")) // "" is 0
 	objects = objects[min(begin, len(objects)):]
 	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && limit < len(objects) {
@@ -54,6 +58,17 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, t target) {
 		delete(items[i], "apiVersion")
 	}
 	reply(w, http.StatusOK, t.listOf(about, items))
+}
+
+// selected reports whether an object has the fields of a selector such as involvedObject.name=a,involvedObject.kind=Pod.
+func selected(o object, selector string) bool {
+	for term := range strings.SplitSeq(selector, ",") {
+		path, want, _ := strings.Cut(term, "=")
+		if got, _, err := unstructured.NestedString(o.Object, strings.Split(path, ".")...); err != nil || got != want {
+			return false
+		}
+	}
+	return true
 }
 
 // listOf is a list of the kind of the target.
