@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
@@ -88,18 +86,6 @@ func compare(t *testing.T, p *problem, decide decide) (comparison, error) {
 		out.disagreements = append(out.disagreements, differences(pod.Name, out.theirs[i], ours)...)
 	}
 	return out, err
-}
-
-// setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same ones.
-func setGates(features inspect.Features) error {
-	gates := map[string]bool{}
-	for _, gate := range inspect.Gates() {
-		on := features.Enabled(gate)
-		if features.Knows(gate) && utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(gate)) != on {
-			gates[string(gate)] = on
-		}
-	}
-	return utilfeature.DefaultMutableFeatureGate.SetFromMap(gates)
 }
 
 // read sorts the answer of the scheduler by node.

@@ -1,61 +1,128 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// generator makes a random problem. Each aspect of it is a pair of methods in a file of its own: one for the cluster, one
-// for a pod.
+// generator makes a random problem.
 type generator struct {
 	*rand.Rand
 	*problem
+	aspects []aspect // of this problem
 }
 
-// podsAsked is how many pods are asked about in a problem.
-const podsAsked = 10
+// aspect is what a plugin looks at. Each is a file of its own. The functions may be nil.
+type aspect struct {
+	// cluster adds objects besides nodes and pods.
+	cluster func(g *generator)
+	node    func(g *generator, node *corev1.Node)
+	// pod adds to a pod, which may be on a node or not.
+	pod func(g *generator, pod *corev1.Pod)
+}
+
+var aspects = []aspect{resources, ports, affinity, taints}
+
+const (
+	// podsAsked is how many pods are asked about in a problem.
+	podsAsked = 10
+	// ofProblems and ofPods are how likely a problem has an aspect, and a pod in such a problem.
+	ofProblems, ofPods = 0.4, 0.5
+)
 
 func generate(r *rand.Rand) *problem {
-	g := &generator{Rand: r, problem: &problem{}}
+	g := &generator{Rand: r, problem: &problem{gates: map[inspect.Gate]bool{}}}
+	g.switchGates()
+	for _, a := range aspects {
+		if g.chance(ofProblems) {
+			g.aspects = append(g.aspects, a)
+		}
+	}
 	for i := range 2 + g.IntN(7) {
 		g.objects.Nodes = append(g.objects.Nodes, g.node(fmt.Sprint("node-", i)))
 	}
+	for _, a := range g.aspects {
+		if a.cluster != nil {
+			a.cluster(g)
+		}
+	}
 	for i := range g.IntN(31) {
-		pod := g.pod(fmt.Sprint("running-", i))
-		pod.Spec.NodeName = g.nodeName()
-		g.objects.Pods = append(g.objects.Pods, pod)
+		g.objects.Pods = append(g.objects.Pods, g.pod(fmt.Sprint("running-", i), g.anyNode().Name))
 	}
 	for i := range podsAsked {
-		pod := g.pod(fmt.Sprint("asked-", i))
-		if g.chance(0.1) {
-			pod.Spec.NodeName = g.nodeName()
+		node := ""
+		if g.chance(0.08) {
+			node = g.anyNode().Name
 		}
-		g.asked = append(g.asked, pod)
+		g.asked = append(g.asked, g.pod(fmt.Sprint("asked-", i), node))
 	}
 	return g.problem
 }
 
+// node makes a node with room for whatever no aspect is about.
 func (g *generator) node(name string) *corev1.Node {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("110")}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+	node.Labels[corev1.LabelHostname] = name
+	node.Status.Allocatable = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("110"),
+	}
+	for _, a := range g.aspects {
+		if a.node != nil {
+			a.node(g, node)
+		}
+	}
 	return node
 }
 
-func (g *generator) pod(name string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
-	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app"}}
-	return pod
+// pod makes a pod that the API server would let in.
+func (g *generator) pod(name, node string) *corev1.Pod {
+	for {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
+		pod.Spec.NodeName = node
+		pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app"}}
+		for _, a := range g.aspects {
+			if a.pod != nil && g.chance(ofPods) {
+				a.pod(g, pod)
+			}
+		}
+		if _, err := admit(pod); err == nil {
+			return pod
+		}
+	}
 }
 
 // chance is true with a probability.
 func (g *generator) chance(p float64) bool { return g.Float64() < p }
 
-// nodeName is the name of a node that may not exist.
-func (g *generator) nodeName() string {
-	return fmt.Sprint("node-", g.IntN(len(g.objects.Nodes)))
+func (g *generator) anyNode() *corev1.Node { return pick(g, g.objects.Nodes...) }
+
+// pick is one of several values.
+func pick[T any](g *generator, values ...T) T { return values[g.IntN(len(values))] }
+
+// sorted are the keys of a map, in an order that does not depend on chance.
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// has tells whether there is an object of that name.
+func has[T metav1.Object](objects []T, name string) bool {
+	return slices.ContainsFunc(objects, func(o T) bool { return o.GetName() == name })
+}
+
+// times is a list of up to most values.
+func times[T any](g *generator, most int, make func() T) []T {
+	var out []T
+	for range g.IntN(most + 1) {
+		out = append(out, make())
+	}
+	return out
 }

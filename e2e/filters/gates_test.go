@@ -1,0 +1,58 @@
+package filters
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
+	_ "k8s.io/kubernetes/pkg/features"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// setGates sets the gates of the scheduler: all that this project knows, so that both sides have the same ones, and what
+// depends on them.
+func setGates(features inspect.Features) error {
+	upstream, changed := upstreamGates(), map[string]bool{}
+	set := func(gate featuregate.Feature, on bool) {
+		if utilfeature.DefaultFeatureGate.Enabled(gate) != on {
+			changed[string(gate)] = on
+		}
+	}
+	for _, gate := range inspect.Gates() {
+		if features.Knows(gate) {
+			set(featuregate.Feature(gate), features.Enabled(gate))
+		}
+	}
+	off := func(gate featuregate.Feature) bool {
+		return features.Knows(inspect.Gate(gate)) && !features.Enabled(inspect.Gate(gate))
+	}
+	for gate, needs := range utilfeature.DefaultMutableFeatureGate.Dependencies() {
+		if !inspect.KnownGate(inspect.Gate(gate)) {
+			set(gate, upstream[gate] && !slices.ContainsFunc(needs, off))
+		}
+	}
+	return utilfeature.DefaultMutableFeatureGate.SetFromMap(changed)
+}
+
+// upstreamGates are the gates as Kubernetes has them before a test changes them.
+var upstreamGates = sync.OnceValue(func() map[featuregate.Feature]bool {
+	out := map[featuregate.Feature]bool{}
+	for gate := range utilfeature.DefaultMutableFeatureGate.GetAll() {
+		out[gate] = utilfeature.DefaultFeatureGate.Enabled(gate)
+	}
+	return out
+})
+
+// TestGates compares the gates that are on by default.
+func TestGates(t *testing.T) {
+	features := inspect.DefaultFeatures(inspect.NewestMinor)
+	for _, gate := range inspect.Gates() {
+		upstream, known := upstreamGates()[featuregate.Feature(gate)]
+		if known != features.Knows(gate) || upstream != features.Enabled(gate) {
+			t.Errorf("%s is known: %t, on: %t; Kubernetes says %t, %t", gate, features.Knows(gate), features.Enabled(gate), known, upstream)
+		}
+	}
+}
