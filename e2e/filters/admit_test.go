@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/pod"
 	"k8s.io/kubernetes/pkg/apis/core"
@@ -17,12 +18,16 @@ import (
 	"k8s.io/kubernetes/pkg/apis/storage"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
+	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // admitted is a problem as an API server has it: with defaults, and only if it lets the objects in.
 func (p *problem) admitted() (*problem, error) {
+	if err := setGates(p.features()); err != nil {
+		return nil, err
+	}
 	out := &problem{gates: p.gates}
 	for _, kind := range inspect.Kinds() {
 		for _, o := range kind.Objects(&p.objects) {
@@ -46,14 +51,79 @@ func (p *problem) admitted() (*problem, error) {
 	return out, nil
 }
 
-// admit returns a copy of an object with the server's defaults, or the reason for which the server would refuse it.
+// admit returns a copy of an object as the server keeps it, or the reason for which it would refuse it.
 func admit(object metav1.Object) (metav1.Object, error) {
 	out := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every object of the API is
 	legacyscheme.Scheme.Default(out)
-	if errs := validate(out); len(errs) > 0 {
+	var errs field.ErrorList
+	if pod, ok := out.(*corev1.Pod); ok {
+		out, errs = admitPod(pod)
+	} else {
+		errs = validate(out)
+	}
+	if len(errs) > 0 {
 		return nil, fmt.Errorf("the API server would refuse %T %s: %w", object, object.GetName(), errs.ToAggregate())
 	}
 	return out.(metav1.Object), nil //nolint:forcetypeassert // the copy of one
+}
+
+// admitPod does with a pod what the server does when it is created, which is more than to fill in defaults. The status, which
+// the server would empty, is that of later.
+func admitPod(pod *corev1.Pod) (*corev1.Pod, field.ErrorList) {
+	mergeLabelKeys(pod)
+	internal, out := &core.Pod{}, &corev1.Pod{}
+	if err := legacyscheme.Scheme.Convert(pod, internal, nil); err != nil {
+		return nil, field.ErrorList{field.InternalError(nil, err)}
+	}
+	podutil.DropDisabledPodFields(internal, nil)
+	podutil.DefaultPodLevelResources(internal)
+	options := podutil.GetValidationOptionsFromPodSpecAndMeta(&internal.Spec, nil, &internal.ObjectMeta, nil)
+	options.ResourceIsPod = true
+	errs := validation.ValidatePodCreate(internal, options)
+	if err := legacyscheme.Scheme.Convert(internal, out, nil); err != nil {
+		return nil, field.ErrorList{field.InternalError(nil, err)}
+	}
+	return out, errs
+}
+
+// mergeLabelKeys puts what matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them, as the server does.
+func mergeLabelKeys(pod *corev1.Pod) {
+	merge := func(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator) {
+		for _, key := range keys {
+			if value, ok := pod.Labels[key]; ok && selector != nil {
+				selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: operator, Values: []string{value}})
+			}
+		}
+	}
+	if utilfeature.DefaultFeatureGate.Enabled(features.MatchLabelKeysInPodTopologySpread) {
+		for i := range pod.Spec.TopologySpreadConstraints {
+			c := &pod.Spec.TopologySpreadConstraints[i]
+			merge(c.LabelSelector, c.MatchLabelKeys, metav1.LabelSelectorOpIn)
+		}
+	}
+	for _, term := range podTerms(pod) {
+		merge(term.LabelSelector, term.MatchLabelKeys, metav1.LabelSelectorOpIn)
+		merge(term.LabelSelector, term.MismatchLabelKeys, metav1.LabelSelectorOpNotIn)
+	}
+}
+
+// podTerms are the terms of a pod about other pods that are required.
+func podTerms(pod *corev1.Pod) []*corev1.PodAffinityTerm {
+	var out []*corev1.PodAffinityTerm
+	if pod.Spec.Affinity == nil {
+		return nil
+	}
+	if a := pod.Spec.Affinity.PodAffinity; a != nil {
+		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
+			out = append(out, &a.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	if a := pod.Spec.Affinity.PodAntiAffinity; a != nil {
+		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
+			out = append(out, &a.RequiredDuringSchedulingIgnoredDuringExecution[i])
+		}
+	}
+	return out
 }
 
 // validate checks what decides where pods can run.
@@ -63,15 +133,6 @@ func validate(object runtime.Object) field.ErrorList {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	switch o := internal.(type) {
-	case *core.Pod:
-		options := podutil.GetValidationOptionsFromPodSpecAndMeta(&o.Spec, nil, &o.ObjectMeta, nil)
-		options.ResourceIsPod = true
-		bound := o.DeepCopy()
-		bound.Spec.SchedulingGates = nil // a pod may be bound after its gates were removed only
-		if o.Spec.NodeName == "" {
-			bound = o
-		}
-		return validation.ValidatePodCreate(bound, options)
 	case *core.Node:
 		return validation.ValidateNode(o)
 	case *core.PersistentVolume:

@@ -63,9 +63,6 @@ func compare(t *testing.T, p *problem, decide decide) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	if err := setGates(p.features()); err != nil {
-		return comparison{}, err
-	}
 	var out comparison
 	scheduler.Test(t, &admitted.objects, func(_ *testing.T, s *scheduler.Scheduler) {
 		for _, pod := range admitted.asked {

@@ -43,6 +43,9 @@ const (
 func generate(r *rand.Rand) *problem {
 	g := &generator{Rand: r, problem: &problem{gates: map[inspect.Gate]bool{}}}
 	g.switchGates()
+	if err := setGates(g.features()); err != nil {
+		panic(err)
+	}
 	for _, a := range aspects {
 		if g.chance(ofProblems) {
 			g.aspects = append(g.aspects, a)

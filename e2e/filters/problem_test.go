@@ -22,13 +22,19 @@ type problem struct {
 
 // about is the problem of a single one of its pods.
 func (p *problem) about(pod *corev1.Pod) *problem {
-	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates)}
-	out.objects.Pods = slices.Clone(p.objects.Pods)
+	out := p.asking(pod)
 	for _, other := range p.asked {
 		if other != pod && other.Spec.NodeName == "" {
 			out.objects.Pods = append(out.objects.Pods, other)
 		}
 	}
+	return out
+}
+
+// asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing then.
+func (p *problem) asking(pod *corev1.Pod) *problem {
+	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates)}
+	out.objects.Pods = slices.Clone(p.objects.Pods)
 	return out
 }
 

@@ -60,7 +60,7 @@ func (s *shrinker) try(p *problem) bool {
 
 func (s *shrinker) dropGates() (smaller bool) {
 	for gate := range s.problem.gates {
-		p := s.problem.about(s.problem.asked[0])
+		p := s.problem.asking(s.problem.asked[0])
 		delete(p.gates, gate)
 		smaller = s.try(p) || smaller
 	}
@@ -72,7 +72,7 @@ func (s *shrinker) dropObjects() (smaller bool) {
 	for _, kind := range inspect.Kinds() {
 		for size := len(kind.Objects(&s.problem.objects)); size > 0; size /= 2 {
 			for from := 0; from < len(kind.Objects(&s.problem.objects)); {
-				p := s.problem.about(s.problem.asked[0])
+				p := s.problem.asking(s.problem.asked[0])
 				all := kind.Objects(&p.objects)
 				inspect.SetObjects(&p.objects, kind, slices.Delete(slices.Clone(all), from, min(from+size, len(all))))
 				if s.try(p) {
@@ -89,13 +89,13 @@ func (s *shrinker) dropObjects() (smaller bool) {
 // dropFields leaves out fields and elements of lists, the outer ones first.
 func (s *shrinker) dropFields() (smaller bool) {
 	replace := func(changed metav1.Object) *problem {
-		return s.problem.about(changed.(*corev1.Pod)) //nolint:forcetypeassert // the kind of what it replaces
+		return s.problem.asking(changed.(*corev1.Pod)) //nolint:forcetypeassert // the kind of what it replaces
 	}
 	smaller = s.dropFieldsOf(s.problem.asked[0], replace)
 	for _, kind := range inspect.Kinds() {
 		for i, object := range kind.Objects(&s.problem.objects) {
 			replace := func(changed metav1.Object) *problem {
-				p := s.problem.about(s.problem.asked[0])
+				p := s.problem.asking(s.problem.asked[0])
 				all := slices.Clone(kind.Objects(&p.objects))
 				all[i] = changed
 				inspect.SetObjects(&p.objects, kind, all)
