@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
@@ -36,8 +38,17 @@ func setDefaults(object metav1.Object, apiVersion string) {
 	case *resourcev1.ResourceClaimTemplate:
 		defaultClaimSpec(&object.Spec.Spec)
 	case *corev1.Pod:
-		defaultString(&object.Status.Phase, corev1.PodPending)
-		defaultString(&object.Spec.SchedulerName, corev1.DefaultSchedulerName)
+		defaultPod(object)
+	case *corev1.Node:
+		if object.Status.Allocatable == nil {
+			object.Status.Allocatable = maps.Clone(object.Status.Capacity)
+		}
+	case *corev1.Namespace:
+		defaultString(&object.Status.Phase, corev1.NamespaceActive)
+		if object.Labels == nil {
+			object.Labels = map[string]string{}
+		}
+		object.Labels[corev1.LabelMetadataName] = object.Name
 	case *flowcontrolv1.PriorityLevelConfiguration:
 		defaultPriorityLevel(object, apiVersion)
 	case *flowcontrolv1.FlowSchema:
