@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -111,6 +113,63 @@ func TestOldFlowControlAndStorage(t *testing.T) {
 	if got := cluster.Objects.StorageCapacities[0]; got.StorageClassName != "fast" || got.Capacity.String() != "7Gi" {
 		t.Errorf("capacity: %+v", got)
 	}
+}
+
+// A PodGroup is the same at every version at which it is served. Kubernetes 1.37 serves the first two when its gates and the
+// versions are on, 1.36 the last.
+func TestPodGroupsAtAllVersions(t *testing.T) {
+	const gang = `"schedulingPolicy":{"gang":{"minCount":3}},"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"t"}],"priority":7`
+	tests := map[string]string{
+		"v1beta1":  `{"metadata":{"name":"g","namespace":"ml"},"spec":{` + gang + `,"workloadRef":{"workloadName":"w","templateName":"p"},"disruptionMode":{"all":{}}}}`,
+		"v1alpha3": `{"metadata":{"name":"g","namespace":"ml"},"spec":{` + gang + `,"workloadRef":{"workloadName":"w","templateName":"p"},"disruptionMode":{"all":{}}}}`,
+		"v1alpha2": `{"metadata":{"name":"g","namespace":"ml"},"spec":{` + gang + `,"podGroupTemplateRef":{"workload":{"workloadName":"w","podGroupTemplateName":"p"}},"disruptionMode":"PodGroup"}}`,
+	}
+	want := schedulingv1beta1.PodGroupSpec{
+		WorkloadRef:      &schedulingv1beta1.WorkloadReference{WorkloadName: "w", TemplateName: "p"},
+		SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 3}},
+		ResourceClaims:   []schedulingv1beta1.PodGroupResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("t")}},
+		DisruptionMode:   &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}},
+		Priority:         ptr.To[int32](7),
+	}
+	for version, item := range tests {
+		t.Run(version, func(t *testing.T) {
+			f := newFake()
+			delete(f.served, "scheduling.k8s.io/v1beta1")
+			f.served["scheduling.k8s.io/"+version] = []string{"podgroups"}
+			f.objects["/apis/scheduling.k8s.io/"+version+"/podgroups"] = []string{item}
+			cluster := mustRead(t, f, live.Options{Resources: []inspect.Resource{inspect.PodGroups}})
+			if h := cluster.Health[inspect.PodGroups]; h.State != inspect.Synced || h.Version != "scheduling.k8s.io/"+version {
+				t.Errorf("%+v", h)
+			}
+			if groups := cluster.Objects.PodGroups; len(groups) != 1 || groups[0].Name != "g" || groups[0].Namespace != "ml" {
+				t.Fatalf("groups: %+v", groups)
+			}
+			if diff := cmp.Diff(want, cluster.Objects.PodGroups[0].Spec); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		f := newFake()
+		delete(f.served, "scheduling.k8s.io/v1beta1")
+		cluster := mustRead(t, f, live.Options{Resources: []inspect.Resource{inspect.PodGroups}})
+		want := inspect.Health{State: inspect.NotServed, Message: "this server does not serve podgroups.scheduling.k8s.io at any version from v1alpha2 to v1beta1"}
+		if diff := cmp.Diff(want, cluster.Health[inspect.PodGroups]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestWatchedAlphaPodGroups: what cannot be watched as protobuf is listed again and again.
+func TestWatchedAlphaPodGroups(t *testing.T) {
+	h, config := newHub(t)
+	h.served = map[string][]string{"scheduling.k8s.io/v1alpha2": {"podgroups"}}
+	h.put("/apis/scheduling.k8s.io/v1alpha2/podgroups", "ml", "g", `"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}`)
+	f := follow(t, config, live.Options{Resources: []inspect.Resource{inspect.PodGroups}})
+	f.until("the group", func(s *inspect.Snapshot) bool {
+		groups := s.Objects().PodGroups
+		return len(groups) == 1 && groups[0].Spec.SchedulingPolicy.Gang.MinCount == 3
+	})
 }
 
 func TestPodsAndNodesAreReduced(t *testing.T) {

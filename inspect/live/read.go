@@ -25,7 +25,7 @@ const (
 	burst            = 100
 )
 
-// Options say what Read reads. The zero value reads what a DRA question needs, in all namespaces.
+// Options say what Read reads. The zero value reads what a question about devices needs, in all namespaces.
 type Options struct {
 	// Namespace is what the user looks at; "" means all namespaces. Namespaced resources are always
 	// listed cluster-wide, because the holder of a device may live in any namespace. Where that is
@@ -42,12 +42,21 @@ type Options struct {
 	Override func(inspect.Features) inspect.Features
 }
 
-// DefaultResources are the resources that a DRA question needs.
+// DefaultResources are the resources that a question about devices needs.
 func DefaultResources() []inspect.Resource {
 	return []inspect.Resource{
 		inspect.Claims, inspect.Templates, inspect.Classes, inspect.Slices, inspect.TaintRules,
 		inspect.Pods, inspect.Nodes,
 	}
+}
+
+// PodResources are the resources that a question about a pod needs: beside the devices, all that the scheduler's filters
+// look at.
+func PodResources() []inspect.Resource {
+	return append(DefaultResources(),
+		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,
+		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups,
+	)
 }
 
 // Cluster is what Read found out about a cluster.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
 
@@ -106,8 +107,16 @@ func firstDuplicate(names []string) string {
 	return ""
 }
 
+// resources are those that the decision needs.
+func (o *allocateOptions) resources() []inspect.Resource {
+	if o.kind.resource == inspect.Pods {
+		return live.PodResources()
+	}
+	return live.DefaultResources()
+}
+
 func (o *allocateOptions) run(ctx context.Context) error {
-	snapshot, err := o.reader.read(ctx, o.namespace, nil)
+	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return err
 	}

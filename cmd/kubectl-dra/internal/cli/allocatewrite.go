@@ -158,7 +158,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 			snapshot = nil
 			return s, nil
 		}
-		return o.reader.read(ctx, o.namespace, nil)
+		return o.reader.read(ctx, o.namespace, o.resources())
 	}
 	if !o.yes {
 		c.Confirm = o.confirm

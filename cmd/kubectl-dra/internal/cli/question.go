@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
 // questionFlags are the flags of a command that asks about objects, by name or from files.
@@ -74,7 +75,7 @@ func (f *questionFlags) toOptions(streams *streams, reader *reader, args []strin
 // read returns the snapshot and the objects that are asked about, in the order of the names, or of the
 // kinds for files.
 func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
-	snapshot, err := o.reader.read(ctx, o.namespace, nil)
+	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,6 +92,14 @@ func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1
 		return nil, nil, notFound(snapshot, kindNode, "", string(o.node))
 	}
 	return snapshot, subjects, nil
+}
+
+// resources are those that the question needs. What is in files is not known yet.
+func (o *questionOptions) resources() []inspect.Resource {
+	if k := kindPod.kind; o.kind.kind == k || len(o.files) > 0 && slices.ContainsFunc(o.kinds, func(known kind) bool { return known.kind == k }) {
+		return live.PodResources()
+	}
+	return live.DefaultResources()
 }
 
 func (o *questionOptions) fromNames(s *inspect.Snapshot) ([]metav1.Object, error) {
