@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
+)
+
+const smallCluster = `
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c, namespace: default}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {containers: [{name: main, image: i}], resourceClaims: [{name: gpu, resourceClaimName: c}]}}
+`
+
+// serverWith is an API server with objects.
+func serverWith(t *testing.T, text string) (*fakeserver.Server, string) {
+	t.Helper()
+	result, err := manifest.ReadBytes("cluster", []byte(text), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, err := fakeserver.New(result.Objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	return fake, server.URL
+}
+
+// listed are the resources of which lists were asked for.
+func listed(fake *fakeserver.Server) []inspect.Resource {
+	var out []inspect.Resource
+	for _, r := range fake.Requests() {
+		resource := inspect.Resource(path.Base(r.Path))
+		if r.Method == "GET" && inspect.KindOf(resource).Name != "" {
+			out = append(out, resource)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// TestWhatIsReadForAQuestion: a question about a pod needs more of the cluster than one about devices.
+func TestWhatIsReadForAQuestion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pod.yaml")
+	if err := os.WriteFile(file, []byte(smallCluster[strings.LastIndex(smallCluster, "---")+3:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string][]inspect.Resource{
+		"explain claim c":                   live.DefaultResources(),
+		"fit claim c":                       live.DefaultResources(),
+		"allocate claim c --dry-run=client": live.DefaultResources(),
+		"explain pod p":                     live.PodResources(),
+		"explain -f " + file:                live.PodResources(),
+		"allocate pod p --dry-run=client":   live.PodResources(),
+	} {
+		t.Run(args, func(t *testing.T) {
+			fake, url := serverWith(t, smallCluster)
+			_, stdout, stderr := command(t.Context(), append(strings.Fields(args), "--server", url)...)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, listed(fake)); diff != "" {
+				t.Errorf("(-want +got):\n%s%s%s", diff, stdout, stderr)
+			}
+		})
+	}
+}
