@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // FeaturesUsedBy returns the gates without which the objects could not be as they are, sorted by name:
 // an API server with such a gate off drops the field or refuses the object. It finds those of
-// ResourceClaims (and their templates), DeviceClasses, ResourceSlices and DeviceTaintRules.
+// ResourceClaims (and their templates), DeviceClasses, ResourceSlices, DeviceTaintRules and Pods.
 func FeaturesUsedBy(o Objects) []Gate {
 	u := gateUse{}
 	for _, claim := range o.Claims {
@@ -27,6 +28,9 @@ func FeaturesUsedBy(o Objects) []Gate {
 	}
 	for _, slice := range o.Slices {
 		u.slice(&slice.Spec)
+	}
+	for _, pod := range o.Pods {
+		u.pod(pod)
 	}
 	u.mark(GateDeviceTaintRules, len(o.TaintRules) > 0)
 	u.mark(GateDeviceTaints, len(o.TaintRules) > 0)
@@ -108,6 +112,14 @@ func (u gateUse) claimStatus(status *resourcev1.ResourceClaimStatus) {
 func (u gateUse) bindingConditions(used bool) {
 	u.mark(GateDeviceBindingConditions, used)
 	u.mark(GateDeviceStatus, used)
+}
+
+func (u gateUse) pod(pod *corev1.Pod) {
+	for i := range pod.Spec.Tolerations {
+		operator := pod.Spec.Tolerations[i].Operator
+		u.mark(GateTaintTolerationComparisonOperators, operator == corev1.TolerationOpLt || operator == corev1.TolerationOpGt)
+	}
+	u.mark(GateNodeAllocatableResources, len(pod.Status.NodeAllocatableResourceClaimStatuses) > 0)
 }
 
 func (u gateUse) slice(spec *resourcev1.ResourceSliceSpec) {

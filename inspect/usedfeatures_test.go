@@ -19,6 +19,7 @@ func TestFeaturesUsedBy(t *testing.T) {
 	result := func(fields string) string {
 		return claim("exactly: {deviceClassName: c}") + "status: {allocation: {devices: {results: [{request: r, driver: d, pool: p, device: x, " + fields + "}]}}}\n"
 	}
+	pod := func(fields string) string { return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n" + fields + "\n" }
 	tests := map[string]struct {
 		text string
 		want []inspect.Gate
@@ -38,6 +39,10 @@ func TestFeaturesUsedBy(t *testing.T) {
 		"binding conditions":     {slice("devices: [{name: x, bindingConditions: [Ready]}]"), []inspect.Gate{inspect.GateDeviceBindingConditions, inspect.GateDeviceStatus}},
 		"allocated share":        {result("shareID: 11111111-1111-4111-8111-111111111111"), []inspect.Gate{inspect.GateConsumableCapacity}},
 		"allocated, for admin":   {result("adminAccess: true"), []inspect.Gate{inspect.GateAdminAccess}},
+		"tolerated by number":    {pod("spec: {containers: [], tolerations: [{key: k, operator: Exists}, {key: k, operator: Lt, value: '5'}]}"), []inspect.Gate{inspect.GateTaintTolerationComparisonOperators}},
+		"tolerated, above":       {pod("spec: {containers: [], tolerations: [{key: k, operator: Gt, value: '5'}]}"), []inspect.Gate{inspect.GateTaintTolerationComparisonOperators}},
+		"plain toleration":       {pod("spec: {containers: [], tolerations: [{key: k, value: '5'}]}"), nil},
+		"CPUs of devices":        {pod("status: {nodeAllocatableResourceClaimStatuses: [{resourceClaimName: c}]}"), []inspect.Gate{inspect.GateNodeAllocatableResources}},
 		"nodes chosen by device": {slice("devices: [{name: x}]")[:len(slice("devices: [{name: x}]"))-2] + ", perDeviceNodeSelection: true}\n", []inspect.Gate{inspect.GatePartitionableDevices}},
 	}
 	for name, test := range tests {
