@@ -38,7 +38,7 @@ spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: dev
 		bound(t, c, pod, node)
 	}
 	want := []string{"dra DRA 3/3/1/2 c:DRA", "many DevicePlugin 5/5/1/4 b:DevicePlugin", "sick DevicePlugin 4/3/2/1 a:DevicePlugin", "stopped DRA 0/0/0/0"}
-	if diff := cmp.Diff(append(want, "in all 7 free, 4 on many"), extendedRows(t, c)); diff != "" {
+	if diff := cmp.Diff(append(want, "in all 7 free, 4 on many"), extendedRows(t, c, "example.com/gpu")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for node, free := range map[string]int{"dra": 2, "many": 4, "sick": 1, "stopped": 0} {
@@ -54,7 +54,7 @@ spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: dev
 	// A device plugin comes to the node where DRA has served: it serves from now on, and the scheduler does not tell apart what
 	// pods have from whom.
 	report(t, c, "dra", 4, 4)
-	got := extendedRows(t, c)
+	got := extendedRows(t, c, "example.com/gpu")
 	if want := "dra DevicePlugin 4/4/0/1 all-of-dra:DRA c:DRA"; got[0] != want {
 		t.Errorf("%s, want %s", got[0], want)
 	}
@@ -80,8 +80,8 @@ func report(t *testing.T, c *cluster.Cluster, node string, capacity, allocatable
 	}
 }
 
-// extendedRows are the rows of the resource, as "NODE SERVER OFFERED/HEALTHY/USED/FREE POD:SERVER", and its total.
-func extendedRows(t *testing.T, c *cluster.Cluster) []string {
+// extendedRows are the rows of a resource, as "NODE SERVER OFFERED/HEALTHY/USED/FREE POD:SERVER", and its total.
+func extendedRows(t *testing.T, c *cluster.Cluster, resource string) []string {
 	t.Helper()
 	var list struct {
 		Items []struct {
@@ -94,7 +94,7 @@ func extendedRows(t *testing.T, c *cluster.Cluster) []string {
 			MostFreeNode   string
 		}
 	}
-	result := c.Plugin(t, cluster.Admin, "get", "extended", "gpu", "-o", "json")
+	result := c.Plugin(t, cluster.Admin, "get", "extended", resource, "-o", "json")
 	result.JSON(t, &list)
 	var rows []string
 	for _, i := range list.Items {

@@ -261,6 +261,11 @@ func bothKinds(t *testing.T, c *cluster.Cluster, machines map[string]*machine) {
 	if want := fmt.Sprintf("%s/n2/%s [default/%s]", gpuDriver, result.Device, claim.Name); !slices.Equal(holds, []string{want}) {
 		t.Errorf("devices in use: %v, want %s", holds, want)
 	}
+	for resource, want := range map[string]string{widgets: "n2 DevicePlugin 2/2/2/0 classic:DevicePlugin", "example.com/gpu": "n2 DRA 2/2/1/1 classic:DRA"} {
+		if rows := extendedRows(t, c, resource); !slices.Contains(rows, want) {
+			t.Errorf("%s: %q, want %q among them", resource, rows, want)
+		}
+	}
 	finish(t, c, machines["n2"], "classic")
 }
 
