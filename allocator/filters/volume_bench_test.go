@@ -57,5 +57,5 @@ func manyVolumes(nodes int) storageCase {
 				pv("l"+v, "local", nodesIn(host, name)))
 		}
 	}
-	return live(nil, objects...)
+	return liveSnapshot(nil, objects...)
 }
