@@ -182,7 +182,7 @@ func TestTaken(t *testing.T) {
 			amounts{{"cpu", 1000}, {"hugepages-2Mi", 8 << 20}, {"memory", 4 << 30}}, amounts{{"cpu", 1000}, {"hugepages-2Mi", 8 << 20}, {"memory", 4 << 30}}},
 		"allocated, but no resources in the status": {&allocatedOnly, amounts{{"cpu", 2000}}, amounts{{"cpu", 1000}}},
 		// 1.37 takes the larger of 1+4 and 3+2, before it was 3+4.
-		"one container shrinks while another grows": {&crossed, amounts{{"cpu", 5000}}, amounts{{"cpu", 7000}}},
+		"one container shrinks while another grows":             {&crossed, amounts{{"cpu", 5000}}, amounts{{"cpu", 7000}}},
 		"an init container that ends has more than it requests": {&ended, amounts{{"cpu", 3000}}, amounts{{"cpu", 1000}}},
 		// The status of the pod as a whole also counts for what only its containers request.
 		"the pod has more of one and less of another": {&whole, amounts{{"cpu", 3000}, {"memory", 1 << 30}}, amounts{{"cpu", 3000}, {"memory", 2 << 30}}},

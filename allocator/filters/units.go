@@ -1,14 +1,11 @@
 package filters
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// UnitsOf is an amount of a resource in the unit of the scheduler: thousandths of a CPU, otherwise what the resource counts.
-// Fractions are rounded up.
+// UnitsOf is an amount of a resource in the unit of the scheduler. Fractions are rounded up.
 func UnitsOf(name corev1.ResourceName, q resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return q.MilliValue()
@@ -16,31 +13,21 @@ func UnitsOf(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// QuantityOf is an amount of a resource as objects write it.
+// QuantityOf is an amount of a resource as manifests have it.
 func QuantityOf(name corev1.ResourceName, units int64) resource.Quantity {
-	switch {
-	case name == corev1.ResourceCPU:
-		return *resource.NewMilliQuantity(units, resource.DecimalSI)
-	case countsBytes(name):
-		return *resource.NewQuantity(units, resource.BinarySI)
-	}
-	return *resource.NewQuantity(units, resource.DecimalSI)
+	return Amount{name, units}.Quantity()
 }
 
-func countsBytes(name corev1.ResourceName) bool {
-	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+// Words says an amount of a resource for the reader, as "12 CPUs" or "64Gi of memory". Bytes are rounded up.
+func Words(name corev1.ResourceName, units int64) string { return Amount{name, units}.String() }
+
+// WordsLeft says what is left of a resource, as Words does. Bytes are rounded down.
+func WordsLeft(name corev1.ResourceName, units int64) string {
+	a := Amount{name, units}
+	return a.named(a.number(false))
 }
 
-// Words says an amount of a resource for the reader, as "12 CPUs" or "64Gi of memory".
-func Words(name corev1.ResourceName, units int64) string {
-	q := QuantityOf(name, units)
-	switch {
-	case name == corev1.ResourceCPU && units == 1000:
-		return "1 CPU"
-	case name == corev1.ResourceCPU:
-		return q.String() + " CPUs"
-	case countsBytes(name):
-		return q.String() + " of " + string(name)
-	}
-	return q.String() + " " + string(name)
+// NumberLeft is WordsLeft without the name of the resource.
+func NumberLeft(name corev1.ResourceName, units int64) string {
+	return Amount{name, units}.number(false)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -243,10 +244,22 @@ func (d *diagnosis) finish(g *explain.Group) {
 		g.Score = len(funnelSteps) + 1
 	}
 	if g.Unusable = d.unusable; !d.unusable {
-		g.Score -= len(filtered)
+		g.Score -= len(filtered) + d.unresolvable()
 	}
 	g.Reasons = append(g.Reasons, d.pools...)
 	g.Funnels = d.funnels
+}
+
+// unresolvable counts the reasons of the other filters that nothing but another node could take away.
+func (d *diagnosis) unresolvable() int {
+	if len(d.filtered) == 0 {
+		return 0
+	}
+	n := 0
+	for i := range d.filtered[0].Refusals {
+		n += words.Btoi(d.filtered[0].Refusals[i].Unresolvable)
+	}
+	return n
 }
 
 // filterReasons are the reasons of the scheduler's other filters.

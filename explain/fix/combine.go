@@ -144,7 +144,8 @@ func inseparable(a, b requirement.Listed) bool {
 	return ok && x.InseparableFrom(b.Relaxable)
 }
 
-// join makes one change of giving up several requirements, each as little as possible. The cheapest come first.
+// join makes one change of giving up several requirements, each as little as possible. The cheapest come first. It is nil
+// if one of them is nothing to give up.
 func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.Listed) (*requirement.Change, error) {
 	slices.SortStableFunc(all, func(a, b requirement.Listed) int { return a.Price(s.Q) - b.Price(s.Q) })
 	c := &requirement.Change{Node: inspect.NodeName(b.Node.Name), Cost: requirement.CostSeveral}
@@ -159,6 +160,8 @@ func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.
 			return nil, err
 		}
 		switch {
+		case p.Kind == "":
+			return nil, nil // it cannot be given up in any way that somebody would want
 		case c.Kind == "":
 			c.Kind = p.Kind
 		case p.Kind != c.Kind && !slices.Contains(c.Also, p.Kind):

@@ -172,25 +172,29 @@ func (l *lacks) resource(at *lack) Headline {
 		left := at.refusal[i].Left()
 		most, sum = max(most, left), sum+left
 	}
-	none := "no node has more than " + filters.Words(name, most) + " left"
-	switch {
-	case len(l.q.Nodes) == 1 && most > 0:
-		none = "node " + l.q.Nodes[0].Name + " has no more than " + filters.Words(name, most) + " left"
-	case len(l.q.Nodes) == 1:
-		none = "node " + l.q.Nodes[0].Name + " has none left"
-	case most == 0 && l.excluded > 0:
-		none = "no node that it may use has any left"
-	case most == 0:
-		none = "no node has any left"
-	case l.excluded > 0:
-		none = "no node that it may use has more than " + filters.Words(name, most) + " left"
-	}
-	if allocatable(at.refusal) == 0 {
-		none = strings.TrimSuffix(none, " left")
-	}
 	asked := at.refusal[0].Requested
+	left, of := " left", most
+	if all := allocatable(at.refusal); all < asked {
+		left, of = "", all // however many pods there are
+	}
+	node := "no node"
+	switch {
+	case len(l.q.Nodes) == 1:
+		node = "node " + l.q.Nodes[0].Name
+	case l.excluded > 0:
+		node = "no node that it may use"
+	}
+	none := node + " has more than " + filters.WordsLeft(name, of) + left
+	switch {
+	case len(l.q.Nodes) == 1 && of == 0:
+		none = node + " has none" + left
+	case len(l.q.Nodes) == 1:
+		none = node + " has no more than " + filters.WordsLeft(name, of) + left
+	case of == 0:
+		none = node + " has any" + left
+	}
 	if sum >= asked {
-		none += fmt.Sprintf(" (%s in all)", filters.Words(name, sum))
+		none += fmt.Sprintf(" (%s in all)", filters.WordsLeft(name, sum))
 	}
 	return Headline{Sentence: "asks for " + filters.Words(name, asked) + "; " + none, Brief: none + ", " + filters.Words(name, asked) + " asked for"}
 }

@@ -29,7 +29,11 @@ func listResources(_ context.Context, s *site) []Relaxable {
 		described := ofPod(explain.ResourceRequired, &r, resourcePath(s.Q.Pod, r.Resource),
 			"the pod asks for "+filters.Words(r.Resource, r.Requested), leftHere(&r))
 		described.Resource = r.Resource
-		out = append(out, resourceRequirement{onPod{described, whatif.DropResourceEdit{Resource: r.Resource}, 2, costCount}, r.Resource})
+		effort := 2
+		if r.Left() == 0 {
+			effort = OutOfReach // there is no smaller amount to ask for
+		}
+		out = append(out, resourceRequirement{onPod{described, whatif.DropResourceEdit{Resource: r.Resource}, effort, costCount}, r.Resource})
 	}
 	return out
 }
@@ -42,7 +46,10 @@ func leftHere(r *filters.Refusal) string {
 	case r.Used == 0:
 		return "the node has " + filters.Words(r.Resource, r.Allocatable)
 	}
-	return fmt.Sprintf("%s of %s are left here", filters.Words(r.Resource, r.Left()), filters.Words(r.Resource, r.Allocatable))
+	if r.Left() == 0 {
+		return fmt.Sprintf("of %s, none is left here", filters.NumberLeft(r.Resource, r.Allocatable))
+	}
+	return fmt.Sprintf("of %s, %s left here", filters.NumberLeft(r.Resource, r.Allocatable), filters.NumberLeft(r.Resource, r.Left()))
 }
 
 // resourcePath is the field that asks for a resource, where there is one.
@@ -166,7 +173,7 @@ func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int)
 				filters.Words(r.resource, less), filters.Words(r.resource, asked))}, err
 		}
 	}
-	return Part{explain.ReduceRequest, "none of " + string(r.resource), "ask for no " + string(r.resource)}, nil
+	return Part{}, nil // nobody wants a pod without what it needs
 }
 
 // podsRequirement is that a node runs no more pods than it may.
