@@ -3,6 +3,7 @@ package filters
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -101,5 +102,31 @@ func TestIndexLike(t *testing.T) {
 	off := x.Snapshot().WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateInPlacePodVerticalScaling: false}))
 	if on, off := x.Left("n2", "cpu"), NewIndex(off, x).Left("n2", "cpu"); on != 2000 || off != 4000 {
 		t.Errorf("%d and %d are left with a pod that is being resized, as one gate is on or off", on, off)
+	}
+}
+
+// TestLedger: what is told of nodes and pods to whoever looks for room.
+func TestLedger(t *testing.T) {
+	x := NewIndex(snapshotOf(inspect.Objects{
+		Nodes: []*corev1.Node{testNode("n", "cpu", "4", "pods", "10")},
+		Pods:  []*corev1.Pod{testPod("z", "n", "cpu", "1"), testPod("a", "n", "memory", "1Gi", "cpu", "2500m"), testPod("w", "", "cpu", "1")},
+	}), nil)
+	var got []string
+	for _, o := range x.Occupants("n") {
+		got = append(got, fmt.Sprint(o.Name, o.Requests))
+	}
+	if want := []string{"a[2.5 CPUs 1Gi of memory]", "z[1 CPU]"}; !slices.Equal(got, want) {
+		t.Errorf("the pods on the node are %v, want %v", got, want)
+	}
+	if got := x.Requests(testPod("p", "", "example.com/gpu", "2", "cpu", "1")); !slices.Equal(got, []Amount{{"cpu", 1000}, {"example.com/gpu", 2}}) {
+		t.Errorf("the pod asks for %v", got)
+	}
+	for resource, want := range map[corev1.ResourceName][2]int64{"cpu": {4000, 500}, "memory": {0, -1 << 30}, "pods": {10, 8}, "example.com/gpu": {0, 0}} {
+		if got := [2]int64{x.Allocatable("n", resource), x.Left("n", resource)}; got != want {
+			t.Errorf("%s: %d allocatable and left, want %d", resource, got, want)
+		}
+	}
+	if x.Left("m", "cpu") != 0 || x.Allocatable("m", "cpu") != 0 || x.Occupants("m") != nil {
+		t.Error("a node that is not there has something")
 	}
 }

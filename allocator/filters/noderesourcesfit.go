@@ -177,9 +177,9 @@ func (p *Prepared) classesFor(resource corev1.ResourceName) classes {
 	case class == nil:
 		return classes{}
 	case string(resource) == resourcev1.ResourceDeviceClassPrefix+class.Name && class.Spec.ExtendedResourceName != nil:
-		// A class that loses its extended resource to another one when the scheduler gets to know it is not found by its
-		// implicit name either. If the scheduler knew it first, it is.
-		if other := s.ClassOfExtendedResource(corev1.ResourceName(*class.Spec.ExtendedResourceName)); other != nil && other.Name != class.Name {
+		// A class that loses its extended resource to another one before the scheduler knows it is not found by its implicit name
+		// either. The other one is newer, so it came before only if the scheduler has since read all classes, by their names.
+		if other := s.ClassOfExtendedResource(corev1.ResourceName(*class.Spec.ExtendedResourceName)); other != nil && other.Name < class.Name {
 			return classes{unsure: fmt.Sprintf("the scheduler may not know that class %s provides %s, because class %s has the same extended resource", class.Name, resource, other.Name)}
 		}
 	}

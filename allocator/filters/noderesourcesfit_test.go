@@ -147,7 +147,7 @@ func TestNodeResourcesFitOfClasses(t *testing.T) {
 		testNode("plugin", "pods", "10", "example.com/gpu", "1", "deviceclass.resource.kubernetes.io/plain", "1"),
 		testNode("zero", "pods", "10", "example.com/gpu", "0"), testNode("empty", "pods", "10"),
 	}
-	classes := []*resourcev1.DeviceClass{class("gpu", "example.com/gpu", 2), class("old", "example.com/gpu", 1), class("plain", "", 1)}
+	classes := []*resourcev1.DeviceClass{class("gpu", "example.com/gpu", 2), class("old", "example.com/gpu", 1), class("elder", "example.com/gpu", 1), class("plain", "", 1)}
 	lacks := func(count, name string) string {
 		return fmt.Sprintf(`InsufficientResources %q! the pod asks for %s %s; the node has none`, name+" in all", count, name)
 	}
@@ -173,6 +173,7 @@ func TestNodeResourcesFitOfClasses(t *testing.T) {
 		"of a class that is not there":           {37, nil, "empty", []string{plain + "er", "1"}, lacks("1", plain+"er")},
 		"of the class that wins":                 {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/gpu", "1"}, ""},
 		"of the class that loses":                {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/old", "1"}, unsure},
+		"of one that the scheduler met first":    {37, nil, "empty", []string{"deviceclass.resource.kubernetes.io/elder", "1"}, ""},
 		"1.34, which passes what is not listed":  {34, on, "empty", []string{"example.com/gpu", "2"}, ""},
 		"1.34, what is listed":                   {34, on, "zero", []string{"example.com/gpu", "2"}, lacks("2", "example.com/gpu")},
 		"1.34, a class has one name":             {34, on, "empty", []string{"deviceclass.resource.kubernetes.io/gpu", "1", "example.com/gpu", "1"}, lacks("1", "deviceclass.resource.kubernetes.io/gpu")},
