@@ -15,7 +15,7 @@ import (
 // provide it.
 func prepareNodeResourcesFit(p *Prepared) (check, Outcome) {
 	if unknown := p.unknownNode(NodeResourcesFit, "what there is of CPU, memory and other resources"); len(unknown.Doubts) > 0 {
-		return always(unknown), Outcome{}
+		return always(unknown), unknownRuntime(p.Pod)
 	}
 	c := nodeResourcesFit{
 		files:   p.snapshot.ServerVersion() == "",
@@ -32,7 +32,7 @@ func prepareNodeResourcesFit(p *Prepared) (check, Outcome) {
 			Message: "devices may take CPU or memory of the node besides what the pod requests (feature gate DRANodeAllocatableResources)",
 		}))
 	}
-	return c, Outcome{}
+	return c, unknownRuntime(p.Pod)
 }
 
 type nodeResourcesFit struct {

@@ -30,7 +30,7 @@ func (c taintToleration) on(n *nodeInfo) Outcome {
 	for i := range n.Spec.Taints {
 		taint := &n.Spec.Taints[i]
 		blocks := taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
-		if blocks && !c.tolerates(taint) {
+		if blocks && !c.tolerates(taint) && !toleratedOnceCreated(c.Pod, taint) {
 			out.and(refuse(Refusal{
 				Plugin: TaintToleration, Code: NodeTainted, Unresolvable: true, Key: taint.ToString(), Taint: taint,
 				Message: "the pod does not tolerate the node's taint " + taint.ToString(),
