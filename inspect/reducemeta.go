@@ -3,12 +3,15 @@ package inspect
 import (
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // keptAnnotations are those that the scheduler reads, or that say what will become of a pod or a volume. Those that begin with
 // keptPrefix are kept too: how a volume was bound and made, and which driver has taken it over.
 var keptAnnotations = map[string]bool{
+	resourcev1.PodResourceClaimAnnotation:              true, // claims that were generated
+	resourcev1.ExtendedResourceClaimAnnotation:         true,
 	"kubernetes.io/ingress-bandwidth":                  true, // pods
 	"kubernetes.io/egress-bandwidth":                   true,
 	"volume.kubernetes.io/selected-node":               true, // claims for volumes

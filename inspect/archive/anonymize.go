@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,8 +18,8 @@ import (
 
 // anonymize replaces every text in the objects: names by numbered names, other text by numbered values, the
 // same text by the same value wherever it occurs, in expressions too. What stays is what everybody knows
-// (public.go). Dropped are labels of all objects but nodes, messages, parameters for drivers, data sources of
-// volumes, and whom pod affinity is about. Numbers, amounts, times and true or false are not text.
+// (public.go). Dropped are labels that no selector is about, messages, parameters for drivers and data sources of
+// volumes. Numbers, amounts, times and true or false are not text.
 func anonymize(objects []listing, h *Header) {
 	h.Anonymized = true
 	h.ServerVersion = serverVersion.FindString(h.ServerVersion)
@@ -65,47 +66,17 @@ var ownNames = map[inspect.Resource]names{
 	inspect.VolumeAttachments: attachments, inspect.PodGroups: podGroups, inspect.Quotas: quotas,
 }
 
-// dropFreeText drops what no answer depends on.
+// dropFreeText drops what no answer depends on. Labels of nodes, pods, namespaces and volumes are what selectors are about.
 func dropFreeText(object metav1.Object) {
 	switch o := object.(type) {
-	case *corev1.Node:
-		return // its labels are what selectors are about
+	case *corev1.Node, *corev1.Pod, *corev1.Namespace, *corev1.PersistentVolume:
+		return
 	case *resourcev1.ResourceClaimTemplate:
 		o.Spec.Labels = nil
-	case *corev1.Pod:
-		if o.Spec.Affinity != nil {
-			dropAffinity(o.Spec.Affinity)
-		}
 	case *corev1.PersistentVolumeClaim:
 		o.Spec.DataSource, o.Spec.DataSourceRef = nil, nil
 	}
 	object.SetLabels(nil)
-}
-
-// dropAffinity leaves of the affinity to other pods what it is to be near to.
-func dropAffinity(a *corev1.Affinity) {
-	var terms []*corev1.PodAffinityTerm
-	weighted := func(list []corev1.WeightedPodAffinityTerm) {
-		for i := range list {
-			terms = append(terms, &list[i].PodAffinityTerm)
-		}
-	}
-	required := func(list []corev1.PodAffinityTerm) {
-		for i := range list {
-			terms = append(terms, &list[i])
-		}
-	}
-	if a.PodAffinity != nil {
-		required(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-		weighted(a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if a.PodAntiAffinity != nil {
-		required(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-		weighted(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	for _, term := range terms {
-		*term = corev1.PodAffinityTerm{TopologyKey: term.TopologyKey}
-	}
 }
 
 // walk replaces all text in a value that can be set. The rule is that of the field which holds it. It is nil if there
@@ -177,20 +148,21 @@ func (r *renamer) walkStruct(v reflect.Value) {
 			o.Raw, o.Object = []byte("{}"), nil
 		}
 		return
+	case *metav1.ObjectMeta:
+		o.Annotations = r.annotations(o.Annotations)
 	case *metav1.OwnerReference:
 		r.own = namesOfKind(o.Kind)
 		o.Name = r.keep(o.Name, ownName)
 	case *resourcev1.ResourceClaimConsumerReference:
-		r.own = owners
-		if o.APIGroup == "" && o.Resource == "pods" {
-			r.own = pods
-		}
+		r.own = namesOfConsumer(o)
 		o.Name = r.keep(o.Name, ownName)
+	case *corev1.Pod:
+		r.learnEphemeral(o)
 	}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		switch {
-		case !field.IsExported() || namedByReference(v, field.Name):
+		case !field.IsExported() || doneWith(v, field.Name):
 		case field.Name == "Message":
 			v.Field(i).SetZero()
 		default:
@@ -207,16 +179,40 @@ func (r *renamer) keep(s string, by rule) string {
 	return s
 }
 
-// namedByReference reports whether the field holds a name whose sort other fields tell, and is done with.
-func namedByReference(v reflect.Value, field string) bool {
-	if field != "Name" {
-		return false
-	}
+// doneWith reports whether walkStruct has seen to a field already, because other fields say what sort of name it is.
+func doneWith(v reflect.Value, field string) bool {
 	switch v.Addr().Interface().(type) {
 	case *metav1.OwnerReference, *resourcev1.ResourceClaimConsumerReference:
-		return true
+		return field == "Name"
+	case *metav1.ObjectMeta:
+		return field == "Annotations"
 	}
 	return false
+}
+
+// annotations replaces keys and values.
+func (r *renamer) annotations(all map[string]string) map[string]string {
+	if all == nil {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for key, value := range all {
+		by := annotations[key]
+		if by == nil {
+			by = (*renamer).text
+		}
+		out[r.keep(key, (*renamer).text)] = r.keep(value, by)
+	}
+	return out
+}
+
+// learnEphemeral remembers the claims for volumes that are made for a pod: they are found by its name and that of the volume.
+func (r *renamer) learnEphemeral(pod *corev1.Pod) {
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.Ephemeral != nil && r.learning {
+			r.ephemeral[pod.Name+"-"+v.Name] = [2]string{pod.Name, v.Name}
+		}
+	}
 }
 
 // namesOfKind returns the sort of name that objects of a kind have.
@@ -228,6 +224,19 @@ func namesOfKind(kind string) names {
 		return nodes
 	case "ResourceClaim":
 		return claims
+	case "PodGroup":
+		return podGroups
+	}
+	return owners
+}
+
+// namesOfConsumer returns the sort of name that what uses a claim has.
+func namesOfConsumer(c *resourcev1.ResourceClaimConsumerReference) names {
+	switch {
+	case c.APIGroup == "" && c.Resource == "pods":
+		return pods
+	case c.APIGroup == schedulingv1beta1.GroupName && c.Resource == "podgroups":
+		return podGroups
 	}
 	return owners
 }

@@ -128,8 +128,8 @@ func TestNoMarkIsInAnAnonymizedArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := inspect.New(result.Objects, inspect.Config{Time: demo.Now()})
-	if n := len(s.Objects().Pods) + len(s.Objects().StorageClasses) + len(s.Objects().VolumeClaims) + len(s.Objects().FlowSchemas); n != 4 {
-		t.Fatalf("%d of 4 objects", n)
+	if n := len(s.Objects().Pods) + len(s.Objects().StorageClasses) + len(s.Objects().VolumeClaims) + len(s.Objects().FlowSchemas); n != 5 {
+		t.Fatalf("%d of 5 objects", n)
 	}
 	text := unpacked(t, write(t, s, archive.Options{Anonymize: true}))
 	for _, found := range regexp.MustCompile(`(?i).{0,60}(mk[-_./]|MkKind|10\.[0-9]+\.[0-9]+\.[0-9]+|9\.9\.9\.9).{0,20}`).FindAllString(text, -1) {
@@ -140,6 +140,15 @@ func TestNoMarkIsInAnAnonymizedArchive(t *testing.T) {
 		`"allowedTopologies":[{"matchLabelExpressions":[{"key":"kubernetes.io/hostname","values":["node-1"]}]}]`,
 		`"selector":{"matchLabels":{"kubernetes.io/hostname":"node-1"}}`, `"value":"node-1","effect":"NoSchedule"`,
 		`{"string":"node-1"}`, `"nodeName":"node-1"`,
+		`"annotations":{"resource.kubernetes.io/pod-claim-name":"podclaim-1"},"ownerReferences":[{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","name":"podgroup-1"`,
+		`{"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"podgroup-1"`, `"schedulingGroup":{"podGroupName":"podgroup-1"}`,
+		`"workloadRef":{"workloadName":"owner-2",`, `"name":"owner-2","uid"`,
+		`"volumes":[{"name":"podvolume-1","persistentVolumeClaim":{"claimName":"volumeclaim-2"}},{"name":"podvolume-2","ephemeral":{}}]`,
+		`{"name":"pod-1-podvolume-2","namespace":"ns-1","annotations":{"volume.kubernetes.io/selected-node":"node-1","volume.kubernetes.io/storage-provisioner":"csi-1"}}`,
+		`"attacher":"csi-1","source":{"persistentVolumeName":"volume-1"},"nodeName":"node-1"`, `"drivers":[{"name":"csi-1","nodeID":""`,
+		`"storage.alpha.kubernetes.io/migrated-plugins":"kubernetes.io/aws-ebs,value-`, `"kubernetes.io/metadata.name":"ns-1"`,
+		`"class-1.deviceclass.resource.k8s.io/devices":"2"`, `"storageclass-1.storageclass.storage.k8s.io/requests.storage":"1Gi"`, `"requests.example.com/resource-2":"1"`,
+		`"name":"claim:podclaim-1/request-1"`, `"hostIP":"0.0.0.0"`, `"containerRuntimeVersion":"containerd://1.7.2-value-`, `"status":{"phase":"Active"}`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in the archive", want)

@@ -181,6 +181,22 @@ kind: PersistentVolume
 metadata: {name: w}
 spec: {capacity: {storage: 1Gi}, nfs: {server: SECRET, path: SECRET}}
 ---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: x}
+spec: {capacity: {storage: 1Gi}, cinder: {volumeID: KEPT-16, secretRef: {name: SECRET}}, persistentVolumeReclaimPolicy: Retain}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {name: "n", annotations: {a: SECRET}}
+spec: {drivers: [{name: KEPT-17, nodeID: SECRET}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: a}
+spec: {attacher: KEPT-18, nodeName: "n", source: {inlineVolumeSpec: {csi: {driver: d, volumeHandle: SECRET, volumeAttributes: {a: SECRET}}}}}
+status: {attached: false, attachmentMetadata: {a: SECRET}, attachError: {message: KEPT-19}}
+---
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {name: KEPT-12}
@@ -205,7 +221,7 @@ func TestNothingPrivateIsSaved(t *testing.T) {
 			t.Errorf("%s is saved", line[max(0, i-40):i+6])
 		}
 	}
-	for i := range 15 {
+	for i := range 19 {
 		if kept := fmt.Sprintf("KEPT-%d", i+1); !strings.Contains(text, kept+`"`) {
 			t.Errorf("%s is not saved", kept)
 		}

@@ -1,5 +1,7 @@
 package archive
 
+import resourcev1 "k8s.io/api/resource/v1"
+
 // rule says what becomes of the text in a field. While names are learnt, the answer is not used.
 type rule func(r *renamer, s string) string
 
@@ -39,6 +41,8 @@ var fields = map[string]rule{
 	"NodeSystemInfo.KubeletVersion": func(r *renamer, s string) string {
 		return r.version(s)
 	},
+
+	"NodeSystemInfo.ContainerRuntimeVersion": (*renamer).runtime,
 
 	"ResourcePool.Name":                  of(pools),
 	"DeviceRequestAllocationResult.Pool": of(pools),
@@ -89,17 +93,35 @@ var fields = map[string]rule{
 	"ContainerExtendedResourceRequest.ResourceName":        (*renamer).resource,
 	"Container.Name":                                       of(containers),
 	"PodSchedulingGroup.PodGroupName":                      of(podGroups),
+	"ContainerStatus.Name":                                 of(containers),
+	"ContainerPort.HostIP":                                 (*renamer).port,
+	"Volume.Name":                                          of(podVolumes),
+	"VolumeMount.Name":                                     of(podVolumes),
+	"PersistentVolumeClaimVolumeSource.ClaimName":          of(volumeClaims),
+	"CSIVolumeSource.Driver":                               of(csiDrivers),
+	"PodAffinityTerm.Namespaces":                           of(namespaces),
 
-	"PersistentVolumeClaimSpec.VolumeName":       of(volumes),
-	"ObjectReference.Name":                       of(volumeClaims), // of a volume
-	"ObjectReference.Namespace":                  of(namespaces),
-	"ObjectReference.ResourceVersion":            digits,
-	"ObjectReference.FieldPath":                  dropped,
-	"PersistentVolumeClaimSpec.StorageClassName": of(storageClasses),
-	"PersistentVolumeSpec.StorageClassName":      of(storageClasses),
-	"CSIStorageCapacity.StorageClassName":        of(storageClasses),
-	"StorageClass.Provisioner":                   of(csiDrivers),
-	"CSIPersistentVolumeSource.Driver":           of(csiDrivers),
+	"PodGroupResourceClaim.Name":                      of(podClaims),
+	"PodGroupResourceClaim.ResourceClaimName":         of(claims),
+	"PodGroupResourceClaim.ResourceClaimTemplateName": of(templates),
+	"PodGroupResourceClaimStatus.Name":                of(podClaims),
+	"PodGroupResourceClaimStatus.ResourceClaimName":   of(claims),
+	"WorkloadReference.WorkloadName":                  of(owners),
+
+	"PersistentVolumeClaimSpec.VolumeName":        of(volumes),
+	"ObjectReference.Name":                        of(volumeClaims), // of a volume
+	"ObjectReference.Namespace":                   of(namespaces),
+	"ObjectReference.ResourceVersion":             digits,
+	"ObjectReference.FieldPath":                   dropped,
+	"PersistentVolumeClaimSpec.StorageClassName":  of(storageClasses),
+	"PersistentVolumeSpec.StorageClassName":       of(storageClasses),
+	"CSIStorageCapacity.StorageClassName":         of(storageClasses),
+	"StorageClass.Provisioner":                    of(csiDrivers),
+	"CSIPersistentVolumeSource.Driver":            of(csiDrivers),
+	"CSINodeDriver.Name":                          of(csiDrivers),
+	"VolumeAttachmentSpec.Attacher":               of(csiDrivers),
+	"VolumeAttachmentSpec.NodeName":               of(nodes),
+	"VolumeAttachmentSource.PersistentVolumeName": of(volumes),
 
 	"PriorityLevelConfigurationReference.Name": of(priorityLevels),
 	"ResourcePolicyRule.Namespaces":            of(namespaces),
@@ -107,4 +129,16 @@ var fields = map[string]rule{
 	"ServiceAccountSubject.Name":               of(serviceAccounts),
 	"UserSubject.Name":                         of(users),
 	"GroupSubject.Name":                        of(groups),
+}
+
+// annotations are the rules for values of annotations, by key.
+var annotations = map[string]rule{
+	resourcev1.PodResourceClaimAnnotation:           of(podClaims),
+	"volume.kubernetes.io/selected-node":            of(nodes),
+	"volume.kubernetes.io/storage-provisioner":      of(csiDrivers),
+	"volume.beta.kubernetes.io/storage-provisioner": of(csiDrivers),
+	"volume.beta.kubernetes.io/storage-class":       of(storageClasses),
+	"pv.kubernetes.io/provisioned-by":               of(csiDrivers),
+	"pv.kubernetes.io/migrated-to":                  of(csiDrivers),
+	"storage.alpha.kubernetes.io/migrated-plugins":  each((*renamer).text),
 }

@@ -64,6 +64,7 @@ var publicWords = words(`
 	resource.kubernetes.io/delete-protection kubernetes.io/pv-protection kubernetes.io/pvc-protection batch.kubernetes.io/job-tracking
 
 	ExactCount All Exists Equal Lt Gt In NotIn DoesNotExist NoSchedule NoExecute PreferNoSchedule None FromClass FromClaim
+	Active Terminating
 	Pending Running Succeeded Failed Always Never OnFailure default-scheduler system-cluster-critical system-node-critical
 	PodScheduled Initialized Ready ContainersReady DisruptionTarget PodReadyToStartContainers PodResizePending PodResizeInProgress
 	Unschedulable SchedulerError SchedulingGated NominatedNodeNameNotFound
@@ -71,6 +72,10 @@ var publicWords = words(`
 	KubeletHasSufficientMemory KubeletHasNoDiskPressure KubeletHasSufficientPID NodeStatusUnknown RouteCreated
 
 	cpu memory ephemeral-storage storage pods
+	requests.cpu requests.memory requests.ephemeral-storage requests.storage limits.cpu limits.memory limits.ephemeral-storage
+	persistentvolumeclaims services secrets configmaps replicationcontrollers resourcequotas services.nodeports services.loadbalancers
+	count/resourceclaims.resource.k8s.io count/resourceclaimtemplates.resource.k8s.io count/pods count/persistentvolumeclaims
+	NotTerminating BestEffort NotBestEffort PriorityClass CrossNamespacePodAffinity VolumeAttributesClass
 	kubernetes.io/hostname kubernetes.io/arch kubernetes.io/os beta.kubernetes.io/arch beta.kubernetes.io/os
 	node.kubernetes.io/instance-type beta.kubernetes.io/instance-type
 	topology.kubernetes.io/zone topology.kubernetes.io/region failure-domain.beta.kubernetes.io/zone failure-domain.beta.kubernetes.io/region
@@ -81,6 +86,24 @@ var publicWords = words(`
 
 	ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod Filesystem Block Retain Delete Recycle Available Bound Released Lost
 	Immediate WaitForFirstConsumer Persistent Ephemeral File ReadWriteOnceWithFSType Resizing FileSystemResizePending
+
+	kubernetes.io/metadata.name kubernetes.io/ingress-bandwidth kubernetes.io/egress-bandwidth
+	resource.kubernetes.io/pod-claim-name resource.kubernetes.io/extended-resource-claim
+	volume.kubernetes.io/selected-node volume.kubernetes.io/storage-provisioner volume.beta.kubernetes.io/storage-provisioner
+	volume.beta.kubernetes.io/storage-class storage.alpha.kubernetes.io/migrated-plugins storageclass.kubernetes.io/is-default-class
+	storageclass.beta.kubernetes.io/is-default-class pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
+	pv.kubernetes.io/provisioned-by pv.kubernetes.io/migrated-to yes
+	kubernetes.io/aws-ebs kubernetes.io/gce-pd kubernetes.io/azure-disk kubernetes.io/azure-file kubernetes.io/cinder
+	kubernetes.io/vsphere-volume kubernetes.io/portworx-volume
+
+	TCP UDP SCTP DoNotSchedule ScheduleAnyway Honor Ignore PreemptLowerPriority Restart RestartAllContainers Infeasible Deferred
+	ContainerCreating PodInitializing CrashLoopBackOff ImagePullBackOff ErrImagePull CreateContainerConfigError CreateContainerError
+	OOMKilled Error Completed ContainerCannotRun DeadlineExceeded Evicted Preempting NodeLost Healthy Unhealthy
+	scheduling.k8s.io scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1alpha3 scheduling.k8s.io/v1alpha2 podgroups
+	PodGroupInitiallyScheduled PodGroupScheduled PreemptionByScheduler DeletionByTaintManager EvictionByEvictionAPI
+	ExtendWebSocketsToKubelet InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers
+	InPlacePodVerticalScalingMemoryBackedVolumes RestartAllContainersOnContainerExits UserNamespacesHostNetworkSupport
+	VolumeBindMountOptions
 
 	Apply Update kubectl kubectl-create kubectl-client-side-apply kubectl-edit kubectl-patch kubectl-replace kubectl-dra helm
 
@@ -95,6 +118,9 @@ var publicDrivers = words(`
 	dra.net azure.dra.net oke.dra.net dra.cpu dra.memory cni.dra.networking.x-k8s.io sriovnetwork.k8snetworkplumbingwg.io k8s.cni.cncf.io
 	test-driver.cdi.k8s.io resource.kubernetes.io gpu.example.com mig.example.com nic.example.com fpga.example.com
 `)
+
+// publicRuntimes run containers.
+var publicRuntimes = words(`containerd cri-o docker`)
 
 var publicClasses = words(`
 	gpu.nvidia.com mig.nvidia.com imex.nvidia.com vfio.gpu.nvidia.com compute-domain-daemon.nvidia.com compute-domain-default-channel.nvidia.com

@@ -1,6 +1,8 @@
 package archive
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,12 +17,16 @@ import (
 // What is saved of an object:
 //
 //   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
-//     time; no annotations and no managed fields, in templates neither; of DeviceTaintRules who set the taint
-//   - pods: as inspect/live keeps them: no environment, commands, images or volumes
-//   - nodes: all but addresses, images, volumes, configuration and what identifies the machine
+//     time; no annotations but those that inspect.ReduceAnnotations keeps and no managed fields, in templates neither; of
+//     DeviceTaintRules who set the taint
+//   - pods: as inspect/live keeps them: no environment, commands, images, and no volumes but claims and disks
+//   - nodes: all but addresses, images, volumes, configuration and what identifies the machine; CSI nodes without the ID
+//     that the driver gives the machine
 //   - claims: all but the data of its own form that a driver publishes about an allocated device; conditions and
 //     network addresses stay
-//   - volumes: capacity, access, class, claim, node affinity and the CSI driver; no other source
+//   - volumes: capacity, access, class, claim, node affinity, the disk of a cloud, or the CSI driver with a text in place of
+//     the handle that is the same for the same handle; no other source
+//   - attachments of volumes: what is attached where, and how that failed
 //   - storage classes: no parameters and no mount options, which may name secrets
 //   - all else in full; that includes the parameters for drivers in claims and classes
 //
@@ -48,7 +54,7 @@ func reduce(s *inspect.Snapshot) []listing {
 }
 
 func reduceObject(object metav1.Object) {
-	object.SetAnnotations(nil)
+	inspect.ReduceAnnotations(object)
 	inspect.ReduceManagedFields(object)
 	object.SetSelfLink("")
 	object.SetGenerateName("")
@@ -64,7 +70,16 @@ func reduceObject(object metav1.Object) {
 			o.Status.Devices[i].Data = nil
 		}
 	case *corev1.PersistentVolume:
-		reduceVolume(o)
+		reduceVolume(&o.Spec)
+	case *storagev1.VolumeAttachment:
+		o.Status.AttachmentMetadata = nil
+		if inline := o.Spec.Source.InlineVolumeSpec; inline != nil {
+			reduceVolume(inline)
+		}
+	case *storagev1.CSINode:
+		for i := range o.Spec.Drivers {
+			o.Spec.Drivers[i].NodeID = ""
+		}
 	case *storagev1.StorageClass:
 		o.Parameters, o.MountOptions = nil, nil
 	}
@@ -75,19 +90,40 @@ func reduceNode(n *corev1.Node) {
 	s := &n.Status
 	s.NodeInfo = corev1.NodeSystemInfo{
 		KubeletVersion: s.NodeInfo.KubeletVersion, OperatingSystem: s.NodeInfo.OperatingSystem, Architecture: s.NodeInfo.Architecture,
+		ContainerRuntimeVersion: s.NodeInfo.ContainerRuntimeVersion,
 	}
 	s.Addresses, s.Images, s.VolumesInUse, s.VolumesAttached, s.Config = nil, nil, nil, nil, nil
 	s.DaemonEndpoints = corev1.NodeDaemonEndpoints{}
 }
 
-func reduceVolume(v *corev1.PersistentVolume) {
-	spec := v.Spec
-	v.Spec = corev1.PersistentVolumeSpec{
+func reduceVolume(v *corev1.PersistentVolumeSpec) {
+	spec := *v
+	*v = corev1.PersistentVolumeSpec{
 		Capacity: spec.Capacity, AccessModes: spec.AccessModes, ClaimRef: spec.ClaimRef,
 		PersistentVolumeReclaimPolicy: spec.PersistentVolumeReclaimPolicy, StorageClassName: spec.StorageClassName,
 		VolumeMode: spec.VolumeMode, NodeAffinity: spec.NodeAffinity, VolumeAttributesClassName: spec.VolumeAttributesClassName,
 	}
-	if spec.CSI != nil {
-		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: spec.CSI.Driver}
+	v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk = spec.AWSElasticBlockStore, spec.GCEPersistentDisk, spec.AzureDisk
+	v.PortworxVolume, v.VsphereVolume = spec.PortworxVolume, spec.VsphereVolume
+	if disk := spec.Cinder; disk != nil {
+		v.Cinder = &corev1.CinderPersistentVolumeSource{VolumeID: disk.VolumeID, ReadOnly: disk.ReadOnly}
 	}
+	if share := spec.AzureFile; share != nil {
+		v.AzureFile = &corev1.AzureFilePersistentVolumeSource{ShareName: share.ShareName, ReadOnly: share.ReadOnly}
+	}
+	if spec.CSI != nil {
+		v.CSI = &corev1.CSIPersistentVolumeSource{Driver: spec.CSI.Driver, VolumeHandle: handle(spec.CSI.VolumeHandle)}
+	}
+}
+
+// handleLength is the number of characters that tell handles apart.
+const handleLength = 16
+
+// handle stands for the handle of a volume, which may say where a driver has it: a limit is about how many there are.
+func handle(of string) string {
+	if of == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:])[:handleLength]
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -30,7 +31,8 @@ const (
 	identifiers     names = "id"     // of attributes and capacities, and variables in expressions
 	devices         names = "device"
 	pods            names = "pod"
-	podClaims       names = "podclaim" // names of claims within a pod
+	podClaims       names = "podclaim"  // names of claims within a pod
+	podVolumes      names = "podvolume" // and of volumes
 	nodes           names = "node"
 	pools           names = "pool"
 	slicesOf        names = "slice"
@@ -70,12 +72,14 @@ type renamer struct {
 	own names
 	// strings are, while and after learning, the values of attributes by identifier, for expressions.
 	strings map[string]map[string]bool
+	// ephemeral are the names of claims for volumes that are made of the names of a pod and of a volume in it.
+	ephemeral map[string][2]string
 	// inexact counts the expressions that may answer differently.
 	inexact int
 }
 
 func newRenamer() *renamer {
-	return &renamer{learning: true, known: map[names]map[string]string{}, strings: map[string]map[string]bool{}}
+	return &renamer{learning: true, known: map[names]map[string]string{}, strings: map[string]map[string]bool{}, ephemeral: map[string][2]string{}}
 }
 
 // name replaces one name; empty ones stay empty, and those that everybody knows stay as they are.
@@ -138,6 +142,11 @@ func (r *renamer) number() {
 			known[name] = of.numbered(n, digits, before)
 		}
 	}
+	for name, of := range r.ephemeral {
+		if _, ok := r.known[volumeClaims][name]; ok {
+			r.known[volumeClaims][name] = r.known[pods][of[0]] + "-" + r.known[podVolumes][of[1]]
+		}
+	}
 	r.learning = false
 }
 
@@ -180,7 +189,7 @@ func (r *renamer) qualified(s string) string {
 // implicitResource comes before the name of a class where that is asked for as an extended resource.
 const implicitResource = "deviceclass.resource.kubernetes.io/"
 
-// resource replaces the name of a resource of nodes and containers.
+// resource replaces the name of a resource of nodes, containers and quotas.
 func (r *renamer) resource(s string) string {
 	if class, ok := strings.CutPrefix(s, implicitResource); ok {
 		return implicitResource + r.name(classes, class)
@@ -188,7 +197,69 @@ func (r *renamer) resource(s string) string {
 	if public(s) {
 		return s
 	}
+	if entry, ok := strings.CutPrefix(s, "claim:"); ok { // the health of a device, by the entry of the pod
+		name, request, both := strings.Cut(entry, "/")
+		if !both {
+			return "claim:" + r.name(podClaims, name)
+		}
+		return "claim:" + r.name(podClaims, name) + "/" + r.request(request)
+	}
+	if renamed, ok := r.quota(s); ok {
+		return renamed
+	}
 	return r.name(resources, s)
+}
+
+// Of what a quota may be, besides resources of containers.
+const (
+	requestsOf        = "requests."
+	devicesOfClass    = ".deviceclass.resource.k8s.io/"
+	volumesOfClass    = ".storageclass.storage.k8s.io/"
+	deviceQuota       = "devices"
+	volumeQuotaSize   = "requests.storage"
+	volumeQuotaClaims = "persistentvolumeclaims"
+)
+
+// quota replaces the name of what a quota limits by class. Other names give false.
+func (r *renamer) quota(s string) (string, bool) {
+	if class, what, ok := strings.Cut(s, devicesOfClass); ok && what == deviceQuota {
+		return r.name(classes, class) + devicesOfClass + what, true
+	}
+	if class, what, ok := strings.Cut(s, volumesOfClass); ok && (what == volumeQuotaSize || what == volumeQuotaClaims) {
+		return r.name(storageClasses, class) + volumesOfClass + what, true
+	}
+	if name, ok := strings.CutPrefix(s, requestsOf); ok {
+		return requestsOf + r.resource(name), true
+	}
+	return "", false
+}
+
+// port keeps addresses that mean all of a node, or the node itself.
+func (r *renamer) port(s string) string {
+	if address, err := netip.ParseAddr(s); err == nil && (address.IsUnspecified() || address.IsLoopback()) {
+		return s
+	}
+	return r.address(s)
+}
+
+// runtime keeps which program runs containers, and its version.
+func (r *renamer) runtime(s string) string {
+	name, version, ok := strings.Cut(s, "://")
+	if !ok || !publicRuntimes[name] {
+		return r.text(s)
+	}
+	return name + "://" + r.version(version)
+}
+
+// each replaces the items of a list that commas separate.
+func each(by rule) rule {
+	return func(r *renamer, s string) string {
+		parts := strings.Split(s, ",")
+		for i := range parts {
+			parts[i] = by(r, parts[i])
+		}
+		return strings.Join(parts, ",")
+	}
 }
 
 // version keeps the numbers of a version; what comes behind may say anything.

@@ -66,6 +66,7 @@ var layers = []layer{
 	{"internal/fakeserver", []string{"inspect"}},
 	{"internal/imports", nil},
 	{"internal/poison", []string{"inspect"}},
+	{"internal/randompod", []string{"inspect"}},
 	{"internal/timebudget", nil},
 	{"internal/licences", nil},
 	{"internal/release", nil},
