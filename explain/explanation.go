@@ -71,7 +71,8 @@ type Explanation struct {
 	Failure *Failure
 	// Search is what the scheduler's own search costs. It is nil if that is a few hundred steps at most.
 	Search *SearchCost
-	// Fixes are changes that make the claims allocatable, the cheapest first. Each was tried.
+	// Fixes are changes that make the claims allocatable: those first that the user can make, and of these the cheapest.
+	// Each was tried.
 	Fixes []Fix
 	// NoHelp names changes that are tempting but do not help, each in a sentence. Each was tried.
 	NoHelp []string

@@ -62,6 +62,8 @@ type Fix struct {
 	Pods []inspect.PodRef
 	// Preempts says that the scheduler ends pods of lower priority itself, these or others. It is false where it does not.
 	Preempts bool
+	// Pool is the pool of which the driver has to publish what is missing, or to correct what is published.
+	Pool inspect.PoolID
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
 	TaintRules []TaintRule
 	Message    string

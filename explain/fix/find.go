@@ -46,6 +46,7 @@ func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error
 		}
 	}
 	e.Conflict, e.Fixes = conflict, distinct(fixes)
+	sortByActor(e.Fixes, q.Subject)
 	return nil
 }
 

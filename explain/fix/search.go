@@ -177,8 +177,16 @@ func (s *search) verify(ctx context.Context) ([]explain.Fix, error) {
 		out = append(out, *f)
 		s.releases, s.addsNode = s.releases || len(f.Claims) > 0, s.addsNode || f.Like != ""
 	}
-	slices.SortStableFunc(out, func(a, b explain.Fix) int { return cmp.Compare(a.Timeout, b.Timeout) }) // "" comes first
+	sortByActor(out, s.Q.Subject)
 	return out, nil
+}
+
+// sortByActor puts those fixes first that are sure to leave the scheduler time, and of these those that the user can make.
+// The order of others is kept.
+func sortByActor(fixes []explain.Fix, of explain.Subject) {
+	slices.SortStableFunc(fixes, func(a, b explain.Fix) int { // "" comes first
+		return cmp.Or(cmp.Compare(a.Timeout, b.Timeout), a.Actor(of).Compare(b.Actor(of)), len(a.Actors(of))-len(b.Actors(of)))
+	})
 }
 
 // confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes). It returns
@@ -221,6 +229,11 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 	f.Pods, f.Preempts = c.Pods, c.Preempts
 	if f.Like = c.Like; f.Like != "" {
 		f.Node = "" // what it will be called is not known
+	}
+	for _, e := range c.Edits {
+		if p, ok := e.(whatif.PoolEdit); ok {
+			f.Pool = p.Pool
+		}
 	}
 	for _, ref := range c.Claims {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)

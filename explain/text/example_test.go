@@ -37,9 +37,10 @@ func ExampleLines() {
 	//     spec.devices.constraints[0]
 	//       all on the same gpu.example.com/numa; 4 of those that fit have 0, 2 have 1
 	//
-	// Fixes
+	// Fixes  you can
 	//   1  ask for 4 devices instead of 5 → 2 nodes
 	//   2  drop the constraint: all on the same gpu.example.com/numa → gpu-b-04
+	// Or the cluster's admin can
 	//   3  add 1 device like gpu-0 to gpu-b-04
 	//      Releasing claims or adding nodes of these kinds does not help.
 	//

@@ -112,9 +112,18 @@ func conflictHeading(e *explain.Explanation, c *explain.Conflict) string {
 	}
 }
 
-// requirement shows what is required, and where that is said.
+// actorNames say who has to act.
+var actorNames = map[explain.Actor]string{
+	explain.User: "you", explain.DriverAdmin: "the driver's admin", explain.ClusterAdmin: "the cluster's admin",
+}
+
+// requirement shows what is required, and where that is said; and who can give it up, if that is not the user.
 func (p *page) requirement(r *explain.Requirement) {
-	message := span(styled.Plain, r.Sentence())
+	text := r.Sentence()
+	if actor := r.Actor(p.e.Subject); actor != explain.User && r.Kind != explain.CountersRequired { // nobody can raise these
+		text += " (up to " + actorNames[actor] + ")"
+	}
+	message := span(styled.Plain, text)
 	path := span(styled.Dim, r.Path)
 	if (manyClaims(p.e) || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
 		path = span(styled.Dim, r.Claim.Name+" "+r.Path)
@@ -146,8 +155,6 @@ func (p *page) fixes() {
 	p.blank()
 	if len(p.e.Fixes) == 0 {
 		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, styled.Span{Text: "  none found"})
-	} else {
-		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong})
 	}
 	limit := maxFixes
 	if p.opts.Verbose {
@@ -155,6 +162,7 @@ func (p *page) fixes() {
 	}
 	for i := range p.e.Fixes[:min(limit, len(p.e.Fixes))] {
 		f := &p.e.Fixes[i]
+		p.whoCan(i)
 		spans := []styled.Span{span(styled.Plain, f.Message)}
 		if where := fixWhere(f); where != "" {
 			spans = append(spans, span(styled.Good, " → "+where))
@@ -170,6 +178,26 @@ func (p *page) fixes() {
 	for _, text := range p.e.NoHelp {
 		p.add("     ", "     ", span(styled.Dim, text+"."))
 	}
+}
+
+// whoCan says before a fix who has to act, if that is somebody else than for the fix before.
+func (p *page) whoCan(i int) {
+	actors := p.e.Fixes[i].Actors(p.e.Subject)
+	switch {
+	case i == 0:
+		p.add("", "  ", styled.Span{Text: "Fixes", Role: styled.Strong}, span(styled.Plain, "  "+actorsText(actors)+" can"))
+	case !slices.Equal(actors, p.e.Fixes[i-1].Actors(p.e.Subject)):
+		p.add("", "  ", styled.Span{Text: "Or", Role: styled.Strong}, span(styled.Plain, " "+actorsText(actors)+" can"))
+	}
+}
+
+// actorsText names some actors.
+func actorsText(actors []explain.Actor) string {
+	names := make([]string, len(actors))
+	for i, a := range actors {
+		names[i] = actorNames[a]
+	}
+	return strings.Join(names, " and ")
 }
 
 // moreFixes says how many are not shown.

@@ -129,7 +129,9 @@ type Reason struct {
 	Holders []Holder `json:"holders,omitempty"`
 	// TaintRules are the DeviceTaintRules that set the taint, where the reason is one.
 	TaintRules []TaintRule `json:"taintRules,omitempty"`
-	Message    string      `json:"message"`
+	// Actor is who can mend it: User, DriverAdmin or ClusterAdmin. It is left out where only a fix tells.
+	Actor   string `json:"actor,omitempty"`
+	Message string `json:"message"`
 }
 
 // TaintRule is a DeviceTaintRule, with its age and the field manager that set its taint, where these are known.
@@ -322,7 +324,8 @@ func (c claimName) reason(r explain.Reason) Reason {
 	return Reason{
 		Code: string(r.Code), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Devices: deviceNames(r.Devices),
 		Claims:  optional(r.Claims, func(h explain.Holder) string { return h.Claim.String() }),
-		Holders: optional(r.Claims, holder), TaintRules: optional(r.TaintRules, taintRule), Message: r.Message,
+		Holders: optional(r.Claims, holder), TaintRules: optional(r.TaintRules, taintRule),
+		Actor: string(r.Actor()), Message: r.Message,
 	}
 }
 

@@ -25,6 +25,8 @@ type Requirement struct {
 	Claim   string `json:"claim,omitempty"`
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path"`
+	// Actor is who can give it up: User, DriverAdmin or ClusterAdmin.
+	Actor   string `json:"actor"`
 	Message string `json:"message"`
 	// Term is a part of a selector, where the requirement is one.
 	Term string `json:"term,omitempty"`
@@ -56,6 +58,8 @@ type Failure struct {
 // Fix is a change that was found to help.
 type Fix struct {
 	Kind string `json:"kind"`
+	// Actor is who has to make it: User, DriverAdmin or ClusterAdmin.
+	Actor string `json:"actor"`
 	// Also are the kinds of further changes that belong to it.
 	Also []string `json:"also,omitempty"`
 	Node string   `json:"node,omitempty"`
@@ -117,7 +121,8 @@ func (c claimName) failure(f *explain.Failure) *Failure {
 
 func (c claimName) requirement(r explain.Requirement) Requirement {
 	out := Requirement{
-		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path, Message: r.Sentence(),
+		Kind: string(r.Kind), Plugin: c.plugin(r.Plugin), Claim: c.of(r.Claim), Request: r.Request, Path: r.Path,
+		Actor: string(r.Actor(c.subject)), Message: r.Sentence(),
 		Term: r.Term, Taint: r.Taint, TaintRules: optional(r.TaintRules, taintRule), Alone: r.Alone, Fails: r.Fails,
 	}
 	if r.Holder != nil {
@@ -129,7 +134,7 @@ func (c claimName) requirement(r explain.Requirement) Requirement {
 
 func (c claimName) fix(f explain.Fix) Fix {
 	return Fix{
-		Kind: string(f.Kind), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
+		Kind: string(f.Kind), Actor: string(f.Actor(c.subject)), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
 		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: optional(f.OtherBlockers, c.requirement),
 		Patch: patch(f.Patch), Changes: optional(f.Changes, objectChange),
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
