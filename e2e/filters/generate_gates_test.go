@@ -15,6 +15,9 @@ var gateSets = []map[inspect.Gate]bool{
 	{"VolumeLimitScaling": false},
 }
 
+// gateGroups allows groups of pods.
+const gateGroups inspect.Gate = "GenericWorkload"
+
 // switchGates makes some gates other than they are by default, in some problems.
 func (g *generator) switchGates() {
 	for _, gates := range gateSets {
@@ -26,5 +29,8 @@ func (g *generator) switchGates() {
 				g.gates[gate] = on
 			}
 		}
+	}
+	if inspect.KnownGate(gateGroups) {
+		g.gates[gateGroups] = g.chance(0.6)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,11 +28,13 @@ type aspect struct {
 	// cluster adds objects besides nodes and pods.
 	cluster func(g *generator)
 	node    func(g *generator, node *corev1.Node)
-	// pod adds to a pod, which may be on a node or not.
+	// pod adds to a pod, which may be on a node or not. It must not change anything else: the API server may refuse the pod.
 	pod func(g *generator, pod *corev1.Pod)
+	// made adds objects for a pod.
+	made func(g *generator, pod *corev1.Pod)
 }
 
-var aspects = []aspect{resources, ports, affinity, taints}
+var aspects = []aspect{resources, ports, affinity, taints, claimVolumes, ephemeralVolumes, diskVolumes, spread, neighbours, declared, gated, groups, life}
 
 const (
 	// podsAsked is how many pods are asked about in a problem.
@@ -88,9 +91,9 @@ func (g *generator) node(name string) *corev1.Node {
 	return node
 }
 
-// pod makes a pod that the API server would let in.
+// pod makes a pod.
 func (g *generator) pod(name, node string) *corev1.Pod {
-	for {
+	pod := valid(func() *corev1.Pod {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID(name)}}
 		pod.Spec.NodeName = node
 		pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app"}}
@@ -99,11 +102,30 @@ func (g *generator) pod(name, node string) *corev1.Pod {
 				a.pod(g, pod)
 			}
 		}
-		if _, err := admit(pod); err == nil {
-			return pod
+		return pod
+	})
+	for _, a := range g.aspects {
+		if a.made != nil {
+			a.made(g, pod)
+		}
+	}
+	return pod
+}
+
+// valid makes an object until it is one that the API server lets in.
+func valid[T metav1.Object](make func() T) T {
+	for tries := 1; ; tries++ {
+		object := make()
+		if _, err := admit(object); err == nil {
+			return object
+		} else if tries == 1000 {
+			panic(err)
 		}
 	}
 }
+
+// someTime is when whatever is being deleted was asked to go.
+var someTime = time.Unix(1_800_000_000, 0).UTC()
 
 // chance is true with a probability.
 func (g *generator) chance(p float64) bool { return g.Float64() < p }
