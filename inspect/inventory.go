@@ -50,7 +50,7 @@ func (i *Inventory) Count(devices iter.Seq[*DeviceStatus]) DeviceCount {
 // then those of usable pools that reach it besides. A device that several nodes can use is on each.
 func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 	name := NodeName(node.Name)
-	out, seen := slices.Clip(i.tied[name]), map[*DeviceStatus]bool{nil: true}
+	out := slices.Clip(i.tied[name])
 	for _, pool := range i.pools[name] {
 		if !pool.Usable() {
 			continue
@@ -60,8 +60,9 @@ func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 				if ok, err := slice.DeviceReaches(node, at); err != nil || !ok {
 					continue
 				}
-				if d := i.device(DeviceIDOf(slice.ResourceSlice, at)); !seen[d] && d.Node != name {
-					out, seen[d] = append(out, d), true
+				// A pool that can be used publishes no device twice for a node.
+				if d := i.device(DeviceIDOf(slice.ResourceSlice, at)); d != nil && d.Node != name {
+					out = append(out, d)
 				}
 			}
 		}

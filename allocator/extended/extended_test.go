@@ -291,6 +291,21 @@ example.com/r on "stopped": DRA ?/?/?/? "new"
 example.com/r on "well": DevicePlugin 4/4/0/4 "new"
 example.com/r in all: ?/?/?/? on 2 nodes, at most ? on "", 0 wanted by 0
 `},
+		"slices that nobody may read, and no class": {cluster: plugins, config: forbidden(inspect.Slices), want: `
+example.com/r on "gone": None 0/0/0/0 ""
+example.com/r on "sick": DevicePlugin 4/3/0/3 ""
+example.com/r on "stopped": None 4/0/0/0 ""
+example.com/r on "well": DevicePlugin 4/4/0/4 ""
+example.com/r in all: 12/7/0/7 on 2 nodes, at most 4 on "well", 0 wanted by 0
+`},
+		"a pool with slices missing": {cluster: plugins + classes + strings.ReplaceAll(devices, "resourceSliceCount: 1", "resourceSliceCount: 2"), want: `
+example.com/r on "gone": DRA 0/0/0/0 "new"
+example.com/r on "sick": DevicePlugin 4/3/0/3 "new"
+example.com/r on "stopped": DRA 3/1/1/0 "new"
+example.com/r on "well": DevicePlugin 4/4/0/4 "new"
+example.com/r on "without": DRA 1/0/0/0 "new" cordoned
+example.com/r in all: 12/8/1/7 on 3 nodes, at most 4 on "well", 0 wanted by 0
+`},
 		"classes that nobody may read": {cluster: plugins, config: forbidden(inspect.Classes), want: `
 example.com/r on "gone": Unknown 0/0/0/? ""
 example.com/r on "sick": DevicePlugin 4/3/0/3 ""
