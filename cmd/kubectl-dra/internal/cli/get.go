@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
@@ -20,7 +21,7 @@ import (
 type view struct {
 	names      []string // the first is its name, the others are what else a user may call it
 	singular   string
-	noun       string   // what it lists, if that is not its name
+	noun       string // what it lists, if that is not its name
 	namespaced bool
 	// inAllNamespaces says that items live in namespaces, and that those of all are listed unless -n names one.
 	inAllNamespaces bool
@@ -108,6 +109,7 @@ type getOptions struct {
 
 	serverConcurrency int                // 0 if it is unknown
 	levels            flowcontrol.Source // it is nil until levelReader has made it
+	cluster           *allocator.Cluster // that extendedResources made last, or nil
 
 	stopWaiting func() // with --watch, is called when there is something to print
 }

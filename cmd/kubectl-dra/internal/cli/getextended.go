@@ -9,9 +9,10 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// extendedResources lists the extended resources of the nodes.
+// extendedResources lists the extended resources of the nodes. What is known of the snapshot before is used again.
 func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	survey, err := extended.All(ctx, allocator.NewCluster(s, allocator.Options{}), s.Inventory())
+	o.cluster = allocator.NewCluster(s, allocator.Options{Like: o.cluster})
+	survey, err := extended.All(ctx, o.cluster, s.Inventory())
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +21,7 @@ func (o *getOptions) extendedResources(ctx context.Context, s *inspect.Snapshot)
 
 // surveyed is extendedResources where nothing can interrupt it.
 func surveyed(s *inspect.Snapshot, _ string) *output.List {
-	list, err := (*getOptions)(nil).extendedResources(context.Background(), s)
+	list, err := new(getOptions).extendedResources(context.Background(), s)
 	if err != nil {
 		panic(err) // it can only be that of the context
 	}

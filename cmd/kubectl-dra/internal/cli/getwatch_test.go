@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -48,16 +49,21 @@ func watchedClaim(name, node string) *resourcev1.ResourceClaim {
 	return c
 }
 
-// watchClaims shows the snapshots to a watch, one after the other, and returns what it prints.
+// watchClaims shows the snapshots to a watch of the claims in ml, one after the other, and returns what it prints.
 func watchClaims(t *testing.T, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
+	t.Helper()
+	return watchView(t, "claims", "ml", format, snapshots...)
+}
+
+func watchView(t *testing.T, name, namespace string, format output.Format, snapshots ...*inspect.Snapshot) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := &streams{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}}
-	claims, err := viewByName("claims")
+	v, err := viewByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &getOptions{streams: streams, view: claims, namespace: "ml", selector: labels.Everything(), format: format}
+	o := &getOptions{streams: streams, view: v, namespace: namespace, selector: labels.Everything(), format: format}
 	updates := make(chan *inspect.Snapshot)
 	done := make(chan error, 1)
 	go func() { done <- o.follow(t.Context(), updates, nil) }()
@@ -105,6 +111,40 @@ func fields(text string) [][]string {
 		out = append(out, strings.Fields(line))
 	}
 	return out
+}
+
+// TestGetWatchExtended: a row is printed when something in it changes, and what a node no longer has is gone.
+func TestGetWatchExtended(t *testing.T) {
+	at := func(moment int, allocatable map[string]string, pods ...*corev1.Pod) *inspect.Snapshot {
+		s := watched(moment, inspect.Synced)
+		return s.With(func(o *inspect.Objects) {
+			o.Nodes, o.Pods = nil, pods
+			for _, name := range []string{"n1", "n2"} {
+				node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+				if n, ok := allocatable[name]; ok {
+					node.Status.Capacity = corev1.ResourceList{"x.com/r": resource.MustParse("4")}
+					node.Status.Allocatable = corev1.ResourceList{"x.com/r": resource.MustParse(n)}
+				}
+				o.Nodes = append(o.Nodes, node)
+			}
+		})
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}
+	pod.Spec.NodeName = "n1"
+	pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"x.com/r": resource.MustParse("1")}}}}
+	stdout, stderr, err := watchView(t, "extended", "", output.Format{Name: "custom-columns", Argument: "NODE:.node,HEALTHY:.allocatable,FREE:.free"},
+		at(1, map[string]string{"n1": "4", "n2": "4"}), at(2, map[string]string{"n1": "4", "n2": "4"}),
+		at(3, map[string]string{"n1": "4", "n2": "3"}), at(4, map[string]string{"n1": "4", "n2": "3"}, pod), at(5, map[string]string{"n1": "4"}, pod))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "NODE  HEALTHY  FREE\nn1 4 4\nn2 4 4\nn2 3 3\nn1 4 3\n"
+	if diff := cmp.Diff(strings.Join(strings.Fields(want), " "), strings.Join(strings.Fields(stdout), " ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if stderr != "extendedresource n2/x.com/r is gone\n" {
+		t.Errorf("stderr %q", stderr)
+	}
 }
 
 // TestGetWatchWhileReadingFails: what cannot be read any more is not gone, and that is said once.
