@@ -76,7 +76,7 @@ func (s *Survey) total(offers []*Offer) Total {
 		}
 		switch {
 		case o.ServedBy != DRA:
-			t.Count = t.Count.plus(o.Count)
+			t.Count = t.plus(o.Count)
 		case o.Devices != nil:
 			all.Devices.add(o.Devices, seen)
 		}
@@ -87,7 +87,7 @@ func (s *Survey) total(offers []*Offer) Total {
 	s.settle(all.Devices)
 	all.count(s.read)
 	if t.Class != "" {
-		t.Count = t.Count.plus(all.Count)
+		t.Count = t.plus(all.Count)
 	}
 	return t
 }
