@@ -31,7 +31,7 @@ const (
 func Groups(ctx context.Context, q *whatif.Question, answers []whatif.Answer) ([]explain.Group, error) {
 	var refused []*whatif.Answer
 	for i := range answers {
-		if !answers[i].Allocatable() {
+		if !answers[i].Allocatable() && !answers[i].Doubtful() {
 			refused = append(refused, &answers[i])
 		}
 	}

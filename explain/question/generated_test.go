@@ -13,7 +13,7 @@ import (
 
 // waiting is a node with one device, and what asks for two of them.
 const waiting = `
-{apiVersion: v1, kind: Node, metadata: {name: n1}}
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "64", memory: 256Gi, ephemeral-storage: 1Ti, pods: "110"}}}
 ---
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {extendedResourceName: example.com/gpu}}
 ---

@@ -183,7 +183,12 @@ func (o *allocateOptions) allocate(ctx context.Context, cluster *allocator.Clust
 func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Cluster, w *allocationTarget) (refused map[inspect.NodeName]bool, why []string, err error) {
 	opts := question.Options{Node: o.node}
 	if w.pod != nil {
-		e, err := question.PodObject(ctx, cluster, w.pod, opts)
+		pod := w.pod
+		if len(pod.Spec.SchedulingGates) > 0 { // they hold the scheduler back, not whoever allocates
+			pod = pod.DeepCopy()
+			pod.Spec.SchedulingGates = nil
+		}
+		e, err := question.PodObject(ctx, cluster, pod, opts)
 		if err != nil {
 			return nil, nil, err
 		}
