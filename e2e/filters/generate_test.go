@@ -70,7 +70,11 @@ func generate(r *rand.Rand) *problem {
 		if g.chance(0.08) {
 			node = g.anyNode().Name
 		}
-		g.asked = append(g.asked, g.pod(fmt.Sprint("asked-", i), node))
+		pod := g.pod(fmt.Sprint("asked-", i), node)
+		if node != "" {
+			pod.Spec.SchedulingGroup = nil // its group would not know of it
+		}
+		g.asked = append(g.asked, pod)
 	}
 	return g.problem
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // Answer is what the scheduler says of a pod.
@@ -49,6 +50,7 @@ func (s *Scheduler) Ask(pod *corev1.Pod) (Answer, error) {
 			q.out.Everywhere = append(q.out.Everywhere, refusal(p.Name(), status))
 		}
 	}
+	q.out.Everywhere = append(q.out.Everywhere, q.group()...)
 	nodes, err := s.snapshot.NodeInfos().List()
 	if err != nil {
 		return Answer{}, fmt.Errorf("listing nodes: %w", err)
@@ -179,7 +181,7 @@ func (q *question) consistent(n Node) error {
 	for _, r := range slices.Concat(q.out.Everywhere, n.Refusals) {
 		all.Insert(r.Plugin)
 	}
-	enqueued := sets.New[string]() // what the framework was not asked about
+	enqueued := sets.New(names.GangScheduling) // what the framework was not asked about
 	for _, p := range q.preEnqueue {
 		enqueued.Insert(p.Name())
 	}

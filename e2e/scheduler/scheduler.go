@@ -29,6 +29,7 @@ import (
 // Scheduler is kube-scheduler as it is when it has seen all objects of a cluster.
 type Scheduler struct {
 	framework.Framework
+	scheduler  *upstream.Scheduler
 	snapshot   *cache.Snapshot
 	preEnqueue []fwk.PreEnqueuePlugin
 	preFilter  []fwk.PreFilterPlugin
@@ -74,7 +75,7 @@ func start(t *testing.T, objects *inspect.Objects) (*Scheduler, error) {
 	client := fake.NewSimpleClientset(seen(objects)...)
 	informers := upstream.NewInformerFactory(client, 0, nil)
 	snapshot := cache.NewEmptySnapshot()
-	recorder := func(string) events.EventRecorderLogger { return events.NewFakeRecorder(0) }
+	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 	s, err := upstream.New(ctx, client, informers, nil, recorder, upstream.WithNodeInfoSnapshot(snapshot))
 	if err != nil {
 		return nil, fmt.Errorf("making a scheduler: %w", err)
@@ -87,7 +88,7 @@ func start(t *testing.T, objects *inspect.Objects) (*Scheduler, error) {
 	if err := s.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
 		return nil, fmt.Errorf("making the snapshot of a scheduling cycle: %w", err)
 	}
-	out := &Scheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], snapshot: snapshot, ctx: ctx}
+	out := &Scheduler{Framework: s.Profiles[corev1.DefaultSchedulerName], scheduler: s, snapshot: snapshot, ctx: ctx}
 	return out, out.findPlugins()
 }
 
