@@ -27,7 +27,7 @@ func ReducePod(p *corev1.Pod) {
 		ResourceClaims: spec.ResourceClaims, Resources: spec.Resources, Overhead: spec.Overhead,
 		NodeSelector: spec.NodeSelector, Affinity: reduceAffinity(spec.Affinity), Tolerations: spec.Tolerations,
 		TopologySpreadConstraints: spec.TopologySpreadConstraints, Volumes: reduceVolumes(spec.Volumes),
-		InitContainers: reduceContainers(spec.InitContainers), Containers: reduceContainers(spec.Containers),
+		InitContainers: reduceContainers(spec.InitContainers, spec.HostNetwork), Containers: reduceContainers(spec.Containers, spec.HostNetwork),
 		EphemeralContainers: reduceEphemeral(spec.EphemeralContainers),
 	}
 	p.Status = corev1.PodStatus{
@@ -95,7 +95,7 @@ func reduceAffinity(a *corev1.Affinity) *corev1.Affinity {
 	return &out
 }
 
-func reduceContainers(in []corev1.Container) []corev1.Container {
+func reduceContainers(in []corev1.Container, hostNetwork bool) []corev1.Container {
 	if len(in) == 0 {
 		return nil
 	}
@@ -104,7 +104,7 @@ func reduceContainers(in []corev1.Container) []corev1.Container {
 		c := &in[i]
 		out[i] = corev1.Container{
 			Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules,
-			Ports: reducePorts(c.Ports), VolumeMounts: reduceMounts(c.VolumeMounts),
+			Ports: reducePorts(c.Ports, hostNetwork), VolumeMounts: reduceMounts(c.VolumeMounts),
 		}
 	}
 	return out
@@ -123,12 +123,11 @@ func reduceEphemeral(in []corev1.EphemeralContainer) []corev1.EphemeralContainer
 	return out
 }
 
-// reducePorts keeps the ports that are taken on the node.
-func reducePorts(in []corev1.ContainerPort) []corev1.ContainerPort {
+// reducePorts keeps the ports that are taken on the node: in the network of the host these are all.
+func reducePorts(in []corev1.ContainerPort, hostNetwork bool) []corev1.ContainerPort {
 	var out []corev1.ContainerPort
 	for _, port := range in {
-		if port.HostPort > 0 {
-			port.Name = ""
+		if port.HostPort > 0 || hostNetwork {
 			out = append(out, port)
 		}
 	}

@@ -242,6 +242,10 @@ func TestReducedPodDropsWhatIsOnlyPreferred(t *testing.T) {
 	if diff := cmp.Diff(corev1.PodSpec{Containers: []corev1.Container{{}}}, pod.Spec); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	host := &corev1.Pod{Spec: corev1.PodSpec{HostNetwork: true, Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 80}}}}}}
+	if ReducePod(host); len(host.Spec.Containers[0].Ports) != 1 {
+		t.Error("a port of a pod in the host's network is lost")
+	}
 	never := &corev1.Pod{Spec: corev1.PodSpec{PreemptionPolicy: ptr.To(corev1.PreemptNever)}}
 	if ReducePod(never); never.Spec.PreemptionPolicy == nil {
 		t.Error("a pod that never preempts may do so now")

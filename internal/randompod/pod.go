@@ -64,8 +64,31 @@ func (g Maker) Pod(name string) *corev1.Pod {
 	if g.once(8) {
 		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", VolumeMounts: g.mounts()}}}
 	}
+	serve(pod)
 	g.status(pod)
 	return pod
+}
+
+// serve fills in what no pod of a server is without.
+func serve(pod *corev1.Pod) {
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			resources, ports := &containers[i].Resources, containers[i].Ports
+			if resources.Requests == nil {
+				resources.Requests = corev1.ResourceList{}
+			}
+			for name, limit := range resources.Limits {
+				if _, ok := resources.Requests[name]; !ok {
+					resources.Requests[name] = limit
+				}
+			}
+			for j := range ports {
+				if pod.Spec.HostNetwork && ports[j].HostPort == 0 {
+					ports[j].HostPort = ports[j].ContainerPort
+				}
+			}
+		}
+	}
 }
 
 func (g Maker) list(most int) corev1.ResourceList {
@@ -94,7 +117,7 @@ func (g Maker) container(name string) corev1.Container {
 		c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	}
 	if g.once(6) {
-		c.Resources.Requests = nil
+		c.Resources = corev1.ResourceRequirements{}
 	}
 	return c
 }
