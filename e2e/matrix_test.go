@@ -21,7 +21,7 @@ const matrixGolden = "testdata/permissions.golden"
 // resourceclaims/binding, which Kubernetes asks for since 1.36.
 const rolesYAML = `
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: viewer}, rules: [
-  {apiGroups: ["", resource.k8s.io, flowcontrol.apiserver.k8s.io, storage.k8s.io], resources: ["*"], verbs: [get, list, watch]},
+  {apiGroups: ["", resource.k8s.io, flowcontrol.apiserver.k8s.io, storage.k8s.io, scheduling.k8s.io], resources: ["*"], verbs: [get, list, watch]},
   {nonResourceURLs: [/metrics], verbs: [get]}]}
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: viewer},

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -59,6 +60,18 @@ func newNode(n int) *corev1.Node {
 	return node
 }
 
+// newCSINode says which drivers for volumes a node has.
+func newCSINode(n int) *storagev1.CSINode {
+	name := nodeName(n)
+	node := &storagev1.CSINode{ObjectMeta: meta("", name, "kubelet", 100*time.Hour)}
+	node.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: name, UID: types.UID(name)}}
+	node.Spec.Drivers = []storagev1.CSINodeDriver{{
+		Name: "disk.csi.example.com", NodeID: "i-" + name, TopologyKeys: []string{"topology.kubernetes.io/zone"},
+		Allocatable: &storagev1.VolumeNodeResources{Count: ptr.To[int32](25)},
+	}}
+	return node
+}
+
 func newSlice(n int) *resourcev1.ResourceSlice {
 	name := nodeName(n)
 	slice := &resourcev1.ResourceSlice{ObjectMeta: meta("", name+"-gpu", "gpu-driver", 99*time.Hour)}
@@ -82,7 +95,10 @@ func newSlice(n int) *resourcev1.ResourceSlice {
 
 func claimName(n, c int) string { return fmt.Sprintf("train-%05d-%d", n, c) }
 
-func namespaceOf(n int) string { return fmt.Sprintf("team-%02d", n%20) }
+// teams is the number of namespaces.
+const teams = 20
+
+func namespaceOf(n int) string { return fmt.Sprintf("team-%02d", n%teams) }
 
 // newClaim makes a claim of a node; allocated unless it asks for more than there is.
 func newClaim(n, c int) *resourcev1.ResourceClaim {

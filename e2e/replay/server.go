@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metaapi "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,13 +72,27 @@ func New(nodes int) (*Server, error) {
 	s.add("storage.k8s.io/v1/csidrivers", func() runtime.Object { return &storagev1.CSIDriverList{} }, func() object { return &storagev1.CSIDriver{} })
 	s.add("storage.k8s.io/v1/csistoragecapacities", func() runtime.Object { return &storagev1.CSIStorageCapacityList{} }, func() object { return &storagev1.CSIStorageCapacity{} })
 
+	s.add("/v1/namespaces", func() runtime.Object { return &corev1.NamespaceList{} }, func() object { return &corev1.Namespace{} })
+	s.add("/v1/resourcequotas", func() runtime.Object { return &corev1.ResourceQuotaList{} }, func() object { return &corev1.ResourceQuota{} })
+	s.add("storage.k8s.io/v1/csinodes", func() runtime.Object { return &storagev1.CSINodeList{} }, func() object { return &storagev1.CSINode{} })
+	s.add("storage.k8s.io/v1/volumeattachments", func() runtime.Object { return &storagev1.VolumeAttachmentList{} }, func() object { return &storagev1.VolumeAttachment{} })
+	s.add("scheduling.k8s.io/v1beta1/podgroups", func() runtime.Object { return &schedulingv1beta1.PodGroupList{} }, func() object { return &schedulingv1beta1.PodGroup{} })
+
 	class := &resourcev1.DeviceClass{ObjectMeta: meta("", "gpu", "helm", 100*time.Hour)}
 	class.Spec.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver == "` + driver + `"`}}}
 	if err := s.put("resource.k8s.io/v1/deviceclasses", class); err != nil {
 		return nil, err
 	}
+	for n := range min(nodes, teams) {
+		if err := s.put("/v1/namespaces", &corev1.Namespace{ObjectMeta: meta("", namespaceOf(n), "kubectl", 100*time.Hour)}); err != nil {
+			return nil, err
+		}
+	}
 	for n := range nodes {
 		if err := s.put("/v1/nodes", newNode(n)); err != nil {
+			return nil, err
+		}
+		if err := s.put("storage.k8s.io/v1/csinodes", newCSINode(n)); err != nil {
 			return nil, err
 		}
 		if err := s.put("resource.k8s.io/v1/resourceslices", newSlice(n)); err != nil {

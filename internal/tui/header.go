@@ -212,7 +212,7 @@ func (m *model) healthText() styled.Line {
 		case inspect.Forbidden, inspect.Narrowed, inspect.Incomplete:
 			bad = append(bad, string(r))
 		case inspect.NotServed:
-			if r != inspect.TaintRules { // many servers have none
+			if !r.Optional() {
 				unserved = append(unserved, string(r))
 			}
 		}

@@ -81,3 +81,15 @@ func TestWhatIsReadForAQuestion(t *testing.T) {
 		})
 	}
 }
+
+// TestUnservedPodGroupsAreNotMentioned: most servers have none, and nothing is missing then. Another kind would be.
+func TestUnservedPodGroupsAreNotMentioned(t *testing.T) {
+	for group, want := range map[string]string{fakeserver.Scheduling: "", fakeserver.FlowControl: "does not serve flowschemas"} {
+		fake, url := serverWith(t, smallCluster)
+		fake.Serve(group)
+		_, _, stderr := command(t.Context(), "snapshot", "-o", filepath.Join(t.TempDir(), "s.json.gz"), "--server", url)
+		if got := strings.Contains(stderr, "does not serve"); got != (want != "") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %s, want %q", group, stderr, want)
+		}
+	}
+}

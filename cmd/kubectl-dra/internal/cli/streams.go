@@ -80,14 +80,14 @@ func (s *streams) note(format string, args ...any) {
 }
 
 // noteHealth says which of the resources could not be read completely, or do not exist on this server.
-// Many servers have no DeviceTaintRules; that is nothing to mention.
+// What many servers do not have is nothing to mention.
 func (s *streams) noteHealth(snapshot *inspect.Snapshot, resources []inspect.Resource) {
 	for _, resource := range resources {
 		switch h := snapshot.Health(resource); h.State {
 		case inspect.Forbidden, inspect.Broken, inspect.Narrowed:
 			s.note("warning: %s", healthText(resource, h))
 		case inspect.NotServed:
-			if resource != inspect.TaintRules {
+			if !resource.Optional() {
 				s.note("warning: %s", healthText(resource, h))
 			}
 		}
