@@ -35,7 +35,7 @@ func TestVolumeBindingEverywhere(t *testing.T) {
 		"class not read":        {liveSnapshot(podWith("data"), a, pvc("data", "fast")).without(inspect.StorageClasses), "*: [storageclasses]", ""},
 		"class without mode":    {liveSnapshot(podWith("data"), a, pvc("data", "fast"), modeless), nowhere, "has no volumeBindingMode"},
 		"names a volume, late":  {liveSnapshot(podWith("data"), a, pvc("data", "fast", prebound("v")), late("fast", "csi"), pv("v", "fast")), nowhere, "names the volume v and is not bound to it yet"},
-		"volume does not exist": {liveSnapshot(podWith("data"), a, pvc("data", "fast", bound("v"))), nowhere, "the volume v, to which the claim ml/data is bound, does not exist"},
+		"volume does not exist": {liveSnapshot(podWith("data"), a, pvc("data", "fast", bound("v"))), "a: VolumeUnbound", "the volume v, to which the claim ml/data is bound, does not exist"},
 		"volume not read":       {liveSnapshot(podWith("data"), a, pvc("data", "fast", bound("v"))).without(inspect.Volumes), "*: [persistentvolumes]", ""},
 		"two that are missing":  {liveSnapshot(podWith("data", "logs", "logs"), a), "*: VolumeUnbound, VolumeUnbound", "ml/logs"},
 		"invalid selector": {liveSnapshot(podWith("data"), a, late("fast", "csi"), pvc("data", "fast", func(c *corev1.PersistentVolumeClaim) {

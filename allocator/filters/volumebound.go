@@ -14,7 +14,7 @@ import (
 // boundClaim is a claim with the volume that it is bound to.
 type boundClaim struct {
 	volumeUse
-	volume *corev1.PersistentVolume
+	volume *corev1.PersistentVolume // nil if there is none
 	nodes  *nodeaffinity.LazyErrorNodeSelector // nil: all nodes
 	// plugin is the one that served the volume before CSI drivers did, or "". Nodes that have migrated to the CSI
 	// driver look at migrated instead of the volume.
@@ -32,8 +32,9 @@ func (v *volumeBinding) addBound(use volumeUse) Outcome {
 	switch {
 	case pv == nil && v.index.storageUnread(inspect.Volumes, "", len(volumes)):
 		return doubt(Doubt{Plugin: VolumeBinding, Resource: inspect.Volumes, Key: name, Message: fmt.Sprintf("the volume %s of claim %s could not be read", name, use.name)})
-	case pv == nil:
-		return use.volumeGone(VolumeBinding)
+	case pv == nil: // the scheduler notices it on each node
+		v.bound = append(v.bound, &boundClaim{volumeUse: use})
+		return Outcome{}
 	}
 	b := &boundClaim{volumeUse: use, volume: pv, nodes: selectorOf(pv)}
 	b.migrate()
@@ -72,7 +73,11 @@ func (b *boundClaim) migrate() {
 
 // on is the verdict about a bound claim.
 func (b *boundClaim) on(x *Index, n *nodeInfo) VolumeVerdict {
-	verdict := VolumeVerdict{Claim: b.object(), Rule: VolumeReach, By: Object{Kind: "PersistentVolume", Name: b.volume.Name}}
+	verdict := VolumeVerdict{Claim: b.object(), Rule: VolumeReach, By: Object{Kind: "PersistentVolume", Name: b.claim.Spec.VolumeName}}
+	if b.volume == nil {
+		verdict.Refusal = &b.volumeGone(VolumeBinding).Refusals[0]
+		return verdict
+	}
 	volume, nodes := b.volume, b.nodes
 	switch migrated, known := x.migratedOn(b.plugin, n); {
 	case !known && (b.err != nil || b.migratedNodes != nil || b.nodes != nil):
