@@ -14,7 +14,7 @@ import (
 // boundClaim is a claim with the volume that it is bound to.
 type boundClaim struct {
 	volumeUse
-	volume *corev1.PersistentVolume // nil if there is none
+	volume *corev1.PersistentVolume            // nil if there is none
 	nodes  *nodeaffinity.LazyErrorNodeSelector // nil: all nodes
 	// plugin is the one that served the volume before CSI drivers did, or "". Nodes that have migrated to the CSI
 	// driver look at migrated instead of the volume.
