@@ -11,14 +11,14 @@ import (
 //
 //   - spec: node, scheduler, priority, preemption, gates, group, claims, node selector, affinity, tolerations, spread
 //     constraints, overhead, operating system, whether the host's network and users are used, the volumes that the
-//     scheduler looks at, and of the containers name, restart policy and its rules, resources (with their claims), ports
-//     of the host, and mounts with mount options
+//     scheduler looks at, whether it is a KubeletPlugin, and of the containers name, restart policy and its rules,
+//     resources (with their claims), ports of the host, and mounts with mount options
 //   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node, resources,
 //     everything about claims, and what is out of the ordinary about containers
 //
 // An affinity that the scheduler only prefers is dropped. Lists keep their order, but not their indexes.
 func ReducePod(p *corev1.Pod) {
-	spec, status := p.Spec, p.Status
+	spec, status, registry := p.Spec, p.Status, reducePluginRegistry(p)
 	p.Spec = corev1.PodSpec{
 		NodeName: spec.NodeName, SchedulerName: spec.SchedulerName, RestartPolicy: spec.RestartPolicy, OS: spec.OS,
 		HostNetwork: spec.HostNetwork, HostUsers: spec.HostUsers,
@@ -26,7 +26,7 @@ func ReducePod(p *corev1.Pod) {
 		SchedulingGates: spec.SchedulingGates, SchedulingGroup: spec.SchedulingGroup,
 		ResourceClaims: spec.ResourceClaims, Resources: spec.Resources, Overhead: spec.Overhead,
 		NodeSelector: spec.NodeSelector, Affinity: reduceAffinity(spec.Affinity), Tolerations: spec.Tolerations,
-		TopologySpreadConstraints: spec.TopologySpreadConstraints, Volumes: reduceVolumes(spec.Volumes),
+		TopologySpreadConstraints: spec.TopologySpreadConstraints, Volumes: append(reduceVolumes(spec.Volumes), registry...),
 		InitContainers: reduceContainers(spec.InitContainers, spec.HostNetwork), Containers: reduceContainers(spec.Containers, spec.HostNetwork),
 		EphemeralContainers: reduceEphemeral(spec.EphemeralContainers),
 	}

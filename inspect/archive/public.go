@@ -68,6 +68,10 @@ var publicWords = words(`
 	Pending Running Succeeded Failed Always Never OnFailure default-scheduler system-cluster-critical system-node-critical
 	PodScheduled Initialized Ready ContainersReady DisruptionTarget PodReadyToStartContainers PodResizePending PodResizeInProgress
 	Unschedulable SchedulerError SchedulingGated NominatedNodeNameNotFound
+	ContainerCreating PodInitializing CrashLoopBackOff ErrImagePull ImagePullBackOff ErrImageNeverPull InvalidImageName CreateContainerError
+	CreateContainerConfigError RunContainerError PostStartHookError OOMKilled Error Completed ContainerCannotRun StartError DeadlineExceeded
+	Evicted NodeLost NodeShutdown Terminated UnexpectedAdmissionError Preempting ContainersNotReady Healthy Unhealthy
+	/var/lib/kubelet/plugins_registry
 	MemoryPressure DiskPressure PIDPressure NetworkUnavailable KubeletReady KubeletNotReady
 	KubeletHasSufficientMemory KubeletHasNoDiskPressure KubeletHasSufficientPID NodeStatusUnknown RouteCreated
 
