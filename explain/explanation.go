@@ -59,6 +59,9 @@ type Explanation struct {
 	// Allocation is what the subject has if the verdict is Allocated, and what the scheduler would pick if
 	// it is Allocatable. It is nil if no node can give the devices.
 	Allocation *Allocation
+	// Lifecycle says what has become of the pod, or of the pods that use the claim, since it got its devices. It is nil if
+	// that is no question: the subject has no devices, and is on no node.
+	Lifecycle *Lifecycle
 	// Groups are the nodes on which the claims cannot be allocated, grouped by identical reasons. The
 	// largest group comes first.
 	Groups []Group

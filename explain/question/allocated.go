@@ -58,13 +58,14 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
 	}
 	say(e, "has %s%s", words.Count(len(r.Devices.Results), "device"), where)
-	e.Waits = append(e.Waits, allocatedNotes(s, claim)...)
 	e.Partial = limitsOf(s).remarks
+	sinceAllocation(e, s, claim, opts)
+	e.Waits = append(e.Waits, allocatedNotes(s, claim, e.Lifecycle)...)
 	e.Scheduler = schedulerSays(s, s.PodsOf(inspect.RefOf(claim)), opts)
 }
 
-// allocatedNotes says what is worth knowing about a claim that has its devices.
-func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []explain.Note {
+// allocatedNotes says what is worth knowing about a claim that has its devices, besides what has become of it since.
+func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since *explain.Lifecycle) []explain.Note {
 	note := func(format string, args ...any) explain.Note {
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: fmt.Sprintf(format, args...)}
 	}
@@ -93,47 +94,22 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) []expl
 			}
 			continue
 		}
-		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil {
+		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil && !evicts(since, id) {
 			by := ""
 			if taint.Key != inspect.FenceKey { // of which more is said
 				by = explain.SetBy(explain.TaintRules(s, taint, id))
 			}
 			notes = append(notes, note("device %s has the taint %s%s, which the claim does not tolerate%s", id, words.FormatTaint(taint), by, fence(s, id, taint)))
 		}
-		notes = append(notes, bindingNotes(claim, r, note)...)
 	}
 	return notes
 }
 
-// bindingNotes says which binding conditions of a device are not met yet, and which binding failures it reports.
-func bindingNotes(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult, note func(string, ...any) explain.Note) []explain.Note {
-	if len(r.BindingConditions) == 0 {
-		return nil
-	}
-	met := map[string]bool{}
-	for i := range claim.Status.Devices {
-		d := &claim.Status.Devices[i]
-		if d.Driver != r.Driver || d.Pool != r.Pool || d.Device != r.Device {
-			continue
-		}
-		for _, c := range d.Conditions {
-			if c.Status == "True" {
-				met[c.Type] = true
-			}
-		}
-	}
-	var notes []explain.Note
-	for _, c := range r.BindingConditions {
-		if !met[c] {
-			notes = append(notes, note("device %s/%s/%s waits for the binding condition %s", r.Driver, r.Pool, r.Device, c))
-		}
-	}
-	for _, c := range r.BindingFailureConditions {
-		if met[c] {
-			notes = append(notes, note("device %s/%s/%s reports the binding failure %s", r.Driver, r.Pool, r.Device, c))
-		}
-	}
-	return notes
+// evicts reports whether it is said already that a pod is evicted because of a device.
+func evicts(l *explain.Lifecycle, id inspect.DeviceID) bool {
+	return slices.ContainsFunc(l.Problems, func(p explain.Problem) bool {
+		return p.Code == explain.Evicting && slices.Contains(p.Devices, id)
+	})
 }
 
 // publishedDevices returns those devices of an allocated claim that are in the newest generation of their pools.

@@ -16,6 +16,8 @@ type Options struct {
 	// Hypothetical says that the snapshot is not as the cluster is. What pods tell of the cluster as it is, that they were
 	// put on a node and what the scheduler said of them, is left out then: it would contradict what is supposed.
 	Hypothetical bool
+	// Events are those of the objects in question. Those of others do not matter.
+	Events inspect.Events
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -87,10 +87,6 @@ func bindsLater(s *inspect.Snapshot) bool {
 	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
 }
 
-// bindingTimeout is how long kube-scheduler waits for the binding conditions of devices, unless its configuration says
-// otherwise (DynamicResourcesArgs.bindingTimeout).
-const bindingTimeout = 10 * time.Minute
-
 // unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or takes too
 // long. It is nil otherwise.
 func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {
@@ -117,11 +113,11 @@ func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.R
 		}
 	}
 	at := claim.Status.Allocation.AllocationTimestamp
-	if !waits || at == nil || s.Time().IsZero() || !at.Add(bindingTimeout).Before(s.Time()) {
+	if !waits || at == nil || s.Time().IsZero() || !at.Add(lifecycle.BindingTimeout).Before(s.Time()) {
 		return nil
 	}
 	reason := whatif.UnsuitableFor(words.Key("binding timeout", claim.Name),
-		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Count(int(bindingTimeout.Minutes()), "minute"))
+		"the devices of the allocated claim %s have not met their binding conditions within %s", claim.Name, words.Count(int(lifecycle.BindingTimeout.Minutes()), "minute"))
 	return &reason
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -98,6 +100,21 @@ func TestHostileNames(t *testing.T) {
 		Message: "b\x1b[31m cannot\u202e", Scheduler: []explain.Note{{Kind: "Pod", Name: "p\x07", Message: "x\ny\x9b2J"}},
 		Groups:  []explain.Group{{Nodes: []inspect.NodeName{"n\x1b]0;x\x07"}, Reasons: []explain.Reason{{Message: "r\r"}}}},
 		Partial: []string{"p\x00"},
+		Allocation: &explain.Allocation{Devices: []explain.Device{{ID: inspect.DeviceID{Device: "d\x1b"}}}},
+		Lifecycle: &explain.Lifecycle{
+			Outcome: explain.Failing, Pods: []explain.PodProgress{{Pod: inspect.PodRef{Name: "p\x1b"}, Stage: explain.Starting}},
+			Problems: []explain.Problem{{
+				Fails: true, Object: explain.Subject{Kind: "Pod", Name: "p\x1b"}, Message: "m\x1b[2J", Said: "s\x1b\n\u202e", Actor: explain.DriverAdmin, Driver: "d\x9b",
+				Commands: []string{"kubectl logs \x1b]0;x\x07 y"},
+			}},
+			Containers: []explain.Container{{Name: "c\x1b", Stage: explain.ContainerTerminated, Reason: "r\x1b", Exit: &explain.ContainerExit{}}},
+			Devices: []explain.DeviceState{{
+				ID: inspect.DeviceID{Device: "d\x1b"}, Health: explain.Unhealthy, HealthSaid: "h\x1b",
+				Conditions: []metav1.Condition{{Type: "t\x1b", Status: "False\x1b", Reason: "r\x1b", Message: "m\x1b"}},
+				Network:    &explain.Network{Interface: "e\x1b", Addresses: []string{"1\x1b"}, Hardware: "0\x1b"},
+			}},
+			Events: []inspect.Event{{Kind: "Pod\x1b", Name: "q\x1b", Reason: "R\x1b", Message: "m\x1b\u2066", Count: 2}},
+		},
 	}
 	for _, verbose := range []bool{false, true} {
 		var got bytes.Buffer

@@ -38,6 +38,8 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.turn()
 	p.workload()
 	p.allocation()
+	p.problems()
+	p.containers()
 	p.conflict()
 	p.failure()
 	p.search()
@@ -54,6 +56,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	}
 	p.notes(waitsHeading(e.Verdict), e.Waits)
 	p.notes("The scheduler's own message", e.Scheduler)
+	p.events()
 	p.footer()
 	return p.lines
 }
@@ -77,11 +80,15 @@ func (p *page) add(first, rest string, spans ...styled.Span) {
 
 func (p *page) headline() {
 	sign, role := "? ", styled.Warn
-	switch p.e.Verdict {
-	case explain.Allocated, explain.Allocatable:
-		sign, role = "✓ ", styled.Good
-	case explain.Unsatisfiable, explain.Invalid:
+	switch l := p.e.Lifecycle; {
+	case p.e.Verdict == explain.Unsatisfiable, p.e.Verdict == explain.Invalid:
 		sign, role = "✗ ", styled.Bad
+	case p.e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Failing:
+		sign, role = "✗ ", styled.Bad
+	case p.e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Waiting:
+		sign, role = "! ", styled.Warn
+	case p.e.Verdict == explain.Allocated, p.e.Verdict == explain.Allocatable:
+		sign, role = "✓ ", styled.Good
 	}
 	p.add("", "  ", styled.Span{Text: sign, Role: role}, span(styled.Strong, p.e.Message))
 }
@@ -147,6 +154,10 @@ func (p *page) allocation() {
 			spans = append(spans, span(styled.Plain, " takes "+amounts(d)))
 		}
 		p.add(first, strings.Repeat(" ", styled.Width(first)), spans...)
+		for _, report := range p.reports(&a.Devices[i]) {
+			indent := strings.Repeat(" ", styled.Width(first)+2)
+			p.add(indent, indent+"  ", span(styled.Dim, report))
+		}
 	}
 }
 

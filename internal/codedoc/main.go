@@ -1,4 +1,4 @@
-// Command codedoc writes docs/reasons.md from the comments of the reason codes in allocator/code.go, so
+// Command codedoc writes docs/reasons.md from the comments of the codes in allocator/code.go and explain/problem.go, so
 // that what users read is what the source says.
 package main
 
@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func main() {
 	if len(os.Args) > 1 {
 		root = os.Args[1]
 	}
-	text, err := reasons(filepath.Join(root, "allocator", "code.go"))
+	text, err := document(root)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(root, "docs", "reasons.md"), text, 0o644) //nolint:gosec // a document is for all to read
 	}
@@ -39,14 +40,36 @@ JSON and YAML. The codes are stable. Written from allocator/code.go by ` + "`mak
 |---|---|
 `
 
-// reasons turns the constants of type Code into a table.
-func reasons(path string) ([]byte, error) {
+const problems = `
+# Problems
+
+What ` + "`explain`" + ` gives as what keeps a pod from running that has its devices, or will end it: ` + "`lifecycle.problems[].code`" + ` in
+JSON and YAML. These codes are stable too. Written from explain/problem.go.
+
+| code | when it is given |
+|---|---|
+`
+
+// document is the whole of docs/reasons.md.
+func document(root string) ([]byte, error) {
+	reasons, err := table(filepath.Join(root, "allocator", "code.go"), "Code")
+	if err != nil {
+		return nil, err
+	}
+	afterwards, err := table(filepath.Join(root, "explain", "problem.go"), "ProblemCode")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(head), reasons, []byte(problems), afterwards), nil
+}
+
+// table turns the constants of a type into the rows of a table.
+func table(path, of string) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.WriteString(head)
 	rows := 0
 	for _, decl := range file.Decls {
 		group, ok := decl.(*ast.GenDecl)
@@ -55,7 +78,7 @@ func reasons(path string) ([]byte, error) {
 		}
 		for _, spec := range group.Specs {
 			value := spec.(*ast.ValueSpec)
-			if kind, ok := value.Type.(*ast.Ident); !ok || kind.Name != "Code" {
+			if kind, ok := value.Type.(*ast.Ident); !ok || kind.Name != of {
 				continue
 			}
 			name := value.Names[0].Name

@@ -8,7 +8,7 @@ import (
 
 // TestReasonsAreWritten fails when docs/reasons.md is not what the source says; make generate mends it.
 func TestReasonsAreWritten(t *testing.T) {
-	want, err := reasons("../../allocator/code.go")
+	want, err := document("../..")
 	if err != nil {
 		t.Fatal(err)
 	}

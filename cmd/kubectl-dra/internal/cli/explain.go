@@ -76,8 +76,12 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 	if err != nil {
 		return err
 	}
+	events, err := o.reader.eventsOf(ctx, snapshot, subjects)
+	if err != nil {
+		return err
+	}
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
-	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node})
+	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 func printExplanations(o *questionOptions, answers []*explain.Explanation) error {
 	code := o.leastCode()
 	for i, e := range answers {
-		code = worstExitCode(code, verdictCode(e.Verdict))
+		code = worstExitCode(code, answerCode(e))
 		if o.format.Name != "" {
 			continue
 		}
@@ -111,6 +115,15 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 		return exitWith(code)
 	}
 	return nil
+}
+
+// answerCode is the exit code of an answer: what has its devices and does not run is no yes.
+func answerCode(e *explain.Explanation) int {
+	code := verdictCode(e.Verdict)
+	if e.Lifecycle != nil && e.Lifecycle.Outcome == explain.Failing {
+		code = worstExitCode(code, exitNo)
+	}
+	return code
 }
 
 // verdictCode is the exit code of a verdict.

@@ -29,6 +29,7 @@ type reader struct {
 	from         []string // --from
 	stdinRead    bool     // standard input can be read only once
 	warned       map[warningKey]bool
+	events       []inspect.Event // of files that were read
 	toldOfGroups bool
 	demo         bool
 	features     string                // --features
@@ -143,6 +144,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 		return nil, err
 	}
 	r.noteFailures(result.Failures)
+	r.events = append(r.events, result.Events...)
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	r.noteWarnings(r.newOf(result.Warnings))
 	r.notePodGroups(result)

@@ -24,7 +24,9 @@ type Explanation struct {
 	// Turn is there only when others were asked together with the subject and got devices before it.
 	Turn       *Turn       `json:"turn,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
-	Groups     []NodeGroup `json:"groups"`
+	// Lifecycle is there only when the subject has devices or is on a node, or when there are Events.
+	Lifecycle *Lifecycle  `json:"lifecycle,omitempty"`
+	Groups    []NodeGroup `json:"groups"`
 	// Failure is there only when a selector fails for a device.
 	Failure *Failure `json:"failure,omitempty"`
 	// Search is there only when the scheduler's own search takes more than a few hundred steps.
@@ -224,6 +226,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Subject: Subject(e.Subject), Workload: (*Workload)(e.Workload), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Turn:       turn(e.Turn),
 		Allocation: c.allocation(e.Allocation),
+		Lifecycle:  c.lifecycle(e.Lifecycle),
 		Groups:     each(e.Groups, c.group),
 		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),

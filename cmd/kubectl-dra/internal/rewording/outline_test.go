@@ -76,9 +76,9 @@ func (o *outline) field(path, name string, v reflect.Value) {
 	}
 }
 
-// prose keeps a text, unless it is the scheduler's own message.
+// prose keeps a text, unless it is the scheduler's own message or that of an Event.
 func (o *outline) prose(path, text string) {
-	if text != "" && !strings.HasPrefix(path, ".Scheduler[") {
+	if text != "" && !strings.HasPrefix(path, ".Scheduler[") && !strings.HasPrefix(path, ".Lifecycle.Events[") {
 		o.Prose = append(o.Prose, text)
 	}
 }

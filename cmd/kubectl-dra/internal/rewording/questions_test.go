@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"golang.org/x/tools/txtar"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -40,6 +42,7 @@ type asker struct {
 	name    string
 	cluster *allocator.Cluster
 	out     answers
+	options question.Options
 }
 
 // ask answers all questions.
@@ -50,7 +53,7 @@ func ask() (answers, error) {
 		return nil, err
 	}
 	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
-	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out}).all()
+	(&asker{"demo", allocator.NewCluster(s, allocator.Options{}), out, question.Options{}}).all()
 	screens(s, out)
 	made(out)
 	files, err := filepath.Glob(filepath.Join(testdata, "scenarios", "*.txtar"))
@@ -62,7 +65,7 @@ func ask() (answers, error) {
 		if err != nil {
 			return nil, err
 		}
-		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out}).all()
+		(&asker{s.Name, allocator.NewCluster(s.Snapshot, allocator.Options{}), out, question.Options{}}).all()
 	}
 	folders, err := filepath.Glob(filepath.Join(testdata, "drivers", "*"))
 	if err != nil {
@@ -81,9 +84,43 @@ func ask() (answers, error) {
 			used[gate] = true
 		}
 		s := inspect.New(read.Objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
-		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out}).all()
+		(&asker{filepath.Base(folder), allocator.NewCluster(s, allocator.Options{}), out, question.Options{}}).all()
 	}
-	return out, nil
+	return out, running(out)
+}
+
+// running asks about pods that have their devices.
+func running(out answers) error {
+	files, err := filepath.Glob(filepath.Join(testdata, "running", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("%d clusters with pods: %w", len(files), err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			return err
+		}
+		read, err := manifest.ReadBytes(file, archive.Files[1].Data, manifest.Options{})
+		if err != nil {
+			return err
+		}
+		used := map[inspect.Gate]bool{}
+		for _, gate := range inspect.FeaturesUsedBy(read.Objects) {
+			used[gate] = true
+		}
+		var ask, at string
+		if _, err := fmt.Sscanf(string(archive.Files[0].Data), "%s %s\nat %s", &ask, &ask, &at); err != nil {
+			return err
+		}
+		now, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			return err
+		}
+		s := inspect.New(read.Objects, inspect.Config{Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: read.Health})
+		options := question.Options{Events: inspect.Events{List: read.Events}}
+		(&asker{"running " + filepath.Base(file), allocator.NewCluster(s, allocator.Options{}), out, options}).all()
+	}
+	return nil
 }
 
 // made asks about clusters that are made for it: one with many kinds of nodes, and some where the scheduler's own
@@ -95,11 +132,11 @@ func made(out answers) {
 		claim.Namespace, claim.Name = "big", name
 		big.Claims = append(big.Claims, claim)
 	}
-	(&asker{"big", explaintest.NewCluster(big), out}).all()
+	(&asker{"big", explaintest.NewCluster(big), out, question.Options{}}).all()
 	for _, devices := range []int{12, 22, 31} {
 		equal := explaintest.NodesWithDevices(devices)
 		equal.Claims = []*resourcev1.ResourceClaim{explaintest.GPUClaim(int64(devices+1), "any")}
-		(&asker{fmt.Sprintf("%d devices", devices), explaintest.NewCluster(equal), out}).all()
+		(&asker{fmt.Sprintf("%d devices", devices), explaintest.NewCluster(equal), out, question.Options{}}).all()
 	}
 }
 
@@ -107,18 +144,18 @@ func (a *asker) all() {
 	ctx, s := context.Background(), a.cluster.Snapshot()
 	for _, claim := range s.Objects().Claims {
 		ref := inspect.RefOf(claim)
-		e, err := question.Claim(ctx, a.cluster, ref, question.Options{})
+		e, err := question.Claim(ctx, a.cluster, ref, a.options)
 		a.explanation("claim "+ref.String(), e, err)
 		a.brief(claim, e)
-		f, err := question.FitClaim(ctx, a.cluster, claim, question.Options{})
+		f, err := question.FitClaim(ctx, a.cluster, claim, a.options)
 		a.copies("copies of "+ref.String(), claim, f, err)
 	}
 	for _, template := range s.Objects().Templates {
-		e, err := question.TemplateObject(ctx, a.cluster, template, question.Options{})
+		e, err := question.TemplateObject(ctx, a.cluster, template, a.options)
 		a.explanation("template "+template.Namespace+"/"+template.Name, e, err)
 	}
 	for _, pod := range s.Objects().Pods {
-		e, err := question.PodObject(ctx, a.cluster, pod, question.Options{})
+		e, err := question.PodObject(ctx, a.cluster, pod, a.options)
 		a.explanation("pod "+pod.Namespace+"/"+pod.Name, e, err)
 	}
 }

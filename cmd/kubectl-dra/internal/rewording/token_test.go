@@ -55,7 +55,7 @@ func (t *tokens) copyOf(v reflect.Value) reflect.Value {
 			out.Index(i).Set(t.copyOf(v.Index(i)))
 		}
 	case reflect.Struct:
-		if strings.HasPrefix(v.Type().PkgPath(), "k8s.io/") {
+		if pkg := v.Type().PkgPath(); pkg == "time" || strings.HasPrefix(pkg, "k8s.io/") {
 			break
 		}
 		for i := range v.NumField() {

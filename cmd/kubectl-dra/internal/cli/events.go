@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+)
+
+// eventsOf returns the Events that belong to the answers about some objects. Those in files that were read are all there
+// are without a cluster; of a cluster those of the objects are read, and no others.
+func (r *reader) eventsOf(ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object) (inspect.Events, error) {
+	given := inspect.Events{List: r.events}
+	if len(r.events) > 0 {
+		given.Health.State = inspect.Synced
+	}
+	if r.offline() {
+		return given, nil
+	}
+	involved := involvedIn(s, subjects)
+	if len(involved) == 0 {
+		return given, nil
+	}
+	config, err := r.connection.restConfig()
+	if err != nil {
+		return inspect.Events{}, err
+	}
+	events, err := live.Events(ctx, config, involved)
+	events.List = append(events.List, r.events...)
+	return events, err
+}
+
+// involvedIn are the objects of the cluster whose Events belong to the answers about some objects, each once. An object of
+// a file has no UID, or one that it had when it was saved.
+func involvedIn(s *inspect.Snapshot, subjects []metav1.Object) []inspect.ObjectRef {
+	var out []inspect.ObjectRef
+	seen := map[inspect.ObjectRef]bool{}
+	for _, subject := range subjects {
+		if _, workload := subject.(*inspect.Workload); workload {
+			continue // its pods are other objects
+		}
+		for _, ref := range lifecycle.Concerned(s, kindName(subject), subject.GetNamespace(), subject.GetName()) {
+			if ref.UID != "" && !seen[ref] {
+				seen[ref] = true
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,179 @@
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Nothing in the API says which pod is that of a driver on a node: a ResourceSlice has the name of the driver, and belongs
+// to the node. But a driver that prepares devices has a pod on each node for which it publishes them, most often of a
+// DaemonSet, and registers with the kubelet through a directory of the host. So a DaemonSet may be the driver's if its pods
+// mount that directory and run on all nodes with devices of the driver. Where only one may be, it is taken for that, and it
+// is said by which signs. Where two may be, nothing is said.
+
+// daemonSet is a DaemonSet by its pods.
+type daemonSet struct {
+	namespace, name string
+	// pods are those that have not ended, by node.
+	pods map[string][]*corev1.Pod
+}
+
+func (d *daemonSet) String() string { return d.namespace + "/" + d.name }
+
+// plugins are the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by name.
+func (b *builder) plugins() []*daemonSet {
+	if b.sets != nil {
+		return b.sets
+	}
+	found := map[string]*daemonSet{}
+	for _, pod := range b.s.Objects().Pods {
+		if pod.Spec.NodeName == "" || inspect.Ended(pod) || !inspect.KubeletPlugin(pod) {
+			continue
+		}
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.Kind != "DaemonSet" {
+			continue
+		}
+		key := pod.Namespace + "/" + owner.Name
+		if found[key] == nil {
+			found[key] = &daemonSet{pod.Namespace, owner.Name, map[string][]*corev1.Pod{}}
+		}
+		found[key].pods[pod.Spec.NodeName] = append(found[key].pods[pod.Spec.NodeName], pod)
+	}
+	b.sets = []*daemonSet{}
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		b.sets = append(b.sets, found[key])
+	}
+	return b.sets
+}
+
+// publishing are the nodes for which a driver publishes devices, sorted.
+func (b *builder) publishing(driver string) []string {
+	nodes := map[string]bool{}
+	for _, slice := range b.s.Objects().Slices {
+		name := slice.Spec.NodeName
+		if slice.Spec.Driver != driver || name == nil || *name == "" {
+			continue
+		}
+		if _, exists := b.s.Node(inspect.NodeName(*name)); exists {
+			nodes[*name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(nodes))
+}
+
+// candidates are the DaemonSets that may be a driver's: they run on all nodes with devices of the driver, one node aside.
+// The number is that of the other nodes, and if it is 0 nothing can be told.
+func (b *builder) candidates(driver, node string) ([]*daemonSet, int) {
+	nodes := b.publishing(driver)
+	here := slices.Index(nodes, node)
+	if here < 0 || b.s.Health(inspect.Pods).Partial() {
+		return nil, 0
+	}
+	others := slices.Delete(nodes, here, here+1)
+	if len(others) == 0 {
+		return nil, 0
+	}
+	return slices.DeleteFunc(slices.Clone(b.plugins()), func(d *daemonSet) bool {
+		return slices.ContainsFunc(others, func(n string) bool { return len(d.pods[n]) == 0 })
+	}), len(others)
+}
+
+// driversMissing are the drivers that a kubelet needs for a pod and whose pod is not there, or not ready.
+func (b *builder) driversMissing(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []explain.Problem {
+	var out []explain.Problem
+	for _, driver := range b.preparing(pod, claims) {
+		may, others := b.candidates(driver, pod.Spec.NodeName)
+		if len(may) != 1 {
+			continue
+		}
+		if p, missing := b.driverMissing(driver, pod.Spec.NodeName, may[0], others); missing {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// driverMissing is false if a pod of the DaemonSet is ready on the node.
+func (b *builder) driverMissing(driver, node string, set *daemonSet, others int) (explain.Problem, bool) {
+	p := explain.Problem{
+		Code: explain.DriverMissing, Fails: true, Object: subjectOf("DaemonSet", set.namespace, set.name), Driver: driver, Actor: explain.DriverAdmin,
+		Commands: commands(describe("daemonset", set.namespace, set.name)),
+	}
+	sign := fmt.Sprintf("; it seems to be that of the driver, for its pods mount the kubelet's directory of plugins and run on the %s with devices of %s",
+		words.Plural(others, "other node", fmt.Sprintf("%d other nodes", others)), driver)
+	here := set.pods[node]
+	if len(here) == 0 {
+		p.Brief = fmt.Sprintf("no pod of DaemonSet %s, which seems to be the driver's, runs on %s", set, node)
+		p.Message = fmt.Sprintf("no pod of DaemonSet %s runs on %s", set, node) + sign
+		return p, true
+	}
+	for _, pod := range here {
+		if c := condition(pod, corev1.PodReady); c == nil || c.Status == corev1.ConditionTrue {
+			return p, false
+		}
+	}
+	pod := here[0]
+	p.Object = podSubject(pod)
+	p.Brief = fmt.Sprintf("pod %s/%s of DaemonSet %s on %s is not ready", pod.Namespace, pod.Name, set.name, node)
+	if why := waitingReason(pod); why != "" {
+		p.Reason, p.Brief = why, p.Brief+" ("+why+")"
+	}
+	p.Message = p.Brief + sign
+	p.Commands = commands(logsOf(pod), describe("pod", pod.Namespace, pod.Name))
+	return p, true
+}
+
+// waitingReason is why the first container of a pod does not run.
+func waitingReason(pod *corev1.Pod) string {
+	for _, c := range containersOf(pod) {
+		if c.Stage != explain.ContainerRunning && c.Reason != "" {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// preparing are the drivers that prepare devices of a pod on its node, sorted.
+func (b *builder) preparing(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []string {
+	drivers := map[string]bool{}
+	for _, claim := range claims {
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			if uses(pod, claim) && !slices.Contains(r.SkipNodeOperations, resourcev1.SkipNodeOperationNodePrepareResources) {
+				drivers[r.Driver] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(drivers))
+}
+
+// driverLogs are commands that show what drivers say on the node of a pod. Where it is not known which pods these are, the
+// command lists the pods of the node.
+func (b *builder) driverLogs(pod *corev1.Pod, drivers []string) []string {
+	var logs [][]string
+	for _, driver := range drivers {
+		if may, _ := b.candidates(driver, pod.Spec.NodeName); len(may) == 1 {
+			for _, p := range may[0].pods[pod.Spec.NodeName] {
+				logs = append(logs, logsOf(p))
+			}
+		}
+	}
+	if len(logs) == 0 {
+		logs = append(logs, []string{"kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName=" + pod.Spec.NodeName})
+	}
+	return commands(logs...)
+}
+
+func logsOf(pod *corev1.Pod) []string {
+	return []string{"kubectl", "logs", "--all-containers", "--since=1h", "-n", pod.Namespace, pod.Name}
+}

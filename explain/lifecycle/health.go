@@ -1,0 +1,169 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// devices adds the devices of a claim of which somebody reports a state.
+func (b *builder) devices(claim *resourcev1.ResourceClaim) {
+	var reports []health
+	for _, pod := range b.pods {
+		reports = append(reports, healthIn(pod, []*resourcev1.ResourceClaim{claim})...)
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		state := explain.DeviceState{Claim: inspect.RefOf(claim), ID: inspect.DeviceOf(r)}
+		if status := statusOf(claim, r); status != nil {
+			state.Conditions = status.Conditions
+			state.Network = networkOf(status.NetworkData)
+		}
+		for _, h := range reports {
+			if h.device == state.ID && worse(h.health, state.Health) {
+				state.Health, state.HealthSaid = h.health, h.said
+			}
+		}
+		if state.Health != "" || len(state.Conditions) > 0 || state.Network != nil {
+			b.l.Devices = append(b.l.Devices, state)
+		}
+	}
+}
+
+// statusOf is what the driver reports of an allocated device, or of the share of it. It is nil if that is nothing.
+func statusOf(claim *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) *resourcev1.AllocatedDeviceStatus {
+	for i := range claim.Status.Devices {
+		d := &claim.Status.Devices[i]
+		share := r.ShareID == nil || d.ShareID == nil || *d.ShareID == string(*r.ShareID)
+		if d.Driver == r.Driver && d.Pool == r.Pool && d.Device == r.Device && share {
+			return d
+		}
+	}
+	return nil
+}
+
+func networkOf(data *resourcev1.NetworkDeviceData) *explain.Network {
+	if data == nil {
+		return nil
+	}
+	return &explain.Network{Interface: data.InterfaceName, Addresses: data.IPs, Hardware: data.HardwareAddress}
+}
+
+// worse reports whether a state of health says more against a device than another.
+func worse(a, b explain.DeviceHealth) bool {
+	order := []explain.DeviceHealth{"", explain.UnknownHealth, explain.Healthy, explain.Unhealthy}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// health is what a pod says of a resource that was allocated to one of its containers.
+type health struct {
+	container string
+	// name is that of the resource, and id what the kubelet calls the unit of it.
+	name, id string
+	// device is the allocated device that this is. It is empty for the resources of device plugins, and if it cannot be told.
+	device inspect.DeviceID
+	health explain.DeviceHealth
+	said   string
+}
+
+// healthIn is what a pod says of the resources of its containers (KEP-4680), in the order of the containers.
+func healthIn(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []health {
+	var out []health
+	for i := range pod.Status.ContainerStatuses {
+		container := &pod.Status.ContainerStatuses[i]
+		for j := range container.AllocatedResourcesStatus {
+			resource := &container.AllocatedResourcesStatus[j]
+			devices := devicesNamed(pod, claims, string(resource.Name))
+			for k := range resource.Resources {
+				r := &resource.Resources[k]
+				h := health{container: container.Name, name: string(resource.Name), id: string(r.ResourceID), health: explain.DeviceHealth(r.Health)}
+				if r.Message != nil {
+					h.said = *r.Message
+				}
+				h.device = deviceWithID(devices, h.id)
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+// claimPrefix begins the names of resources that are claims: claim:ENTRY or claim:ENTRY/REQUEST.
+const claimPrefix = "claim:"
+
+// devicesNamed are the allocated devices that the name of a resource in the status of a container is about.
+func devicesNamed(pod *corev1.Pod, claims []*resourcev1.ResourceClaim, name string) []inspect.DeviceID {
+	entry, found := strings.CutPrefix(name, claimPrefix)
+	if !found {
+		return nil
+	}
+	entry, request, _ := strings.Cut(entry, "/")
+	var out []inspect.DeviceID
+	for _, claim := range claims {
+		if claim.Name != claimOfEntry(pod, entry) {
+			continue
+		}
+		for i := range claim.Status.Allocation.Devices.Results {
+			r := &claim.Status.Allocation.Devices.Results[i]
+			if base, _, _ := strings.Cut(r.Request, "/"); request == "" || base == request || r.Request == request {
+				out = append(out, inspect.DeviceOf(r))
+			}
+		}
+	}
+	return out
+}
+
+// claimOfEntry is the name of the claim behind an entry of a pod, or of the claim for its extended resources.
+func claimOfEntry(pod *corev1.Pod, entry string) string {
+	for i := range pod.Spec.ResourceClaims {
+		if pod.Spec.ResourceClaims[i].Name == entry {
+			name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
+			return name
+		}
+	}
+	return entry
+}
+
+// deviceWithID is the device that an ID of the kubelet means: the name of the device or, if the driver uses CDI, what CDI calls
+// it. The latter tells the device only where there is but one.
+func deviceWithID(devices []inspect.DeviceID, id string) inspect.DeviceID {
+	for _, d := range devices {
+		if d.String() == id {
+			return d
+		}
+	}
+	if len(devices) == 1 {
+		return devices[0]
+	}
+	return inspect.DeviceID{}
+}
+
+// unhealthy adds the resources of a pod that are not healthy.
+func (b *builder) unhealthy(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
+	for _, h := range healthIn(pod, claims) {
+		if h.health != explain.Unhealthy {
+			continue
+		}
+		p := explain.Problem{
+			Code: explain.DeviceUnhealthy, Fails: true, Object: podSubject(pod), Said: h.said, Actor: explain.DriverAdmin, Reason: h.id,
+			Commands: commands(describe("pod", pod.Namespace, pod.Name)),
+		}
+		switch {
+		case h.device != inspect.DeviceID{}:
+			p.Devices, p.Driver, p.Reason = []inspect.DeviceID{h.device}, h.device.Driver, ""
+			p.Message, p.Brief = "device "+h.device.String()+" is unhealthy", "its device "+h.device.Device+" is unhealthy"
+			p.Commands = append(b.driverLogs(pod, []string{p.Driver}), p.Commands...)
+		case strings.HasPrefix(h.name, claimPrefix):
+			p.Message = "the device with the ID " + h.id + " of " + h.name + " is unhealthy"
+			p.Brief = "one of its devices is unhealthy"
+		default:
+			p.Message, p.Brief = "device "+h.id+" of "+h.name+" is unhealthy", "one of its devices of "+h.name+" is unhealthy"
+		}
+		b.add(p)
+	}
+}

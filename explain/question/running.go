@@ -1,0 +1,190 @@
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// sinceBinding adds what has become of a pod since it got its devices, and says so in the message if it has them.
+func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, opts Options) {
+	if opts.Hypothetical {
+		return
+	}
+	claims := claimsFor(s, pod).allocated
+	e.Lifecycle = lifecycle.Pod(s, pod, claims, opts.Events)
+	unreadEvents(e, opts)
+	if e.Lifecycle == nil {
+		return
+	}
+	progress := &e.Lifecycle.Pods[0]
+	if progress.Stage == explain.Ended {
+		sayEnded(e, pod, claims)
+	}
+	if e.Verdict == explain.Allocated {
+		sayProgress(e, progress, len(claims))
+	}
+}
+
+// sinceAllocation is sinceBinding for a claim that has its devices.
+func sinceAllocation(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) {
+	e.Lifecycle = lifecycle.Claim(s, claim, opts.Events)
+	unreadEvents(e, opts)
+	switch failing, all := e.Lifecycle.Failing(), e.Lifecycle.Problems; {
+	case len(failing) > 0:
+		say(e, "%s, but %s", e.Predicate, briefs(e, failing))
+	case len(all) > 0:
+		say(e, "%s; %s", e.Predicate, all[0].Brief)
+	}
+	for i := range e.Lifecycle.Pods[:min(len(e.Lifecycle.Pods), maxPods)] {
+		e.Waits = append(e.Waits, podProgress(e.Lifecycle, &e.Lifecycle.Pods[i])...)
+	}
+}
+
+// maxPods is the number of pods of a claim of which it is said how far they have come.
+const maxPods = 5
+
+// podProgress is a note on a pod that uses a claim and does not run.
+func podProgress(l *explain.Lifecycle, p *explain.PodProgress) []explain.Note {
+	note := explain.Note{Kind: "Pod", Namespace: p.Pod.Namespace, Name: p.Pod.Name}
+	switch p.Stage {
+	case explain.Unbound, explain.Binding:
+		note.Message = "is not bound to a node yet"
+	case explain.Starting:
+		note.Message = "is starting on " + string(p.Node)
+	case explain.Stopping:
+		note.Message = "is being deleted"
+	case explain.Ended:
+		note.Message = "has ended"
+	default:
+		return nil
+	}
+	for _, c := range l.Containers {
+		if c.Pod == p.Pod && c.Stage != explain.ContainerRunning && c.Reason != "" && !c.Coming {
+			note.Message += fmt.Sprintf("; its container %s is %s (%s)", c.Name, strings.ToLower(string(c.Stage)), c.Reason)
+			break
+		}
+	}
+	return []explain.Note{note}
+}
+
+// unreadEvents says that there may be Events which were not read, where they would matter.
+func unreadEvents(e *explain.Explanation, opts Options) {
+	if h := opts.Events.Health; h.Partial() {
+		e.Partial = append(e.Partial, h.Message+": what went wrong on the node may be missing here")
+		return
+	}
+	l := e.Lifecycle
+	starting := l != nil && slices.ContainsFunc(l.Pods, func(p explain.PodProgress) bool { return p.Stage == explain.Starting && !p.Prepared })
+	if starting && l.Outcome != explain.Failing && opts.Events.Health.State == inspect.NotRead {
+		e.Partial = append(e.Partial, "no Events of the pod are known, which would say whether something has failed on the node")
+	}
+}
+
+// sayEnded makes the explanation of a pod that has ended. It needs no devices any more, and its claims may be gone.
+func sayEnded(e *explain.Explanation, pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
+	e.Verdict, e.Fixes, e.NoHelp, e.Groups, e.Conflict = explain.Allocated, nil, nil, nil, nil
+	e.Allocation = &explain.Allocation{Node: inspect.NodeName(pod.Spec.NodeName)}
+	for _, claim := range claims {
+		addDevices(e.Allocation, claim, claim.Status.Allocation)
+	}
+}
+
+// sayProgress sets the message of a pod that has all its devices, or needs none.
+func sayProgress(e *explain.Explanation, p *explain.PodProgress, claims int) {
+	failing := e.Lifecycle.Failing()
+	switch {
+	case p.Stage == explain.Ended:
+		say(e, "%s", ended(e, p, claims))
+	case p.Stage == explain.Binding && len(e.Lifecycle.Problems) > 0:
+		say(e, "has its devices, but is not bound to a node yet: %s", e.Lifecycle.Problems[0].Brief)
+	case claims == 0:
+		sayWithoutClaims(e, p, failing)
+	case p.Stage == explain.Stopping:
+		say(e, "is being deleted, and still has all its devices: %s", counts(e, claims))
+	case p.Stage == explain.Bound && len(failing) > 0:
+		say(e, "has all its devices, but %s", briefs(e, failing))
+	case p.Stage == explain.Running && len(failing) > 0 && failing[0].Code == explain.NodeSilent:
+		say(e, "is said to run on %s with all its devices, but %s", p.Node, briefs(e, failing))
+	case p.Stage == explain.Running && len(failing) > 0:
+		say(e, "runs on %s with all its devices, but %s", p.Node, briefs(e, failing))
+	case p.Stage == explain.Running:
+		say(e, "runs on %s and has all its devices: %s", p.Node, counts(e, claims))
+	case p.Stage == explain.Starting && len(failing) > 0:
+		say(e, "has all its devices, but does not run: %s", briefs(e, failing))
+	case p.Stage == explain.Starting:
+		say(e, "has all its devices, but does not run yet: %s", starting(e, p))
+	}
+}
+
+// sayWithoutClaims is sayProgress for a pod that uses no claims.
+func sayWithoutClaims(e *explain.Explanation, p *explain.PodProgress, failing []explain.Problem) {
+	switch {
+	case p.Stage == explain.Stopping:
+		say(e, "is being deleted")
+	case p.Stage == explain.Running && len(failing) > 0:
+		say(e, "runs on %s, but %s", p.Node, briefs(e, failing))
+	case p.Stage == explain.Running:
+		say(e, "runs on %s and uses no resource claims", p.Node)
+	case p.Stage == explain.Starting && len(failing) > 0:
+		say(e, "does not run: %s", briefs(e, failing))
+	case p.Stage == explain.Starting:
+		say(e, "does not run yet: %s", starting(e, p))
+	case len(failing) > 0:
+		say(e, "uses no resource claims, but %s", briefs(e, failing))
+	}
+}
+
+// counts says how many devices a pod has.
+func counts(e *explain.Explanation, claims int) string {
+	return words.Count(len(e.Allocation.Devices), "device") + " in " + words.Count(claims, "claim")
+}
+
+// ended says how a pod ended.
+func ended(e *explain.Explanation, p *explain.PodProgress, claims int) string {
+	text := "has finished"
+	if failing := e.Lifecycle.Failing(); len(failing) > 0 {
+		text = failing[0].Brief
+	}
+	if claims == 0 {
+		return text
+	}
+	return text + fmt.Sprintf("; its %s still %s %s", words.Plural(claims, "claim", "claims"), words.Plural(claims, "holds", "hold"), words.Count(len(e.Allocation.Devices), "device"))
+}
+
+// starting says how far a pod is on its node that does not run.
+func starting(e *explain.Explanation, p *explain.PodProgress) string {
+	text := "it is starting on " + string(p.Node)
+	if !p.Heard {
+		text = "the kubelet on " + string(p.Node) + " has not taken notice of it"
+	}
+	if age := words.Age(p.Since, e.Lifecycle.At); age != "" {
+		text += ", " + age + " after it was bound"
+	}
+	return text
+}
+
+// briefs says what fails in a few words: the first problem, and the second where that is its cause.
+func briefs(e *explain.Explanation, failing []explain.Problem) string {
+	text := briefOf(e, &failing[0])
+	if len(failing) > 1 && failing[0].Code == explain.PrepareFailed && failing[1].Code == explain.DriverMissing {
+		text += ", and " + briefOf(e, &failing[1])
+	}
+	return text
+}
+
+// briefOf is what a problem is in a few words, with the pod if that is another subject.
+func briefOf(e *explain.Explanation, p *explain.Problem) string {
+	if p.Code == explain.Evicting && p.Object != e.Subject {
+		return "pod " + p.Object.Name + " " + p.Brief
+	}
+	return p.Brief
+}

@@ -1,0 +1,230 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	maxProblems = 3 // shown without Verbose
+	maxEvents   = 5
+	maxSaid     = 400 // bytes of what others say
+)
+
+// problems shows what keeps the pod from running, who can do something about it, and where to look.
+func (p *page) problems() {
+	l := p.e.Lifecycle
+	if l == nil || len(l.Problems) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "  ", styled.Span{Text: p.problemsHeading(l), Role: styled.Strong})
+	limit := maxProblems
+	if p.opts.Verbose {
+		limit = len(l.Problems)
+	}
+	for i := range l.Problems[:min(limit, len(l.Problems))] {
+		p.problem(&l.Problems[i])
+	}
+	if more := len(l.Problems) - limit; more > 0 {
+		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s (-v shows all)", plural(more, "more problem")), Role: styled.Dim})
+	}
+}
+
+func (p *page) problemsHeading(l *explain.Lifecycle) string {
+	switch {
+	case len(l.Failing()) == 0:
+		return "It waits for"
+	case len(l.Pods) == 1 && l.Pods[0].Stage == explain.Starting && p.e.Subject.Kind == "Pod":
+		return "Why it does not run"
+	}
+	return "What is wrong"
+}
+
+func (p *page) problem(pr *explain.Problem) {
+	message := pr.Message
+	if pr.Object.Kind == "Pod" && pr.Object != p.e.Subject && pr.Code != explain.DriverMissing && pr.Code != explain.Evicting {
+		message = "pod " + pr.Object.Name + ": " + message
+	}
+	p.add("  ", "    ", span(styled.Plain, message))
+	if pr.Said != "" {
+		p.add("    ", "      ", span(styled.Warn, p.short(pr.Said)))
+	}
+	p.add("    ", "      ", span(styled.Dim, "Who acts: "+who(pr)))
+	for _, c := range pr.Commands {
+		p.command("      ", c)
+	}
+}
+
+// who is the person who can do something about a problem.
+func who(p *explain.Problem) string {
+	switch {
+	case p.Actor == explain.DriverAdmin && p.Driver != "":
+		return "the admin of the driver " + p.Driver
+	case p.Actor == explain.DriverAdmin:
+		return "the admin of the driver"
+	case p.Actor == explain.ClusterAdmin:
+		return "the admin of the cluster"
+	}
+	return "you"
+}
+
+// short is what others say, on one line.
+func (p *page) short(said string) string {
+	said = words.OneLine(said)
+	if p.opts.Verbose {
+		return said
+	}
+	return inspect.SanitizeShort(said, maxSaid)
+}
+
+// command shows a command such that it can be copied as it is: where it is broken into lines, a shell puts them together.
+func (p *page) command(indent, command string) {
+	first := true
+	for fields := strings.Fields(command); len(fields) > 0; first = false {
+		margin := indent
+		if !first {
+			margin += "  "
+		}
+		line, n := fields[0], 1
+		for ; n < len(fields) && styled.Width(margin+line+" "+fields[n])+2 <= p.opts.Width; n++ {
+			line += " " + fields[n]
+		}
+		if fields = fields[n:]; len(fields) > 0 {
+			line += ` \`
+		}
+		p.lines = append(p.lines, styled.Line{styled.Span{Text: margin}, span(styled.Name, line)})
+	}
+}
+
+// reports returns what is reported of an allocated device, to be shown below it.
+func (p *page) reports(d *explain.Device) []string {
+	if p.e.Lifecycle == nil {
+		return nil
+	}
+	var out []string
+	for i := range p.e.Lifecycle.Devices {
+		state := &p.e.Lifecycle.Devices[i]
+		if state.ID != d.ID || state.Claim != d.Claim {
+			continue
+		}
+		if n := state.Network; n != nil {
+			parts := slices.Concat([]string{n.Interface}, n.Addresses, []string{n.Hardware})
+			out = append(out, "network: "+strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "))
+		}
+		for _, c := range state.Conditions {
+			text := c.Type + " is " + string(c.Status)
+			if why := strings.TrimPrefix(joinNonEmpty(": ", c.Reason, c.Message), ": "); why != "" && (c.Status != "True" || p.opts.Verbose) {
+				text += " (" + p.short(why) + ")"
+			}
+			out = append(out, text)
+		}
+		switch state.Health {
+		case explain.Healthy:
+			out = append(out, "healthy")
+		case explain.Unhealthy:
+			out = append(out, joinNonEmpty(": ", "unhealthy", p.short(state.HealthSaid)))
+		}
+	}
+	return out
+}
+
+func joinNonEmpty(with string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), with)
+}
+
+// containers shows the containers of the pod that do not run, unless that is shown as a problem, or they are just being made.
+func (p *page) containers() {
+	l := p.e.Lifecycle
+	if l == nil || p.e.Subject.Kind != "Pod" {
+		return
+	}
+	var shown []explain.Container
+	for _, c := range l.Containers {
+		told := slices.ContainsFunc(l.Problems, func(q explain.Problem) bool { return q.Container == c.Name && q.Object.Name == c.Pod.Name })
+		if p.opts.Verbose || !told && c.Exit != nil && c.Stage != explain.ContainerRunning {
+			shown = append(shown, c)
+		}
+	}
+	if len(shown) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "  ", styled.Span{Text: "Containers", Role: styled.Strong})
+	for _, c := range shown {
+		text := strings.ToLower(string(c.Stage))
+		if c.Reason != "" {
+			text += ", " + c.Reason
+		}
+		if c.Restarts > 0 {
+			text += ", " + plural(c.Restarts, "restart")
+		}
+		p.add("  ", "    ", span(styled.Name, c.Name), span(styled.Plain, ": "+text))
+	}
+}
+
+// events shows what happened, the newest first, as far as it is not said elsewhere.
+func (p *page) events() {
+	l := p.e.Lifecycle
+	if l == nil {
+		return
+	}
+	shown := slices.DeleteFunc(slices.Clone(l.Events), func(e inspect.Event) bool { return !p.opts.Verbose && p.toldAlready(l, &e) })
+	if len(shown) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "  ", styled.Span{Text: "Events", Role: styled.Strong})
+	limit := maxEvents
+	if p.opts.Verbose {
+		limit = len(shown)
+	}
+	for i := range shown[:min(limit, len(shown))] {
+		p.event(l, &shown[i])
+	}
+	if more := len(shown) - limit + l.MoreEvents; more > 0 && (l.MoreEvents > 0 || !p.opts.Verbose) {
+		p.add("  ", "  ", styled.Span{Text: plural(more, "older kind") + " of events (-v shows more)", Role: styled.Dim})
+	}
+}
+
+// toldAlready reports whether an Event is behind a problem, or is the scheduler's message, which are shown in full.
+func (p *page) toldAlready(l *explain.Lifecycle, e *inspect.Event) bool {
+	return e.Reason == "FailedScheduling" && len(p.e.Scheduler) > 0 ||
+		slices.ContainsFunc(l.Problems, func(q explain.Problem) bool {
+			return q.Reason == e.Reason && q.Object.Name == e.Name && q.Object.Kind == e.Kind && q.Last.Equal(e.Last)
+		})
+}
+
+func (p *page) event(l *explain.Lifecycle, e *inspect.Event) {
+	role := styled.Plain
+	if e.Warning() {
+		role = styled.Warn
+	}
+	first := "  " + styled.Pad(words.Age(e.Last, l.At), 5) + " "
+	spans := []styled.Span{span(role, e.Reason)}
+	if about := (explain.Subject{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}); about != p.e.Subject {
+		spans = append(spans, span(styled.Name, " "+kindInWords(e.Kind)+" "+e.Name))
+	}
+	if e.Count > 1 {
+		spans = append(spans, span(styled.Dim, fmt.Sprintf(" (%d times%s)", e.Count, over(e.First, e.Last))))
+	}
+	if e.Message != "" {
+		spans = append(spans, span(styled.Plain, ": "+p.short(e.Message)))
+	}
+	p.add(first, strings.Repeat(" ", styled.Width(first)+2), spans...)
+}
+
+// over says how long something went on.
+func over(first, last time.Time) string {
+	if age := words.Age(first, last); age != "" && last.Sub(first) >= time.Second {
+		return " over " + age
+	}
+	return ""
+}
