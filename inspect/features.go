@@ -44,11 +44,17 @@ const (
 
 // The feature gates that matter to what else decides where a pod can run.
 const (
+	GateCompositePodGroup                       Gate = "CompositePodGroup"
+	GateGenericWorkload                         Gate = "GenericWorkload"
 	GateInPlacePodVerticalScaling               Gate = "InPlacePodVerticalScaling"
 	GateInPlacePodLevelResourcesVerticalScaling Gate = "InPlacePodLevelResourcesVerticalScaling"
+	GateInterPodAffinityHostnameFastPath        Gate = "InterPodAffinityHostnameFastPath"
+	GateMatchLabelKeysInPodTopologySpread       Gate = "MatchLabelKeysInPodTopologySpread"
 	GateNodeDeclaredFeatures                    Gate = "NodeDeclaredFeatures"
+	GatePodGroupPreemptionPolicy                Gate = "PodGroupPreemptionPolicy"
 	GatePodLevelResources                       Gate = "PodLevelResources"
 	GateTaintTolerationComparisonOperators      Gate = "TaintTolerationComparisonOperators"
+	GateTopologyAwareWorkloadScheduling         Gate = "TopologyAwareWorkloadScheduling"
 )
 
 // NewestMinor is the newest Kubernetes minor release (1.NewestMinor) whose behaviour is modelled.
@@ -85,11 +91,17 @@ var gateHistory = map[Gate]struct{ known, enabled int }{
 	GatePartitionableDevicesType:    {37, 0},
 	GateGranularStatusAuthorization: {36, 36},
 
+	GateCompositePodGroup:                       {37, 0},
+	GateGenericWorkload:                         {35, 0},
 	GateInPlacePodVerticalScaling:               {27, 33},
 	GateInPlacePodLevelResourcesVerticalScaling: {35, 36},
+	GateInterPodAffinityHostnameFastPath:        {37, 0},
+	GateMatchLabelKeysInPodTopologySpread:       {25, 27},
 	GateNodeDeclaredFeatures:                    {35, 36},
+	GatePodGroupPreemptionPolicy:                {37, 0},
 	GatePodLevelResources:                       {32, 34},
 	GateTaintTolerationComparisonOperators:      {35, 0},
+	GateTopologyAwareWorkloadScheduling:         {36, 0},
 }
 
 // Gates returns every gate that this package knows, sorted by name.

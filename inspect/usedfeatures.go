@@ -11,7 +11,7 @@ import (
 
 // FeaturesUsedBy returns the gates without which the objects could not be as they are, sorted by name:
 // an API server with such a gate off drops the field or refuses the object. It finds those of
-// ResourceClaims (and their templates), DeviceClasses, ResourceSlices, DeviceTaintRules and Pods.
+// ResourceClaims (and their templates), DeviceClasses, ResourceSlices, DeviceTaintRules, Pods and PodGroups.
 func FeaturesUsedBy(o Objects) []Gate {
 	u := gateUse{}
 	for _, claim := range o.Claims {
@@ -34,6 +34,12 @@ func FeaturesUsedBy(o Objects) []Gate {
 	}
 	u.mark(GateDeviceTaintRules, len(o.TaintRules) > 0)
 	u.mark(GateDeviceTaints, len(o.TaintRules) > 0)
+	for _, group := range o.PodGroups {
+		u.mark(GateGenericWorkload, true)
+		u.mark(GateCompositePodGroup, group.Spec.ParentCompositePodGroupName != nil)
+		u.mark(GateTopologyAwareWorkloadScheduling, group.Spec.ParentCompositePodGroupName != nil || group.Spec.SchedulingConstraints != nil)
+		u.mark(GatePodGroupPreemptionPolicy, group.Spec.PreemptionPolicy != nil)
+	}
 	var gates []Gate
 	for gate := range u {
 		gates = append(gates, gate)
@@ -119,6 +125,7 @@ func (u gateUse) pod(pod *corev1.Pod) {
 		operator := pod.Spec.Tolerations[i].Operator
 		u.mark(GateTaintTolerationComparisonOperators, operator == corev1.TolerationOpLt || operator == corev1.TolerationOpGt)
 	}
+	u.mark(GateGenericWorkload, pod.Spec.SchedulingGroup != nil)
 	u.mark(GateNodeAllocatableResources, len(pod.Status.NodeAllocatableResourceClaimStatuses) > 0)
 }
 

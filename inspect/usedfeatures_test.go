@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -43,6 +44,7 @@ func TestFeaturesUsedBy(t *testing.T) {
 		"tolerated, above":       {pod("spec: {containers: [], tolerations: [{key: k, operator: Gt, value: '5'}]}"), []inspect.Gate{inspect.GateTaintTolerationComparisonOperators}},
 		"plain toleration":       {pod("spec: {containers: [], tolerations: [{key: k, value: '5'}]}"), nil},
 		"CPUs of devices":        {pod("status: {nodeAllocatableResourceClaimStatuses: [{resourceClaimName: c}]}"), []inspect.Gate{inspect.GateNodeAllocatableResources}},
+		"pod of a group":         {pod("spec: {containers: [], schedulingGroup: {podGroupName: g}}"), []inspect.Gate{inspect.GateGenericWorkload}},
 		"nodes chosen by device": {slice("devices: [{name: x}]")[:len(slice("devices: [{name: x}]"))-2] + ", perDeviceNodeSelection: true}\n", []inspect.Gate{inspect.GatePartitionableDevices}},
 	}
 	for name, test := range tests {
@@ -52,6 +54,27 @@ func TestFeaturesUsedBy(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, inspect.FeaturesUsedBy(result.Objects)); diff != "" {
+				t.Error("gates (-want +got):\n" + diff)
+			}
+		})
+	}
+}
+
+func TestFeaturesUsedByPodGroups(t *testing.T) {
+	never := schedulingv1beta1.PreemptNever
+	parent := "all"
+	for name, test := range map[string]struct {
+		spec schedulingv1beta1.PodGroupSpec
+		want []inspect.Gate
+	}{
+		"plain":      {schedulingv1beta1.PodGroupSpec{}, []inspect.Gate{inspect.GateGenericWorkload}},
+		"composite":  {schedulingv1beta1.PodGroupSpec{ParentCompositePodGroupName: &parent}, []inspect.Gate{inspect.GateCompositePodGroup, inspect.GateGenericWorkload, inspect.GateTopologyAwareWorkloadScheduling}},
+		"topology":   {schedulingv1beta1.PodGroupSpec{SchedulingConstraints: &schedulingv1beta1.PodGroupSchedulingConstraints{}}, []inspect.Gate{inspect.GateGenericWorkload, inspect.GateTopologyAwareWorkloadScheduling}},
+		"preemption": {schedulingv1beta1.PodGroupSpec{PreemptionPolicy: &never}, []inspect.Gate{inspect.GateGenericWorkload, inspect.GatePodGroupPreemptionPolicy}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := inspect.FeaturesUsedBy(inspect.Objects{PodGroups: []*schedulingv1beta1.PodGroup{{Spec: test.spec}}})
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error("gates (-want +got):\n" + diff)
 			}
 		})
