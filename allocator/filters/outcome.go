@@ -76,6 +76,8 @@ type Refusal struct {
 	Requirement *corev1.NodeSelectorRequirement
 	// Index is that of the constraint or term of the pod's spec that is not met.
 	Index int
+	// Topology is where a rule about other pods is not met.
+	Topology *Topology
 	// Object is what the refusal is about: a volume claim, a volume, a storage class, a pod group.
 	Object Object
 	// By is the object that decided about Object: the storage capacity that offers most, a volume, a storage class.

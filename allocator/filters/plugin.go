@@ -50,6 +50,7 @@ var plugins = []filter{
 	{NodeVolumeLimits, prepareNodeVolumeLimits},
 	{VolumeBinding, prepareVolumeBinding},
 	{VolumeZone, prepareVolumeZone},
+	{PodTopologySpread, preparePodTopologySpread},
 	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
 }
 

@@ -27,6 +27,8 @@ func Summary(refusals []Refusal) string {
 	switch {
 	case same:
 		return first.Message
+	case first.Topology != nil:
+		return topologyInWords(refusals)
 	case first.Code == InsufficientResources && most.Left() == 0:
 		return fmt.Sprintf("the pod asks for %s; none is left", Words(first.Resource, first.Requested))
 	case first.Code == InsufficientResources:

@@ -1,0 +1,174 @@
+package filters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// labelAliases are short for labels of nodes.
+var labelAliases = map[string]string{"zone": corev1.LabelTopologyZone, "host": corev1.LabelHostname}
+
+// nodeOf makes a node: "n1 zone=a host=n1".
+func nodeOf(text string) *corev1.Node {
+	name, labels := nameAndLabels(text)
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+}
+
+// podOf makes a pod, of namespace ml and on no node if the text does not say otherwise: "db/web-0@n1 app=web".
+func podOf(text string, changes ...func(*corev1.Pod)) *corev1.Pod {
+	name, labels := nameAndLabels(text)
+	name, node, _ := strings.Cut(name, "@")
+	namespace, name, ok := strings.Cut(name, "/")
+	if !ok {
+		namespace, name = "ml", namespace
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}, Spec: corev1.PodSpec{NodeName: node}}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+func nameAndLabels(text string) (string, map[string]string) {
+	words := strings.Fields(text)
+	labels := map[string]string{}
+	for _, word := range words[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		if alias := labelAliases[key]; alias != "" {
+			key = alias
+		}
+		labels[key] = value
+	}
+	return words[0], labels
+}
+
+// nodesOf makes nodes from texts with commas between them.
+func nodesOf(texts string) []*corev1.Node {
+	var out []*corev1.Node
+	for text := range strings.SplitSeq(texts, ",") {
+		out = append(out, nodeOf(text))
+	}
+	return out
+}
+
+func podsOf(texts string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for text := range strings.SplitSeq(texts, ",") {
+		out = append(out, podOf(text))
+	}
+	return out
+}
+
+// matchLabels makes a selector: "app=web tier=a".
+func matchLabels(text string) *metav1.LabelSelector {
+	_, labels := nameAndLabels("x " + text)
+	return &metav1.LabelSelector{MatchLabels: labels}
+}
+
+func leaving(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{} }
+
+func nominatedTo(node string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Status.NominatedNodeName = node }
+}
+
+// neighbourCase is a pod and what plugins have against it.
+type neighbourCase struct {
+	nodes      string
+	pods       []*corev1.Pod
+	namespaces []*corev1.Namespace
+	groups     inspect.Objects // only its PodGroups
+	pod        *corev1.Pod
+	gates      []inspect.Gate
+	off        []inspect.Gate
+	minor      int
+	config     inspect.Config
+	// want is what is said everywhere, and of each node: "CODE key", "? key" for doubts, "ok". Lines with nothing are left out.
+	want string
+}
+
+func (c *neighbourCase) snapshot() *inspect.Snapshot {
+	config := c.config
+	config.Features = inspect.DefaultFeatures(max(c.minor, 0))
+	if c.minor == 0 {
+		config.Features = inspect.DefaultFeatures(inspect.NewestMinor)
+	}
+	gates := map[inspect.Gate]bool{}
+	for _, g := range c.gates {
+		gates[g] = true
+	}
+	for _, g := range c.off {
+		gates[g] = false
+	}
+	config.Features = config.Features.With(gates)
+	objects := inspect.Objects{Pods: slices.Clone(c.pods), Namespaces: c.namespaces, PodGroups: c.groups.PodGroups, Claims: c.groups.Claims}
+	if c.nodes != "" {
+		objects.Nodes = nodesOf(c.nodes)
+	}
+	return inspect.New(objects, config)
+}
+
+func summary(o Outcome) string {
+	var out []string
+	for _, r := range o.Refusals {
+		out = append(out, fmt.Sprintf("%s %s", r.Code, r.Key))
+	}
+	for _, d := range o.Doubts {
+		out = append(out, "? "+d.Key)
+	}
+	return strings.Join(out, "; ")
+}
+
+// saidBy keeps what a plugin says.
+func saidBy(plugin Plugin, o Outcome) Outcome {
+	var out Outcome
+	for _, r := range o.Refusals {
+		if r.Plugin == plugin {
+			out.Refusals = append(out.Refusals, r)
+		}
+	}
+	for _, d := range o.Doubts {
+		if d.Plugin == plugin {
+			out.Doubts = append(out.Doubts, d)
+		}
+	}
+	return out
+}
+
+func (c *neighbourCase) ask(plugin Plugin) (everywhere Outcome, nodes map[string]Outcome) {
+	x := NewIndex(c.snapshot(), nil)
+	p := x.Prepare(c.pod)
+	nodes = map[string]Outcome{}
+	for _, n := range x.snapshot.Nodes() {
+		nodes[n.Name] = saidBy(plugin, p.On(inspect.NodeName(n.Name)))
+	}
+	return saidBy(plugin, p.Everywhere), nodes
+}
+
+func (c *neighbourCase) run(t *testing.T, plugin Plugin) {
+	t.Helper()
+	everywhere, nodes := c.ask(plugin)
+	var got []string
+	if text := summary(everywhere); text != "" {
+		got = append(got, text)
+	}
+	for _, n := range c.snapshot().Nodes() {
+		if text := summary(nodes[n.Name]); text != "" {
+			got = append(got, n.Name+": "+text)
+		}
+	}
+	var want []string
+	for line := range strings.Lines(c.want) {
+		want = append(want, strings.TrimSpace(line))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got):\n" + diff)
+	}
+}

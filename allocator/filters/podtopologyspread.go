@@ -1,0 +1,228 @@
+package filters
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// preparePodTopologySpread is the plugin PodTopologySpread: with the pod, no zone, node or other domain may have too many pods
+// of a kind compared to the domain with the fewest. Constraints that the scheduler would only like to be met, and its default
+// constraints, which are such, refuse nothing.
+func preparePodTopologySpread(p *Prepared) (check, Outcome) {
+	constraints, err := p.spreadConstraints()
+	switch {
+	case err != nil:
+		return nil, refuse(*err)
+	case len(constraints) == 0:
+		return nil, Outcome{}
+	case p.snapshot.NodesAssumed():
+		return nil, doubt(Doubt{Plugin: PodTopologySpread, Resource: inspect.Nodes, Key: "nodes", Message: "nodes were not read: how pods are spread over them is not known"})
+	}
+	c := &podTopologySpread{constraints: constraints}
+	unseen := p.unseen(PodTopologySpread, "how they are spread is not known", p.Pod.Namespace)
+	if unseen.Passes() {
+		c.count(p)
+	}
+	return c, unseen
+}
+
+// podTopologySpread are the constraints of a pod, with the pods that they count.
+type podTopologySpread struct {
+	constraints []*spreadConstraint // at least one. If not all pods are known, nothing was counted.
+}
+
+// spreadConstraint is a constraint with the pods in each domain that a pod with it could be in.
+type spreadConstraint struct {
+	*corev1.TopologySpreadConstraint
+	index      int
+	selector   labels.Selector
+	self       bool // the selector selects the pod that has the constraint
+	minDomains int
+	domains    map[string]*crowd // by the value of the label
+	fewest     int
+	fewestAt   string
+}
+
+// spreadConstraints are the constraints of the pod that have to be met, or a refusal if one of them cannot be read.
+func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
+	var out []*spreadConstraint
+	for i := range p.Pod.Spec.TopologySpreadConstraints {
+		raw := &p.Pod.Spec.TopologySpreadConstraints[i]
+		if raw.WhenUnsatisfiable != corev1.DoNotSchedule {
+			continue
+		}
+		source := raw.LabelSelector
+		if p.snapshot.Features().Enabled(inspect.GateMatchLabelKeysInPodTopologySpread) {
+			source = withLabelKeys(source, raw.MatchLabelKeys, metav1.LabelSelectorOpIn, p.Pod.Labels)
+		}
+		selector, err := metav1.LabelSelectorAsSelector(source)
+		if err != nil {
+			name := constraintName(i)
+			return nil, &Refusal{Plugin: PodTopologySpread, Code: SpreadConstraint, Key: name + " selector", Unresolvable: true, Index: i, Message: fmt.Sprintf("the selector of %s cannot be read: %v", name, err)}
+		}
+		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), minDomains: 1, domains: map[string]*crowd{}}
+		if raw.MinDomains != nil {
+			c.minDomains = int(*raw.MinDomains)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// withLabelKeys adds to a selector that labels have the values which the pod has, or other ones, as the API server does when
+// it admits a pod. What it has added already is not added again.
+func withLabelKeys(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator, of map[string]string) *metav1.LabelSelector {
+	if selector == nil || len(keys) == 0 {
+		return selector // without a selector no pod is selected, whatever is added
+	}
+	out := *selector
+	out.MatchExpressions = slices.Clone(out.MatchExpressions)
+	for _, key := range keys {
+		value, ok := of[key]
+		added := slices.ContainsFunc(out.MatchExpressions, func(e metav1.LabelSelectorRequirement) bool {
+			return e.Key == key && e.Operator == operator && len(e.Values) == 1 && e.Values[0] == value
+		})
+		if ok && !added {
+			out.MatchExpressions = append(out.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: operator, Values: []string{value}})
+		}
+	}
+	return &out
+}
+
+// count finds the pods of each domain. Only nodes with the labels of all constraints have a say.
+func (c *podTopologySpread) count(p *Prepared) {
+	affinity := nodeaffinity.GetRequiredNodeAffinity(p.Pod)
+	for _, n := range p.nodes {
+		if !c.labelled(n.Node) {
+			continue
+		}
+		for _, constraint := range c.constraints {
+			if constraint.honours(p, n.Node, affinity) {
+				constraint.add(n, p.Pod.Namespace)
+			}
+		}
+	}
+	for _, constraint := range c.constraints {
+		constraint.findFewest()
+	}
+}
+
+func (c *podTopologySpread) labelled(node *corev1.Node) bool {
+	for _, constraint := range c.constraints {
+		if _, ok := node.Labels[constraint.TopologyKey]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// honours reports whether a node counts: as far as the constraint wants that, only nodes do that the pod could run on by its
+// node affinity and its tolerations.
+func (c *spreadConstraint) honours(p *Prepared, node *corev1.Node, affinity nodeaffinity.RequiredNodeAffinity) bool {
+	if policy := c.NodeAffinityPolicy; policy == nil || *policy == corev1.NodeInclusionPolicyHonor {
+		if match, err := affinity.Match(node); err != nil || !match {
+			return false
+		}
+	}
+	if policy := c.NodeTaintsPolicy; policy == nil || *policy != corev1.NodeInclusionPolicyHonor {
+		return true
+	}
+	for i := range node.Spec.Taints {
+		taint := &node.Spec.Taints[i]
+		keepsAway := taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
+		if keepsAway && !p.tolerates(taint) && !toleratedOnceCreated(p.Pod, taint) {
+			return false
+		}
+	}
+	return true
+}
+
+// add counts the pods on a node.
+func (c *spreadConstraint) add(n *nodeInfo, namespace string) {
+	value := n.Labels[c.TopologyKey]
+	in := c.domains[value]
+	if in == nil {
+		in = &crowd{}
+		c.domains[value] = in
+	}
+	for _, pod := range n.pods {
+		if pod.Namespace == namespace && c.counts(pod.Pod) {
+			in.pods = append(in.pods, pod)
+		}
+	}
+}
+
+// counts reports whether a pod on a node counts. Pods that are being deleted do not, nor does any if the selector is empty,
+// although that selects all pods. But neither is asked of pods that are only expected on the node.
+func (c *spreadConstraint) counts(pod *corev1.Pod) bool {
+	if pod.Spec.NodeName != "" && (pod.DeletionTimestamp != nil || c.selector.Empty()) {
+		return false
+	}
+	return c.selector.Matches(labels.Set(pod.Labels))
+}
+
+func (c *spreadConstraint) findFewest() {
+	if len(c.domains) < c.minDomains || len(c.domains) == 0 {
+		return // 0, and nowhere
+	}
+	first := true
+	for value, in := range c.domains {
+		if n := len(in.pods); first || n < c.fewest || n == c.fewest && value < c.fewestAt {
+			c.fewest, c.fewestAt, first = n, value, false
+		}
+	}
+}
+
+func (c *podTopologySpread) on(n *nodeInfo) Outcome {
+	var out Outcome
+	for _, constraint := range c.constraints {
+		value, ok := n.Labels[constraint.TopologyKey]
+		switch {
+		case !ok:
+			out.Refusals = append(out.Refusals, constraint.unlabelled())
+		case constraint.skew(value) > int(constraint.MaxSkew):
+			out.Refusals = append(out.Refusals, constraint.refusal(value))
+		}
+	}
+	return out
+}
+
+// skew is by how much a domain would have more pods than that with the fewest.
+func (c *spreadConstraint) skew(value string) int {
+	out := -c.fewest
+	if in := c.domains[value]; in != nil {
+		out += len(in.pods)
+	}
+	if c.self {
+		out++
+	}
+	return out
+}
+
+func (c *spreadConstraint) unlabelled() Refusal {
+	return topologyRefusal(Refusal{
+		Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index) + " label", Unresolvable: true, Index: c.index,
+		Topology: &Topology{Key: c.TopologyKey},
+	})
+}
+
+func (c *spreadConstraint) refusal(value string) Refusal {
+	in := c.domains[value]
+	if in == nil {
+		in = &crowd{}
+	}
+	return topologyRefusal(Refusal{
+		Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index), Index: c.index, Pods: in.sorted(),
+		Topology: &Topology{
+			Key: c.TopologyKey, Value: value, Labelled: true, Which: selectedBy(c.selector), Pods: len(in.pods),
+			Spread: &Spread{MaxSkew: int(c.MaxSkew), Self: c.self, Fewest: c.fewest, FewestValue: c.fewestAt, Domains: len(c.domains), MinDomains: c.minDomains},
+		},
+	})
+}

@@ -1,0 +1,90 @@
+package filters
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Topology is where a rule about other pods is not met: on the nodes that have one value of a label, a domain.
+type Topology struct {
+	// Key is the label of nodes, and Value that of the node. Without Labelled the node has no such label, which is
+	// what is wrong with it, and nothing else is set.
+	Key, Value string
+	Labelled   bool
+	// Which says, after the word "pod", which ones the rule of the pod is about: " with app=web of namespace db".
+	Which string
+	// Pods is how many pods the rule counts in the domain, without the pod that is asked about.
+	Pods int
+	// Elsewhere are the other domains with pods that the rule counts, sorted. It is set for PodAffinity.
+	Elsewhere []string
+	// Spread is set for SpreadConstraint.
+	Spread *Spread
+}
+
+// Spread is how pods are spread over domains: with the pod, the domain must not have more than MaxSkew pods above the fewest.
+type Spread struct {
+	MaxSkew int
+	// Self: the pod itself is one of those that are counted.
+	Self bool
+	// Fewest is how many pods the domain with the fewest has, and FewestValue the first of such domains. If there are fewer
+	// Domains than MinDomains, Fewest is 0 and no domain has it.
+	Fewest      int
+	FewestValue string
+	// Domains is how many domains the pod could be in by its node affinity and tolerations, as far as the constraint wants
+	// these to count.
+	Domains, MinDomains int
+}
+
+// domain is a topology key with a value.
+type domain struct{ key, value string }
+
+// crowd are pods in a domain. It is not written to once it can be asked about.
+type crowd struct {
+	pods []*podInfo
+	// maybe is how many further pods are there of which it is not known whether they count.
+	maybe int
+
+	once sync.Once
+	refs []inspect.PodRef
+}
+
+// sorted are the pods, each once, sorted by namespace and name.
+func (c *crowd) sorted() []inspect.PodRef {
+	c.once.Do(func() {
+		refs := make([]inspect.PodRef, len(c.pods))
+		for i, pod := range c.pods {
+			refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+		}
+		slices.SortFunc(refs, func(a, b inspect.PodRef) int {
+			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+		})
+		c.refs = slices.Compact(refs)
+	})
+	return c.refs
+}
+
+// podsUnread reports whether there may be pods that are not in the snapshot, in any of the namespaces, or, if none is named,
+// anywhere.
+func (x *Index) podsUnread(namespaces ...string) bool {
+	if h := x.snapshot.Health(inspect.Pods); h.State == inspect.Narrowed && len(namespaces) > 0 {
+		return slices.ContainsFunc(namespaces, func(n string) bool { return !slices.Contains(h.Namespaces, n) })
+	}
+	return x.unread(inspect.Pods, len(x.snapshot.Objects().Pods))
+}
+
+// unseen is a doubt if there may be pods on nodes that are not known here, in any of the namespaces, or, if none is named,
+// anywhere: they were not read, or their nodes were not. What is a clause: what that means.
+func (x *Index) unseen(plugin Plugin, what string, namespaces ...string) Outcome {
+	var out Outcome
+	if !x.snapshot.NodesAssumed() && x.unread(inspect.Nodes, len(x.nodes)) {
+		out.Doubts = append(out.Doubts, Doubt{Plugin: plugin, Resource: inspect.Nodes, Key: "nodes", Message: "not all nodes were read, with the pods on them: " + what})
+	}
+	if x.podsUnread(namespaces...) {
+		out.Doubts = append(out.Doubts, Doubt{Plugin: plugin, Resource: inspect.Pods, Key: "pods", Message: "not all pods were read: " + what})
+	}
+	return out
+}
