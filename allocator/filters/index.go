@@ -18,8 +18,9 @@ type Index struct {
 	position map[string]int // of a node in nodes, by name
 	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
 	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
-	nominated map[string][]*podInfo
-	storage   *volumeIndex
+	nominated  map[string][]*podInfo
+	storage    *volumeIndex
+	neighbours *neighbours
 }
 
 // nodeInfo is a node with the pods on it.
@@ -37,6 +38,7 @@ type podInfo struct {
 	// requests are what the pod takes of its node.
 	requests amounts
 	ports    []corev1.ContainerPort // of the node, as hostPorts
+	repels   knownTerms
 }
 
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
@@ -65,6 +67,7 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	for i := range on {
 		x.nodes[i] = x.nodes[i].with(on[i])
 	}
+	x.neighbours = &neighbours{nodes: x.nodes}
 	return x
 }
 
@@ -161,5 +164,6 @@ func (x *Index) with(n *nodeInfo, pods []*podInfo) *Index {
 	out := *x
 	out.nodes = slices.Clone(x.nodes)
 	out.nodes[x.position[n.Name]] = n.with(append(slices.Clip(n.pods), pods...))
+	out.neighbours = x.neighbours.with(n, pods)
 	return &out
 }

@@ -74,7 +74,7 @@ type Refusal struct {
 	// Requirement is what the pod wants of the labels or the name of a node, of a node selector or of the only term of an
 	// affinity, where it is the one at Index. It is nil if several terms are not met, or the only one is empty or malformed.
 	Requirement *corev1.NodeSelectorRequirement
-	// Index is that of the constraint or term of the pod's spec that is not met.
+	// Index is that of the constraint or term of the pod's spec that is not met. It is -1 if that is one of other pods.
 	Index int
 	// Topology is where a rule about other pods is not met.
 	Topology *Topology

@@ -51,6 +51,7 @@ var plugins = []filter{
 	{VolumeBinding, prepareVolumeBinding},
 	{VolumeZone, prepareVolumeZone},
 	{PodTopologySpread, preparePodTopologySpread},
+	{InterPodAffinity, prepareInterPodAffinity},
 	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
 }
 
