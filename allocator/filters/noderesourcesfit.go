@@ -197,7 +197,7 @@ func (p *Prepared) classesBefore35(resource corev1.ResourceName, class *resource
 	switch {
 	case reportedByKubelets(resource):
 		return classes{}
-	case !own || class != nil && !(implicit && class.Spec.ExtendedResourceName != nil):
+	case !own || class != nil && (!implicit || class.Spec.ExtendedResourceName == nil):
 		return classes{some: true, unlisted: true}
 	case p.unread(inspect.Classes, len(p.snapshot.Objects().Classes)):
 		return classes{unlisted: true, unsure: "not all device classes were read: one may provide " + string(resource)}
