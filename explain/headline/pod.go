@@ -257,12 +257,25 @@ func (l *lacks) has(missing, other *lack) string {
 		}
 	}
 	switch {
-	case left >= 0:
+	case left == 0:
+		return fmt.Sprintf("%s has %s but no %s", best, l.what(other), noneLeft(missing.refusal[0].Resource))
+	case left > 0:
 		return fmt.Sprintf("%s has %s but only %s left", best, l.what(other), filters.Words(missing.refusal[0].Resource, left))
 	case missing.key == devices:
 		return fmt.Sprintf("%s has %s but not its devices", best, l.what(other))
 	}
 	return fmt.Sprintf("%s has %s but not %s", best, l.what(other), l.what(missing))
+}
+
+// noneLeft names a resource after "no".
+func noneLeft(name corev1.ResourceName) string {
+	switch name {
+	case corev1.ResourceCPU:
+		return "CPUs left"
+	case corev1.ResourcePods:
+		return "room for a pod"
+	}
+	return string(name) + " left"
 }
 
 // maxCounted is the number of lacks that a headline counts.
