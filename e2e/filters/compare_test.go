@@ -21,6 +21,9 @@ type says map[filters.Plugin]string
 // answer is what somebody says of a pod.
 type answer struct {
 	nodes map[string]says
+	// other is what the scheduler says of a node with, or without, the pods that are nominated to it, when it would not ask
+	// about nodes at all. This project may say that: it has reasons against single nodes where the plugin gives up before.
+	other map[string]says
 	// doubts are what was not decided, by node.
 	doubts map[string]says
 }
@@ -80,20 +83,36 @@ func compare(t *testing.T, p *problem, decide decide) (comparison, error) {
 		pod := admitted.asked[i]
 		ours := decide(index, pod, snapshot.Nodes())
 		out.ours = append(out.ours, ours)
-		out.disagreements = append(out.disagreements, differences(pod.Name, out.theirs[i], ours)...)
+		out.disagreements = append(out.disagreements, differences(pod, out.theirs[i], ours)...)
 	}
 	return out, err
 }
 
 // read sorts the answer of the scheduler by node.
 func read(a scheduler.Answer) answer {
-	out := answer{nodes: map[string]says{}}
+	out := answer{nodes: map[string]says{}, other: map[string]says{}}
 	for name, node := range a.Nodes {
-		on := says{}
-		for _, r := range slices.Concat(a.Everywhere, node.Refusals) {
-			on[filters.Plugin(r.Plugin)] = cmp.Or(r.Message, r.Code.String())
+		refusals, other := node.Alone, node.Ahead
+		if slices.ContainsFunc(node.Ahead, known) {
+			refusals, other = node.Ahead, node.Alone
 		}
-		out.nodes[name] = on
+		if len(a.Everywhere) == 0 || node.Ahead == nil {
+			other = refusals
+		}
+		out.nodes[name], out.other[name] = saysOf(a.Everywhere, refusals), saysOf(a.Everywhere, other)
+	}
+	return out
+}
+
+// known tells whether this project has the plugin.
+func known(r scheduler.Refusal) bool {
+	return slices.Contains(filters.Plugins(), filters.Plugin(r.Plugin))
+}
+
+func saysOf(everywhere, node []scheduler.Refusal) says {
+	out := says{}
+	for _, r := range slices.Concat(everywhere, node) {
+		out[filters.Plugin(r.Plugin)] = cmp.Or(r.Message, r.Code.String())
 	}
 	return out
 }
@@ -117,20 +136,27 @@ func ours(index *filters.Index, pod *corev1.Pod, nodes []*corev1.Node) answer {
 }
 
 // differences are the plugins that this project has and decides otherwise, in the order of nodes and plugins.
-func differences(pod string, theirs, ours answer) []disagreement {
+func differences(pod *corev1.Pod, theirs, ours answer) []disagreement {
 	var out []disagreement
 	for _, node := range slices.Sorted(maps.Keys(theirs.nodes)) {
 		for _, plugin := range filters.Plugins() {
-			if _, doubted := ours.doubts[node][plugin]; doubted {
+			if _, doubted := ours.doubts[node][plugin]; doubted || leaves(pod, plugin) {
 				continue
 			}
-			d := disagreement{pod: pod, node: node, plugin: plugin, theirs: theirs.nodes[node][plugin], ours: ours.nodes[node][plugin]}
-			if (d.theirs == "") != (d.ours == "") {
+			d := disagreement{pod: pod.Name, node: node, plugin: plugin, theirs: theirs.nodes[node][plugin], ours: ours.nodes[node][plugin]}
+			_, other := theirs.other[node][plugin]
+			if refuses := d.ours != ""; refuses != (d.theirs != "") && refuses != other {
 				out = append(out, d)
 			}
 		}
 	}
 	return out
+}
+
+// leaves tells whether the scheduler has no opinion: it leaves a pod that is being deleted out of its group before it
+// looks at the group.
+func leaves(pod *corev1.Pod, plugin filters.Plugin) bool {
+	return pod.DeletionTimestamp != nil && plugin == filters.GangScheduling
 }
 
 // lacking is what this project would say without one of its plugins.

@@ -19,11 +19,13 @@ type Answer struct {
 	Nodes map[string]Node
 }
 
-// Node is what the scheduler says of a pod on a node.
+// Node is what the scheduler says of a pod on a node: the plugins that refuse it, each asked by itself, in their order.
 type Node struct {
-	// Refusals has the plugins that refuse the node, each asked by itself, in the order of the plugins. Where pods are nominated
-	// to the node, it has those that refuse it with them, or else those that refuse it without them.
-	Refusals []Refusal
+	// Ahead has the plugins that refuse the node as if the pods ran there that are nominated to it and come first. It is nil
+	// if there are none.
+	Ahead []Refusal
+	// Alone has those that refuse it without such pods. The scheduler does not ask them if the others refuse it.
+	Alone []Refusal
 	// First is the plugin by which the framework refuses the node when it stops at the first one. It is "" if the node passes,
 	// and also if the framework does not name one.
 	First string
@@ -100,11 +102,11 @@ func (q *question) on(n fwk.NodeInfo) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	refusals := q.filters(state, with)
-	if added && len(refusals) == 0 {
-		refusals = q.filters(q.state, n)
+	out := Node{Alone: q.filters(q.state, n)}
+	if added {
+		out.Ahead = append([]Refusal{}, q.filters(state, with)...)
 	}
-	return Node{Refusals: refusals}, nil
+	return out, nil
 }
 
 // filters runs each Filter plugin, also after one that refuses.
@@ -177,8 +179,11 @@ func (q *question) verdict(nodes []fwk.NodeInfo) error {
 
 // consistent reports an error if the framework does not say of a node what its plugins do.
 func (q *question) consistent(n Node) error {
-	all := sets.New[string]()
-	for _, r := range slices.Concat(q.out.Everywhere, n.Refusals) {
+	all, refusals := sets.New[string](), n.Ahead
+	if len(n.Ahead) == 0 {
+		refusals = n.Alone
+	}
+	for _, r := range slices.Concat(q.out.Everywhere, refusals) {
 		all.Insert(r.Plugin)
 	}
 	enqueued := sets.New(names.GangScheduling) // what the framework was not asked about

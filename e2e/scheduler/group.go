@@ -1,13 +1,12 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -19,9 +18,6 @@ import (
 
 // The scheduler's queue holds the pods of a pod group together, and what keeps one of them keeps all. That is not in a
 // plugin, but counts as one here.
-
-// invalidGroup is how the scheduler begins to say that pods of a group are not like each other.
-const invalidGroup = "all pods in a single pod group"
 
 var errNotPlaced = errors.New("groups are not placed here")
 
@@ -45,27 +41,30 @@ func (q *question) group() []Refusal {
 		}
 		return len(out) == 0
 	})
-	if failure := q.failures(entity)[q.pod.UID]; strings.HasPrefix(failure, invalidGroup) {
-		out = append(out, Refusal{names.GangScheduling, fwk.Error, failure})
+	if failure, tried := q.try(entity); !tried {
+		out = append(out, Refusal{names.GangScheduling, fwk.Unschedulable, cmp.Or(failure, "no pod of the group is to be scheduled")})
 	}
 	return out
 }
 
-// failures runs the scheduling cycle of a group, in which no pod finds a node, and says why each of its pods fails.
-func (q *question) failures(group *framework.QueuedPodGroupInfo) map[types.UID]string {
-	out := map[types.UID]string{}
+// try runs the scheduling cycle of a group. It says whether the scheduler begins to look for a node for any pod, which none
+// finds, or else why the pod that is asked about fails.
+func (q *question) try(group *framework.QueuedPodGroupInfo) (failure string, tried bool) {
 	// The cycle leaves out pods that are being deleted, and the group stays in the queue.
 	attempt, info := *group, *group.PodGroupInfo
 	attempt.PodGroupInfo, attempt.QueuedPodInfos = &info, maps.Clone(group.QueuedPodInfos)
 	s := *q.scheduler
 	s.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return &attempt, nil }
 	s.SchedulePod = func(context.Context, framework.Framework, fwk.CycleState, *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
+		tried = true
 		return upstream.ScheduleResult{}, errNotPlaced
 	}
 	s.FailureHandler = func(_ context.Context, _ framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, _ *fwk.NominatingInfo, _ time.Time) {
-		out[info.Pod.UID] = status.Message()
+		if info.Pod.UID == q.pod.UID {
+			failure = status.Message()
+		}
 	}
 	s.ScheduleOne(q.ctx)
 	unhandled.Store(nil) // the group was never taken off the queue
-	return out
+	return failure, tried
 }
