@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -79,6 +81,34 @@ func TestWhatIsReadForAQuestion(t *testing.T) {
 				t.Errorf("(-want +got):\n%s%s%s", diff, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestRoleOfTheDocument: what docs/explain.md says is enough to read everything.
+func TestRoleOfTheDocument(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/explain.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, document, _ := strings.Cut(string(text), "```yaml\n")
+	document, _, _ = strings.Cut(document, "```")
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict([]byte(document), &role); err != nil {
+		t.Fatal(err)
+	}
+	var permitted, needed []string
+	for _, rule := range role.Rules {
+		for _, resource := range rule.Resources {
+			permitted = append(permitted, rule.APIGroups[0]+"/"+resource)
+		}
+	}
+	for _, k := range inspect.Kinds() {
+		needed = append(needed, k.Group+"/"+string(k.Resource))
+	}
+	slices.Sort(permitted)
+	slices.Sort(needed)
+	if diff := cmp.Diff(needed, permitted); diff != "" {
+		t.Errorf("(-needed +permitted):\n%s", diff)
 	}
 }
 
