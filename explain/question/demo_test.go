@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -43,6 +47,64 @@ func TestDemo(t *testing.T) {
 	if rows < 40 {
 		t.Errorf("only %d rows found in the table", rows)
 	}
+}
+
+// TestDemoPods explains every pod of the demo cluster that waits. With all filters of the scheduler the answers are definite:
+// those of the pod's claim in the table, but for the pods of which the table or the list below says what else is in the way.
+func TestDemoPods(t *testing.T) {
+	besides := map[string]filters.Code{
+		"ml/allreduce-0": filters.InsufficientResources, "dev/thumbnails": filters.InsufficientResources, "ml/eval-nightly": filters.SchedulingGated,
+	}
+	cluster := explaintest.DemoCluster(t)
+	s := cluster.Snapshot()
+	waiting := 0
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName != "" {
+			continue
+		}
+		waiting++
+		ref := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+		t.Run(ref.String(), func(t *testing.T) {
+			e, err := question.Pod(context.Background(), cluster, ref, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, nodes := explain.Unsatisfiable, 0
+			code, otherwise := besides[ref.String()]
+			if !otherwise {
+				want, nodes = ofClaims(t, cluster, pod)
+			}
+			if e.Verdict != want || e.Nodes.Allocatable != nodes || len(e.Partial) > 0 {
+				t.Errorf("verdict %s on %d nodes, want %s on %d: %s %v", e.Verdict, e.Nodes.Allocatable, want, nodes, e.Message, e.Partial)
+			}
+			named := 0
+			for _, g := range e.Groups {
+				if slices.ContainsFunc(g.Reasons, func(r explain.Reason) bool { return string(r.Code) == string(code) }) {
+					named += len(g.Nodes)
+				}
+			}
+			if code == filters.InsufficientResources && named != len(s.Nodes()) {
+				t.Errorf("%s on %d nodes, want all", code, named)
+			}
+		})
+	}
+	if waiting < 15 {
+		t.Errorf("only %d pods wait", waiting)
+	}
+}
+
+// ofClaims is what is said of the claim of a pod by itself.
+func ofClaims(t *testing.T, cluster *allocator.Cluster, pod *corev1.Pod) (verdict explain.Verdict, nodes int) {
+	t.Helper()
+	for i := range pod.Spec.ResourceClaims {
+		name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
+		e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: pod.Namespace, Name: name}, question.Options{})
+		if err != nil || len(pod.Spec.ResourceClaims) > 1 {
+			t.Fatalf("%s has %d claims: %v", pod.Name, len(pod.Spec.ResourceClaims), err)
+		}
+		return e.Verdict, e.Nodes.Allocatable
+	}
+	return "", 0
 }
 
 // checkRow compares an explanation with a row of the table.
