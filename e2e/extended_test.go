@@ -30,7 +30,9 @@ spec: {extendedResourceName: example.com/gpu, selectors: [{cel: {expression: dev
 	report(t, c, "many", 5, 5)
 	report(t, c, "sick", 4, 3)
 	report(t, c, "stopped", 4, 0)
-	ask := func(name, node string, count int) { c.ApplyText(t, podYAML(name, node, "", fmt.Sprintf(`limits: {example.com/gpu: "%d"}`, count))) }
+	ask := func(name, node string, count int) {
+		c.ApplyText(t, podYAML(name, node, "", fmt.Sprintf(`limits: {example.com/gpu: "%d"}`, count)))
+	}
 	ask("a", "sick", 2)
 	ask("b", "many", 1)
 	ask("c", "dra", 1)

@@ -72,7 +72,7 @@ func TestDemoPods(t *testing.T) {
 			want, nodes := explain.Unsatisfiable, 0
 			code, otherwise := besides[ref.String()]
 			if !otherwise {
-				want, nodes = ofClaims(t, cluster, pod)
+				want, nodes = ofClaim(t, cluster, pod)
 			}
 			if e.Verdict != want || e.Nodes.Allocatable != nodes || len(e.Partial) > 0 {
 				t.Errorf("verdict %s on %d nodes, want %s on %d: %s %v", e.Verdict, e.Nodes.Allocatable, want, nodes, e.Message, e.Partial)
@@ -93,18 +93,18 @@ func TestDemoPods(t *testing.T) {
 	}
 }
 
-// ofClaims is what is said of the claim of a pod by itself.
-func ofClaims(t *testing.T, cluster *allocator.Cluster, pod *corev1.Pod) (verdict explain.Verdict, nodes int) {
+// ofClaim is what is said of the claim of a pod by itself.
+func ofClaim(t *testing.T, cluster *allocator.Cluster, pod *corev1.Pod) (verdict explain.Verdict, nodes int) {
 	t.Helper()
-	for i := range pod.Spec.ResourceClaims {
-		name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
-		e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: pod.Namespace, Name: name}, question.Options{})
-		if err != nil || len(pod.Spec.ResourceClaims) > 1 {
-			t.Fatalf("%s has %d claims: %v", pod.Name, len(pod.Spec.ResourceClaims), err)
-		}
-		return e.Verdict, e.Nodes.Allocatable
+	if len(pod.Spec.ResourceClaims) != 1 {
+		t.Fatalf("the pod has %d claims", len(pod.Spec.ResourceClaims))
 	}
-	return "", 0
+	name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[0])
+	e, err := question.Claim(context.Background(), cluster, inspect.ClaimRef{Namespace: pod.Namespace, Name: name}, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Verdict, e.Nodes.Allocatable
 }
 
 // checkRow compares an explanation with a row of the table.
