@@ -6,5 +6,6 @@
 // A plugin that stops leaves nothing allocatable, and its capacity for five minutes.
 //
 // The rules are those of the scheduler (plugins NodeResourcesFit and DynamicResources): where a node has something
-// allocatable, the device plugin serves the pod. Anywhere else DRA does, if a device class provides the resource.
+// allocatable, the device plugin serves the pod. Anywhere else DRA does, if a device class provides the resource. Before 1.35 it
+// does so only where the node does not list the resource at all.
 package extended

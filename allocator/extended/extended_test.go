@@ -181,6 +181,7 @@ func TestSurvey(t *testing.T) {
 		return inspect.Config{Health: map[inspect.Resource]inspect.Health{r: {State: inspect.Forbidden}}}
 	}
 	off := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateExtendedResource: false})}
+	early := inspect.Config{ServerVersion: "v1.34.2", Features: inspect.DefaultFeatures(34).With(map[inspect.Gate]bool{inspect.GateExtendedResource: true})}
 	for name, test := range map[string]struct {
 		cluster string
 		config  inspect.Config
@@ -231,6 +232,17 @@ example.com/r on "sick": DevicePlugin 4/3/0/3 ""
 example.com/r on "stopped": None 4/0/0/0 ""
 example.com/r on "well": DevicePlugin 4/4/0/4 ""
 example.com/r in all: 12/7/0/7 on 2 nodes, at most 4 on "well", 0 wanted by 0
+`},
+		"a scheduler of 1.34": {cluster: plugins + classes + devices + strings.ReplaceAll(pod("implicit", "", "1", ""), "example.com/r", "deviceclass.resource.kubernetes.io/old"),
+			config: early, want: `
+deviceclass.resource.kubernetes.io/old on "": None 0/0/0/0 ""
+example.com/r on "gone": None 0/0/0/0 "new"
+example.com/r on "sick": DevicePlugin 4/3/0/3 "new"
+example.com/r on "stopped": None 4/0/0/0 "new"
+example.com/r on "well": DevicePlugin 4/4/0/4 "new"
+example.com/r on "without": DRA 2/2/0/2 "new" cordoned
+deviceclass.resource.kubernetes.io/old in all: 0/0/0/0 on 0 nodes, at most 0 on "", 1 wanted by 1
+example.com/r in all: 14/9/0/9 on 3 nodes, at most 4 on "well", 0 wanted by 0
 `},
 		"what is on no node": {cluster: `{apiVersion: v1, kind: Node, metadata: {name: node}}
 ---

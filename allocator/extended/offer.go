@@ -33,6 +33,8 @@ type Plugin struct {
 	Capacity, Allocatable int64
 	// Pods have devices of the plugin, sorted. They may have them of a plugin that is gone.
 	Pods []Use
+
+	listed bool // as allocatable, with whatever number
 }
 
 // Devices are those of a device class on a node.

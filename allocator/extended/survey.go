@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -37,6 +38,9 @@ type surveyor struct {
 	index    *filters.Index
 	// named are the resources that classes name or that a pod asks for.
 	named map[corev1.ResourceName]bool
+	// early: a node that lists a resource, if only with 0, is left to the device plugin, and classes are not resources by
+	// themselves. Before 1.35.
+	early bool
 }
 
 // All surveys all nodes. A resource that is on none of them has an offer without a node. The inventory is that of the snapshot
@@ -104,7 +108,7 @@ func newSurveyor(c *allocator.Cluster, inventory *inspect.Inventory) *surveyor {
 				nodes: !snapshot.NodesAssumed(), pods: whole(inspect.Pods), slices: whole(inspect.Slices), claims: whole(inspect.Claims), classes: whole(inspect.Classes),
 			},
 		},
-		cluster: c, snapshot: snapshot, index: c.Filters(), named: map[corev1.ResourceName]bool{},
+		cluster: c, snapshot: snapshot, index: c.Filters(), named: map[corev1.ResourceName]bool{}, early: snapshot.Release().Modelled().Before(35, 0),
 	}
 	for _, class := range snapshot.Objects().Classes {
 		if name := class.Spec.ExtendedResourceName; name != nil && snapshot.ClassOfExtendedResource(corev1.ResourceName(*name)) != nil {
@@ -178,7 +182,7 @@ func (s *surveyor) at(name corev1.ResourceName, node *corev1.Node, found map[cor
 // offer makes an offer of which nothing is known yet. The node may be nil.
 func (s *surveyor) offer(name corev1.ResourceName, node *corev1.Node) Offer {
 	o := Offer{Resource: name}
-	if class := s.snapshot.ClassOfExtendedResource(name); class != nil {
+	if class := s.classOf(name); class != nil {
 		o.Class = class.Name
 	}
 	if node != nil {
@@ -190,6 +194,14 @@ func (s *surveyor) offer(name corev1.ResourceName, node *corev1.Node) Offer {
 	return o
 }
 
+// classOf is the class that provides a resource, or nil.
+func (s *surveyor) classOf(name corev1.ResourceName) *resourcev1.DeviceClass {
+	if s.early && strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix) {
+		return nil
+	}
+	return s.snapshot.ClassOfExtendedResource(name)
+}
+
 // server says who serves a pod that asks for what is offered.
 func (s *surveyor) server(o *Offer) Server {
 	switch {
@@ -197,6 +209,8 @@ func (s *surveyor) server(o *Offer) Server {
 		return DevicePlugin
 	case !s.read.nodes && o.Node != "":
 		return Unknown
+	case s.early && o.plugin().listed:
+		return Nobody
 	case o.Class != "":
 		return DRA
 	case !s.read.classes && s.snapshot.Features().Enabled(inspect.GateExtendedResource):
@@ -222,8 +236,9 @@ func (s *surveyor) addPlugins(node *corev1.Node, found map[corev1.ResourceName]*
 	for _, list := range []corev1.ResourceList{node.Status.Capacity, node.Status.Allocatable} {
 		for name := range list {
 			if inspect.IsExtendedResource(name) {
-				capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
-				s.at(name, node, found).Plugin = &Plugin{Capacity: max(0, capacity.Value()), Allocatable: max(0, allocatable.Value())}
+				capacity := node.Status.Capacity[name]
+				allocatable, listed := node.Status.Allocatable[name]
+				s.at(name, node, found).Plugin = &Plugin{Capacity: max(0, capacity.Value()), Allocatable: max(0, allocatable.Value()), listed: listed}
 			}
 		}
 	}
@@ -254,7 +269,7 @@ func (s *surveyor) addPods(node *corev1.Node, found map[corev1.ResourceName]*Off
 
 // addDevices adds those devices of a node that the class of a resource selects, if it has one. The error is that of the context.
 func (s *surveyor) addDevices(ctx context.Context, name corev1.ResourceName, node *corev1.Node, devices []*inspect.DeviceStatus, found map[corev1.ResourceName]*Offer) error {
-	class := s.snapshot.ClassOfExtendedResource(name)
+	class := s.classOf(name)
 	if class == nil {
 		return nil
 	}
