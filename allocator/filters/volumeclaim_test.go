@@ -12,7 +12,7 @@ import (
 // nodeByNode asks about claim ml/data and says for each node what decides, what is offered and what else there is to say.
 func nodeByNode(t *testing.T, objects ...metav1.Object) string {
 	t.Helper()
-	answer, ok := NewIndex(live(nil, objects...).snapshot(), nil).VolumeClaim("ml", "data")
+	answer, ok := NewIndex(liveSnapshot(nil, objects...).snapshot(), nil).VolumeClaim("ml", "data")
 	if !ok {
 		t.Fatal("the claim is not found")
 	}
@@ -105,16 +105,16 @@ func TestVolumeClaim(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := NewIndex(live(nil, a).snapshot(), nil).VolumeClaim("ml", "data"); ok {
+	if _, ok := NewIndex(liveSnapshot(nil, a).snapshot(), nil).VolumeClaim("ml", "data"); ok {
 		t.Error("a claim that does not exist is found")
 	}
 	own := pvc("p-v0", "fast", ownedBy("p"))
 	own.OwnerReferences[0].Kind, own.OwnerReferences[0].Name = "Pod", "p"
-	answer, _ := NewIndex(live(nil, a, fast, own, podWith("ephemeral")).snapshot(), nil).VolumeClaim("ml", "p-v0")
+	answer, _ := NewIndex(liveSnapshot(nil, a, fast, own, podWith("ephemeral")).snapshot(), nil).VolumeClaim("ml", "p-v0")
 	if len(answer.Everywhere.Refusals) > 0 || len(answer.Waiting) != 1 {
 		t.Errorf("the claim of an ephemeral volume: refused for %v, waited for by %v", answer.Everywhere.Refusals, answer.Waiting)
 	}
-	answer, _ = NewIndex(live(nil, a, b, fast, pvc("data", "fast")).snapshot(), nil).VolumeClaim("ml", "data", "b")
+	answer, _ = NewIndex(liveSnapshot(nil, a, b, fast, pvc("data", "fast")).snapshot(), nil).VolumeClaim("ml", "data", "b")
 	if len(answer.Nodes) != 1 || answer.Nodes[0].Node != "b" {
 		t.Errorf("asked about node b, got %v", answer.Nodes)
 	}
