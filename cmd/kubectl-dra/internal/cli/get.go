@@ -132,8 +132,8 @@ the two serves a pod that asks now.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
-Labels (-l) are those of the claim, node or class, for devices and pools those of
-their ResourceSlices, and for extended resources those of the node. --sort-by
+Labels (-l) are those of the claim, node or class, for devices and pools those
+of their ResourceSlices, and for extended resources those of the node. --sort-by
 and custom columns take the fields of the JSON form, such as .name or .free.`,
 		Example: `  # Claims of all namespaces
   kubectl dra get claims -A
