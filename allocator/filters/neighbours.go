@@ -23,6 +23,10 @@ type neighbours struct {
 		sync.Once
 		all []*repeller
 	}
+	groups struct {
+		sync.Once
+		members map[groupName][]*corev1.Pod
+	}
 }
 
 // placed is a pod on a node. The node is nil if it is not known.

@@ -78,6 +78,8 @@ type Refusal struct {
 	Index int
 	// Topology is where a rule about other pods is not met.
 	Topology *Topology
+	// Group is the pod group that is not complete.
+	Group *Group
 	// Object is what the refusal is about: a volume claim, a volume, a storage class, a pod group.
 	Object Object
 	// By is the object that decided about Object: the storage capacity that offers most, a volume, a storage class.
@@ -98,6 +100,8 @@ type Doubt struct {
 	Key string
 	// Message is a clause for the reader.
 	Message string
+	// Group is the pod group that decides about the pod.
+	Group *Group
 }
 
 // Code says why a plugin refuses a node. Codes are stable: they are part of the output.
@@ -123,4 +127,5 @@ const (
 	DeclaredFeature       Code = "DeclaredFeature"
 	SchedulingGated       Code = "SchedulingGated"
 	PodGroupIncomplete    Code = "PodGroupIncomplete"
+	PodGroupInvalid       Code = "PodGroupInvalid"
 )

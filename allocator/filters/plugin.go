@@ -53,6 +53,7 @@ var plugins = []filter{
 	{PodTopologySpread, preparePodTopologySpread},
 	{InterPodAffinity, prepareInterPodAffinity},
 	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
+	{GangScheduling, prepareGangScheduling},
 }
 
 // Plugins returns the plugins that this package decides, in the order in which the scheduler asks them.

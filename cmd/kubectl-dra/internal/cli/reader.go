@@ -176,9 +176,9 @@ func (r *reader) newOf(warnings []manifest.Warning) []manifest.Warning {
 	return out
 }
 
-// notePodGroups says of pod groups, which look as if they decided about their pods, that they do not here.
+// notePodGroups says of pod groups of other schedulers, which look as if they decided about their pods, that they do not here.
 func (r *reader) notePodGroups(read *manifest.Result) {
-	n := len(read.Objects.PodGroups)
+	n := 0
 	for kind, count := range read.Skipped {
 		if strings.HasSuffix(kind, " PodGroup") {
 			n += count

@@ -1,0 +1,313 @@
+package filters
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Group is a pod group, whose pods the scheduler places together.
+type Group struct {
+	// MinCount is how many of the pods have to be placed so that any of them is. It is 0 if the group does not say so.
+	MinCount int
+	// Pods is how many pods there are that have not ended, Placed how many of them are on nodes.
+	Pods, Placed int
+	// Waiting are the others, sorted.
+	Waiting []inspect.PodRef
+}
+
+// groupName is the namespace and the name of a pod group.
+type groupName struct{ namespace, name string }
+
+// prepareGangScheduling is the plugin GangScheduling, with what the scheduler asks of a pod group before it places its pods.
+// What it decides of the pods of a group together is a doubt.
+func prepareGangScheduling(p *Prepared) (check, Outcome) {
+	if !p.snapshot.Features().Enabled(inspect.GateGenericWorkload) {
+		return nil, Outcome{}
+	}
+	name := groupName{p.Pod.Namespace, inspect.PodGroupOf(p.Pod)}
+	release := p.snapshot.Release().Modelled()
+	switch {
+	case release.Before(36, 0):
+		return nil, undecidedGroup("release", "in Kubernetes 1.35 pods of a workload wait for each other, and which pods those are is not known", nil)
+	case name.name == "":
+		return nil, Outcome{}
+	}
+	object, ok := podGroup(p.snapshot, name)
+	g := &gang{Prepared: p, PodGroup: object}
+	switch {
+	case ok:
+		g.find(name)
+		if release.Before(37, 0) {
+			return nil, g.decideOld()
+		}
+		return nil, g.decide()
+	case p.unread(inspect.PodGroups, len(p.snapshot.Objects().PodGroups)) || p.snapshot.Health(inspect.PodGroups).State == inspect.NotServed:
+		return nil, doubt(Doubt{Plugin: GangScheduling, Resource: inspect.PodGroups, Key: "unread", Message: fmt.Sprintf("PodGroup %s, which the pod belongs to, was not read", name.name)})
+	case release.Before(37, 0):
+		return nil, undecidedGroup("release", fmt.Sprintf("PodGroup %s, which the pod belongs to, does not exist; whether Kubernetes 1.36 waits for it is not known", name.name), nil)
+	}
+	return nil, refuse(Refusal{
+		Plugin: GangScheduling, Code: PodGroupIncomplete, Key: "missing", Unresolvable: true, Object: name.object(),
+		Message: fmt.Sprintf("the pod waits for its PodGroup %s, which does not exist", name.name),
+	})
+}
+
+func (n groupName) object() Object {
+	return Object{Kind: "PodGroup", Namespace: n.namespace, Name: n.name}
+}
+
+func undecidedGroup(key, message string, group *Group) Outcome {
+	return doubt(Doubt{Plugin: GangScheduling, Key: key, Message: message, Group: group})
+}
+
+// podGroup returns the pod group of a name.
+func podGroup(s *inspect.Snapshot, name groupName) (*schedulingv1beta1.PodGroup, bool) {
+	all := s.Objects().PodGroups
+	i, ok := slices.BinarySearchFunc(all, name, func(g *schedulingv1beta1.PodGroup, name groupName) int {
+		return cmp.Or(cmp.Compare(g.Namespace, name.namespace), cmp.Compare(g.Name, name.name))
+	})
+	if !ok {
+		return nil, false
+	}
+	return all[i], true
+}
+
+// gang is the group of a pod, with all pods of it, sorted by name.
+type gang struct {
+	*Prepared
+	*schedulingv1beta1.PodGroup
+	placed, waiting []*corev1.Pod
+}
+
+// find finds the pods of the group. Those that another scheduler has to place are not known to this one until it has.
+func (g *gang) find(name groupName) {
+	members := slices.Clone(g.neighbours.membersOf(g.snapshot, name))
+	if at, ok := slices.BinarySearchFunc(members, g.Pod.Name, func(pod *corev1.Pod, name string) int { return cmp.Compare(pod.Name, name) }); ok {
+		members[at] = g.Pod // as it is asked about
+	} else {
+		members = slices.Insert(members, at, g.Pod)
+	}
+	for _, pod := range members {
+		switch {
+		case pod.Spec.NodeName != "":
+			g.placed = append(g.placed, pod)
+		case schedulerOf(pod) == schedulerOf(g.Pod):
+			g.waiting = append(g.waiting, pod)
+		}
+	}
+}
+
+// membersOf returns the pods of a group that have not ended, sorted by name.
+func (n *neighbours) membersOf(s *inspect.Snapshot, name groupName) []*corev1.Pod {
+	if n.base != nil {
+		return n.base.membersOf(s, name)
+	}
+	n.groups.Do(func() {
+		n.groups.members = map[groupName][]*corev1.Pod{}
+		for _, pod := range s.Objects().Pods {
+			if group := inspect.PodGroupOf(pod); group != "" && !ended(pod) {
+				key := groupName{pod.Namespace, group}
+				n.groups.members[key] = append(n.groups.members[key], pod)
+			}
+		}
+	})
+	return n.groups.members[name]
+}
+
+// minCount is how many pods have to be placed so that any of them is; 1 if the group does not say.
+func (g *gang) minCount() int {
+	if policy := g.Spec.SchedulingPolicy.Gang; policy != nil {
+		return int(policy.MinCount)
+	}
+	return 1
+}
+
+// facts are what is known of the group.
+func (g *gang) facts() *Group {
+	out := &Group{Pods: len(g.placed) + len(g.waiting), Placed: len(g.placed), Waiting: refsOf(g.waiting)}
+	if g.Spec.SchedulingPolicy.Gang != nil {
+		out.MinCount = g.minCount()
+	}
+	return out
+}
+
+func refsOf(pods []*corev1.Pod) []inspect.PodRef {
+	out := make([]inspect.PodRef, len(pods))
+	for i, pod := range pods {
+		out[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+	}
+	return out
+}
+
+// decideOld is decide for 1.36. Whether a group waits for the number of pods that it needs depends there on another feature
+// gate, GangScheduling, which no longer exists.
+func (g *gang) decideOld() Outcome {
+	if g.minCount()-len(g.placed) <= 1 && !g.inOneDomain() {
+		return Outcome{}
+	}
+	return undecidedGroup("release", fmt.Sprintf("whether Kubernetes 1.36 waits for the other pods of PodGroup %s is not known", g.Name), g.facts())
+}
+
+// inOneDomain reports whether all pods of the group have to be in one domain.
+func (g *gang) inOneDomain() bool {
+	c := g.Spec.SchedulingConstraints
+	return c != nil && len(c.Topology) > 0 && g.snapshot.Features().Enabled(inspect.GateTopologyAwareWorkloadScheduling)
+}
+
+// decide says what keeps the group from being scheduled, whatever room there is; and if nothing does, whether more than
+// room for this pod is needed.
+func (g *gang) decide() Outcome {
+	if g.Spec.ParentCompositePodGroupName != nil && g.snapshot.Features().Enabled(inspect.GateCompositePodGroup) {
+		return undecidedGroup("composite", fmt.Sprintf("PodGroup %s is scheduled together with the others of CompositePodGroup %s, which is not known", g.Name, *g.Spec.ParentCompositePodGroupName), g.facts())
+	}
+	var out Outcome
+	if g.podsUnread(g.Namespace) {
+		out.and(doubt(Doubt{Plugin: GangScheduling, Resource: inspect.Pods, Key: "pods", Message: fmt.Sprintf("not all pods of PodGroup %s are known: not all pods were read", g.Name), Group: g.facts()}))
+	} else if r := g.short(); r != nil {
+		out.Refusals = append(out.Refusals, *r)
+	}
+	for _, r := range []*Refusal{g.gated(), g.unlike()} {
+		if r != nil {
+			out.Refusals = append(out.Refusals, *r)
+		}
+	}
+	if g.inOneDomain() {
+		out.and(undecidedGroup("topology", fmt.Sprintf("all pods of PodGroup %s have to be on nodes with one value of %s, and which that could be is not known", g.Name, g.Spec.SchedulingConstraints.Topology[0].Key), g.facts()))
+	}
+	if need := g.minCount() - len(g.placed); need > 1 && len(out.Refusals) == 0 {
+		out.and(undecidedGroup("together", fmt.Sprintf("%d pods of PodGroup %s have to find room at once, and only this one was asked about", need, g.Name), g.facts()))
+	}
+	return out
+}
+
+func (g *gang) refusal(code Code, key, message string, pods []*corev1.Pod) *Refusal {
+	return &Refusal{
+		Plugin: GangScheduling, Code: code, Key: key, Unresolvable: true, Object: groupName{g.Namespace, g.Name}.object(),
+		Message: message, Pods: refsOf(pods), Group: g.facts(),
+	}
+}
+
+// short says that the group has too few pods. Pods that are being deleted are not placed any more.
+func (g *gang) short() *Refusal {
+	all, need := len(g.placed)+len(g.waiting), g.minCount()
+	if all < need {
+		return g.refusal(PodGroupIncomplete, "pods", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d", g.Name, howMany(need, "pod"), all), nil)
+	}
+	leaving := slices.DeleteFunc(slices.Clone(g.waiting), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
+	if left := all - len(leaving); left < need {
+		return g.refusal(PodGroupIncomplete, "leaving", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d; %s being deleted", g.Name, howMany(need, "pod"), left, podsWithVerb(refsOf(leaving), "is", "are")), leaving)
+	}
+	return nil
+}
+
+// gated says that others of the group are not to be scheduled yet. Then none is.
+func (g *gang) gated() *Refusal {
+	gated := slices.DeleteFunc(slices.Clone(g.waiting), func(pod *corev1.Pod) bool {
+		return pod.Name == g.Pod.Name || len(pod.Spec.SchedulingGates) == 0 && !g.waitsForClaim(pod)
+	})
+	if len(gated) == 0 {
+		return nil
+	}
+	return g.refusal(PodGroupIncomplete, "gated", fmt.Sprintf("the pods of its PodGroup %s are scheduled together, and %s not ready to be", g.Name, podsWithVerb(refsOf(gated), "is", "are")), gated)
+}
+
+// waitsForClaim reports whether a claim of a pod does not exist yet. Nobody makes claims from templates for pods that stand in
+// a file alone.
+func (g *gang) waitsForClaim(pod *corev1.Pod) bool {
+	if g.unread(inspect.Claims, len(g.snapshot.Objects().Claims)) {
+		return false
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		if _, ok := g.snapshot.GroupClaimFor(pod, entry); ok {
+			continue
+		}
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		if ok && name != "" {
+			_, ok = g.snapshot.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		}
+		if !ok && !(uncreated(pod) && entry.ResourceClaimName == nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// unlike says that a pod of the group has not the priority of the group, or not the scheduler or the preemption policy of
+// the others.
+func (g *gang) unlike() *Refusal {
+	var pods []*corev1.Pod
+	what := ""
+	for _, pod := range slices.Concat(g.waiting, g.placed) {
+		different := ""
+		switch {
+		case schedulerOf(pod) != schedulerOf(g.Pod):
+			different = "scheduler"
+		case !g.samePriority(pod):
+			different = "priority"
+		case !g.samePreemption(pod):
+			different = "preemption policy"
+		}
+		if different != "" && (what == "" || what == different) {
+			what, pods = different, append(pods, pod)
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return g.refusal(PodGroupInvalid, what, fmt.Sprintf("all pods of its PodGroup %s must have one %s, and %s another", g.Name, what, podsWithVerb(refsOf(pods), "has", "have")), pods)
+}
+
+// samePriority reports whether a pod has the priority of the group. What only the name of a PriorityClass says is known to
+// the API server alone, until it has admitted the object.
+func (g *gang) samePriority(pod *corev1.Pod) bool {
+	if unresolved(pod) || g.Spec.Priority == nil && g.Spec.PriorityClassName != "" {
+		return true
+	}
+	of := int32(0)
+	if g.Spec.Priority != nil {
+		of = *g.Spec.Priority
+	}
+	return corev1helpers.PodPriority(pod) == of
+}
+
+func unresolved(pod *corev1.Pod) bool {
+	return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != ""
+}
+
+// samePreemption reports whether a pod may preempt others as the group may, or as the pod that is asked about, if groups do
+// not say.
+func (g *gang) samePreemption(pod *corev1.Pod) bool {
+	if unresolved(pod) || unresolved(g.Pod) {
+		return true
+	}
+	of := preemptionOf(g.Pod.Spec.PreemptionPolicy)
+	if g.snapshot.Features().Enabled(inspect.GatePodGroupPreemptionPolicy) {
+		of = preemptionOf(g.Spec.PreemptionPolicy)
+	}
+	return preemptionOf(pod.Spec.PreemptionPolicy) == of
+}
+
+// preemptionOf is a preemption policy that may be left out.
+func preemptionOf[T ~string](policy *T) string {
+	if policy == nil {
+		return string(corev1.PreemptLowerPriority)
+	}
+	return string(*policy)
+}
+
+// podsWithVerb names pods and adds what they do, in the singular or plural.
+func podsWithVerb(pods []inspect.PodRef, one, many string) string {
+	if len(pods) == 1 {
+		return podsInWords(pods) + " " + one
+	}
+	return podsInWords(pods) + " " + many
+}
