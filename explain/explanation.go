@@ -28,7 +28,7 @@ const (
 
 // Subject is the object that a question is about.
 type Subject struct {
-	Kind      string // ResourceClaim, Pod or ResourceClaimTemplate
+	Kind      string // ResourceClaim, Pod, ResourceClaimTemplate or PersistentVolumeClaim
 	Namespace string
 	Name      string
 }
@@ -62,6 +62,8 @@ type Explanation struct {
 	// Lifecycle says what has become of the pod, or of the pods that use the claim, since it got its devices. It is nil if
 	// that is no question: the subject has no devices, and is on no node.
 	Lifecycle *Lifecycle
+	// Volume says where a volume claim can have its volume. It is nil for other subjects.
+	Volume *Volume
 	// Groups are the nodes on which the claims cannot be allocated, grouped by identical reasons. The
 	// largest group comes first.
 	Groups []Group

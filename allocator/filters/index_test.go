@@ -85,7 +85,7 @@ func TestIndexLike(t *testing.T) {
 	for name, change := range changes {
 		s := before.Snapshot().With(change)
 		got, want := NewIndex(s, before), NewIndex(s, nil)
-		if !reflect.DeepEqual(got, want) {
+		if !reflect.DeepEqual(got.nodes, want.nodes) || !reflect.DeepEqual(got.position, want.position) || !reflect.DeepEqual(got.nominated, want.nominated) {
 			t.Errorf("%s: the index differs from one that is built anew", name)
 		}
 		if last := "n1"; name != "pod moved" && got.node(last) != before.node(last) {

@@ -130,7 +130,7 @@ func TestProvisioning(t *testing.T) {
 			"b: VolumeCapacity d", "the claim ml/data asks for 10Gi of class fast; the most that the node can have is 9Gi (d, capacity)"},
 		"the largest volume counts":            {liveSnapshot(podWith("data"), a, fast, data, tracks, room("c", "fast", "1Ti", "5Gi")), "a: VolumeCapacity c", "5Gi (c, maximumVolumeSize)"},
 		"the largest volume is enough":         {liveSnapshot(podWith("data"), a, fast, data, tracks, room("c", "fast", "1Gi", "10Gi")), "", ""},
-		"no size is no room":                   {liveSnapshot(podWith("data"), a, fast, data, tracks, room("c", "fast", "", "")), "a: VolumeCapacity", ""},
+		"no size is no room":                   {liveSnapshot(podWith("data"), a, fast, data, tracks, room("c", "fast", "", "")), "a: VolumeCapacity c", "c, which the node reaches, does not say at the moment what is left"},
 		"capacities do not add up":             {liveSnapshot(podWith("data"), a, fast, data, tracks, room("c", "fast", "6Gi", ""), room("d", "fast", "7Gi", "")), "a: VolumeCapacity d", ""},
 		"no topology reaches nobody":           {liveSnapshot(podWith("data"), a, fast, data, tracks, unreachable), "a: VolumeCapacity", ""},
 		"an invalid topology reaches nobody":   {liveSnapshot(podWith("data"), a, fast, data, tracks, invalid), "a: VolumeCapacity", ""},

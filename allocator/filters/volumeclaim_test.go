@@ -57,6 +57,7 @@ func TestVolumeClaim(t *testing.T) {
 			"a: Capacity c 10Gi of 10Gi (maximumVolumeSize)\nb: Capacity d 10Gi of 9Gi (capacity) no: VolumeBinding",
 		},
 		"nothing is offered":       {[]metav1.Object{a, fast, tracks, pvc("data", "fast")}, "a: Capacity  no: VolumeBinding"},
+		"no size is offered":       {[]metav1.Object{a, fast, tracks, pvc("data", "fast"), room("c", "fast", "", "")}, "a: Capacity c no: VolumeBinding"},
 		"the driver does not care": {[]metav1.Object{a, fast, driver("csi", false), pvc("data", "fast")}, "a: CapacityIgnored csi"},
 		"there is no driver":       {[]metav1.Object{a, fast, pvc("data", "fast")}, "a: CapacityIgnored fast"},
 		"no size":                  {[]metav1.Object{a, fast, tracks, pvc("data", "fast", sizeless)}, "a: NoSize fast"},

@@ -115,20 +115,19 @@ func reaches(selector *nodeaffinity.LazyErrorNodeSelector, node *corev1.Node) bo
 // volumeOffer is the largest volume of a class that can be provisioned for a node.
 type volumeOffer struct {
 	storage.Capacity
-	// bytes is the size of the volume.
+	// bytes is the size of the volume, or -1 if the driver says none.
 	bytes int64
 }
 
-// offersOf returns the largest offer of a class for each node that has one.
+// offersOf returns the largest offer of a class for each node that a storage capacity of the class reaches.
 func (v *volumeIndex) offersOf(class string) map[inspect.NodeName]*volumeOffer {
 	build, _ := v.offers.LoadOrStore(class, sync.OnceValue(func() map[inspect.NodeName]*volumeOffer {
 		out := map[inspect.NodeName]*volumeOffer{}
 		for _, c := range storage.CapacitiesOf(v.snapshot, class) {
-			limit := c.Limit()
-			if limit == nil {
-				continue
+			offer := &volumeOffer{c, -1}
+			if limit := c.Limit(); limit != nil {
+				offer.bytes = limit.Value()
 			}
-			offer := &volumeOffer{c, limit.Value()}
 			nodes := c.Nodes
 			if c.Topology.Empty() && v.snapshot.NodesAssumed() {
 				nodes = append(slices.Clip(nodes), inspect.PseudoNode)

@@ -76,3 +76,18 @@ func (v VolumeVerdict) refuse(code Code, key, message string) VolumeVerdict {
 	}
 	return v
 }
+
+// Missing is how much of what is wanted is not offered, or nil if enough is, or no size is wanted.
+func (v *VolumeVerdict) Missing() *resource.Quantity {
+	if v.Wanted == nil {
+		return nil
+	}
+	missing := v.Wanted.DeepCopy()
+	if v.Offered != nil {
+		missing.Sub(*v.Offered)
+	}
+	if missing.Sign() <= 0 {
+		return nil
+	}
+	return &missing
+}

@@ -167,7 +167,7 @@ func (w *waitingClaim) roomOn(x *Index, n *nodeInfo, verdict VolumeVerdict) Volu
 	offer := x.storage.offersOf(w.class.Name)[inspect.NodeName(n.Name)]
 	if offer != nil {
 		verdict.By, verdict.Offered, verdict.Field = offer.object(), offer.Limit(), offer.LimitField()
-		if offer.bytes >= w.wanted.Value() {
+		if offer.bytes >= 0 && offer.bytes >= w.wanted.Value() {
 			return verdict
 		}
 	}
@@ -189,9 +189,12 @@ func (w *waitingClaim) noRoom(x *Index, verdict VolumeVerdict, offer *volumeOffe
 		return verdict
 	}
 	asks := fmt.Sprintf("the claim %s asks for %s of class %s", w.name, w.wanted, w.class.Name)
-	if offer == nil {
+	switch {
+	case offer == nil:
 		verdict.By = Object{}
-		return verdict.refuse(VolumeCapacity, w.name.String(), asks+"; no storage capacity of that class reaches the node")
+		return verdict.refuse(VolumeCapacity, "none "+w.name.String(), asks+"; no storage capacity of that class reaches the node")
+	case verdict.Offered == nil:
+		return verdict.refuse(VolumeCapacity, "unsaid "+w.name.String(), fmt.Sprintf("%s; %s, which the node reaches, does not say at the moment what is left", asks, verdict.By.Name))
 	}
 	return verdict.refuse(VolumeCapacity, w.name.String(), fmt.Sprintf("%s; the most that the node can have is %s (%s, %s)", asks, verdict.Offered, verdict.By.Name, verdict.Field))
 }

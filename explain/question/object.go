@@ -29,8 +29,8 @@ func Object(ctx context.Context, c *allocator.Cluster, subject metav1.Object, op
 	return nil, fmt.Errorf("explaining %s: nothing is known of a %T", subject.GetName(), subject)
 }
 
-// Named explains a pod, a claim or a template of the snapshot. The error is that of Pod, Claim and Template; about any
-// other kind there is no question.
+// Named explains a pod, a claim, a template or a volume claim of the snapshot. The error is that of Pod, Claim, Template and
+// VolumeClaim; about any other kind there is no question.
 func Named(ctx context.Context, c *allocator.Cluster, subject explain.Subject, opts Options) (*explain.Explanation, error) {
 	switch subject.Kind {
 	case "Pod":
@@ -39,6 +39,8 @@ func Named(ctx context.Context, c *allocator.Cluster, subject explain.Subject, o
 		return Claim(ctx, c, inspect.ClaimRef{Namespace: subject.Namespace, Name: subject.Name}, opts)
 	case "ResourceClaimTemplate":
 		return Template(ctx, c, subject.Namespace, subject.Name, opts)
+	case "PersistentVolumeClaim":
+		return VolumeClaim(ctx, c, subject.Namespace, subject.Name, opts)
 	}
 	return nil, fmt.Errorf("explaining %s: nothing is known of a %s", subject.FullName(), subject.Kind)
 }

@@ -98,8 +98,8 @@ func TestHostileNames(t *testing.T) {
 	e := &explain.Explanation{
 		Subject: explain.Subject{Kind: "ResourceClaim", Namespace: "a", Name: "b\x1b[31m"}, Verdict: explain.Unsatisfiable,
 		Message: "b\x1b[31m cannot\u202e", Scheduler: []explain.Note{{Kind: "Pod", Name: "p\x07", Message: "x\ny\x9b2J"}},
-		Groups:  []explain.Group{{Nodes: []inspect.NodeName{"n\x1b]0;x\x07"}, Reasons: []explain.Reason{{Message: "r\r"}}}},
-		Partial: []string{"p\x00"},
+		Groups:     []explain.Group{{Nodes: []inspect.NodeName{"n\x1b]0;x\x07"}, Reasons: []explain.Reason{{Message: "r\r"}}}},
+		Partial:    []string{"p\x00"},
 		Allocation: &explain.Allocation{Devices: []explain.Device{{ID: inspect.DeviceID{Device: "d\x1b"}}}},
 		Lifecycle: &explain.Lifecycle{
 			Outcome: explain.Failing, Pods: []explain.PodProgress{{Pod: inspect.PodRef{Name: "p\x1b"}, Stage: explain.Starting}},

@@ -45,6 +45,8 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.search()
 	p.fixes()
 	switch {
+	case e.Volume != nil:
+		p.volume()
 	case opts.Verbose:
 		p.groups()
 	case e.Conflict != nil || len(e.Fixes) > 0:

@@ -11,15 +11,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-var explainKinds = []kind{kindClaim, kindPod, kindTemplate}
+var explainKinds = []kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
 	cmd := &cobra.Command{
-		Use:   "explain (claim|pod|template NAME... | -f FILE)",
-		Short: "Say why a claim, pod or template is, can be or cannot be allocated",
+		Use:   "explain (claim|pod|template|pvc NAME... | -f FILE)",
+		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
 		Long: `Say why a claim is, can be or cannot be allocated: per node, device and constraint,
 decided exactly as the Kubernetes scheduler decides it.
 
@@ -30,6 +31,9 @@ pod template it is about one of its pods.
 Several are asked one after the other, and each when those before it have got
 their devices: a device is given once.
 
+Of a volume claim (pvc) it says where it can have its volume: node by node
+which object decides, and by how much it falls short.
+
 Exit codes: 0 it is or can be allocated, 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`,
 		Example: `  # Why is the claim pending?
@@ -38,6 +42,9 @@ gives up with an error (or the question could not be answered).`,
   # Would this one fit, were it created?
   kubectl dra explain -f claim.yaml
 
+  # Why does the volume fit nowhere?
+  kubectl dra explain pvc checkpoints -n ml
+
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
 		ValidArgsFunction: completer.typed(explainKinds),
@@ -45,6 +52,9 @@ gives up with an error (or the question could not be answered).`,
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
 			if err != nil {
 				return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
+			}
+			if options.kind.resource == inspect.VolumeClaims {
+				return explainVolumeClaims(cmd.Context(), options)
 			}
 			return explainAll(cmd.Context(), options)
 		},

@@ -22,10 +22,11 @@ type kind struct {
 }
 
 var (
-	kindClaim    = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
-	kindPod      = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}}
-	kindTemplate = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
-	kindNode     = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}}
+	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
+	kindPod         = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}}
+	kindTemplate    = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
+	kindVolumeClaim = kind{"persistentvolumeclaim", inspect.VolumeClaims, "PersistentVolumeClaim", []string{"pvc", "pvcs", "persistentvolumeclaim", "persistentvolumeclaims"}}
+	kindNode        = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}}
 )
 
 func (k kind) hasName(name string) bool { return slices.Contains(k.names, plainType(name)) }

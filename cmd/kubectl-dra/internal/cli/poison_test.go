@@ -76,6 +76,9 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	for _, c := range s.Templates {
 		out = append(out, []string{"explain", "template", c.Name, "-n", c.Namespace})
 	}
+	for _, c := range s.VolumeClaims {
+		out = append(out, []string{"explain", "pvc", c.Name, "-n", c.Namespace, "-v"}, []string{"explain", "pvc", c.Name, "-n", c.Namespace, "-o", "json"})
+	}
 	return append(out,
 		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
 		[]string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},

@@ -25,8 +25,10 @@ type Explanation struct {
 	Turn       *Turn       `json:"turn,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	// Lifecycle is there only when the subject has devices or is on a node, or when there are Events.
-	Lifecycle *Lifecycle  `json:"lifecycle,omitempty"`
-	Groups    []NodeGroup `json:"groups"`
+	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+	// Volume is there only when the subject is a PersistentVolumeClaim.
+	Volume *Volume     `json:"volume,omitempty"`
+	Groups []NodeGroup `json:"groups"`
 	// Failure is there only when a selector fails for a device.
 	Failure *Failure `json:"failure,omitempty"`
 	// Search is there only when the scheduler's own search takes more than a few hundred steps.
@@ -227,6 +229,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Turn:       turn(e.Turn),
 		Allocation: c.allocation(e.Allocation),
 		Lifecycle:  c.lifecycle(e.Lifecycle),
+		Volume:     volume(e.Volume),
 		Groups:     each(e.Groups, c.group),
 		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// volumeResources are what decides where a volume can be.
+var volumeResources = []inspect.Resource{
+	inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,
+	inspect.VolumeAttachments, inspect.Pods, inspect.Nodes,
+}
+
+// explainVolumeClaims answers where the volumes of claims can be.
+func explainVolumeClaims(ctx context.Context, o *questionOptions) error {
+	snapshot, err := o.reader.read(ctx, o.namespace, volumeResources)
+	if err != nil {
+		return err
+	}
+	if _, ok := snapshot.Node(o.node); o.node != "" && !ok {
+		return notFound(snapshot, kindNode, "", string(o.node))
+	}
+	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	var answers []*explain.Explanation
+	for _, name := range o.names {
+		if !exists(snapshot, kindVolumeClaim, o.namespace, name) {
+			return notFound(snapshot, kindVolumeClaim, o.namespace, name)
+		}
+		answer, err := question.VolumeClaim(ctx, cluster, o.namespace, name, question.Options{Node: o.node})
+		if err != nil {
+			return err
+		}
+		answers = append(answers, answer)
+	}
+	return printExplanations(o, answers)
+}
+
+// exists reports whether there is an object of a kind.
+func exists(s *inspect.Snapshot, k kind, namespace, name string) bool {
+	for _, o := range objectNames(s, k) {
+		if o.Namespace == namespace && o.Name == name {
+			return true
+		}
+	}
+	return false
+}
