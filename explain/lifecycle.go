@@ -46,6 +46,8 @@ const (
 	Fine    Outcome = "Fine"    // everything runs, or has run to its end
 	Waiting Outcome = "Waiting" // something does not run yet or is about to stop, and nothing is known to fail
 	Failing Outcome = "Failing" // something fails
+	// Undecided means that the pod is on no node: the verdict says what can become of it.
+	Undecided Outcome = "Undecided"
 )
 
 // Stage says how far a pod has come.

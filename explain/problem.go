@@ -14,6 +14,8 @@ type ProblemCode string
 const (
 	// PodFailed: the pod has ended because something failed.
 	PodFailed ProblemCode = "PodFailed"
+	// ClaimNotCreated: a claim of the pod could not be made from its template, such as for a quota that is exhausted.
+	ClaimNotCreated ProblemCode = "ClaimNotCreated"
 	// NodeSilent: the node of the pod is gone, or its kubelet does not report, so that what the pod says of itself may be
 	// old.
 	NodeSilent ProblemCode = "NodeSilent"
@@ -42,7 +44,7 @@ const (
 // ProblemCodes returns every code, in the order of their declaration.
 func ProblemCodes() []ProblemCode {
 	return []ProblemCode{
-		PodFailed, NodeSilent, PrepareFailed, DriverMissing, MountFailed, SandboxFailed, ContainerFailed, BindingFailed,
+		PodFailed, ClaimNotCreated, NodeSilent, PrepareFailed, DriverMissing, MountFailed, SandboxFailed, ContainerFailed, BindingFailed,
 		BindingPending, Evicting, DeviceUnhealthy,
 	}
 }

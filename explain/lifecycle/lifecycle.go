@@ -13,7 +13,7 @@ import (
 )
 
 // Pod says what has become of a pod. The claims are those of the pod that are allocated. It is nil if there is nothing to
-// say: the pod is on no node, no device of it is being bound, and there are no Events.
+// say: the pod is on no node, no device of it is being bound, its claims can be created, and there are no Events.
 func Pod(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, events inspect.Events) *explain.Lifecycle {
 	b := &builder{s: s, events: events, l: &explain.Lifecycle{At: s.Time()}}
 	b.pod(pod, claims)
@@ -22,7 +22,7 @@ func Pod(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClai
 		b.devices(claim)
 		b.happened("ResourceClaim", claim)
 	}
-	if b.l.Pods[0].Stage == explain.Unbound && len(b.l.Events) == 0 {
+	if b.l.Pods[0].Stage == explain.Unbound && len(b.l.Events)+len(b.l.Problems) == 0 {
 		return nil
 	}
 	return b.finish()
@@ -54,7 +54,7 @@ func Claim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, events inspect.
 
 // ofPodAlone are the problems that have nothing to do with a claim of the pod.
 var ofPodAlone = map[explain.ProblemCode]bool{
-	explain.PodFailed: true, explain.MountFailed: true, explain.SandboxFailed: true, explain.ContainerFailed: true,
+	explain.PodFailed: true, explain.ClaimNotCreated: true, explain.MountFailed: true, explain.SandboxFailed: true, explain.ContainerFailed: true,
 }
 
 // uses reports whether a pod uses the devices of a claim: it is reserved for the pod or its group.
@@ -83,6 +83,7 @@ func (b *builder) pod(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	b.l.Containers = append(b.l.Containers, containersOf(pod)...)
 	switch progress.Stage {
 	case explain.Unbound:
+		b.creation(pod)
 		return
 	case explain.Binding:
 		for _, claim := range claims {
@@ -138,7 +139,9 @@ func (b *builder) outcome() explain.Outcome {
 	}
 	for i := range b.l.Pods {
 		switch b.l.Pods[i].Stage {
-		case explain.Unbound, explain.Binding, explain.Starting, explain.Stopping:
+		case explain.Unbound:
+			return explain.Undecided
+		case explain.Binding, explain.Starting, explain.Stopping:
 			return explain.Waiting
 		}
 	}

@@ -33,12 +33,9 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 	return e, err
 }
 
-// askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
-func askPod(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+// askScheduler is askPod without what has become of the pod since.
+func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
-	if err == nil {
-		sinceBinding(e, c.Snapshot(), pod, opts)
-	}
 	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
 		return e, q, err
 	}

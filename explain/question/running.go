@@ -1,6 +1,7 @@
 package question
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,11 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
+
+// askPod is PodObject. It also returns the question that was put to the nodes, which is nil if none was.
+func askPod(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+	e, q, err := askScheduler(ctx, c, pod, opts)
+	if err == nil {
+		sinceBinding(e, c.Snapshot(), pod, opts)
+	}
+	return e, q, err
+}
 
 // sinceBinding adds what has become of a pod since it got its devices, and says so in the message if it has them.
 func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, opts Options) {
@@ -22,10 +34,12 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	claims := claimsFor(s, pod).allocated
 	e.Lifecycle = lifecycle.Pod(s, pod, claims, opts.Events)
 	unreadEvents(e, opts)
+	unreadQuotas(e, s, pod)
 	if e.Lifecycle == nil {
 		return
 	}
 	progress := &e.Lifecycle.Pods[0]
+	sayNotCreated(e)
 	if progress.Stage == explain.Ended {
 		sayEnded(e, pod, claims)
 	}
@@ -87,6 +101,28 @@ func unreadEvents(e *explain.Explanation, opts Options) {
 	if starting && l.Outcome != explain.Failing && opts.Events.Health.State == inspect.NotRead {
 		e.Partial = append(e.Partial, "no Events of the pod are known, which would say whether something has failed on the node")
 	}
+}
+
+// sayNotCreated makes a no of a yes for a pod of which a claim cannot be created: the scheduler waits for the claim.
+func sayNotCreated(e *explain.Explanation) {
+	failing := e.Lifecycle.Failing()
+	if e.Verdict != explain.Allocatable || len(failing) == 0 || failing[0].Code != explain.ClaimNotCreated {
+		return
+	}
+	e.Verdict, e.Allocation, e.Groups, e.Nodes.Allocatable = explain.Unsatisfiable, nil, nil, 0
+	say(e, "cannot be scheduled: %s", failing[0].Brief)
+}
+
+// unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from being created.
+func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) {
+	h := s.Health(inspect.Quotas)
+	seen := h.State == inspect.Narrowed && slices.Contains(h.Namespaces, pod.Namespace)
+	if e.Verdict != explain.Allocatable || !h.Partial() || seen || len(lifecycle.Uncreated(s, pod)) == 0 {
+		return
+	}
+	e.Verdict = explain.Unknown
+	e.Partial = append(e.Partial, describeHealth(inspect.Quotas, h)+": a quota may keep the claims of the pod from being created")
+	sayUnknown(e)
 }
 
 // sayEnded makes the explanation of a pod that has ended. It needs no devices any more, and its claims may be gone.

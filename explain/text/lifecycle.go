@@ -67,11 +67,11 @@ func (p *page) problem(pr *explain.Problem) {
 func who(p *explain.Problem) string {
 	switch {
 	case p.Actor == explain.DriverAdmin && p.Driver != "":
-		return "the admin of the driver " + p.Driver
+		return "the driver's admin (" + p.Driver + ")"
 	case p.Actor == explain.DriverAdmin:
-		return "the admin of the driver"
+		return "the driver's admin"
 	case p.Actor == explain.ClusterAdmin:
-		return "the admin of the cluster"
+		return "the cluster's admin"
 	}
 	return "you"
 }

@@ -51,11 +51,11 @@ func DefaultResources() []inspect.Resource {
 }
 
 // PodResources are the resources that a question about a pod needs: beside the devices, all that the scheduler's filters
-// look at.
+// look at, and the quotas that limit its claims.
 func PodResources() []inspect.Resource {
 	return append(DefaultResources(),
 		inspect.VolumeClaims, inspect.Volumes, inspect.StorageClasses, inspect.StorageCapacities, inspect.CSIDrivers, inspect.CSINodes,
-		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups,
+		inspect.VolumeAttachments, inspect.Namespaces, inspect.PodGroups, inspect.Quotas,
 	)
 }
 

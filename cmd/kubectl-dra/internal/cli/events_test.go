@@ -123,3 +123,23 @@ func TestEventsOfFilesBesideACluster(t *testing.T) {
 		t.Errorf("code %d, asked for Events of %q\n%s%s", code, got, stdout, stderr)
 	}
 }
+
+// TestUnreadQuotas: where quotas cannot be read, a claim that has not been created may never be, and the answer is no yes.
+func TestUnreadQuotas(t *testing.T) {
+	fake, url := runningServer(t, "quota-left")
+	args := []string{"explain", "pod", "train-0", "-n", "ml", "--server", url}
+	code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", args...)
+	if code != exitAnswered || !strings.Contains(stdout, "✓ ml/train-0 can be allocated") || stderr != "" {
+		t.Errorf("with quotas: code %d\n%s%s", code, stdout, stderr)
+	}
+	fake.Inject(fakeserver.Fault{Match: "/resourcequotas", Do: fakeserver.Refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no")})
+	code, stdout, _ = commandAt(t, "2026-11-22T10:00:00Z", args...)
+	want := "! cannot list resourcequotas at cluster scope or in namespace ml: a quota may"
+	if code != exitFailed || strings.Contains(stdout, "✓") || !strings.Contains(stdout, want) {
+		t.Errorf("without quotas: code %d, want %q in\n%s", code, want, stdout)
+	}
+	code, stdout, _ = commandAt(t, "2026-11-22T10:00:00Z", "explain", "pod", "train-0", "-n", "ml", "--server", url, "-o", "jsonpath={.verdict}")
+	if code != exitFailed || stdout != "Unknown" {
+		t.Errorf("code %d, verdict %q", code, stdout)
+	}
+}

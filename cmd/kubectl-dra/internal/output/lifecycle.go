@@ -11,7 +11,7 @@ import (
 
 // Lifecycle says what has become of pods since they got their devices.
 type Lifecycle struct {
-	// Outcome is Fine, Waiting or Failing.
+	// Outcome is Fine, Waiting or Failing, or Undecided for a pod that is on no node.
 	Outcome    string        `json:"outcome"`
 	Pods       []PodProgress `json:"pods"`
 	Problems   []Problem     `json:"problems"`
