@@ -1,0 +1,189 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// Finder asks a server for single objects because of which there are pods, of whatever kind. Its methods may be called by
+// several goroutines at once.
+type Finder struct {
+	*reader
+	discovery sync.Mutex
+	served    []inspect.OwnerKind // by all groups; nil until it was asked for
+}
+
+// ErrNoObject says that there is no object of a name.
+var ErrNoObject = errors.New("not found")
+
+// NewFinder returns a finder for the server that config points to. It asks nothing yet. The Timeout of config bounds every
+// single request.
+func NewFinder(config *rest.Config) (*Finder, error) {
+	r, _, err := newReader(config, Options{Resources: []inspect.Resource{}})
+	if err != nil {
+		return nil, err
+	}
+	return &Finder{reader: r}, nil
+}
+
+// asMetadata and asMetadataList make a server leave out all of objects but their metadata.
+const (
+	asMetadata     = runtime.ContentTypeJSON + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	asMetadataList = runtime.ContentTypeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+)
+
+// Owner reads an object, with its pods of a snapshot of the same server. What is missing of these because something may not
+// be read is in Unread of the result. Where the object itself may not be read there is a result if there are pods of it.
+//
+// The error wraps ErrNoObject if there is no such object; it is a *ServerError, or that of ctx, as for Read.
+func (f *Finder) Owner(ctx context.Context, s *inspect.Snapshot, k inspect.OwnerKind, namespace, name string) (*inspect.PodOwner, error) {
+	o := &inspect.PodOwner{Kind: k, Namespace: namespace, Name: name}
+	if k.IsPodGroup() {
+		return groupOf(s, o)
+	}
+	data, err := f.get(ctx, objectPath(k, namespace, name), runtime.ContentTypeJSON)
+	switch {
+	case err == nil:
+	case apierrors.IsForbidden(err):
+		message := cannotGet(k, namespace)
+		if o.Pods = s.PodsOwnedBy(o, nil); len(o.Pods) == 0 {
+			return nil, errors.New(message)
+		}
+		o.Unread = []string{message}
+		return o, nil
+	default:
+		return nil, f.failed(ctx, k, namespace, name, err)
+	}
+	if err := readOwner(o, data); err != nil {
+		return nil, fmt.Errorf("getting %s %s/%s: %w", k.Singular, namespace, name, err)
+	}
+	parents, err := f.parents(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Pods = s.PodsOwnedBy(o, parents)
+	return o, nil
+}
+
+// groupOf fills in a PodGroup, which is part of the snapshot.
+func groupOf(s *inspect.Snapshot, o *inspect.PodOwner) (*inspect.PodOwner, error) {
+	o.Pods = s.PodsOwnedBy(o, nil)
+	for _, group := range s.Objects().PodGroups {
+		if group.Namespace == o.Namespace && group.Name == o.Name {
+			o.UID = group.UID
+			return o, nil
+		}
+	}
+	if len(o.Pods) == 0 {
+		return nil, ErrNoObject
+	}
+	return o, nil
+}
+
+// readOwner fills in what the object says.
+func readOwner(o *inspect.PodOwner, data []byte) error {
+	var about metav1.PartialObjectMetadata
+	if err := json.Unmarshal(data, &about); err != nil {
+		return fmt.Errorf("the answer is no object: %s", clean(err.Error()))
+	}
+	if about.Kind != o.Kind.Name || about.Name != o.Name {
+		return fmt.Errorf("the answer is no %s %s but %q %q", o.Kind.Name, o.Name, clean(about.Kind), clean(about.Name))
+	}
+	o.UID = about.UID
+	result, err := manifest.ReadBytes("server", data, manifest.Options{Namespace: o.Namespace, Workloads: true})
+	if err != nil {
+		return fmt.Errorf("its pod template cannot be read: %w", err)
+	}
+	o.Templates = result.Workloads
+	return nil
+}
+
+// failed words why an object could not be read.
+func (f *Finder) failed(ctx context.Context, k inspect.OwnerKind, namespace, name string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if fatal := f.fatal(err); fatal != nil {
+		return fatal
+	}
+	if isNotServed(err) {
+		return ErrNoObject
+	}
+	return fmt.Errorf("getting %s %s/%s: %s", k.Singular, namespace, name, clean(cause(err)))
+}
+
+func cannotGet(k inspect.OwnerKind, namespace string) string {
+	return fmt.Sprintf("cannot get %s in namespace %s", clean(k.GroupResource().String()), clean(namespace))
+}
+
+// namesAsked is how many names are asked for.
+const namesAsked = 500
+
+// Names are the names of the objects of a kind in a namespace, as the server orders them, and not more than 500.
+func (f *Finder) Names(ctx context.Context, k inspect.OwnerKind, namespace string) ([]string, error) {
+	data, err := f.get(ctx, objectPath(k, namespace, ""), asMetadataList)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), clean(cause(err)))
+	}
+	var list metav1.PartialObjectMetadataList
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), clean(err.Error()))
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names, nil
+}
+
+// objectPath is the path of an object, or of a collection if the name is empty.
+func objectPath(k inspect.OwnerKind, namespace, name string) []string {
+	path := []string{"/apis", k.Group, k.Version}
+	if k.Group == "" {
+		path = []string{"/api", k.Version}
+	}
+	path = append(path, "namespaces", namespace, k.Resource)
+	if name != "" {
+		path = append(path, name)
+	}
+	return path
+}
+
+// get asks for JSON at a path; of a list for as much as namesAsked. Names that are no segments of a path are names of nothing.
+func (f *Finder) get(ctx context.Context, path []string, accept string) ([]byte, error) {
+	for _, segment := range path[1:] {
+		if len(content.IsPathSegmentName(segment)) > 0 {
+			return nil, apierrors.NewNotFound(inspect.OwnerKind{}.GroupResource(), segment)
+		}
+	}
+	return raw(f.ask(path, accept).Param("limit", fmt.Sprint(namesAsked)).Do(connection.With(ctx, connection.Bounds{Bytes: limits.event})))
+}
+
+// raw is the body of an answer, or the error that the server gives, in its own words.
+func raw(result rest.Result) ([]byte, error) {
+	if err := result.Error(); err != nil {
+		return nil, err //nolint:wrapcheck // callers look at it
+	}
+	return result.Raw() //nolint:wrapcheck // as above
+}
+
+func (f *Finder) ask(path []string, accept string) *rest.Request {
+	request := f.client.Get().AbsPath(path...).SetHeader("Accept", accept).MaxRetries(f.retries)
+	if f.timeout > 0 {
+		request.Timeout(f.timeout)
+	}
+	return request
+}
