@@ -86,6 +86,9 @@ func admitPod(pod *corev1.Pod) (*corev1.Pod, field.ErrorList) {
 	return out, errs
 }
 
+// olderServer is an annotation of pods that were created by a server which left the selectors of spread constraints alone.
+const olderServer = "example.com/older-server"
+
 // mergeLabelKeys puts what matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them, as the server does.
 func mergeLabelKeys(pod *corev1.Pod) {
 	merge := func(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator) {
@@ -95,7 +98,7 @@ func mergeLabelKeys(pod *corev1.Pod) {
 			}
 		}
 	}
-	if utilfeature.DefaultFeatureGate.Enabled(features.MatchLabelKeysInPodTopologySpread) {
+	if utilfeature.DefaultFeatureGate.Enabled(features.MatchLabelKeysInPodTopologySpread) && pod.Annotations[olderServer] == "" {
 		for i := range pod.Spec.TopologySpreadConstraints {
 			c := &pod.Spec.TopologySpreadConstraints[i]
 			merge(c.LabelSelector, c.MatchLabelKeys, metav1.LabelSelectorOpIn)

@@ -56,36 +56,59 @@ type comparison struct {
 	disagreements []disagreement
 }
 
+// comparer asks both sides about all pods of a problem.
+type comparer func(t *testing.T, p *problem) (comparison, error)
+
 // decide is what this project says of a pod. Tests of the comparison itself have others.
 type decide func(index *filters.Index, pod *corev1.Pod, nodes []*corev1.Node) answer
 
-// compare asks both sides about all pods of a problem.
-func compare(t *testing.T, p *problem, decide decide) (comparison, error) {
+// pluginByPlugin compares what the plugins say.
+func pluginByPlugin(decide decide) comparer {
+	return func(t *testing.T, p *problem) (comparison, error) {
+		t.Helper()
+		asked, theirs, err := askScheduler(t, p)
+		if err != nil {
+			return comparison{}, err
+		}
+		snapshot := asked.snapshot()
+		index := filters.NewIndex(snapshot, filters.NewIndex(earlier(snapshot), nil))
+		var out comparison
+		for i, pod := range asked.asked {
+			ours, theirs := decide(index, pod, snapshot.Nodes()), read(theirs[i])
+			out.ours, out.theirs = append(out.ours, ours), append(out.theirs, theirs)
+			out.disagreements = append(out.disagreements, differences(pod, theirs, ours)...)
+		}
+		return out, nil
+	}
+}
+
+// earlier is a cluster that is like another one and has less in it. An index is made from its index: that must not matter.
+func earlier(s *inspect.Snapshot) *inspect.Snapshot {
+	return s.With(func(o *inspect.Objects) {
+		o.Nodes, o.Pods = o.Nodes[:len(o.Nodes)/2+1], slices.DeleteFunc(o.Pods, func(pod *corev1.Pod) bool { return len(pod.Name)%2 == 0 })
+		o.VolumeClaims, o.Volumes = o.VolumeClaims[:len(o.VolumeClaims)/2], o.Volumes[:len(o.Volumes)/2]
+	})
+}
+
+// askScheduler returns the problem as the server has it, and what the scheduler says of the pods.
+func askScheduler(t *testing.T, p *problem) (*problem, []scheduler.Answer, error) {
 	t.Helper()
 	admitted, err := p.admitted()
 	if err != nil {
-		return comparison{}, err
+		return nil, nil, err
 	}
-	var out comparison
+	var out []scheduler.Answer
 	scheduler.Test(t, &admitted.objects, func(_ *testing.T, s *scheduler.Scheduler) {
 		for _, pod := range admitted.asked {
-			theirs, failure := s.Ask(pod)
+			answer, failure := s.Ask(pod)
 			if failure != nil {
 				err = fmt.Errorf("asking kube-scheduler about pod %s: %w", pod.Name, failure)
 				return
 			}
-			out.theirs = append(out.theirs, read(theirs))
+			out = append(out, answer)
 		}
 	})
-	snapshot := admitted.snapshot()
-	index := filters.NewIndex(snapshot, nil)
-	for i := range out.theirs {
-		pod := admitted.asked[i]
-		ours := decide(index, pod, snapshot.Nodes())
-		out.ours = append(out.ours, ours)
-		out.disagreements = append(out.disagreements, differences(pod, out.theirs[i], ours)...)
-	}
-	return out, err
+	return admitted, out, err
 }
 
 // read sorts the answer of the scheduler by node.

@@ -21,26 +21,35 @@ const shown = 8
 
 // TestFilters asks kube-scheduler's plugins and ours about random pods.
 func TestFilters(t *testing.T) {
-	pods := effort.Of(20_000, 2_000)
+	counts := compareMany(t, pluginByPlugin(ours), effort.Of(20_000, 2_000))
+	t.Log(counts)
+	counts.check(t)
+}
+
+// compareMany compares what both sides say of random pods, and reports the first disagreements of each sort.
+func compareMany(t *testing.T, compare comparer, pods int) counts {
+	t.Helper()
 	counts := counts{refusals: map[filters.Plugin]int{}, doubts: map[string]int{}}
 	var found []disagreement
 	for i := uint64(0); counts.pods < pods; i++ {
 		p := generate(rand.New(rand.NewPCG(seed, i)))
-		result, err := compare(t, p, ours)
+		result, err := compare(t, p)
 		if err != nil {
-			t.Fatalf("problem %d: %v\n%s", i, err, p.manifest())
+			t.Fatalf("problem %d: %v", i, err)
 		}
 		counts.add(result)
 		for _, d := range result.disagreements {
 			if len(found) < shown && !slices.ContainsFunc(found, d.like) {
 				found = append(found, d)
-				small, d := shrink(t, p, ours, d)
+				small, d := shrink(t, p, compare, d)
 				t.Errorf("problem %d: %s\n%s", i, d, small.manifest())
 			}
 		}
 	}
-	t.Log(counts)
-	counts.check(t)
+	if counts.disagreeing > 0 {
+		t.Errorf("%d of %d pods are decided otherwise than by the scheduler", counts.disagreeing, counts.pods)
+	}
+	return counts
 }
 
 // counts are what the test has seen.
@@ -110,16 +119,16 @@ func (c counts) check(t *testing.T) {
 
 // TestShrink makes a disagreement small of which nothing matters but a node, and a pod that is bound to another one.
 func TestShrink(t *testing.T) {
-	decide := lacking(filters.NodeName)
+	compare := pluginByPlugin(lacking(filters.NodeName))
 	for i := range uint64(100) {
 		p := generate(rand.New(rand.NewPCG(seed, i)))
-		result, err := compare(t, p, decide)
+		result, err := compare(t, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		of := func(d disagreement) bool { return d.plugin == filters.NodeName }
 		if found := slices.IndexFunc(result.disagreements, of); found >= 0 {
-			small, d := shrink(t, p, decide, result.disagreements[found])
+			small, d := shrink(t, p, compare, result.disagreements[found])
 			want := fmt.Sprintf(smallest, d.node, d.pod, small.asked[0].Spec.NodeName)
 			if diff := cmp.Diff(want, small.manifest()); diff != "" {
 				t.Errorf("what remains (-want +got):\n%s", diff)
@@ -156,7 +165,7 @@ func TestEveryPluginMatters(t *testing.T) {
 		t.Run(string(plugin), func(t *testing.T) {
 			for i := range uint64(100) {
 				p := generate(rand.New(rand.NewPCG(seed, i)))
-				result, err := compare(t, p, lacking(plugin))
+				result, err := pluginByPlugin(lacking(plugin))(t, p)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -50,11 +50,13 @@ func (g *generator) nodeTerm() corev1.NodeSelectorTerm {
 	for range g.IntN(3) {
 		term.MatchExpressions = append(term.MatchExpressions, g.nodeRequirement())
 	}
-	if g.chance(0.2) {
-		term.MatchFields = []corev1.NodeSelectorRequirement{{
-			Key: "metadata.name", Operator: pick(g, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn),
-			Values: []string{pick(g, "node-0", "node-1", "node-2", "nowhere")},
-		}}
+	if g.chance(0.25) {
+		for range 1 + g.IntN(2) {
+			term.MatchFields = append(term.MatchFields, corev1.NodeSelectorRequirement{
+				Key: "metadata.name", Operator: pick(g, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn),
+				Values: []string{pick(g, "node-0", "node-1", "node-2", "nowhere")},
+			})
+		}
 	}
 	return term
 }

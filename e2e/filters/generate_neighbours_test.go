@@ -66,6 +66,9 @@ func (g *generator) selector() *metav1.LabelSelector {
 
 func (g *generator) spread(pod *corev1.Pod) {
 	g.identity(pod)
+	if g.chance(0.1) {
+		pod.Annotations = map[string]string{olderServer: "true"}
+	}
 	for range 1 + g.IntN(2) {
 		c := corev1.TopologySpreadConstraint{
 			MaxSkew: 1 + g.Int32N(2), TopologyKey: pick(g, topologyKeys...), LabelSelector: g.selector(),

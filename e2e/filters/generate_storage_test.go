@@ -2,6 +2,8 @@ package filters
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -12,9 +14,15 @@ import (
 )
 
 const (
-	csiDriver, migratedDriver = "csi.example.com", "ebs.csi.aws.com"
-	ebs, gcePD                = "kubernetes.io/aws-ebs", "kubernetes.io/gce-pd"
-	claimsInCluster           = 9
+	csiDriver       = "csi.example.com"
+	claimsInCluster = 9
+)
+
+var (
+	// inTree are plugins of Kubernetes itself, and migrated the drivers that serve their volumes.
+	inTree   = []string{"kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/portworx-volume"}
+	migrated = []string{"ebs.csi.aws.com", "pd.csi.storage.gke.io", "disk.csi.azure.com", "cinder.csi.openstack.org", "pxd.portworx.com"}
+	csiNames = append([]string{csiDriver}, migrated...)
 )
 
 // storageClasses are names of classes, of which the cluster has most; the last one it never has.
@@ -48,7 +56,7 @@ func (g *generator) storage() {
 		return
 	}
 	g.storageClasses()
-	for _, name := range []string{csiDriver, migratedDriver} {
+	for _, name := range csiNames {
 		if g.chance(0.7) {
 			g.objects.CSIDrivers = append(g.objects.CSIDrivers, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSIDriverSpec{
 				StorageCapacity: new(g.chance(0.7)), PreventPodSchedulingIfMissing: pick(g, nil, new(true), new(false)),
@@ -97,7 +105,7 @@ func (g *generator) storageClass(name string) *storagev1.StorageClass {
 	case "local":
 		class.Provisioner = volume.NotSupportedProvisioner
 	case "in-tree":
-		class.Provisioner = pick(g, ebs, gcePD)
+		class.Provisioner = pick(g, inTree...)
 	case "zonal":
 		class.AllowedTopologies = times(g, 2, g.topologyTerm)
 	}
@@ -122,10 +130,11 @@ func (g *generator) someZones() []string {
 
 func (g *generator) csiNode(name string) *storagev1.CSINode {
 	node := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if g.chance(0.6) {
-		node.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: pick(g, ebs, gcePD, ebs+","+gcePD)}
+	if g.chance(0.7) {
+		on := slices.DeleteFunc(slices.Clone(inTree), func(string) bool { return g.chance(0.3) })
+		node.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: strings.Join(on, ",")}
 	}
-	for _, driver := range []string{csiDriver, migratedDriver} {
+	for _, driver := range csiNames {
 		if g.chance(0.8) {
 			d := storagev1.CSINodeDriver{Name: driver, NodeID: name}
 			switch {
@@ -227,18 +236,24 @@ func (g *generator) volumeAffinity() *corev1.NodeSelector {
 
 func (g *generator) volumeSource(pv *corev1.PersistentVolume) {
 	source := &pv.Spec.PersistentVolumeSource
-	switch pick(g, "csi", "csi", "csi", "local", "ebs", "gce", "nfs") {
+	switch pick(g, "csi", "csi", "csi", "csi", "local", "ebs", "gce", "azure", "cinder", "portworx", "nfs") {
 	case "csi":
-		source.CSI = &corev1.CSIPersistentVolumeSource{Driver: pick(g, csiDriver, csiDriver, migratedDriver), VolumeHandle: pick(g, pv.Name, pv.Name, "shared")}
+		source.CSI = &corev1.CSIPersistentVolumeSource{Driver: pick(g, csiDriver, csiDriver, csiDriver, pick(g, migrated...)), VolumeHandle: pick(g, pv.Name, pv.Name, "shared")}
 	case "local":
 		source.Local = &corev1.LocalVolumeSource{Path: "/mnt/disk"}
 		if pv.Spec.NodeAffinity == nil {
 			pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: g.volumeAffinity()}
 		}
 	case "ebs":
-		source.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: pick(g, "aws://zone-a/vol-"+pv.Name, "vol-"+pv.Name)}
+		source.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: pick(g, "aws://zone-a/vol-"+pv.Name, "vol-"+pv.Name, "aws://zone-a/"+pv.Name)}
 	case "gce":
 		source.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: pv.Name}
+	case "azure":
+		source.AzureDisk = &corev1.AzureDiskVolumeSource{DiskName: pv.Name, DataDiskURI: "/subscriptions/" + pv.Name, Kind: new(corev1.AzureManagedDisk)}
+	case "cinder":
+		source.Cinder = &corev1.CinderPersistentVolumeSource{VolumeID: pv.Name}
+	case "portworx":
+		source.PortworxVolume = &corev1.PortworxVolumeSource{VolumeID: pv.Name}
 	default:
 		source.NFS = &corev1.NFSVolumeSource{Server: "nfs.example.com", Path: "/"}
 	}
@@ -313,7 +328,7 @@ func (g *generator) bind(claim *corev1.PersistentVolumeClaim) {
 
 func (g *generator) volumeAttachment(name string) *storagev1.VolumeAttachment {
 	a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	a.Spec.Attacher, a.Spec.NodeName = pick(g, csiDriver, csiDriver, migratedDriver), g.anyNode().Name
+	a.Spec.Attacher, a.Spec.NodeName = pick(g, csiDriver, csiDriver, csiDriver, pick(g, migrated...)), g.anyNode().Name
 	volume := "gone"
 	if len(g.objects.Volumes) > 0 && g.chance(0.9) {
 		volume = pick(g, g.objects.Volumes...).Name
@@ -369,7 +384,7 @@ func (g *generator) disks(pod *corev1.Pod) {
 	disk := func() string { return fmt.Sprint("disk-", g.IntN(3)) }
 	for range 1 + g.IntN(2) {
 		readOnly := g.chance(0.4)
-		switch g.IntN(5) {
+		switch g.IntN(6) {
 		case 0:
 			mount(pod, corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: disk(), ReadOnly: readOnly}})
 		case 1:
@@ -381,6 +396,12 @@ func (g *generator) disks(pod *corev1.Pod) {
 		case 3:
 			monitors := []string{pick(g, "a:6789", "b:6789"), pick(g, "b:6789", "c:6789")}
 			mount(pod, corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: pick(g, "rbd", "rbd", "fast"), RBDImage: disk(), ReadOnly: readOnly}})
+		case 4:
+			mount(pod, pick(g,
+				corev1.VolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{DiskName: disk(), DataDiskURI: "/subscriptions/" + disk(), Kind: new(corev1.AzureManagedDisk)}},
+				corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: disk()}},
+				corev1.VolumeSource{PortworxVolume: &corev1.PortworxVolumeSource{VolumeID: disk()}},
+			))
 		default:
 			mount(pod, pick(g, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}, corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: csiDriver}}))
 		}

@@ -34,7 +34,7 @@ type aspect struct {
 	made func(g *generator, pod *corev1.Pod)
 }
 
-var aspects = []aspect{resources, ports, affinity, taints, claimVolumes, ephemeralVolumes, diskVolumes, spread, neighbours, declared, gated, groups, life}
+var aspects = []aspect{resources, ports, affinity, taints, claimVolumes, ephemeralVolumes, diskVolumes, devices, spread, neighbours, declared, gated, groups, life}
 
 const (
 	// podsAsked is how many pods are asked about in a problem.
@@ -64,6 +64,11 @@ func generate(r *rand.Rand) *problem {
 	}
 	for i := range g.IntN(31) {
 		g.objects.Pods = append(g.objects.Pods, g.pod(fmt.Sprint("running-", i), g.anyNode().Name))
+	}
+	if g.chance(0.1) {
+		other := g.pod("other", "")
+		other.Spec.SchedulerName, other.Status.NominatedNodeName = "other-scheduler", g.anyNode().Name
+		g.objects.Pods = append(g.objects.Pods, other)
 	}
 	for i := range podsAsked {
 		node := ""

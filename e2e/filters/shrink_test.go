@@ -24,17 +24,17 @@ const maxTries = 3000
 // shrinker makes a problem smaller for as long as both sides go on disagreeing in the same way.
 type shrinker struct {
 	t       *testing.T
-	decide  decide
+	compare comparer
 	problem *problem // with one pod
 	found   disagreement
 	tries   int
 }
 
 // shrink leaves out what does not matter to a disagreement about a pod: gates, objects, then fields of objects.
-func shrink(t *testing.T, p *problem, decide decide, d disagreement) (*problem, disagreement) {
+func shrink(t *testing.T, p *problem, compare comparer, d disagreement) (*problem, disagreement) {
 	t.Helper()
 	i := slices.IndexFunc(p.asked, func(pod *corev1.Pod) bool { return pod.Name == d.pod })
-	s := &shrinker{t: t, decide: decide, problem: p.about(p.asked[i]), found: d}
+	s := &shrinker{t: t, compare: compare, problem: p.about(p.asked[i]), found: d}
 	for smaller := true; smaller && s.tries < maxTries; {
 		smaller = s.dropGates()
 		smaller = s.dropObjects() || smaller
@@ -46,7 +46,7 @@ func shrink(t *testing.T, p *problem, decide decide, d disagreement) (*problem, 
 // try takes over a smaller problem if it still shows the disagreement.
 func (s *shrinker) try(p *problem) bool {
 	s.tries++
-	result, err := compare(s.t, p, s.decide)
+	result, err := s.compare(s.t, p)
 	if err != nil {
 		return false
 	}

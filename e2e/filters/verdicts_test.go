@@ -1,0 +1,116 @@
+package filters
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+)
+
+// What disagreements about a pod as a whole are about, in place of a plugin.
+const (
+	aVerdict filters.Plugin = "(verdict)"
+	aCount   filters.Plugin = "(number of nodes)"
+)
+
+// TestVerdicts asks kube-scheduler and `explain pod` about random pods: no false yes, no false no.
+func TestVerdicts(t *testing.T) {
+	counts := compareMany(t, verdicts, effort.Of(5_000, 500))
+	t.Log(counts)
+	unknown := 0
+	for _, n := range counts.doubts {
+		unknown += n
+	}
+	if most := counts.pods / 100; unknown > most {
+		t.Errorf("%d of %d verdicts are Unknown, want at most %d", unknown, counts.pods, most)
+	}
+}
+
+// verdicts compares what is said of pods as a whole, but for those about which the scheduler has nothing to decide, because
+// they are on a node or being deleted.
+func verdicts(t *testing.T, p *problem) (comparison, error) {
+	t.Helper()
+	asked, theirs, err := askScheduler(t, p)
+	if err != nil {
+		return comparison{}, err
+	}
+	cluster := allocator.NewCluster(asked.snapshot(), allocator.Options{})
+	var out comparison
+	for i, pod := range asked.asked {
+		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
+			continue
+		}
+		e, err := question.PodObject(context.Background(), cluster, pod, question.Options{})
+		if err != nil {
+			return comparison{}, fmt.Errorf("explaining pod %s: %w", pod.Name, err)
+		}
+		ours := answer{doubts: map[string]says{}}
+		if e.Verdict == explain.Unknown {
+			ours.doubts[""] = says{aVerdict: reasonsOf(e)}
+		} else {
+			out.disagreements = append(out.disagreements, disagree(pod, theirs[i], e)...)
+		}
+		out.theirs, out.ours = append(out.theirs, read(theirs[i])), append(out.ours, ours)
+	}
+	return out, nil
+}
+
+// waitsForController tells whether claims of a pod are to be made of templates. The scheduler waits for them; this project
+// says so, and decides what will be when they are there.
+func waitsForController(pod *corev1.Pod) bool {
+	made := map[string]bool{}
+	for _, status := range pod.Status.ResourceClaimStatuses {
+		made[status.Name] = true
+	}
+	return slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.ResourceClaimTemplateName != nil && !made[c.Name] })
+}
+
+// disagree compares a verdict other than Unknown, and the number of nodes.
+func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation) []disagreement {
+	passing, why := passing(theirs)
+	d := disagreement{pod: pod.Name, plugin: aVerdict}
+	if len(passing) == 0 {
+		d.theirs = why
+	}
+	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
+		d.ours = e.Message
+	}
+	switch {
+	case (d.theirs == "") != (d.ours == ""):
+		return []disagreement{d}
+	case e.Verdict == explain.Allocatable && e.Nodes.Allocatable != len(passing):
+		d.plugin, d.theirs, d.ours = aCount, fmt.Sprint(passing), fmt.Sprint(e.Nodes)
+		return []disagreement{d}
+	}
+	return nil
+}
+
+// passing are the nodes onto which the scheduler lets a pod, or what it has against it.
+func passing(a scheduler.Answer) (nodes []string, why string) {
+	if len(a.Everywhere) > 0 {
+		return nil, fmt.Sprint(a.Everywhere)
+	}
+	var refusals []string
+	for _, name := range slices.Sorted(maps.Keys(a.Nodes)) {
+		if node := a.Nodes[name]; node.Passes {
+			nodes = append(nodes, name)
+		} else {
+			refusals = append(refusals, name+": "+node.First)
+		}
+	}
+	return nodes, strings.Join(refusals, ", ") + "."
+}
+
+// reasonsOf are why a verdict is Unknown.
+func reasonsOf(e *explain.Explanation) string { return strings.Join(e.Partial, "; ") }
