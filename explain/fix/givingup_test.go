@@ -239,3 +239,17 @@ func TestSweepTellsOfAborts(t *testing.T) {
 		t.Errorf("%d nodes fit, %v; the scheduler gives up", fitting.Len(), err)
 	}
 }
+
+// TestSelectorOfAnotherType: a selector that is no CEL makes the scheduler give up. It stays with every change, so none
+// that leaves it there helps.
+func TestSelectorOfAnotherType(t *testing.T) {
+	claim := explaintest.GPUClaim(2, "any")
+	claim.Spec.Devices.Requests[0].Exactly.Selectors = []resourcev1.DeviceSelector{{}}
+	e, err := question.ClaimObject(t.Context(), explaintest.NewCluster(explaintest.NodesWithDevices(1)), claim, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Verdict != explain.Invalid || len(e.Fixes) > 0 {
+		t.Errorf("%s: %s: %+v", e.Verdict, e.Message, e.Fixes)
+	}
+}

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -168,9 +169,12 @@ func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)
 // Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of a class
 // whose terms change, the request gets those that are kept as its own.
 func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
-	for key, terms := range d.terms {
-		selectors := *d.Fields(key.At).Selectors
-		selectors[key.Index].CEL = rewrite(ctx, d.q, selectors[key.Index].CEL, terms)
+	for _, key := range slices.SortedFunc(maps.Keys(d.terms), reversedSelectors) { // from the back, so that indices stay true
+		selectors := d.Fields(key.At).Selectors
+		(*selectors)[key.Index].CEL = rewrite(ctx, d.q, (*selectors)[key.Index].CEL, d.terms[key])
+		if (*selectors)[key.Index].CEL == nil {
+			*selectors = slices.Delete(*selectors, key.Index, key.Index+1)
+		}
 	}
 	spelled := map[RequestRef]bool{}
 	for key := range d.classTerms {
@@ -179,17 +183,9 @@ func (d *Draft) Result(ctx context.Context) []*resourcev1.ResourceClaim {
 			d.spellOutClass(ctx, key.At)
 		}
 	}
-	for _, at := range d.q.RequestRefs() {
-		if slices.ContainsFunc(*FieldsOf(d.claims, at).Selectors, dropped) {
-			selectors := d.Fields(at).Selectors
-			*selectors = slices.DeleteFunc(*selectors, dropped)
-		}
-	}
 	d.remove()
 	return d.claims
 }
-
-func dropped(s resourcev1.DeviceSelector) bool { return s.CEL == nil }
 
 // spellOutClass replaces the class of a request by one that selects everything and puts those terms of
 // the class that are kept before the request's own selectors.
@@ -202,7 +198,9 @@ func (d *Draft) spellOutClass(ctx context.Context, at RequestRef) {
 	var selectors []resourcev1.DeviceSelector
 	for i, s := range class.Spec.Selectors {
 		if terms, ok := d.classTerms[SelectorRef{at, i}]; ok {
-			s.CEL = rewrite(ctx, d.q, s.CEL, terms)
+			if s.CEL = rewrite(ctx, d.q, s.CEL, terms); s.CEL == nil {
+				continue
+			}
 		}
 		selectors = append(selectors, s)
 	}
@@ -231,6 +229,10 @@ func (d *Draft) remove() {
 
 func (c constraintRef) reversed(other constraintRef) int {
 	return slices.Compare([]int{other.claim, other.constraint}, []int{c.claim, c.constraint})
+}
+
+func reversedSelectors(a, b SelectorRef) int {
+	return cmp.Or(compareRequestRefs(b.At, a.At), b.Index-a.Index)
 }
 
 func reversedRequests(a, b RequestRef) int { return compareRequestRefs(b, a) }
@@ -309,10 +311,12 @@ func rewriteClass(ctx context.Context, q *Question, o *inspect.Objects, name str
 		}
 		o.Classes[i] = class.DeepCopy()
 		selectors := o.Classes[i].Spec.Selectors
-		for j, replaced := range terms {
-			selectors[j].CEL = rewrite(ctx, q, selectors[j].CEL, replaced)
+		for _, j := range slices.Backward(slices.Sorted(maps.Keys(terms))) {
+			if selectors[j].CEL = rewrite(ctx, q, selectors[j].CEL, terms[j]); selectors[j].CEL == nil {
+				selectors = slices.Delete(selectors, j, j+1)
+			}
 		}
-		o.Classes[i].Spec.Selectors = slices.DeleteFunc(selectors, dropped)
+		o.Classes[i].Spec.Selectors = selectors
 	}
 }
 
