@@ -79,7 +79,7 @@ func newModel(ctx context.Context, options Options) *model {
 		}
 	}
 	m.world = screen.NewWorld(ctx, 0, nil)
-	m.world.Namespace = options.Namespace
+	m.world.Namespace, m.world.Events = options.Namespace, options.Events
 	m.world.Theme = theme.New(m.dark, m.profile)
 	m.openView()
 	return m

@@ -54,6 +54,8 @@ type Options struct {
 	// what a credential plugin asks of the user. The lines need not be safe to show. Remarks may be nil.
 	Remarks func() []string
 
+	// Events reads the Events of some objects. It is nil if there is nothing to ask.
+	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
 	// Levels reads what API priority levels are doing. It is nil if there is no server to ask.
 	Levels flowcontrol.Source
 	// Seats is the server concurrency limit that priority levels share. If it is 0, it is worked out.

@@ -82,6 +82,9 @@ func (r *Reader[T]) Keys() keymap.Map {
 	}
 }
 
+// Again asks anew, since what Ask works with has changed. What is shown stays until the answer comes.
+func (r *Reader[T]) Again(w *screen.World) tea.Cmd { return r.answer.Ask(w, r.config.Ask) }
+
 // Update implements screen.Screen.
 func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	if !r.asked {

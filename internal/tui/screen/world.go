@@ -34,6 +34,9 @@ type World struct {
 	Now time.Time
 	// History is what was seen to happen; it may be nil.
 	History *History
+	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It is nil if there
+	// is nothing to ask.
+	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
 
 	ctx     context.Context //nolint:containedctx // screens start work that ends with the program, and have no other way to know
 	derived *derived
@@ -102,7 +105,7 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 		like = w.derived.like
 	}
 	next := newWorld(w.ctx, version, s, like)
-	next.Namespace, next.Theme, next.Now, next.History = w.Namespace, w.Theme, w.Now, w.History
+	next.Namespace, next.Theme, next.Now, next.History, next.Events = w.Namespace, w.Theme, w.Now, w.History, w.Events
 	return next
 }
 

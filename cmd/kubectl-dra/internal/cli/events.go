@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -13,10 +14,7 @@ import (
 // eventsOf returns the Events that belong to the answers about some objects. Those in files that were read are all there
 // are without a cluster; of a cluster those of the objects are read, and no others.
 func (r *reader) eventsOf(ctx context.Context, s *inspect.Snapshot, subjects []metav1.Object) (inspect.Events, error) {
-	given := inspect.Events{List: r.events}
-	if len(r.events) > 0 {
-		given.Health.State = inspect.Synced
-	}
+	given := r.givenEvents()
 	if r.offline() {
 		return given, nil
 	}
@@ -33,6 +31,15 @@ func (r *reader) eventsOf(ctx context.Context, s *inspect.Snapshot, subjects []m
 	return events, err
 }
 
+// givenEvents are the Events of files.
+func (r *reader) givenEvents() inspect.Events {
+	given := inspect.Events{List: r.events}
+	if len(r.events) > 0 {
+		given.Health.State = inspect.Synced
+	}
+	return given
+}
+
 // involvedIn are the objects of the cluster whose Events belong to the answers about some objects, each once. An object of
 // a file has no UID, or one that it had when it was saved.
 func involvedIn(s *inspect.Snapshot, subjects []metav1.Object) []inspect.ObjectRef {
@@ -42,12 +49,17 @@ func involvedIn(s *inspect.Snapshot, subjects []metav1.Object) []inspect.ObjectR
 		if _, workload := subject.(*inspect.Workload); workload {
 			continue // its pods are other objects
 		}
-		for _, ref := range lifecycle.Concerned(s, kindName(subject), subject.GetNamespace(), subject.GetName()) {
-			if ref.UID != "" && !seen[ref] {
+		for _, ref := range known(lifecycle.Concerned(s, kindName(subject), subject.GetNamespace(), subject.GetName())) {
+			if !seen[ref] {
 				seen[ref] = true
 				out = append(out, ref)
 			}
 		}
 	}
 	return out
+}
+
+// known are the objects that have a UID: without one there may be no such object in the cluster.
+func known(objects []inspect.ObjectRef) []inspect.ObjectRef {
+	return slices.DeleteFunc(objects, func(o inspect.ObjectRef) bool { return o.UID == "" })
 }

@@ -157,6 +157,9 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 			return err
 		}
 		options.Source = tui.Static(snapshot)
+		if given := o.reader.givenEvents(); len(given.List) > 0 {
+			options.Events = func(context.Context, []inspect.ObjectRef) (inspect.Events, error) { return given, nil }
+		}
 		if once {
 			o.streams.noteHealth(snapshot, inspect.Resources())
 		}
@@ -175,6 +178,9 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		return err
 	}
 	options.Remarks = o.connection.plugin.lastLines
+	options.Events = func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error) {
+		return live.Events(ctx, config, known(objects))
+	}
 	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.applyFeatureFlag})
 	return err
 }

@@ -2,10 +2,16 @@ package explanation
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -14,16 +20,76 @@ import (
 // Kinds are the kinds of objects that can be explained.
 var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template}
 
+// eventsAge is how old Events become before they are read again, while the cluster changes.
+const eventsAge = 15 * time.Second
+
+// page is an explanation that is asked again when Events come in. These are waited for beside it, so that the page does not
+// wait for them.
+type page struct {
+	*reading.Reader[*explain.Explanation]
+	ref    screen.Ref
+	job    screen.Job[inspect.Events]
+	events atomic.Pointer[inspect.Events] // read by the work of the Reader
+	readAt time.Time                      // when Events were asked for
+}
+
 // New makes the page for an object.
 func New(ref screen.Ref) screen.Screen {
-	return reading.New(reading.Config[*explain.Explanation]{
+	p := &page{ref: ref}
+	p.Reader = reading.New(reading.Config[*explain.Explanation]{
 		Ref: ref, More: "every node, and what becomes of the devices on it",
 		Ask: func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
 			subject := explain.Subject{Kind: string(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
-			return question.Named(ctx, w.Cluster(), subject, w.Question())
+			options := w.Question()
+			if events := p.events.Load(); events != nil && !options.Hypothetical {
+				options.Events = *events
+			} else if w.Events != nil && !options.Hypothetical {
+				options.Events.Health = inspect.Health{State: inspect.Syncing, Message: "Events are still being read"}
+			}
+			return question.Named(ctx, w.Cluster(), subject, options)
 		},
 		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
 			return text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})
 		},
+	})
+	return p
+}
+
+// Update implements screen.Screen.
+func (p *page) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if result, ok := p.job.Take(msg); ok {
+		if result.Err != nil {
+			result.Value.Health = inspect.Health{State: inspect.Broken, Message: "reading Events: " + result.Err.Error()}
+		}
+		p.events.Store(&result.Value)
+		return p.Again(w)
+	}
+	cmd := p.Reader.Update(w, msg)
+	switch msg.(type) {
+	case screen.Hidden:
+		if p.job.Running() {
+			p.job.Stop()
+			p.readAt = time.Time{}
+		}
+		return cmd
+	case screen.Shown, screen.Changed:
+		return tea.Batch(cmd, p.readEvents(w))
+	}
+	return cmd
+}
+
+// readEvents begins to read the Events that belong to the answer, unless they were read a moment ago.
+func (p *page) readEvents(w *screen.World) tea.Cmd {
+	fresh := !p.readAt.IsZero() && w.Now.Sub(p.readAt) < eventsAge
+	if w.Events == nil || w.Snapshot == nil || len(w.Supposed) > 0 || p.job.Running() || fresh {
+		return nil
+	}
+	p.readAt = w.Now
+	return p.job.Await(w, func(ctx context.Context) (inspect.Events, error) {
+		objects := lifecycle.Concerned(w.Snapshot, string(p.ref.Kind), p.ref.Namespace, p.ref.Name)
+		if len(objects) == 0 {
+			return inspect.Events{}, nil
+		}
+		return w.Events(ctx, objects)
 	})
 }
