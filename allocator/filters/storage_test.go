@@ -219,7 +219,7 @@ type storageCase struct {
 	gates     map[inspect.Gate]bool
 }
 
-// live is a case on a server that was read completely.
+// liveSnapshot is a case on a server that was read completely.
 func liveSnapshot(pod *corev1.Pod, objects ...metav1.Object) storageCase {
 	return storageCase{objects: objects, pod: pod}
 }

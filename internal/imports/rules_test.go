@@ -69,6 +69,7 @@ var layers = []layer{
 	{"internal/poison", []string{"inspect"}},
 	{"internal/randompod", []string{"inspect"}},
 	{"internal/timebudget", nil},
+	{"internal/yamlpatch", nil},
 	{"internal/licences", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},
