@@ -36,11 +36,7 @@ func (c *Cluster) Apply(t testing.TB, files ...string) {
 // ApplyText is Apply for YAML given as text.
 func (c *Cluster) ApplyText(t testing.TB, text string) {
 	t.Helper()
-	objects, err := decode([]byte(text))
-	if err != nil {
-		t.Fatalf("decoding: %v", err)
-	}
-	for _, object := range objects {
+	for _, object := range DecodeText(t, text) {
 		if err := c.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
@@ -63,6 +59,16 @@ func Decode(t testing.TB, files ...string) []*unstructured.Unstructured {
 		all = append(all, objects...)
 	}
 	return all
+}
+
+// DecodeText is Decode for YAML given as text.
+func DecodeText(t testing.TB, text string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := decode([]byte(text))
+	if err != nil {
+		t.Fatalf("decoding: %v", err)
+	}
+	return objects
 }
 
 // decode reads multi-document YAML; the items of a list count as objects of their own.

@@ -18,10 +18,12 @@ import (
 var cleared = []schema.GroupKind{
 	{Kind: "Pod"}, {Group: "resource.k8s.io", Kind: "ResourceClaim"}, {Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"},
 	{Group: "resource.k8s.io", Kind: "ResourceSlice"}, {Group: "resource.k8s.io", Kind: "DeviceClass"},
-	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}, {Kind: "Node"},
+	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}, {Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"},
+	{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"}, {Group: "storage.k8s.io", Kind: "StorageClass"},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}, {Group: "storage.k8s.io", Kind: "CSINode"}, {Kind: "Node"},
 }
 
-// Clear deletes all nodes, pods and objects of devices, with their finalizers, so that the next test
+// Clear deletes all nodes, pods and objects of devices and storage, with their finalizers, so that the next test
 // can use the same control plane. Namespaces stay.
 func (c *Cluster) Clear(t testing.TB) {
 	t.Helper()
