@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // outOfReach reports whether an allocated claim of the pod cannot be used from the node.
@@ -21,7 +22,7 @@ func outOfReach(q *whatif.Question, node *corev1.Node) bool {
 	return false
 }
 
-// otherNodes proposes nodes that were not asked, or that the pod cannot use as it is, but whose devices would do.
+// otherNodes proposes nodes that were not asked.
 func (s *search) otherNodes(ctx context.Context) error {
 	q := s.Q
 	if q.Partial {
@@ -36,7 +37,7 @@ func (s *search) otherNodes(ctx context.Context) error {
 	}
 	var other []*corev1.Node
 	for _, node := range q.Cluster.Snapshot().Nodes() {
-		if !asked[node.Name] && !outOfReach(q, node) {
+		if _, bad := q.Unsuitable[inspect.NodeName(node.Name)]; !bad && !asked[node.Name] && !outOfReach(q, node) {
 			other = append(other, node)
 		}
 	}
@@ -51,9 +52,6 @@ func (s *search) otherNodes(ctx context.Context) error {
 	message := fmt.Sprintf("use node %s", node)
 	if n := fitting.Len(); n > 1 {
 		message = fmt.Sprintf("use one of %d other nodes, such as %s", n, node)
-	}
-	if reason, ok := q.Unsuitable[node]; ok {
-		message += ", whose devices would do; but " + reason.Message
 	}
 	at, _ := q.Cluster.Snapshot().Node(node)
 	s.changes = append(s.changes, requirement.Change{

@@ -129,7 +129,7 @@ func TestUnreadQuotas(t *testing.T) {
 	fake, url := runningServer(t, "quota-left")
 	args := []string{"explain", "pod", "train-0", "-n", "ml", "--server", url}
 	code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", args...)
-	if code != exitAnswered || !strings.Contains(stdout, "✓ ml/train-0 can be allocated") || stderr != "" {
+	if code != exitAnswered || !strings.Contains(stdout, "✓ ml/train-0 can be scheduled") || stderr != "" {
 		t.Errorf("with quotas: code %d\n%s%s", code, stdout, stderr)
 	}
 	fake.Inject(fakeserver.Fault{Match: "/resourcequotas", Do: fakeserver.Refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no")})
