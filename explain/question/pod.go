@@ -84,6 +84,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if e.Verdict == explain.Allocatable && len(claims.pending) == 0 && q.PerNode == nil && len(claims.allocated) > 0 {
 		explainPodAllocated(e, s, pod, claims)
 		say(e, "%s, and can be scheduled on %s", e.Predicate, someNodes(q, e))
+		e.Groups = nil // of course it is not where its devices cannot be used
 	}
 	return e, q, nil
 }
