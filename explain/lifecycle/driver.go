@@ -18,7 +18,8 @@ import (
 // to the node. But a driver that prepares devices has a pod on each node for which it publishes them, most often of a
 // DaemonSet, and registers with the kubelet through a directory of the host. So a DaemonSet may be the driver's if its pods
 // mount that directory and run on all nodes with devices of the driver. Where only one may be, it is taken for that, and it
-// is said by which signs. Where two may be, nothing is said.
+// is said by which signs. Where two may be, nothing is said; and where there is but one other node to tell it by, that alone is no
+// failure.
 
 // daemonSet is a DaemonSet by its pods.
 type daemonSet struct {
@@ -106,7 +107,7 @@ func (b *builder) driversMissing(pod *corev1.Pod, claims []*resourcev1.ResourceC
 // driverMissing is false if a pod of the DaemonSet is ready on the node.
 func (b *builder) driverMissing(driver, node string, set *daemonSet, others int) (explain.Problem, bool) {
 	p := explain.Problem{
-		Code: explain.DriverMissing, Fails: true, Object: subjectOf("DaemonSet", set.namespace, set.name), Driver: driver, Actor: explain.DriverAdmin,
+		Code: explain.DriverMissing, Fails: others > 1, Object: subjectOf("DaemonSet", set.namespace, set.name), Driver: driver, Actor: explain.DriverAdmin,
 		Commands: commands(describe("daemonset", set.namespace, set.name)),
 	}
 	sign := fmt.Sprintf("; it seems to be that of the driver, for its pods mount the kubelet's directory of plugins and run on the %s with devices of %s",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,27 +126,28 @@ func TestArchivesTellTheSame(t *testing.T) {
 	}
 }
 
-// outlines are the stages and problems of the pods that are not of a driver, without names.
+// outlines are the stages and problems of the pods that are not of a driver, without names and sorted.
 func outlines(s *inspect.Snapshot) []string {
 	var out []string
 	for _, pod := range s.Objects().Pods {
-		if metav1.GetControllerOf(pod) != nil {
-			continue
+		if l := lifecycles(s, inspect.Events{}, pod.Namespace)[pod.Name]; l != nil && metav1.GetControllerOf(pod) == nil {
+			out = append(out, outline(l)...)
 		}
-		for _, l := range lifecycles(s, inspect.Events{}, pod.Namespace) {
-			if l == nil {
-				continue
-			}
-			for _, p := range l.Pods {
-				out = append(out, fmt.Sprint(l.Outcome, " ", p.Stage, " ", p.Prepared, " ", p.Heard))
-			}
-			for _, p := range l.Problems {
-				out = append(out, fmt.Sprint(p.Code, " ", p.Fails, " ", p.Object.Kind, " devices ", len(p.Devices), " ", p.Until.UTC(), " ", p.Actor))
-			}
-			for _, d := range l.Devices {
-				out = append(out, fmt.Sprint(d.Health, " conditions ", len(d.Conditions), " network ", d.Network != nil))
-			}
-		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func outline(l *explain.Lifecycle) []string {
+	var out []string
+	for _, p := range l.Pods {
+		out = append(out, fmt.Sprint(l.Outcome, " ", p.Stage, " ", p.Prepared, " ", p.Heard))
+	}
+	for _, p := range l.Problems {
+		out = append(out, fmt.Sprint(p.Code, " ", p.Fails, " ", p.Object.Kind, " devices ", len(p.Devices), " ", p.Until.UTC(), " ", p.Actor))
+	}
+	for _, d := range l.Devices {
+		out = append(out, fmt.Sprint(d.Health, " conditions ", len(d.Conditions), " network ", d.Network != nil))
 	}
 	return out
 }

@@ -109,7 +109,9 @@ func (b *builder) failedStep(pod *corev1.Pod, claims []*resourcev1.ResourceClaim
 		if len(drivers) == 1 {
 			p.Driver = drivers[0]
 		}
-		p.Devices = devicesOf(claims)
+		if p.Devices = devicesOf(claims); len(p.Devices) == 0 { // nobody allocates the claims of a pod that names its node
+			p.Actor = explain.User
+		}
 		p.Commands = append(b.driverLogs(pod, drivers), p.Commands...)
 	default:
 		p.Code, p.Actor = explain.SandboxFailed, explain.ClusterAdmin

@@ -33,8 +33,11 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	}
 	claims := claimsFor(s, pod).allocated
 	e.Lifecycle = lifecycle.Pod(s, pod, claims, opts.Events)
-	unreadEvents(e, opts)
-	unreadQuotas(e, s, pod)
+	uncreated := len(lifecycle.Uncreated(s, pod)) > 0
+	unreadEvents(e, opts, uncreated)
+	if uncreated {
+		unreadQuotas(e, s, pod)
+	}
 	if e.Lifecycle == nil {
 		return
 	}
@@ -43,15 +46,18 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 	if progress.Stage == explain.Ended {
 		sayEnded(e, pod, claims)
 	}
-	if e.Verdict == explain.Allocated {
+	switch failing := e.Lifecycle.Failing(); {
+	case e.Verdict == explain.Allocated:
 		sayProgress(e, progress, len(claims))
+	case e.Verdict == explain.Allocatable && len(failing) > 0: // it was put on its node without the scheduler
+		say(e, "%s, but does not run: %s", e.Predicate, briefs(e, failing))
 	}
 }
 
 // sinceAllocation is sinceBinding for a claim that has its devices.
 func sinceAllocation(e *explain.Explanation, s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) {
 	e.Lifecycle = lifecycle.Claim(s, claim, opts.Events)
-	unreadEvents(e, opts)
+	unreadEvents(e, opts, false)
 	switch failing, all := e.Lifecycle.Failing(), e.Lifecycle.Problems; {
 	case len(failing) > 0:
 		say(e, "%s, but %s", e.Predicate, briefs(e, failing))
@@ -90,15 +96,15 @@ func podProgress(l *explain.Lifecycle, p *explain.PodProgress) []explain.Note {
 	return []explain.Note{note}
 }
 
-// unreadEvents says that there may be Events which were not read, where they would matter.
-func unreadEvents(e *explain.Explanation, opts Options) {
-	if h := opts.Events.Health; h.Partial() {
-		e.Partial = append(e.Partial, h.Message+": what went wrong on the node may be missing here")
-		return
-	}
-	l := e.Lifecycle
+// unreadEvents says that there may be Events which were not read, where only they would tell what fails: on the way of a pod to
+// its first container, and when a claim of it is made.
+func unreadEvents(e *explain.Explanation, opts Options, uncreated bool) {
+	l, h := e.Lifecycle, opts.Events.Health
 	starting := l != nil && slices.ContainsFunc(l.Pods, func(p explain.PodProgress) bool { return p.Stage == explain.Starting && !p.Prepared })
-	if starting && l.Outcome != explain.Failing && opts.Events.Health.State == inspect.NotRead {
+	switch {
+	case h.Partial() && (starting || uncreated):
+		e.Partial = append(e.Partial, h.Message+": what went wrong may be missing here")
+	case h.State == inspect.NotRead && starting && l.Outcome != explain.Failing:
 		e.Partial = append(e.Partial, "no Events of the pod are known, which would say whether something has failed on the node")
 	}
 }
@@ -113,11 +119,12 @@ func sayNotCreated(e *explain.Explanation) {
 	say(e, "cannot be scheduled: %s", failing[0].Brief)
 }
 
-// unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from being created.
+// unreadQuotas makes an answer uncertain if quotas could not be read that may keep a claim of the pod from being created, which
+// does not exist yet.
 func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) {
 	h := s.Health(inspect.Quotas)
 	seen := h.State == inspect.Narrowed && slices.Contains(h.Namespaces, pod.Namespace)
-	if e.Verdict != explain.Allocatable || !h.Partial() || seen || len(lifecycle.Uncreated(s, pod)) == 0 {
+	if e.Verdict != explain.Allocatable || !h.Partial() || seen {
 		return
 	}
 	e.Verdict = explain.Unknown
@@ -219,8 +226,12 @@ func briefs(e *explain.Explanation, failing []explain.Problem) string {
 
 // briefOf is what a problem is in a few words, with the pod if that is another subject.
 func briefOf(e *explain.Explanation, p *explain.Problem) string {
-	if p.Code == explain.Evicting && p.Object != e.Subject {
+	switch {
+	case p.Object.Kind != "Pod" || p.Object == e.Subject:
+	case p.Code == explain.Evicting:
 		return "pod " + p.Object.Name + " " + p.Brief
+	case p.Code == explain.PrepareFailed:
+		return "pod " + p.Object.Name + " does not run: " + p.Brief
 	}
 	return p.Brief
 }

@@ -85,7 +85,7 @@ func (p *page) headline() {
 	switch l := p.e.Lifecycle; {
 	case p.e.Verdict == explain.Unsatisfiable, p.e.Verdict == explain.Invalid:
 		sign, role = "✗ ", styled.Bad
-	case p.e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Failing:
+	case l != nil && l.Outcome == explain.Failing:
 		sign, role = "✗ ", styled.Bad
 	case p.e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Waiting:
 		sign, role = "! ", styled.Warn

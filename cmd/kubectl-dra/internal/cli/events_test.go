@@ -96,7 +96,7 @@ func TestForbiddenEvents(t *testing.T) {
 	fake.Inject(fakeserver.Fault{Match: "/events", Do: fakeserver.Refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no")})
 	code, stdout, stderr := commandAt(t, "2026-11-22T10:00:00Z", "explain", "pod", "train-0", "-n", "ml", "--server", url)
 	for _, want := range []string{
-		"! ml/train-0 has all its devices, but does not run yet: it is starting on", "! cannot list events in namespace ml: what went wrong on the node may be",
+		"! ml/train-0 has all its devices, but does not run yet: it is starting on", "! cannot list events in namespace ml: what went wrong may be missing here",
 	} {
 		if code != exitAnswered || stderr != "" || !strings.Contains(stdout, want) {
 			t.Errorf("code %d, want %q in\n%s%s", code, want, stdout, stderr)
