@@ -37,7 +37,7 @@ func containerOf(status *corev1.ContainerStatus) (explain.Container, bool) {
 		c.Coming = inProgress[c.Reason]
 	case exitOf(state.Terminated) != nil:
 		c.Stage, c.Reason, c.Exit = explain.ContainerTerminated, state.Terminated.Reason, exitOf(state.Terminated)
-		c.Said, c.Since = state.Terminated.Message, c.Exit.At
+		c.Since = c.Exit.At // and not the message: that is of the program that ran, and is not kept
 	case c.Restarts == 0:
 		return c, false
 	default:
