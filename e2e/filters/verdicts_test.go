@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -45,7 +46,8 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	cluster := allocator.NewCluster(asked.snapshot(), allocator.Options{})
+	snapshot := asked.snapshot()
+	cluster, index := allocator.NewCluster(snapshot, allocator.Options{}), filters.NewIndex(snapshot, nil)
 	var out comparison
 	for i, pod := range asked.asked {
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || waitsForController(pod) {
@@ -59,7 +61,7 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 		if e.Verdict == explain.Unknown {
 			ours.doubts[""] = says{aVerdict: reasonsOf(e)}
 		} else {
-			out.disagreements = append(out.disagreements, disagree(pod, theirs[i], e)...)
+			out.disagreements = append(out.disagreements, disagree(pod, theirs[i], e, undecided(index, pod))...)
 		}
 		out.theirs, out.ours = append(out.theirs, read(theirs[i])), append(out.ours, ours)
 	}
@@ -76,8 +78,19 @@ func waitsForController(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.ResourceClaimTemplateName != nil && !made[c.Name] })
 }
 
-// disagree compares a verdict other than Unknown, and the number of nodes.
-func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation) []disagreement {
+// undecided is the number of nodes of which is not known whether the filters let a pod onto them.
+func undecided(index *filters.Index, pod *corev1.Pod) int {
+	prepared, out := index.Prepare(pod), 0
+	for _, node := range index.Snapshot().Nodes() {
+		if o := prepared.On(inspect.NodeName(node.Name)); len(o.Refusals) == 0 && len(o.Doubts) > 0 {
+			out++
+		}
+	}
+	return out
+}
+
+// disagree compares a verdict other than Unknown, and the number of nodes, of which some may be undecided.
+func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation, undecided int) []disagreement {
 	passing, why := passing(theirs)
 	d := disagreement{pod: pod.Name, plugin: aVerdict}
 	if len(passing) == 0 {
@@ -89,7 +102,7 @@ func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation) 
 	switch {
 	case (d.theirs == "") != (d.ours == ""):
 		return []disagreement{d}
-	case e.Verdict == explain.Allocatable && e.Nodes.Allocatable != len(passing):
+	case e.Verdict == explain.Allocatable && (e.Nodes.Allocatable > len(passing) || e.Nodes.Allocatable+undecided < len(passing)):
 		d.plugin, d.theirs, d.ours = aCount, fmt.Sprint(passing), fmt.Sprint(e.Nodes)
 		return []disagreement{d}
 	}
