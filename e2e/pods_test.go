@@ -31,8 +31,8 @@ func TestPodLife(t *testing.T) {
 
 	var before explanation
 	result := c.Plugin(t, cluster.Admin, "explain", "pod", "trainer", "-o", "json")
-	if result.JSON(t, &before); before.Verdict != "Allocatable" || result.Code != 0 {
-		t.Errorf("a gated pod whose claims fit: want Allocatable\n%v", result)
+	if result.JSON(t, &before); before.Verdict != "Unsatisfiable" || result.Code != 3 {
+		t.Errorf("a gated pod: want Unsatisfiable\n%v", result)
 	}
 	if !strings.Contains(result.Stdout, "example.com/wait") {
 		t.Errorf("the gate that the pod waits for is not named\n%v", result)

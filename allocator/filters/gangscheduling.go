@@ -198,11 +198,11 @@ func (g *gang) refusal(code Code, key, message string, pods []*corev1.Pod) *Refu
 func (g *gang) short() *Refusal {
 	all, need := len(g.placed)+len(g.waiting), g.minCount()
 	if all < need {
-		return g.refusal(PodGroupIncomplete, "pods", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d", g.Name, howMany(need, "pod"), all), nil)
+		return g.refusal(PodGroupIncomplete, "pods", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d", g.Name, howMany(need), all), nil)
 	}
 	leaving := slices.DeleteFunc(slices.Clone(g.waiting), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 	if left := all - len(leaving); left < need {
-		return g.refusal(PodGroupIncomplete, "leaving", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d; %s being deleted", g.Name, howMany(need, "pod"), left, podsWithVerb(refsOf(leaving), "is", "are")), leaving)
+		return g.refusal(PodGroupIncomplete, "leaving", fmt.Sprintf("the pod waits for the others of its PodGroup %s, which needs %s and has %d; %s being deleted", g.Name, howMany(need), left, podsWithVerb(refsOf(leaving), "is", "are")), leaving)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (g *gang) waitsForClaim(pod *corev1.Pod) bool {
 		if ok && name != "" {
 			_, ok = g.snapshot.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		}
-		if !ok && !(uncreated(pod) && entry.ResourceClaimName == nil) {
+		if generated := uncreated(pod) && entry.ResourceClaimName == nil; !ok && !generated {
 			return true
 		}
 	}

@@ -64,9 +64,9 @@ func spreadInWords(refusals []Refusal) string {
 			fewest = nil
 		}
 	}
-	what := fmt.Sprintf("%s %s %s%s", places[0], has, howMany(pods+self, "pod"), t.Which)
+	what := fmt.Sprintf("%s %s %s%s", places[0], has, howMany(pods+self), t.Which)
 	if len(places) > 1 {
-		what = fmt.Sprintf("%s each %s at least %s%s", placesInWords(places), strings.Replace(has, "has", "have", 1), howMany(pods+self, "pod"), t.Which)
+		what = fmt.Sprintf("%s each %s at least %s%s", placesInWords(places), strings.Replace(has, "has", "have", 1), howMany(pods+self), t.Which)
 	}
 	switch {
 	case s.Domains < s.MinDomains:
@@ -168,12 +168,12 @@ func kindsOfPlaces(key string) string {
 	return "values of " + key
 }
 
-// howMany is a number of things: "1 pod", "3 pods".
-func howMany(n int, what string) string {
+// howMany is a number of pods: "1 pod", "3 pods".
+func howMany(n int) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 pod"
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d pods", n)
 }
 
 // selectedBy says which pods or namespaces a selector selects, after the word for them.

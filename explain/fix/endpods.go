@@ -46,9 +46,8 @@ func (s *search) endPods(ctx context.Context) error {
 	if best == nil {
 		return nil
 	}
-	change, err := best.change(ctx)
-	s.changes = append(s.changes, change)
-	return err
+	s.changes = append(s.changes, best.change(ctx))
+	return nil
 }
 
 // crowd is the pods of a node, some of which are in the way.
@@ -178,20 +177,18 @@ func (c *crowd) highest() int32 {
 }
 
 // preempts reports whether the scheduler ends such pods itself. It does not count on devices of pods that it ends.
-func (c *crowd) preempts(ctx context.Context, q *whatif.Question) (bool, error) {
-	never := q.Pod.Spec.PreemptionPolicy != nil && *q.Pod.Spec.PreemptionPolicy == corev1.PreemptNever
-	if never || !c.resolvable || c.highest() >= corev1helpers.PodPriority(q.Pod) {
-		return false, nil
+func (c *crowd) preempts(ctx context.Context) bool {
+	pod := c.q.Pod
+	never := pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever
+	if never || !c.resolvable || c.highest() >= corev1helpers.PodPriority(pod) {
+		return false
 	}
-	result, err := q.Cluster.Allocate(ctx, c.b.Node, q.Claims, nil)
-	if err != nil {
-		return false, nil //nolint:nilerr // then the scheduler gives up
-	}
-	return result.Outcome == allocator.Allocated, nil
+	result, err := c.q.Cluster.Allocate(ctx, c.b.Node, c.q.Claims, nil)
+	return err == nil && result.Outcome == allocator.Allocated // with an error the scheduler gives up
 }
 
 // change proposes to end the pods that were chosen.
-func (c *crowd) change(ctx context.Context) (requirement.Change, error) {
+func (c *crowd) change(ctx context.Context) requirement.Change {
 	e := endingOf(c.chosen)
 	var names []string
 	for _, ref := range e.Pods {
@@ -204,9 +201,8 @@ func (c *crowd) change(ctx context.Context) (requirement.Change, error) {
 		Message: fmt.Sprintf("end %s %s on %s, or let %s run elsewhere", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node,
 			words.Plural(len(names), "it", "them")),
 	}
-	var err error
-	if change.Preempts, err = c.preempts(ctx, c.q); change.Preempts {
+	if change.Preempts = c.preempts(ctx); change.Preempts {
 		change.Message += "; kube-scheduler does so itself by preemption, of these pods or others"
 	}
-	return change, err
+	return change
 }

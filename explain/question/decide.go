@@ -39,6 +39,12 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	if err != nil {
 		return err
 	}
+	conclude(q, e, answers, o)
+	return findFixes(ctx, q, e, o)
+}
+
+// conclude sets the verdict and the message, and what would be allocated.
+func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o outcomes) {
 	limits := limitsOf(q.Cluster.Snapshot())
 	limits.addCapacityNames(q)
 	limits.addPods(q)
@@ -61,6 +67,10 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 		o.saySlow(q, e)
 	}
 	markTold(e.Groups, o.aborted())
+}
+
+// findFixes adds why the answer is no, and what helps.
+func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o outcomes) error {
 	if abort := o.aborted(); abort != nil && !abort.Undecided() {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err

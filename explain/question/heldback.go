@@ -62,9 +62,11 @@ func explainGated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, e 
 		})
 		return nil
 	}
-	e.Waits = append(e.Waits, explain.Note{
-		Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: "without its scheduling gates it " + then.Predicate,
-	})
+	say(e, "%s; without its scheduling gates it %s", e.Predicate, then.Predicate)
+	e.Conflict, e.Failure, e.Fixes, e.NoHelp = then.Conflict, then.Failure, then.Fixes, then.NoHelp
+	if len(e.Fixes) > 0 {
+		e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help does so once the scheduling gates are gone")
+	}
 	e.Partial = append(e.Partial, then.Partial...)
 	return nil
 }

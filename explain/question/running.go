@@ -146,7 +146,7 @@ func sayProgress(e *explain.Explanation, p *explain.PodProgress, claims int) {
 	failing := e.Lifecycle.Failing()
 	switch {
 	case p.Stage == explain.Ended:
-		say(e, "%s", ended(e, p, claims))
+		say(e, "%s", ended(e, claims))
 	case p.Stage == explain.Binding && len(e.Lifecycle.Problems) > 0:
 		say(e, "has its devices, but is not bound to a node yet: %s", e.Lifecycle.Problems[0].Brief)
 	case claims == 0:
@@ -192,7 +192,7 @@ func counts(e *explain.Explanation, claims int) string {
 }
 
 // ended says how a pod ended.
-func ended(e *explain.Explanation, p *explain.PodProgress, claims int) string {
+func ended(e *explain.Explanation, claims int) string {
 	text := "has finished"
 	if failing := e.Lifecycle.Failing(); len(failing) > 0 {
 		text = failing[0].Brief

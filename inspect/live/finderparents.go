@@ -118,7 +118,8 @@ func (l *lookup) controllerOf(ctx context.Context, ref *metav1.OwnerReference) (
 	}
 	is := func(k inspect.OwnerKind) bool { return k.Name == ref.Kind && k.Group == group }
 	known := inspect.OwnerKinds()
-	k, ok := inspect.OwnerKind{}, false
+	var k inspect.OwnerKind
+	var ok bool
 	if i := slices.IndexFunc(known, is); i >= 0 {
 		k, ok = known[i], true
 	} else {
