@@ -162,7 +162,6 @@ func (x *Index) addTogether(a *VolumeAnswer, pod *corev1.Pod) {
 	if len(binding.selected)+len(binding.waiting) < 2 {
 		return
 	}
-	own := Object{Kind: "PersistentVolumeClaim", Namespace: a.Claim.Namespace, Name: a.Claim.Name}
 	ref := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	at := 0
 	for _, n := range x.nodes {
@@ -175,46 +174,43 @@ func (x *Index) addTogether(a *VolumeAnswer, pod *corev1.Pod) {
 			continue
 		}
 		verdicts := slices.DeleteFunc(binding.verdicts(n), func(v VolumeVerdict) bool { return x.classOf(v.Claim) != a.Class.Name })
-		if t, found := sharedVolumes(verdicts, own); found {
+		if t, found := sharedVolumes(verdicts); found {
 			t.Pod = ref
 			on.Together = append(on.Together, t)
 		}
-		if t, found := x.sumOfRoom(verdicts, own, on.By, on.Node, a.Class.Name); found {
+		if t, found := x.sumOfRoom(verdicts, on, a.Class.Name); found {
 			t.Pod = ref
 			on.Together = append(on.Together, t)
 		}
 	}
 }
 
-// sharedVolumes are the claims that wait for volumes of which there are not enough for all, if the claim is one of them.
-func sharedVolumes(verdicts []VolumeVerdict, own Object) (VolumeTogether, bool) {
+// sharedVolumes are the claims of a class that wait for volumes of which there are not enough for all.
+func sharedVolumes(verdicts []VolumeVerdict) (VolumeTogether, bool) {
 	t := VolumeTogether{Refused: true}
-	short, among := false, false
+	short := false
 	for i := range verdicts {
-		v := &verdicts[i]
-		if v.Rule == VolumeShared || v.Rule == VolumeExisting && v.answer() == fits {
+		if v := &verdicts[i]; v.Rule == VolumeShared || v.Rule == VolumeExisting && v.answer() == fits {
 			t.Claims = append(t.Claims, v.Claim)
 			short = short || v.Rule == VolumeShared
-			among = among || v.Claim == own
 		}
 	}
-	return t, short && among
+	return t, short
 }
 
-// sumOfRoom are the claims that are compared with the same storage capacity as one of them, if they ask for more than it has.
-func (x *Index) sumOfRoom(verdicts []VolumeVerdict, own, by Object, node inspect.NodeName, class string) (VolumeTogether, bool) {
-	t := VolumeTogether{By: by}
+// sumOfRoom are the claims that are compared with the storage capacity that decides about one of them, if they ask for more
+// than it has.
+func (x *Index) sumOfRoom(verdicts []VolumeVerdict, on *ClaimOnNode, class string) (VolumeTogether, bool) {
+	t := VolumeTogether{By: on.By}
 	sum := &resource.Quantity{}
-	among := false
 	for i := range verdicts {
-		if v := &verdicts[i]; v.Rule == VolumeRoom && v.By == by && v.Wanted != nil && v.answer() == fits {
+		if v := &verdicts[i]; v.Rule == VolumeRoom && v.By == on.By && v.answer() == fits {
 			t.Claims = append(t.Claims, v.Claim)
 			sum.Add(*v.Wanted)
-			among = among || v.Claim == own
 		}
 	}
-	offer := x.storage.offersOf(class)[node]
-	if len(t.Claims) < 2 || !among || offer == nil || offer.Total == nil || sum.Cmp(*offer.Total) <= 0 {
+	offer := x.storage.offersOf(class)[on.Node]
+	if len(t.Claims) < 2 || offer == nil || offer.Total == nil || sum.Cmp(*offer.Total) <= 0 {
 		return t, false
 	}
 	t.Wanted, t.Left = sum, offer.Total

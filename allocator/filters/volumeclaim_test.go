@@ -83,6 +83,10 @@ func TestVolumeClaim(t *testing.T) {
 			"a: Capacity c 10Gi of 12Gi (capacity); pod ml/p asks for 15Gi in all (ml/logs and ml/data), and c has 12Gi left; the scheduler compares each claim alone\n" +
 				"b: Capacity d 10Gi of 15Gi (capacity)\nused by [], waited for by [ml/p]",
 		},
+		"one alone is more than is left": { // a driver may say so, and the scheduler believes the larger number
+			[]metav1.Object{a, fast, tracks, pvc("data", "fast"), pvc("bound", "fast", bound("v")), pv("v", "fast"), pvc("logs", "fast", nodeChosen("b")), podWith("data", "bound", "logs"), room("c", "fast", "1Gi", "12Gi")},
+			"a: Capacity c 10Gi of 12Gi (maximumVolumeSize)\nused by [], waited for by [ml/p]",
+		},
 		"together, the sum is not known": {
 			[]metav1.Object{a, fast, tracks, pvc("data", "fast"), pvc("logs", "fast"), podWith("data", "logs"), room("c", "fast", "", "12Gi")},
 			"a: Capacity c 10Gi of 12Gi (maximumVolumeSize)\nused by [], waited for by [ml/p]",
@@ -112,8 +116,8 @@ func TestVolumeClaim(t *testing.T) {
 	own := pvc("p-v0", "fast", ownedBy("p"))
 	own.OwnerReferences[0].Kind, own.OwnerReferences[0].Name = "Pod", "p"
 	answer, _ := NewIndex(liveSnapshot(nil, a, fast, own, podWith("ephemeral")).snapshot(), nil).VolumeClaim("ml", "p-v0")
-	if len(answer.Everywhere.Refusals) > 0 || len(answer.Waiting) != 1 {
-		t.Errorf("the claim of an ephemeral volume: refused for %v, waited for by %v", answer.Everywhere.Refusals, answer.Waiting)
+	if len(answer.Everywhere.Refusals) > 0 || len(answer.Waiting) != 1 || answer.Nodes[0].Rule != VolumeUntracked {
+		t.Errorf("the claim of an ephemeral volume: refused for %v, waited for by %v, on nodes %v", answer.Everywhere.Refusals, answer.Waiting, answer.Nodes)
 	}
 	answer, _ = NewIndex(liveSnapshot(nil, a, b, fast, pvc("data", "fast")).snapshot(), nil).VolumeClaim("ml", "data", "b")
 	if len(answer.Nodes) != 1 || answer.Nodes[0].Node != "b" {

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -57,6 +59,15 @@ func asks(size string) func(*inspect.Objects) {
 	})
 }
 
+// attachNothing lets no node attach a volume of the driver of class datasets.
+func attachNothing(o *inspect.Objects) {
+	for _, node := range o.Nodes {
+		n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
+		n.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "san.csi.example.com", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32)}}}
+		o.CSINodes = append(o.CSINodes, n)
+	}
+}
+
 // TestVolumeVerdicts asks in which cases which verdict is given, with how many nodes.
 func TestVolumeVerdicts(t *testing.T) {
 	forbidden := map[inspect.Resource]inspect.Health{inspect.StorageCapacities: {State: inspect.Forbidden}}
@@ -71,6 +82,10 @@ func TestVolumeVerdicts(t *testing.T) {
 		"one node":   {demoVolumes(t), question.Options{Node: "gpu-a-01"}, explain.Allocatable, explain.NodeCount{Total: 1, Allocatable: 1}, "ml/corpus can have a volume made for it on node gpu-a-01"},
 		"not on it":  {demoVolumes(t), question.Options{Node: "gpu-b-01"}, explain.Unsatisfiable, explain.NodeCount{Total: 1}, "ml/corpus does not fit on node gpu-b-01: it asks for 14Ti of class datasets, and the largest volume there is 12Ti"},
 		"nowhere":    {demoVolumes(t, asks("20Ti")), question.Options{}, explain.Unsatisfiable, explain.NodeCount{Total: 12}, "ml/corpus fits on none of 12 nodes: it asks for 20Ti of class datasets, and the largest volume is 16Ti, on node gpu-a-01"},
+		"more than the size": {
+			demoVolumes(t, asks("20Ti"), attachNothing), question.Options{}, explain.Unsatisfiable, explain.NodeCount{Total: 12},
+			"ml/corpus fits on none of 12 nodes",
+		},
 		"not read": {
 			demoVolumes(t, asks("20Ti")).WithHealth(forbidden), question.Options{}, explain.Unknown, explain.NodeCount{Total: 12},
 			"ml/corpus may have its volume on 12 of 12 nodes, but not everything is known",
