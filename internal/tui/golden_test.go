@@ -35,6 +35,7 @@ var goldens = []struct {
 	{"nodes-alike", "nodes", screen.Ref{}, []string{"z"}},
 	{"detail-node", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, []string{"enter"}},
 	{"detail-node-plugins", "nodes", screen.Ref{Kind: screen.Node, Name: "cpu-01"}, []string{"enter"}},
+	{"explain-storage", "storage", screen.Ref{Kind: screen.StorageCapacity, Namespace: "storage", Name: "csisc-gc8dg"}, []string{"e"}},
 	{"detail-pod", "claims", screen.Ref{}, []string{":", "pod train-0", "enter"}},
 	{"help", "claims", screen.Ref{}, []string{"?"}},
 }

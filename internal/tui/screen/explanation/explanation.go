@@ -18,7 +18,7 @@ import (
 )
 
 // Kinds are the kinds of objects that can be explained.
-var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template}
+var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template, screen.StorageCapacity}
 
 // eventsAge is how old Events become before they are read again, while the cluster changes.
 const eventsAge = 15 * time.Second
@@ -35,6 +35,9 @@ type page struct {
 
 // New makes the page for an object.
 func New(ref screen.Ref) screen.Screen {
+	if ref.Kind == screen.StorageCapacity {
+		return newVolumes(ref)
+	}
 	p := &page{ref: ref}
 	p.Reader = reading.New(reading.Config[*explain.Explanation]{
 		Ref: ref, More: "every node, and what becomes of the devices on it",
