@@ -56,6 +56,14 @@ type Fix struct {
 	// Changes are all objects that are changed, and how: those of claims or their templates first, then the pod, then
 	// device classes. What is no change of a spec, such as the release of a claim, is not among them.
 	Changes []ObjectChange
+	// Replaces says that an object has to be deleted and created anew, since its spec cannot be changed.
+	Replaces bool
+	// Commands are for a shell, one line each and in their order. They carry the fix out. There are none if no command
+	// does, and none of Replaces, Commands and Remarks is set before [github.com/kubectl-dra/kubectl-dra/explain/remedy].Add
+	// was called.
+	Commands []string
+	// Remarks are sentences about what the commands do.
+	Remarks []string
 	// Claims are those to be released, with their devices.
 	Claims []Holder
 	// Pods are those to be ended, the least important first.

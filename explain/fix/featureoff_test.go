@@ -89,23 +89,3 @@ func TestNothingHelpsAlone(t *testing.T) {
 		t.Errorf("%s: %s; fixes %+v, %v", e.Verdict, e.Message, e.Fixes, e.NoHelp)
 	}
 }
-
-// TestCommandThatReleases: the command is given for a claim that nothing reserves, which it would refuse otherwise.
-func TestCommandThatReleases(t *testing.T) {
-	for _, reserved := range []bool{false, true} {
-		o := sharedCPUs()
-		holder := held("40")
-		holder.Status.ReservedFor = nil
-		if reserved {
-			holder.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "gone", UID: "1"}}
-		}
-		o.Claims = append(o.Claims, holder)
-		e := explained(t, o, cpuClaim(cpuOfDriver, "8"), inspect.NewestMinor)
-		found := slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool {
-			return f.Kind == explain.ReleaseClaim && strings.HasSuffix(f.Message, ": kubectl dra deallocate claim held -n ml")
-		})
-		if found == reserved {
-			t.Errorf("reserved %t: %+v", reserved, e.Fixes)
-		}
-	}
-}

@@ -84,7 +84,7 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) r
 	text := "release " + words.Shorten(parts, 3)
 	switch idle := !slices.ContainsFunc(refs, func(ref inspect.ClaimRef) bool { return !s.Q.Cluster.Snapshot().Idle(ref) }); {
 	case idle && len(refs) == 1:
-		text += ", which no running pod uses" + deallocating(s.Q, refs[0])
+		text += ", which no running pod uses"
 	case idle:
 		text += ", which no running pods use"
 	default:
@@ -96,14 +96,6 @@ func (s *search) releaseChange(refs []inspect.ClaimRef, node inspect.NodeName) r
 		Kind: explain.ReleaseClaim, Edits: whatif.ReleaseEdits(refs), Node: node, Claims: refs,
 		Cost: requirement.ReleaseCost(s.Q, refs...), Key: fmt.Sprint(refs), Message: text,
 	}
-}
-
-// deallocating is the command that releases a claim. It is "" if the claim is reserved, which the command refuses.
-func deallocating(q *whatif.Question, ref inspect.ClaimRef) string {
-	if claim, ok := q.Cluster.Snapshot().Claim(ref); !ok || len(claim.Status.ReservedFor) > 0 || claim.DeletionTimestamp != nil {
-		return ""
-	}
-	return fmt.Sprintf(": kubectl dra deallocate claim %s -n %s", ref.Name, ref.Namespace)
 }
 
 // podsUsing names the pods that use claims.

@@ -171,6 +171,7 @@ func (p *page) fixes() {
 		for j := range f.OtherBlockers {
 			p.beside(&f.OtherBlockers[j])
 		}
+		p.howTo(i)
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
 		p.add("     ", "     ", styled.Span{Text: moreFixes(n) + " (-v shows all)", Role: styled.Dim})

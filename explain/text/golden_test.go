@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -62,6 +63,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			remedy.Add(cluster.Snapshot(), e, remedy.Asked{Args: []string{tt.kind, tt.name, "-n", tt.namespace}})
 			var got bytes.Buffer
 			if err := text.Render(&got, e, text.Options{Width: 80, Verbose: tt.verbose}); err != nil {
 				t.Fatal(err)

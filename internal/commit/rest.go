@@ -329,6 +329,22 @@ func (a *API) PodUID(ctx context.Context, ref inspect.PodRef) (types.UID, error)
 	return pod.UID, nil
 }
 
+// Pod reads a whole pod, as JSON has it.
+func (a *API) Pod(ctx context.Context, ref inspect.PodRef) (map[string]any, error) {
+	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", ref.Namespace, "pods", ref.Name))
+	if err != nil {
+		return nil, classified(err)
+	}
+	pod := &unstructured.Unstructured{}
+	if err := decode(data, &pod.Object); err != nil {
+		return nil, err
+	}
+	if pod.GetKind() != "Pod" || pod.GetName() != ref.Name {
+		return nil, fmt.Errorf("reading the answer: it is not pod %s, but %q", ref, pod.GetKind())
+	}
+	return pod.Object, nil
+}
+
 func (a *API) namespaceLabels(ctx context.Context, name string) (map[string]string, error) {
 	data, err := a.do(ctx, a.client.Get().AbsPath("/api/v1/namespaces", name))
 	if err != nil {

@@ -41,6 +41,7 @@ var layers = []layer{
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
+	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
 	{"internal/tui/theme", []string{"styled"}},
@@ -57,7 +58,7 @@ var layers = []layer{
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/timebudget"}},
 	{"cmd/...", []string{
-		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget",
+		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},

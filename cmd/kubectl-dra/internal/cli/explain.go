@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -18,6 +20,7 @@ var explainKinds = []kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
+	var fix string
 	cmd := &cobra.Command{
 		Use:   "explain (claim|pod|template|pvc NAME... | -f FILE)",
 		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
@@ -34,6 +37,10 @@ their devices: a device is given once.
 Of a volume claim (pvc) it says where it can have its volume: node by node
 which object decides, and by how much it falls short.
 
+Fixes are numbered. --fix N shows the commands that carry out one of them, and
+with -o yaml prints the objects that it changes, ready to be applied; with -f,
+the changed file.
+
 Exit codes: 0 it is or can be allocated, 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`,
 		Example: `  # Why is the claim pending?
@@ -44,6 +51,9 @@ gives up with an error (or the question could not be answered).`,
 
   # Why does the volume fit nowhere?
   kubectl dra explain pvc checkpoints -n ml
+
+  # How is the first of the fixes carried out?
+  kubectl dra explain claim train-0 -n ml --fix 1
 
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
@@ -56,9 +66,14 @@ gives up with an error (or the question could not be answered).`,
 			if options.kind.resource == inspect.VolumeClaims {
 				return explainVolumeClaims(cmd.Context(), options)
 			}
-			return explainAll(cmd.Context(), options)
+			choice, err := options.parseFix(fix)
+			if err != nil {
+				return err
+			}
+			return explainAll(cmd.Context(), options, cmd.Flags(), choice)
 		},
 	}
+	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	return cmd
 }
@@ -81,7 +96,10 @@ func parseOutput(text, template string, formats []string) (output.Format, error)
 	return format, nil
 }
 
-func explainAll(ctx context.Context, o *questionOptions) error {
+func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, choice *fixChoice) error {
+	if choice != nil && o.format.Name != "" {
+		o.keepInput()
+	}
 	snapshot, subjects, err := o.read(ctx)
 	if err != nil {
 		return err
@@ -94,6 +112,13 @@ func explainAll(ctx context.Context, o *questionOptions) error {
 	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
 	if err != nil {
 		return err
+	}
+	asked := o.asked(flags, answers)
+	for _, e := range answers {
+		remedy.Add(snapshot, e, asked)
+	}
+	if choice != nil {
+		return printFix(ctx, o, choice, snapshot, answers)
 	}
 	return printExplanations(o, answers)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -36,6 +37,8 @@ type questionOptions struct {
 	namespace string
 	// incomplete: the files of -f may hold more to ask about than could be read; read sets it.
 	incomplete bool
+	// input is what was read of standard input, where that is kept.
+	input *bytes.Buffer
 }
 
 // leastCode is the exit code when every answer is yes.

@@ -73,6 +73,12 @@ type Fix struct {
 	// still in the way, or makes the scheduler give up with an error (fails).
 	Beside []Requirement    `json:"beside,omitempty"`
 	Patch  []PatchOperation `json:"patch,omitempty"`
+	// Replaces: an object that is changed has to be deleted and created anew, since its spec cannot be changed.
+	Replaces bool `json:"replaces,omitempty"`
+	// Commands carry the fix out, in this order; each is for a shell.
+	Commands []string `json:"commands,omitempty"`
+	// Remarks are sentences about what the commands do.
+	Remarks []string `json:"remarks,omitempty"`
 	// Changes are all objects that are changed, the subject among them if it has a patch.
 	Changes []ObjectChange `json:"changes,omitempty"`
 	Claims  []string       `json:"claims,omitempty"`
@@ -137,6 +143,7 @@ func (c claimName) fix(f explain.Fix) Fix {
 		Kind: string(f.Kind), Actor: string(f.Actor(c.subject)), Also: optional(f.Also, func(k explain.FixKind) string { return string(k) }),
 		Node: string(f.Node), Nodes: f.Nodes, Like: string(f.Like), Timeout: string(f.Timeout), Beside: optional(f.OtherBlockers, c.requirement),
 		Patch: patch(f.Patch), Changes: optional(f.Changes, objectChange),
+		Replaces: f.Replaces, Commands: f.Commands, Remarks: f.Remarks,
 		Claims:  optional(f.Claims, func(h explain.Holder) string { return h.Claim.String() }),
 		Holders: optional(f.Claims, holder), TaintRules: optional(f.TaintRules, taintRule),
 		Pods: optional(f.Pods, inspect.PodRef.String), Preempts: f.Preempts,

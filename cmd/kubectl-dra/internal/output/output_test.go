@@ -144,7 +144,12 @@ func TestExplanationOnTheWire(t *testing.T) {
 			Kind: explain.RelaxSelector, Also: []explain.FixKind{explain.ReleaseClaim}, Node: "n1", Nodes: 1, Message: "change two things",
 			OtherBlockers: []explain.Requirement{{Kind: explain.HeldRequired, Path: "resourceclaim ml/other", Message: "holds 1 device here: gpu-0", Holder: &holder, Fails: true}},
 			Claims:        []explain.Holder{holder},
-		}},
+			Changes: []explain.ObjectChange{
+				{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: "ml", Name: "c", Patch: []explain.PatchOperation{{Op: "remove", Path: "/spec/x"}}},
+				{APIVersion: "resource.k8s.io/v1", Kind: "DeviceClass", Name: "gpu", Creates: true},
+			},
+			Replaces: true, Commands: []string{"kubectl delete pod p -n ml"}, Remarks: []string{"r"},
+		}, {Kind: explain.AddNode, Like: "n1", Nodes: 1, Message: "add a node like n1"}},
 		Waits: []explain.Note{{Kind: "Pod", Namespace: "ml", Name: "p", Message: "it is gated"}},
 		Basis: explain.Basis{Version: "1.37", Variant: allocator.Incubating, Source: "defaults", Revision: 1, Remarks: []string{"r"}},
 	}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
+)
+
+// stdinPath is the path that stands for standard input.
+const stdinPath = "-"
+
+// keepInput keeps what will be read of standard input, so that it can be printed with a change.
+func (o *questionOptions) keepInput() {
+	if slices.Contains(o.files, stdinPath) {
+		o.input = &bytes.Buffer{}
+		o.streams.In = io.TeeReader(o.streams.In, o.input)
+	}
+}
+
+// changedFile is a file of -f with what a fix changes in it.
+type changedFile struct {
+	path string
+	*yamlpatch.Result
+}
+
+// printChangedFiles prints the files of -f that a fix changes, with everything else in them as it is. Objects that the fix
+// changes and that are in none of the files follow.
+func (o *questionOptions) printChangedFiles(ctx context.Context, s *inspect.Snapshot, f *explain.Fix) error {
+	changed, missing, err := o.changeFiles(f.Changes)
+	if err != nil {
+		return err
+	}
+	for _, file := range changed {
+		o.streams.note("%s is printed with the change", file.path)
+		if file.Rewritten {
+			o.streams.note("warning: the layout of %s could not be kept", file.path)
+		}
+	}
+	rest := explain.Fix{Changes: missing}
+	objects, err := remedy.Manifests(&rest, func(c explain.ObjectChange) (remedy.Object, error) { return o.whole(ctx, s, c) })
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for _, file := range changed {
+		separate(&out)
+		out.Write(file.Text)
+	}
+	for _, object := range objects {
+		o.streams.note("%s %s is in none of the files, and follows them", object["kind"], nameIn(object))
+		separate(&out)
+		if err := o.format.PrintValue(&out, object); err != nil {
+			return err
+		}
+	}
+	return o.printText(out.Bytes())
+}
+
+// separate begins another document.
+func separate(out *bytes.Buffer) {
+	if out.Len() == 0 {
+		return
+	}
+	if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
+		out.WriteByte('\n')
+	}
+	out.WriteString("---\n")
+}
+
+func nameIn(object remedy.Object) string {
+	metadata, _ := object["metadata"].(remedy.Object)
+	return fmt.Sprint(metadata["name"])
+}
+
+// printText prints the text of files: as it is, or on a terminal without what could steer it.
+func (o *questionOptions) printText(text []byte) error {
+	if _, terminal := terminalWidth(o.streams.Out); terminal {
+		text = []byte(safeLines(string(text)))
+	}
+	_, err := o.streams.Out.Write(text)
+	return err
+}
+
+// changeFiles applies changes to the files of -f. missing are those whose objects are in none of them.
+func (o *questionOptions) changeFiles(changes []explain.ObjectChange) (changed []changedFile, missing []explain.ObjectChange, err error) {
+	paths, err := o.filesBelow()
+	if err != nil {
+		return nil, nil, err
+	}
+	found := make([]bool, len(changes))
+	for _, path := range paths {
+		text, err := o.textOf(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		result, err := yamlpatch.Apply(text, func(object yamlpatch.Object) []yamlpatch.Operation {
+			at := slices.IndexFunc(changes, func(c explain.ObjectChange) bool { return o.isAbout(c, object) })
+			if at < 0 {
+				return nil
+			}
+			found[at] = true
+			return operationsFor(object.APIVersion, changes[at].Patch)
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if len(result.Changed) > 0 {
+			changed = append(changed, changedFile{path, result})
+		}
+	}
+	for i, c := range changes {
+		if !found[i] {
+			missing = append(missing, c)
+		}
+	}
+	return changed, missing, nil
+}
+
+// isAbout reports whether a change is about an object of a file.
+func (o *questionOptions) isAbout(c explain.ObjectChange, object yamlpatch.Object) bool {
+	if object.Namespace == "" && c.Namespace != "" {
+		object.Namespace = o.namespace
+	}
+	group, _, _ := strings.Cut(c.APIVersion, "/")
+	of, _, _ := strings.Cut(object.APIVersion, "/")
+	return !c.Creates && c.Kind == object.Kind && c.Name == object.Name && c.Namespace == object.Namespace && group == of
+}
+
+// exactly is the level of a request that the first versions of the API do not have.
+var exactly = regexp.MustCompile(`(/devices/requests/\d+)/exactly(/|$)`)
+
+// operationsFor writes a patch for an object of an API version.
+func operationsFor(apiVersion string, patch []explain.PatchOperation) []yamlpatch.Operation {
+	out := make([]yamlpatch.Operation, len(patch))
+	for i, op := range patch {
+		out[i] = yamlpatch.Operation(op)
+		if slices.Contains([]string{"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"}, apiVersion) {
+			out[i].Path = exactly.ReplaceAllString(op.Path, "$1$2")
+		}
+	}
+	return out
+}
+
+// textOf is the text of a file of -f, or of standard input, which was read already.
+func (o *questionOptions) textOf(path string) ([]byte, error) {
+	if path == stdinPath {
+		return o.input.Bytes(), nil
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the file that the user named, and that was read already
+	if err == nil && bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
+		return nil, fmt.Errorf("%s is packed; unpack it to have it changed", path)
+	}
+	return text, err
+}
+
+// filesBelow are the files of -f, those in directories in the order in which they are read.
+func (o *questionOptions) filesBelow() ([]string, error) {
+	var out []string
+	for _, path := range o.files {
+		if info, err := os.Stat(path); path == stdinPath || err != nil || !info.IsDir() {
+			out = append(out, path)
+			continue
+		}
+		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+			hidden := strings.HasPrefix(entry.Name(), ".") && file != path
+			switch {
+			case err != nil:
+				return nil // what cannot be read was told when it was to be read
+			case entry.IsDir() && hidden:
+				return filepath.SkipDir
+			case !entry.IsDir() && !hidden && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(file))):
+				out = append(out, file)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,187 @@
+package remedy
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Asked is how an explanation was asked for, so that commands can ask for it again.
+type Asked struct {
+	// Args are the arguments of "kubectl dra explain" as they were given, with the flags that say what was read.
+	Args []string
+	// Flags are those of kubectl that say which cluster it is and who asks.
+	Flags []string
+	// Files are the files that were asked about. There are none if names were.
+	Files []string
+	// Several says that there were several subjects. A fix is then named with its subject.
+	Several bool
+	// Once says that it cannot be asked again, since it was read from standard input.
+	Once bool
+}
+
+// immutable are the kinds whose objects cannot be changed in what fixes change of them. They are replaced.
+var immutable = map[string]bool{"ResourceClaim": true, "ResourceClaimTemplate": true, "Pod": true, "Job": true}
+
+// Add adds to the fixes of an explanation the commands that carry them out, and what has to be known of them. The snapshot
+// is the one that was asked about.
+func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
+	for i := range e.Fixes {
+		f := &e.Fixes[i]
+		b := &builder{writer: writer{flags: asked.Flags}, s: s, asked: asked, fix: Selector(e, i, asked.Several)}
+		if e.Subject.Kind == "Pod" && e.Workload == nil {
+			b.asking = inspect.PodRef{Namespace: e.Subject.Namespace, Name: e.Subject.Name}
+		}
+		f.Replaces = slices.ContainsFunc(f.Changes, b.replaces)
+		b.change(f.Changes)
+		b.release(f.Claims)
+		if f.Kind == explain.UseNode {
+			b.admit(f.Node)
+		}
+		if f.Commands, f.Remarks = b.lines, b.remarks; b.refused {
+			f.Commands = nil
+		}
+	}
+}
+
+// Selector is the value of --fix for the i-th fix of an explanation, which may be one of several.
+func Selector(e *explain.Explanation, i int, several bool) string {
+	number := fmt.Sprint(i + 1)
+	if !several {
+		return number
+	}
+	kind, name := e.Subject.Kind, e.Subject.Name
+	if e.Workload != nil {
+		kind, name = e.Workload.Kind, e.Workload.Name
+	}
+	kind = strings.ToLower(kind)
+	switch kind {
+	case "resourceclaim":
+		kind = "claim"
+	case "resourceclaimtemplate":
+		kind = "template"
+	}
+	return kind + "/" + name + ":" + number
+}
+
+// builder collects the commands of a fix.
+type builder struct {
+	writer
+	s     *inspect.Snapshot
+	asked Asked
+	fix   string // the value of --fix
+	// asking is the pod that was asked about. It is not ended to make room for itself.
+	asking  inspect.PodRef
+	lines   []string
+	remarks []string
+}
+
+func (b *builder) add(line string) { b.lines = append(b.lines, line) }
+
+func (b *builder) remark(text string) {
+	if !slices.Contains(b.remarks, text) {
+		b.remarks = append(b.remarks, text)
+	}
+}
+
+// manifests is the command that prints the changed objects.
+func (b *builder) manifests() string {
+	return b.command(append(append([]string{"kubectl", "dra", "explain"}, b.asked.Args...), "--fix", b.fix, "-o", "yaml")...)
+}
+
+// change writes what changes objects.
+func (b *builder) change(changes []explain.ObjectChange) {
+	var written []explain.ObjectChange
+	for _, c := range changes {
+		if made := b.controllerOf(c); made != nil {
+			b.changeController(c, *made)
+			continue
+		}
+		written = append(written, c)
+	}
+	switch {
+	case len(written) == 0:
+		return
+	case b.asked.Once:
+		b.remark("The same question with --fix " + b.fix + " -o yaml prints what is to be applied.")
+		b.replaced(written)
+	case len(b.asked.Files) > 0:
+		b.changeFile(written)
+	default:
+		b.changeObjects(written)
+	}
+	for _, c := range written {
+		if c.Kind == "ResourceClaimTemplate" {
+			b.remake(c)
+		}
+	}
+}
+
+// replaces reports whether a change replaces an object: its own, or that of the controller that makes the pod.
+func (b *builder) replaces(c explain.ObjectChange) bool {
+	if made := b.controllerOf(c); made != nil {
+		return immutable[made.Kind]
+	}
+	return immutable[c.Kind] && !c.Creates
+}
+
+// changeObjects writes what changes objects of the cluster.
+func (b *builder) changeObjects(changes []explain.ObjectChange) {
+	creates := slices.ContainsFunc(changes, func(c explain.ObjectChange) bool { return c.Creates })
+	replaced := b.replaced(changes)
+	switch {
+	case creates:
+		file := "fix-" + strings.NewReplacer("/", "-", ":", "-").Replace(b.fix) + ".yaml"
+		b.add(b.manifests() + " > " + b.command(file))
+		b.delete(replaced)
+		b.add(b.kubectl("apply", "-f", file))
+		b.remark("Say in spec.selectors what a new class selects before you create it: as it is printed, it selects every device.")
+	case len(replaced) == len(changes):
+		b.add(b.manifests() + " | " + b.kubectl("replace", "--force", "-f", "-"))
+	case len(replaced) == 0:
+		b.add(b.manifests() + " | " + b.kubectl("replace", "-f", "-"))
+	default:
+		b.delete(replaced)
+		b.add(b.manifests() + " | " + b.kubectl("apply", "-f", "-"))
+	}
+}
+
+// changeFile writes what changes a file and then the objects in it.
+func (b *builder) changeFile(changes []explain.ObjectChange) {
+	file := "changed.yaml"
+	if len(b.asked.Files) == 1 {
+		file = changedFile(b.asked.Files[0])
+	}
+	b.add(b.manifests() + " > " + b.command(file))
+	b.delete(b.replaced(changes))
+	b.add(b.kubectl("apply", "-f", file))
+}
+
+// changedFile is where the changed content of a file is put.
+func changedFile(file string) string {
+	extension := filepath.Ext(file)
+	return strings.TrimSuffix(file, extension) + ".changed" + extension
+}
+
+// replaced are the objects that have to be deleted and created anew. It says so.
+func (b *builder) replaced(changes []explain.ObjectChange) []explain.ObjectChange {
+	var out []explain.ObjectChange
+	for _, c := range changes {
+		if immutable[c.Kind] && !c.Creates {
+			out = append(out, c)
+			b.remark(fmt.Sprintf("The spec of a %s cannot be changed: it is deleted and made anew.", c.Kind))
+		}
+	}
+	return out
+}
+
+// delete writes what deletes objects, which need not exist.
+func (b *builder) delete(objects []explain.ObjectChange) {
+	for _, c := range objects {
+		b.add(b.kubectl("delete", b.of(c.Kind, c.Name), "-n", c.Namespace, "--ignore-not-found"))
+	}
+}

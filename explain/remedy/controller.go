@@ -1,0 +1,97 @@
+package remedy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// controllerOf is the controller of a pod that is changed. It is nil for other objects, and for pods that nobody makes anew.
+func (b *builder) controllerOf(c explain.ObjectChange) *Controller {
+	if c.Kind != "Pod" {
+		return nil
+	}
+	pod, ok := b.s.Pod(inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
+	if !ok {
+		return nil
+	}
+	return ControllerOf(pod)
+}
+
+// patchable are the controllers whose pod template can be changed, and stands at spec.template. They then make their pods
+// anew.
+var patchable = map[string]bool{"Deployment": true, "StatefulSet": true, "DaemonSet": true}
+
+// changeController writes the change of a pod into the template of its controller. The values that the pod has are tested
+// first, since what the server adds to pods may have moved them.
+func (b *builder) changeController(c explain.ObjectChange, made Controller) {
+	patch, err := templatePatch(b.s, c)
+	if !patchable[made.Kind] || err != nil {
+		b.remark(fmt.Sprintf("%s makes the pod. Make the change there, and have it make the pod anew.", &made))
+		return
+	}
+	b.add(b.kubectl("patch", b.of(made.Kind, made.Name), "-n", c.Namespace, "--type=json", "-p", patch))
+	if made.Kind == "StatefulSet" { // which waits for a pod that cannot be placed
+		b.add(b.kubectl("delete", "pod", b.name(c.Name), "-n", c.Namespace))
+	}
+}
+
+// templatePatch is the patch of a pod as one of an object whose spec.template makes it.
+func templatePatch(s *inspect.Snapshot, c explain.ObjectChange) (string, error) {
+	pod, ok := s.Pod(inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
+	if !ok {
+		return "", ErrPartOnly
+	}
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return "", err
+	}
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	var tests, list []operation
+	for _, op := range c.Patch {
+		rest, ok := strings.CutPrefix(op.Path, "/spec/")
+		if !ok {
+			return "", fmt.Errorf("%s is not in the spec", op.Path)
+		}
+		path := "/spec/template/spec/" + rest
+		if value, found := valueAt(tree, op.Path); found {
+			tests = append(tests, operation{"test", path, value})
+		}
+		list = append(list, operation{op.Op, path, op.Value})
+	}
+	text, err := json.Marshal(append(tests, list...))
+	return string(text), err
+}
+
+// valueAt returns what stands at a JSON pointer.
+func valueAt(tree any, pointer string) (any, bool) {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch level := tree.(type) {
+		case map[string]any:
+			value, ok := level[token]
+			if !ok {
+				return nil, false
+			}
+			tree = value
+		case []any:
+			var at int
+			if _, err := fmt.Sscan(token, &at); err != nil || at < 0 || at >= len(level) {
+				return nil, false
+			}
+			tree = level[at]
+		default:
+			return nil, false
+		}
+	}
+	return tree, true
+}

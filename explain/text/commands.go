@@ -1,0 +1,171 @@
+package text
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// RenderFix writes one fix of an explanation as text: what it changes, and the commands that do so. It is the i-th.
+func RenderFix(w io.Writer, e *explain.Explanation, i int, opts Options) error {
+	return Write(w, FixLines(e, i, opts), opts.Color)
+}
+
+// FixLines lays out one fix of an explanation.
+func FixLines(e *explain.Explanation, i int, opts Options) []styled.Line {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	p := &page{opts: opts, e: e}
+	f := &e.Fixes[i]
+	spans := []styled.Span{
+		{Text: fmt.Sprintf("Fix %d of %d", i+1, len(e.Fixes)), Role: styled.Strong},
+		span(styled.Plain, " for "+e.Subject.FullName()+": "+actorsText(f.Actors(e.Subject))+" can "+f.Message),
+	}
+	if where := fixWhere(f); where != "" {
+		spans = append(spans, span(styled.Good, " → "+where))
+	}
+	p.add("", "  ", spans...)
+	for j := range f.OtherBlockers {
+		p.beside(&f.OtherBlockers[j])
+	}
+	p.changes(f.Changes)
+	p.blank()
+	if len(f.Commands) == 0 {
+		p.add("", "  ", styled.Span{Text: "Commands", Role: styled.Strong}, styled.Span{Text: "  none"})
+	} else {
+		p.add("", "  ", styled.Span{Text: "Commands", Role: styled.Strong})
+	}
+	p.commands(f.Commands, "    ")
+	for _, r := range f.Remarks {
+		p.add("  ", "  ", span(styled.Dim, r))
+	}
+	return p.lines
+}
+
+// changes shows what becomes of objects.
+func (p *page) changes(changes []explain.ObjectChange) {
+	for _, c := range changes {
+		name := c.Name
+		if c.Namespace != "" {
+			name = c.Namespace + "/" + name
+		}
+		p.blank()
+		p.add("", "  ", styled.Span{Text: "Change", Role: styled.Strong}, span(styled.Plain, "  "+changeVerb(c)+c.Kind+" "), span(styled.Name, name))
+		for _, op := range c.Patch {
+			spans := []styled.Span{span(styled.Plain, op.Op+" "), span(styled.Dim, op.Path)}
+			if op.Op != "remove" {
+				spans = append(spans, span(styled.Plain, " "+valueText(op.Value)))
+			}
+			p.add("    ", "      ", spans...)
+		}
+	}
+}
+
+func changeVerb(c explain.ObjectChange) string {
+	if c.Creates {
+		return "create "
+	}
+	return ""
+}
+
+// valueText is a value of a patch, in JSON.
+func valueText(value any) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// howTo shows how a fix of the list is carried out: with Verbose all commands, else the first one of the first fix that
+// has any.
+func (p *page) howTo(i int) {
+	f := &p.e.Fixes[i]
+	first := slices.IndexFunc(p.e.Fixes, func(f explain.Fix) bool { return len(f.Commands) > 0 })
+	switch {
+	case p.opts.Verbose:
+		p.commands(f.Commands, "       ")
+	case i != first:
+		return
+	default:
+		p.commands(f.Commands[:1], "       ")
+		if len(f.Commands) > 1 {
+			p.add("     ", "     ", styled.Span{Text: "then " + plural(len(f.Commands)-1, "more command") + "; --fix shows all", Role: styled.Dim})
+		}
+	}
+	for _, r := range f.Remarks {
+		p.add("     ", "     ", span(styled.Dim, r))
+	}
+}
+
+// commands shows commands in such a way that they can be pasted: a line that is too long goes on behind a backslash, or
+// behind the bar of a pipe.
+func (p *page) commands(commands []string, indent string) {
+	for _, c := range commands {
+		for i, line := range foldCommand(inspect.Sanitize(c), p.opts.Width-len(indent)) {
+			if i > 0 {
+				line = "  " + line
+			}
+			p.lines = append(p.lines, styled.Line{{Text: indent}, {Text: line, Role: styled.Accent}})
+		}
+	}
+}
+
+// foldCommand folds a command into lines of at most so many columns, where its words allow it. A flag stays with its value.
+// From the second line on there is room for two columns of indentation.
+func foldCommand(command string, width int) []string {
+	if styled.Width(command) <= width {
+		return []string{command}
+	}
+	var out, line []string
+	for _, words := range together(shellWords(command)) {
+		room := width - len(` \`) - 2*min(len(out), 1)
+		switch {
+		case words == "|": // it takes the place of the backslash
+			out, line = append(out, strings.Join(line, " ")+" |"), nil
+		case len(line) > 0 && styled.Width(strings.Join(line, " "))+1+styled.Width(words) > room:
+			out, line = append(out, strings.Join(line, " ")+` \`), []string{words}
+		default:
+			line = append(line, words)
+		}
+	}
+	return append(out, strings.Join(line, " "))
+}
+
+// together joins words that should stay on a line: a flag and its value, and where output goes.
+func together(words []string) []string {
+	var out []string
+	for i, word := range words {
+		opens := i > 0 && (words[i-1] == ">" || strings.HasPrefix(words[i-1], "-") && len(words[i-1]) > 1 && !strings.Contains(words[i-1], "="))
+		if opens && word != "|" && word != ">" && !strings.HasPrefix(word, "-") {
+			out[len(out)-1] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// shellWords splits a command at blanks that are not in single quotes.
+func shellWords(command string) []string {
+	var out []string
+	quoted, start := false, 0
+	for i := range len(command) {
+		switch {
+		case command[i] == '\'':
+			quoted = !quoted
+		case command[i] == ' ' && !quoted:
+			out, start = append(out, command[start:i]), i+1
+		}
+	}
+	return append(out, command[start:])
+}
