@@ -55,6 +55,45 @@ const (
 	SchedulerCrash Code = "SchedulerCrash"
 	// Malformed: an object is such that the API server would have refused it.
 	Malformed Code = "Malformed"
+
+	// What the scheduler's other filters refuse pods for (package filters).
+
+	// InsufficientResources: the node has too little left of CPU, memory or another resource that the pod asks for.
+	InsufficientResources Code = "InsufficientResources"
+	// TooManyPods: the node runs as many pods as it may.
+	TooManyPods Code = "TooManyPods"
+	// PortInUse: another pod has a port of the node that the pod wants.
+	PortInUse Code = "PortInUse"
+	// NodeAffinity: the node does not match the node selector or the node affinity of the pod.
+	NodeAffinity Code = "NodeAffinity"
+	// NodeTainted: the pod does not tolerate a taint of the node.
+	NodeTainted Code = "NodeTainted"
+	// NodeUnschedulable: the node is cordoned.
+	NodeUnschedulable Code = "NodeUnschedulable"
+	// VolumeCapacity: no storage capacity of the node is large enough for a volume.
+	VolumeCapacity Code = "VolumeCapacity"
+	// VolumeNode: a volume cannot be used on the node, or none that is there suits the claim.
+	VolumeNode Code = "VolumeNode"
+	// VolumeZone: a volume is in another zone.
+	VolumeZone Code = "VolumeZone"
+	// VolumeLimit: the node has as many volumes of a driver as it may.
+	VolumeLimit Code = "VolumeLimit"
+	// VolumeInUse: another pod uses a volume that serves only one.
+	VolumeInUse Code = "VolumeInUse"
+	// VolumeUnbound: a volume claim does not exist, is lost, or waits to be bound.
+	VolumeUnbound Code = "VolumeUnbound"
+	// SpreadConstraint: there would be too many such pods in a topology domain.
+	SpreadConstraint Code = "SpreadConstraint"
+	// PodAffinity: the pods that the pod wants to be with are not there.
+	PodAffinity Code = "PodAffinity"
+	// PodAntiAffinity: there are pods that the pod has to keep away from, or that keep it away.
+	PodAntiAffinity Code = "PodAntiAffinity"
+	// DeclaredFeature: the kubelet does not have a feature that the pod needs.
+	DeclaredFeature Code = "DeclaredFeature"
+	// SchedulingGated: scheduling gates hold the pod back.
+	SchedulingGated Code = "SchedulingGated"
+	// PodGroupIncomplete: the pod waits for others of its PodGroup.
+	PodGroupIncomplete Code = "PodGroupIncomplete"
 )
 
 // Codes returns every code, in the order of their declaration.
@@ -65,5 +104,8 @@ func Codes() []Code {
 		CountersExhausted, CompatibilityGroupConflict, AttributeMissing, MatchAttributeConflict,
 		DistinctAttributeConflict, NotEnoughDevices, AllDevicesRequired, TooManyDevices,
 		FeatureDisabled, NodeUnsuitable, SearchLimit, SchedulerCrash, Malformed,
+		InsufficientResources, TooManyPods, PortInUse, NodeAffinity, NodeTainted, NodeUnschedulable, VolumeCapacity, VolumeNode,
+		VolumeZone, VolumeLimit, VolumeInUse, VolumeUnbound, SpreadConstraint, PodAffinity, PodAntiAffinity, DeclaredFeature,
+		SchedulingGated, PodGroupIncomplete,
 	}
 }

@@ -96,6 +96,10 @@ func (f *Fix) Actors(of Subject) []Actor {
 			for i := range f.Claims {
 				all = append(all, ownerOf(f.Claims[i].Claim, of))
 			}
+		case kind == MovePod:
+			for _, pod := range f.Pods {
+				all = append(all, ownerOf(inspect.ClaimRef(pod), of))
+			}
 		case kind == RelaxSelector:
 			all = append(all, selectorActors(f, actor)...)
 		case known:

@@ -39,6 +39,10 @@ func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 		f.Replaces = slices.ContainsFunc(f.Changes, b.replaces)
 		b.change(f.Changes)
 		b.release(f.Claims)
+		b.end(f.Pods)
+		if f.Kind == explain.UncordonNode {
+			b.add(b.kubectl("uncordon", b.name(string(f.Node))))
+		}
 		if f.Kind == explain.UseNode {
 			b.admit(f.Node)
 		}
