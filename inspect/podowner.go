@@ -17,10 +17,12 @@ import (
 type PodOwner struct {
 	Kind            OwnerKind
 	Namespace, Name string
-	// UID is empty if the object itself is not known, but only its pods.
+	// Known says that the object itself was read. Otherwise there are only its pods.
+	Known bool
+	// UID may be empty, in files.
 	UID types.UID
 	// Templates are the pods that its controller makes, one for each pod template of the object, in the order of their paths.
-	// There are none if the object has no template, or is not known.
+	// There are none if the object has no template, or was not read.
 	Templates []*Workload
 	// Pods are those that exist and have not ended, sorted by name.
 	Pods []*corev1.Pod
@@ -84,6 +86,21 @@ func (k OwnerKind) is(ref *metav1.OwnerReference) bool {
 		group = ""
 	}
 	return ref.Kind == k.Name && group == k.Group
+}
+
+// Fill finds the pods of an object and, if it is a PodGroup of the snapshot, its UID. It reports whether anything is known of
+// the object: whether it was read or has pods. See PodsOwnedBy about parents.
+func (o *PodOwner) Fill(s *Snapshot, parents Parents) bool {
+	if o.Kind.IsPodGroup() {
+		for _, group := range s.objects.PodGroups {
+			if group.Namespace == o.Namespace && group.Name == o.Name {
+				o.UID = group.UID
+				o.Known = true
+			}
+		}
+	}
+	o.Pods = s.PodsOwnedBy(o, parents)
+	return o.Known || len(o.Pods) > 0
 }
 
 // Parents says who controls an object in a namespace, nil if nobody does or that is not known.

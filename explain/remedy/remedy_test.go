@@ -230,11 +230,11 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 			remedy.Asked{Args: []string{"pod", "p", "-n", "ml"}}, explain.UseClaim, true, nil,
 		},
 		{
-			"a cordoned and tainted node", []string{
-				`{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {unschedulable: true, taints: [{key: team, value: web, effect: NoSchedule}]}}`,
+			"a cordoned node", []string{
+				`{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {unschedulable: true}, status: {allocatable: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi, pods: "9"}}}`,
 				claim("one", "", "gpu", "1", ""), pod("p", "", "", "resourceClaimName: one"),
-			}, "Pod", "p", remedy.Asked{Args: []string{"pod", "p", "-n", "ml"}}, explain.UseNode, false,
-			[]string{"kubectl uncordon n1", "kubectl taint node n1 team=web:NoSchedule-"},
+			}, "Pod", "p", remedy.Asked{Args: []string{"pod", "p", "-n", "ml"}}, explain.UncordonNode, false,
+			[]string{"kubectl uncordon n1"},
 		},
 		{
 			"standard input", []string{claim("big", "", "gpu", "3", "")}, "ResourceClaim", "big",
@@ -243,7 +243,7 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base := devices
-			if tt.fix == explain.UseNode {
+			if tt.fix == explain.UncordonNode {
 				base = strings.Replace(devices, "{apiVersion: v1, kind: Node, metadata: {name: n1}}", "", 1)
 			}
 			e := explained(t, snapshotOf(t, append([]string{base}, tt.objects...)...), tt.kind, tt.asks, tt.asked)

@@ -46,24 +46,29 @@ const (
 )
 
 // Owner reads an object, with its pods of a snapshot of the same server. What is missing of these because something may not
-// be read is in Unread of the result. Where the object itself may not be read there is a result if there are pods of it.
+// be read is in Unread of the result. Where the object itself may not be read, or is gone, there is a result if there are pods of it.
 //
-// The error wraps ErrNoObject if there is no such object; it is a *ServerError, or that of ctx, as for Read.
+// The error wraps ErrNoObject if there is neither such an object nor a pod of it; it is a *ServerError, or that of ctx, as for Read.
 func (f *Finder) Owner(ctx context.Context, s *inspect.Snapshot, k inspect.OwnerKind, namespace, name string) (*inspect.PodOwner, error) {
 	o := &inspect.PodOwner{Kind: k, Namespace: namespace, Name: name}
-	if k.IsPodGroup() {
-		return groupOf(s, o)
+	if k.IsPodGroup() { // which is part of the snapshot
+		if !o.Fill(s, nil) {
+			return nil, ErrNoObject
+		}
+		return o, nil
 	}
 	data, err := f.get(ctx, objectPath(k, namespace, name), runtime.ContentTypeJSON)
 	switch {
 	case err == nil:
 	case apierrors.IsForbidden(err):
 		message := cannotGet(k, namespace)
-		if o.Pods = s.PodsOwnedBy(o, nil); len(o.Pods) == 0 {
+		if !o.Fill(s, nil) {
 			return nil, errors.New(message)
 		}
 		o.Unread = []string{message}
 		return o, nil
+	case isNotServed(err) && o.Fill(s, nil):
+		return o, nil // deleted, and its pods left alone
 	default:
 		return nil, f.failed(ctx, k, namespace, name, err)
 	}
@@ -74,22 +79,7 @@ func (f *Finder) Owner(ctx context.Context, s *inspect.Snapshot, k inspect.Owner
 	if err != nil {
 		return nil, err
 	}
-	o.Pods = s.PodsOwnedBy(o, parents)
-	return o, nil
-}
-
-// groupOf fills in a PodGroup, which is part of the snapshot.
-func groupOf(s *inspect.Snapshot, o *inspect.PodOwner) (*inspect.PodOwner, error) {
-	o.Pods = s.PodsOwnedBy(o, nil)
-	for _, group := range s.Objects().PodGroups {
-		if group.Namespace == o.Namespace && group.Name == o.Name {
-			o.UID = group.UID
-			return o, nil
-		}
-	}
-	if len(o.Pods) == 0 {
-		return nil, ErrNoObject
-	}
+	o.Fill(s, parents)
 	return o, nil
 }
 
@@ -102,7 +92,7 @@ func readOwner(o *inspect.PodOwner, data []byte) error {
 	if about.Kind != o.Kind.Name || about.Name != o.Name {
 		return fmt.Errorf("the answer is no %s %s but %q %q", o.Kind.Name, o.Name, clean(about.Kind), clean(about.Name))
 	}
-	o.UID = about.UID
+	o.Known, o.UID = true, about.UID
 	result, err := manifest.ReadBytes("server", data, manifest.Options{Namespace: o.Namespace, Workloads: true})
 	if err != nil {
 		return fmt.Errorf("its pod template cannot be read: %w", err)

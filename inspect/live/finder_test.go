@@ -166,7 +166,8 @@ func TestFinderSaysWhatIsWrong(t *testing.T) {
 		snapshot *inspect.Snapshot
 		want     string
 	}{
-		"gone":                          {status: http.StatusNotFound, snapshot: s, want: "not found"},
+		"gone":                          {status: http.StatusNotFound, snapshot: nobody, want: "not found"},
+		"gone, and its pods are not":    {status: http.StatusNotFound, snapshot: s, want: "train-0 []"},
 		"forbidden, and there are pods": {status: http.StatusForbidden, snapshot: s, want: "train-0 [cannot get jobs.batch in namespace ml]"},
 		"forbidden, and there are none": {status: http.StatusForbidden, snapshot: nobody, want: "cannot get jobs.batch in namespace ml"},
 		"broken":                        {status: http.StatusInternalServerError, snapshot: s, want: "getting job ml/train: the server said so"},

@@ -66,10 +66,11 @@ func (r *reader) readArchive(ctx context.Context, path string, manifests []strin
 	config := header.Config()
 	objects := result.Objects
 	if len(manifests) > 0 {
-		more, err := r.readManifests(ctx, manifests, "default", false)
+		more, err := r.readManifests(ctx, manifests, "default", r.keepWorkloads)
 		if err != nil {
 			return nil, err
 		}
+		r.workloads = more.Workloads
 		overlay(&objects, &more.Objects)
 		config.Features = withFeaturesInUse(config.Features, more.Objects)
 	}

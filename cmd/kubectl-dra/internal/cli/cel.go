@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}}
+var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
 
 // celKinds are the objects whose selectors can be tested.
 var celKinds = []kind{kindClaim, kindTemplate, kindClass}

@@ -27,9 +27,12 @@ type completer struct {
 	reader  *reader
 }
 
-// typed completes TYPE NAME…
+// typed completes TYPE NAME… and TYPE/NAME…
 func (c *completer) typed(kinds []kind) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if word, _, ok := strings.Cut(prefix, "/"); ok && (len(args) == 0 || strings.Contains(args[0], "/")) {
+			return c.typedName(cmd.Context(), kinds, word, args, prefix)
+		}
 		if len(args) == 0 {
 			return withPrefix(typeNames(kinds), nil, prefix)
 		}
@@ -39,6 +42,19 @@ func (c *completer) typed(kinds []kind) completion {
 		}
 		return withPrefix(c.namesOf(cmd.Context(), kinds[i]), args[1:], prefix)
 	}
+}
+
+// typedName completes the NAME of TYPE/NAME.
+func (c *completer) typedName(ctx context.Context, kinds []kind, word string, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
+	if i < 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := c.namesOf(ctx, kinds[i])
+	for i := range names {
+		names[i] = word + "/" + names[i]
+	}
+	return withPrefix(names, given, prefix)
 }
 
 // nodes completes the name of a node.
@@ -99,6 +115,9 @@ func (c *completer) classes(cmd *cobra.Command, _ []string, prefix string) ([]st
 
 // namesOf lists the objects of a kind in the namespace of the command.
 func (c *completer) namesOf(ctx context.Context, k kind) []string {
+	if k.owner != nil {
+		return c.ownersOf(ctx, *k.owner)
+	}
 	snapshot, namespace := c.readQuietly(ctx, []inspect.Resource{k.resource})
 	if snapshot == nil {
 		return nil
@@ -111,6 +130,30 @@ func (c *completer) namesOf(ctx context.Context, k kind) []string {
 		if o.Namespace == namespace {
 			names = append(names, o.Name)
 		}
+	}
+	return names
+}
+
+// ownersOf lists the objects of a kind because of which there are pods. Of a server only their names are asked for.
+func (c *completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	of := &owners{reader: c.reader}
+	if k.IsPodGroup() || c.reader.offline() {
+		c.reader.keepWorkloads = true
+		snapshot, namespace := c.readQuietly(ctx, []inspect.Resource{inspect.Pods, inspect.PodGroups})
+		if snapshot == nil {
+			return nil
+		}
+		return of.names(snapshot, k, namespace)
+	}
+	namespace, err := c.reader.namespace()
+	if err != nil || !c.beQuiet() || of.connect() != nil {
+		return nil
+	}
+	names, err := of.finder.Names(ctx, k, namespace)
+	if err != nil {
+		return nil
 	}
 	return names
 }

@@ -13,19 +13,23 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-var explainKinds = []kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}
+var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
 	var fix string
 	cmd := &cobra.Command{
-		Use:   "explain (claim|pod|template|pvc NAME... | -f FILE)",
+		Use:   "explain (TYPE NAME... | TYPE/NAME... | -f FILE)",
 		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
 		Long: `Say why a claim is, can be or cannot be allocated: per node, device and constraint,
 decided exactly as the Kubernetes scheduler decides it.
+
+TYPE is claim, pod, template or pvc; or job, deployment, statefulset, daemonset,
+replicaset, cronjob, podgroup or any other type with pods: then the question is
+about its pods that wait for a node, else about all that there are, and if there
+are none about one that it would have.
 
 With -f the question is about the claims, templates and pods in a file, which
 need not exist in the cluster. Of a Deployment, a Job or anything else with a
@@ -46,6 +50,9 @@ gives up with an error (or the question could not be answered).`,
 		Example: `  # Why is the claim pending?
   kubectl dra explain claim train-0 -n ml
 
+  # Why do the pods of this one not start?
+  kubectl dra explain deployment/serve -n ml
+
   # Would this one fit, were it created?
   kubectl dra explain -f claim.yaml
 
@@ -60,17 +67,22 @@ gives up with an error (or the question could not be answered).`,
 		ValidArgsFunction: completer.typed(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
-			if err != nil {
-				return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
+			var volumes []string
+			if err == nil {
+				volumes, err = options.volumeClaims()
 			}
-			if options.kind.resource == inspect.VolumeClaims {
-				return explainVolumeClaims(cmd.Context(), options)
+			var choice *fixChoice
+			if err == nil {
+				choice, err = options.parseFix(fix)
 			}
-			choice, err := options.parseFix(fix)
-			if err != nil {
-				return err
+			switch {
+			case err != nil:
+			case len(volumes) > 0:
+				err = explainVolumeClaims(cmd.Context(), options, volumes)
+			default:
+				err = explainAll(cmd.Context(), options, cmd.Flags(), choice)
 			}
-			return explainAll(cmd.Context(), options, cmd.Flags(), choice)
+			return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
 		},
 	}
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
@@ -113,7 +125,7 @@ func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, c
 	if err != nil {
 		return err
 	}
-	asked := o.asked(flags, answers)
+	asked := o.again(flags, answers)
 	for _, e := range answers {
 		remedy.Add(snapshot, e, asked)
 	}

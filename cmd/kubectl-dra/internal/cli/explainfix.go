@@ -22,8 +22,8 @@ var clusterFlags = []string{
 	"certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "tls-server-name", "proxy-url",
 }
 
-// asked is how the question was asked, for commands that ask it again.
-func (o *questionOptions) asked(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
+// again is how the question was asked, for commands that ask it again.
+func (o *questionOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
 	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags)}
 	fixable := 0
 	for _, e := range answers {
@@ -36,7 +36,7 @@ func (o *questionOptions) asked(flags *pflag.FlagSet, answers []*explain.Explana
 		asked.Args = append(asked.Args, "-f", file)
 	}
 	if len(o.files) == 0 {
-		asked.Args = append(append(asked.Args, o.kind.names[0]), o.names...)
+		asked.Args = append(asked.Args, o.names()...)
 	}
 	if len(o.files) == 0 || o.reader.connection.namespaceFlag() != "" {
 		asked.Args = append(asked.Args, "-n", o.namespace)
@@ -44,6 +44,24 @@ func (o *questionOptions) asked(flags *pflag.FlagSet, answers []*explain.Explana
 	asked.Args = append(asked.Args, givenFlags(flags, append([]string{"node", "from", "demo", "features", "max-input"}, clusterFlags...))...)
 	asked.Once = slices.Contains(o.files, "-") || slices.Contains(o.reader.from, "-")
 	return asked
+}
+
+// names are the types and names that were asked about: the type once if there is only one.
+func (o *questionOptions) names() []string {
+	var out []string
+	first := o.asked[0].word()
+	same := !slices.ContainsFunc(o.asked, func(n named) bool { return n.word() != first })
+	if same {
+		out = append(out, first)
+	}
+	for i := range o.asked {
+		name := o.asked[i].name
+		if !same {
+			name = o.asked[i].word() + "/" + name
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 // givenFlags are those of some flags that were given, as they would be given again.

@@ -15,8 +15,22 @@ var volumeResources = []inspect.Resource{
 	inspect.VolumeAttachments, inspect.Pods, inspect.Nodes,
 }
 
+// volumeClaims are the names of the claims for volumes that are asked about. They are a question of their own.
+func (o *questionOptions) volumeClaims() ([]string, error) {
+	var names []string
+	for _, n := range o.asked {
+		if n.kind.resource == inspect.VolumeClaims {
+			names = append(names, n.name)
+		}
+	}
+	if len(names) > 0 && len(names) < len(o.asked) {
+		return nil, usagef("where a volume can be is a question of its own: ask about pvc %s without other types", commaList(names))
+	}
+	return names, nil
+}
+
 // explainVolumeClaims answers where the volumes of claims can be.
-func explainVolumeClaims(ctx context.Context, o *questionOptions) error {
+func explainVolumeClaims(ctx context.Context, o *questionOptions, names []string) error {
 	snapshot, err := o.reader.read(ctx, o.namespace, volumeResources)
 	if err != nil {
 		return err
@@ -26,7 +40,7 @@ func explainVolumeClaims(ctx context.Context, o *questionOptions) error {
 	}
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	var answers []*explain.Explanation
-	for _, name := range o.names {
+	for _, name := range names {
 		if !exists(snapshot, kindVolumeClaim, o.namespace, name) {
 			return notFound(snapshot, kindVolumeClaim, o.namespace, name)
 		}

@@ -19,6 +19,13 @@ func FuzzArguments(f *testing.F) {
 		}
 		args := strings.Split(joined, "\x00")
 		_ = isObject(args)
+		if asked, err := splitNamed(args, explainKinds); err == nil {
+			for _, n := range asked {
+				if n.name == "" || (n.kind.kind == "") != (n.unknown != nil) {
+					t.Fatalf("%q is %+v", args, n)
+				}
+			}
+		}
 		k, names, err := splitArguments(args, kinds)
 		if err != nil {
 			return

@@ -19,17 +19,24 @@ type kind struct {
 	kind     string // the kind as in a manifest
 	// names are what a user may call it.
 	names []string
+	// owner is set for kinds of which there are no objects in a snapshot, but pods: see owners.go.
+	owner *inspect.OwnerKind
 }
 
 var (
-	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}}
-	kindPod         = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}}
-	kindTemplate    = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}}
-	kindVolumeClaim = kind{"persistentvolumeclaim", inspect.VolumeClaims, "PersistentVolumeClaim", []string{"pvc", "pvcs", "persistentvolumeclaim", "persistentvolumeclaims"}}
-	kindNode        = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}}
+	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}, nil}
+	kindPod         = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}, nil}
+	kindTemplate    = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}, nil}
+	kindVolumeClaim = kind{"persistentvolumeclaim", inspect.VolumeClaims, "PersistentVolumeClaim", []string{"pvc", "pvcs", "persistentvolumeclaim", "persistentvolumeclaims"}, nil}
+	kindNode        = kind{"node", inspect.Nodes, "Node", []string{"node", "nodes", "no"}, nil}
 )
 
-func (k kind) hasName(name string) bool { return slices.Contains(k.names, plainType(name)) }
+func (k kind) hasName(name string) bool {
+	if k.owner != nil {
+		return k.owner.Called(name)
+	}
+	return slices.Contains(k.names, plainType(name))
+}
 
 // plainType returns a type without its group, as -o name prints it, in lower case.
 func plainType(name string) string {
@@ -121,7 +128,11 @@ func typeNames(kinds []kind) []string {
 func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 	known := typeNames(kinds)
 	if len(args) == 0 {
-		return kind{}, nil, usagef("say what: %s and a name", strings.Join(known, ", "))
+		some := strings.Join(known[:min(len(known), maxNamesListed)], ", ")
+		if len(known) > maxNamesListed {
+			some += ", …"
+		}
+		return kind{}, nil, usagef("say what: %s and a name", some)
 	}
 	word, names, err := splitTypeAndNames(args)
 	if err != nil {

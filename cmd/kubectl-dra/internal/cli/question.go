@@ -29,8 +29,7 @@ type questionOptions struct {
 	streams   *streams
 	reader    *reader
 	kinds     []kind // that can be asked about
-	kind      kind
-	names     []string
+	asked     []named
 	files     []string
 	node      inspect.NodeName
 	format    output.Format
@@ -67,7 +66,7 @@ func (f *questionFlags) toOptions(streams *streams, reader *reader, args []strin
 		return nil, usagef("-f and names exclude each other")
 	}
 	if len(f.files) == 0 {
-		if o.kind, o.names, err = splitArguments(args, kinds); err != nil {
+		if o.asked, err = splitNamed(args, kinds); err != nil {
 			return nil, err
 		}
 	}
@@ -78,6 +77,13 @@ func (f *questionFlags) toOptions(streams *streams, reader *reader, args []strin
 // read returns the snapshot and the objects that are asked about, in the order of the names, or of the
 // kinds for files.
 func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
+	owners := &owners{reader: o.reader}
+	if !o.reader.offline() {
+		if err := owners.resolve(ctx, o.asked); err != nil {
+			return nil, nil, err
+		}
+	}
+	o.reader.keepWorkloads = slices.ContainsFunc(o.asked, func(n named) bool { return n.unknown != nil || n.kind.owner != nil })
 	snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +92,7 @@ func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1
 	if len(o.files) > 0 {
 		snapshot, subjects, err = o.fromFiles(ctx, snapshot)
 	} else {
-		subjects, err = o.fromNames(snapshot)
+		subjects, err = o.fromNames(ctx, snapshot, owners)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -99,32 +105,52 @@ func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1
 
 // resources are those that the question needs. What is in files is not known yet.
 func (o *questionOptions) resources() []inspect.Resource {
-	if k := kindPod.kind; o.kind.kind == k || len(o.files) > 0 && slices.ContainsFunc(o.kinds, func(known kind) bool { return known.kind == k }) {
+	pods := len(o.files) > 0 && slices.ContainsFunc(o.kinds, func(k kind) bool { return k.kind == kindPod.kind })
+	if pods || slices.ContainsFunc(o.asked, func(n named) bool { return n.needsPods() }) {
 		return live.PodResources()
 	}
 	return live.DefaultResources()
 }
 
-func (o *questionOptions) fromNames(s *inspect.Snapshot) ([]metav1.Object, error) {
+func (o *questionOptions) fromNames(ctx context.Context, s *inspect.Snapshot, owners *owners) ([]metav1.Object, error) {
+	if err := owners.resolve(ctx, o.asked); err != nil {
+		return nil, err
+	}
 	var subjects []metav1.Object
-	for _, name := range o.names {
-		object, ok := o.find(s, name)
-		if !ok {
-			return nil, notFound(s, o.kind, o.namespace, name)
+	for _, n := range o.asked {
+		found, err := o.find(ctx, s, owners, n)
+		if err != nil {
+			return nil, err
 		}
-		subjects = append(subjects, object)
+		subjects = append(subjects, found...)
 	}
 	return subjects, nil
 }
 
-func (o *questionOptions) find(s *inspect.Snapshot, name string) (metav1.Object, bool) {
-	switch o.kind.resource {
-	case inspect.Pods:
-		return s.Pod(inspect.PodRef{Namespace: o.namespace, Name: name})
-	case inspect.Templates:
-		return s.Template(o.namespace, name)
+func (o *questionOptions) find(ctx context.Context, s *inspect.Snapshot, owners *owners, n named) ([]metav1.Object, error) {
+	if n.kind.owner != nil {
+		owner, err := owners.find(ctx, s, n.kind, o.namespace, n.name)
+		if err != nil {
+			return nil, err
+		}
+		return podsToAskAbout(owner)
 	}
-	return s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: name})
+	object, ok := o.object(s, n)
+	if !ok {
+		return nil, notFound(s, n.kind, o.namespace, n.name)
+	}
+	return []metav1.Object{object}, nil
+}
+
+// object is an object of the snapshot.
+func (o *questionOptions) object(s *inspect.Snapshot, n named) (metav1.Object, bool) {
+	switch n.kind.resource {
+	case inspect.Pods:
+		return s.Pod(inspect.PodRef{Namespace: o.namespace, Name: n.name})
+	case inspect.Templates:
+		return s.Template(o.namespace, n.name)
+	}
+	return s.Claim(inspect.ClaimRef{Namespace: o.namespace, Name: n.name})
 }
 
 // fromFiles asks about every object in the files that is of a kind that can be asked about. Whatever is

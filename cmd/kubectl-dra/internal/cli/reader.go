@@ -31,10 +31,13 @@ type reader struct {
 	warned       map[warningKey]bool
 	events       []inspect.Event // of files that were read
 	toldOfGroups bool
-	demo         bool
-	features     string                // --features
-	gates        map[inspect.Gate]bool // what features says; validate sets it
-	maxInput     string                // --max-input; validate hands it to memory
+	// keepWorkloads: what makes pods is kept aside when files are read, in workloads.
+	keepWorkloads bool
+	workloads     []*inspect.Workload
+	demo          bool
+	features      string                // --features
+	gates         map[inspect.Gate]bool // what features says; validate sets it
+	maxInput      string                // --max-input; validate hands it to memory
 }
 
 func newReader(streams *streams, connection *connection, memory *memory, clock Clock) *reader {
@@ -115,10 +118,11 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(archives) > 0 {
 		return r.readArchive(ctx, archives[0], manifests)
 	}
-	result, err := r.readManifests(ctx, r.from, "default", false) // -n chooses among what is there, it changes nothing
+	result, err := r.readManifests(ctx, r.from, "default", r.keepWorkloads) // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err
 	}
+	r.workloads = result.Workloads
 	return inspect.New(result.Objects, inspect.Config{
 		Revision: 1, Time: r.clock(), Features: r.offlineFeatures(result.Objects), Health: result.Health,
 	}), nil

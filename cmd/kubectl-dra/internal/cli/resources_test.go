@@ -106,6 +106,11 @@ func TestRoleOfTheDocument(t *testing.T) {
 	for _, k := range inspect.Kinds() {
 		needed = append(needed, k.Group+"/"+string(k.Resource))
 	}
+	for _, k := range inspect.OwnerKinds() {
+		if !k.IsPodGroup() { // one of the kinds
+			needed = append(needed, k.Group+"/"+k.Resource)
+		}
+	}
 	slices.Sort(permitted)
 	slices.Sort(needed)
 	if diff := cmp.Diff(needed, permitted); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -24,6 +25,7 @@ func whichKind(ctx context.Context, reader *reader, kinds []kind, command string
 	if !errors.As(err, &unknown) {
 		return err
 	}
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k.owner != nil })
 	resources := make([]inspect.Resource, len(kinds))
 	for i, k := range kinds {
 		resources[i] = k.resource
