@@ -16,7 +16,7 @@ import (
 
 // devices is a node with two devices, of which a class with a term accepts none.
 const devices = `
-{apiVersion: v1, kind: Node, metadata: {name: n1}}
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi, pods: "9"}}}
 ---
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}, spec: {extendedResourceName: example.com/gpu}}
 ---
@@ -244,7 +244,7 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 		t.Run(tt.name, func(t *testing.T) {
 			base := devices
 			if tt.fix == explain.UncordonNode {
-				base = strings.Replace(devices, "{apiVersion: v1, kind: Node, metadata: {name: n1}}", "", 1)
+				base = strings.Replace(devices, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi, pods: "9"}}}", "", 1)
 			}
 			e := explained(t, snapshotOf(t, append([]string{base}, tt.objects...)...), tt.kind, tt.asks, tt.asked)
 			f, n := fixOf(t, e, tt.fix)

@@ -19,18 +19,17 @@ const asDiscovery = runtime.ContentTypeJSON + ";g=apidiscovery.k8s.io;v=v2;as=AP
 // Kind returns the kind that a word names: one of Kubernetes itself, or one that the server serves, in the order of its
 // groups. The error is that of a server that cannot tell.
 func (f *Finder) Kind(ctx context.Context, word string) (inspect.OwnerKind, bool, error) {
-	called := func(k inspect.OwnerKind) bool { return k.Called(word) }
-	if known := inspect.OwnerKinds(); slices.ContainsFunc(known, called) {
-		return known[slices.IndexFunc(known, called)], true, nil
-	}
-	return f.servedKind(ctx, called)
+	return f.kind(ctx, func(k inspect.OwnerKind) bool { return k.Called(word) })
 }
 
-// servedKind returns the first of the kinds that the server serves for which is holds.
-func (f *Finder) servedKind(ctx context.Context, is func(inspect.OwnerKind) bool) (inspect.OwnerKind, bool, error) {
-	all, err := f.kinds(ctx)
-	if err != nil {
-		return inspect.OwnerKind{}, false, err
+// kind returns the first kind for which is holds: of those of Kubernetes itself, or else of those that the server serves.
+func (f *Finder) kind(ctx context.Context, is func(inspect.OwnerKind) bool) (inspect.OwnerKind, bool, error) {
+	all := inspect.OwnerKinds()
+	if !slices.ContainsFunc(all, is) {
+		var err error
+		if all, err = f.kinds(ctx); err != nil {
+			return inspect.OwnerKind{}, false, err
+		}
 	}
 	i := slices.IndexFunc(all, is)
 	if i < 0 {

@@ -117,19 +117,9 @@ func (l *lookup) controllerOf(ctx context.Context, ref *metav1.OwnerReference) (
 		group = ""
 	}
 	is := func(k inspect.OwnerKind) bool { return k.Name == ref.Kind && k.Group == group }
-	known := inspect.OwnerKinds()
-	var k inspect.OwnerKind
-	var ok bool
-	if i := slices.IndexFunc(known, is); i >= 0 {
-		k, ok = known[i], true
-	} else {
-		var err error
-		if k, ok, err = l.servedKind(ctx, is); err != nil {
-			return nil, err
-		}
-	}
-	if !ok {
-		return nil, nil
+	k, ok, err := l.kind(ctx, is)
+	if err != nil || !ok {
+		return nil, err
 	}
 	data, err := l.get(ctx, objectPath(k, l.owner.Namespace, ref.Name), asMetadata)
 	if err != nil {
