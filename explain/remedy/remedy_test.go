@@ -244,7 +244,7 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 		t.Run(tt.name, func(t *testing.T) {
 			base := devices
 			if tt.fix == explain.UncordonNode {
-				base = strings.Replace(devices, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi, pods: "9"}}}", "", 1)
+				base = strings.Replace(devices, `{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi, pods: "9"}}}`, "", 1)
 			}
 			e := explained(t, snapshotOf(t, append([]string{base}, tt.objects...)...), tt.kind, tt.asks, tt.asked)
 			f, n := fixOf(t, e, tt.fix)

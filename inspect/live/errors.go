@@ -126,13 +126,15 @@ func isNotServed(err error) bool {
 }
 
 // nothingAnswered returns an error when no list was answered in a sensible way. That a user may list
-// nothing, or that a server serves no such resource, are sensible answers.
-func (r *reader) nothingAnswered(v serverVersion, results []listed) error {
+// nothing, or that a server serves no such resource, are sensible answers; but many servers do not serve a resource that is
+// optional, whatever else is wrong with them.
+func (r *reader) nothingAnswered(v serverVersion, kinds []kind, results []listed) error {
 	var first string
-	for _, result := range results {
+	for i, result := range results {
 		switch state := result.health.State; {
 		case result.answered:
 			return nil // left something out, but answered
+		case state == inspect.NotServed && kinds[i].Resource.Optional() && v.git != "":
 		case state == inspect.Broken, state == inspect.NotServed && v.git == "":
 			if first == "" {
 				first = result.health.Message

@@ -117,7 +117,7 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 		inspect.SetObjects(&cluster.Objects, k.Kind, results[i].objects)
 	}
 	cluster.Features = features(about, gates)
-	if err := r.nothingAnswered(about, results); err != nil {
+	if err := r.nothingAnswered(about, kinds, results); err != nil {
 		return nil, err
 	}
 	return cluster, nil

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -205,7 +206,7 @@ func differentLines(before, after string) (lost, added []string) {
 // TestPodOfAClusterIsPrintedWhole: of pods of a cluster only a part is kept, but a pod is printed with all that it has.
 func TestPodOfAClusterIsPrintedWhole(t *testing.T) {
 	o := inspect.Objects{
-		Nodes:   []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+		Nodes:   []*corev1.Node{explaintest.Node("n1")},
 		Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}},
 		Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: resourcev1.ResourceSliceSpec{
 			Driver: "d", NodeName: ptr.To("n1"), Pool: resourcev1.ResourcePool{Name: "p", Generation: 1, ResourceSliceCount: 1},

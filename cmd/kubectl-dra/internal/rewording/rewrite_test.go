@@ -17,7 +17,7 @@ import (
 // rooms are the packages whose messages are reworded: all that explain but for the layout of what they say, and the
 // allocator, whose errors become messages.
 var rooms = []string{
-	"allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline",
+	"allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline",
 	"explain/question",
 }
 
