@@ -17,13 +17,8 @@ import (
 
 var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
 
-func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &questionFlags{}
-	var fix string
-	cmd := &cobra.Command{
-		Use:   "explain (TYPE NAME... | TYPE/NAME... | -f FILE)",
-		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
-		Long: `Say why a claim is, can be or cannot be allocated: per node, device and constraint,
+// explainLong is the help of explain.
+const explainLong = `Say why a claim is, can be or cannot be allocated: per node, device and constraint,
 decided exactly as the Kubernetes scheduler decides it.
 
 TYPE is claim, pod, template or pvc; or job, deployment, statefulset, daemonset,
@@ -46,7 +41,15 @@ with -o yaml prints the objects that it changes, ready to be applied; with -f,
 the changed file.
 
 Exit codes: 0 it is or can be allocated, 3 it cannot, 1 the scheduler itself
-gives up with an error (or the question could not be answered).`,
+gives up with an error (or the question could not be answered).`
+
+func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &questionFlags{}
+	var fix string
+	cmd := &cobra.Command{
+		Use:   "explain (TYPE NAME... | TYPE/NAME... | -f FILE)",
+		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
+		Long:  explainLong,
 		Example: `  # Why is the claim pending?
   kubectl dra explain claim train-0 -n ml
 
