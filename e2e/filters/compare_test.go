@@ -85,7 +85,7 @@ func pluginByPlugin(decide decide) comparer {
 // earlier is a cluster that is like another one and has less in it. An index is made from its index: that must not matter.
 func earlier(s *inspect.Snapshot) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
-		o.Nodes, o.Pods = o.Nodes[:len(o.Nodes)/2+1], slices.DeleteFunc(o.Pods, func(pod *corev1.Pod) bool { return len(pod.Name)%2 == 0 })
+		o.Nodes, o.Pods = o.Nodes[:(len(o.Nodes)+1)/2], slices.DeleteFunc(o.Pods, func(pod *corev1.Pod) bool { return len(pod.Name)%2 == 0 })
 		o.VolumeClaims, o.Volumes = o.VolumeClaims[:len(o.VolumeClaims)/2], o.Volumes[:len(o.Volumes)/2]
 	})
 }
