@@ -26,13 +26,17 @@ func reduceContainerStatuses(in []corev1.ContainerStatus, containers []corev1.Co
 }
 
 func reduceContainerStatus(c *corev1.ContainerStatus) corev1.ContainerStatus {
-	return corev1.ContainerStatus{
+	out := corev1.ContainerStatus{
 		Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount,
 		AllocatedResources: c.AllocatedResources, Resources: requestsOnly(c.Resources),
 		AllocatedResourcesStatus: c.AllocatedResourcesStatus,
 		State:                    corev1.ContainerState{Waiting: c.State.Waiting, Terminated: reduceTermination(c.State.Terminated)},
 		LastTerminationState:     corev1.ContainerState{Terminated: reduceTermination(c.LastTerminationState.Terminated)},
 	}
+	if c.RestartCount > 0 { // since when it runs again
+		out.State.Running = c.State.Running
+	}
+	return out
 }
 
 // dropSpecified drops resources that are those of the spec: then the spec alone says as much.
