@@ -26,7 +26,7 @@ require (
 
 require (
 	golang.org/x/sync v0.24.0 // indirect
-	k8s.io/component-helpers v0.37.2 // indirect
+	k8s.io/component-helpers v0.37.2
 	k8s.io/dynamic-resource-allocation v0.37.2
 )
 
@@ -99,7 +99,7 @@ require (
 	k8s.io/cloud-provider v0.37.1 // indirect
 	k8s.io/component-base v0.37.2
 	k8s.io/controller-manager v0.37.1 // indirect
-	k8s.io/csi-translation-lib v0.37.1 // indirect
+	k8s.io/csi-translation-lib v0.37.2 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	k8s.io/kube-scheduler v0.37.1
 	k8s.io/kubernetes v1.37.1
