@@ -98,14 +98,19 @@ const (
 
 // Codes returns every code, in the order of their declaration.
 func Codes() []Code {
+	return append(deviceCodes(),
+		InsufficientResources, TooManyPods, PortInUse, NodeAffinity, NodeTainted, NodeUnschedulable, VolumeCapacity, VolumeNode,
+		VolumeZone, VolumeLimit, VolumeInUse, VolumeUnbound, SpreadConstraint, PodAffinity, PodAntiAffinity, DeclaredFeature,
+		SchedulingGated, PodGroupIncomplete)
+}
+
+// deviceCodes are those that Allocate gives; the others come from the filters of a pod.
+func deviceCodes() []Code {
 	return []Code{
 		ClassNotFound, NoDevices, PoolIncomplete, PoolInvalid, ClassSelectorRejected, SelectorRejected,
 		SelectorError, DeviceTainted, DeviceInUse, CapacityInsufficient, CapacityPolicyViolated,
 		CountersExhausted, CompatibilityGroupConflict, AttributeMissing, MatchAttributeConflict,
 		DistinctAttributeConflict, NotEnoughDevices, AllDevicesRequired, TooManyDevices,
 		FeatureDisabled, NodeUnsuitable, SearchLimit, SchedulerCrash, Malformed,
-		InsufficientResources, TooManyPods, PortInUse, NodeAffinity, NodeTainted, NodeUnschedulable, VolumeCapacity, VolumeNode,
-		VolumeZone, VolumeLimit, VolumeInUse, VolumeUnbound, SpreadConstraint, PodAffinity, PodAntiAffinity, DeclaredFeature,
-		SchedulingGated, PodGroupIncomplete,
 	}
 }
