@@ -38,7 +38,7 @@ var commands = []command{
 	{name: "get --watch", args: []string{"get", "claims", "-A", "--watch"}, follows: true, requests: 30},
 	{name: "top", args: []string{"top"}, follows: true, screen: true, requests: 60},
 	{name: "top --once", args: []string{"top", "--once"}, requests: 30},
-	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 30},
+	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 36},
 	{name: "allocate --dry-run=server", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--dry-run=server"}, requests: 50},
 	{name: "allocate --yes", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--yes", "--settle=100ms"}, writes: true, requests: 60},
 	{name: "deallocate", args: []string{"deallocate", "claim", "notebook-omar", "-n", "dev", "--yes"}, writes: true, requests: 40},
