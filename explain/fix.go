@@ -56,6 +56,9 @@ type Fix struct {
 	// Changes are all objects that are changed, and how: those of claims or their templates first, then the pod, then
 	// device classes. What is no change of a spec, such as the release of a claim, is not among them.
 	Changes []ObjectChange
+	// Edits are what was changed when the fix was tried, so that it can be tried together with others. There are none if it
+	// was tried in another way.
+	Edits []Edit
 	// Replaces says that an object has to be deleted and created anew, since its spec cannot be changed.
 	Replaces bool
 	// Commands are for a shell, one line each and in their order. They carry the fix out. There are none if no command
@@ -75,6 +78,12 @@ type Fix struct {
 	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
 	TaintRules []TaintRule
 	Message    string
+}
+
+// Edit is one of the changes of a fix, as package whatif makes it.
+type Edit interface {
+	// Key names what is changed.
+	Key() string
 }
 
 // PatchOperation is an operation of a JSON patch (RFC 6902). Path is a JSON pointer.

@@ -227,6 +227,9 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 		Message: words.OneLine(changedObjects(s.Q, c.Edits) + c.Message),
 	}
 	f.Pods, f.Preempts = c.Pods, c.Preempts
+	for _, e := range c.Edits {
+		f.Edits = append(f.Edits, e)
+	}
 	if f.Like = c.Like; f.Like != "" {
 		f.Node = "" // what it will be called is not known
 	}

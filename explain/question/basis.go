@@ -142,3 +142,9 @@ func describeHealth(r inspect.Resource, h inspect.Health) string {
 	}
 	return fmt.Sprintf("%s could not be read", r)
 }
+
+// Basis says by the rules of which scheduler a cluster decides.
+func Basis(c *allocator.Cluster) explain.Basis { return basisOf(c) }
+
+// Limits says, in a sentence for each, what could not be read of a cluster and what that means for answers.
+func Limits(s *inspect.Snapshot) []string { return limitsOf(s).remarks }

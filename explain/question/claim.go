@@ -51,7 +51,7 @@ func askClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 		Cluster: c, Claims: []*resourcev1.ResourceClaim{claim}, Templates: []string{generatedFrom(s, claim)},
 		Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed,
 	}
-	if err := decide(ctx, q, e); err != nil {
+	if err := decide(ctx, q, e, opts); err != nil {
 		return nil, nil, err
 	}
 	e.Waits = append(e.Waits, waitsOf(s, claim, opts)...)
@@ -85,7 +85,7 @@ func Claims(ctx context.Context, c *allocator.Cluster, claims []*resourcev1.Reso
 	}
 	e.Subject = explain.Subject{Kind: "ResourceClaim", Name: strings.Join(names, ", ")}
 	q.Subject = e.Subject
-	return e, decide(ctx, q, e)
+	return e, decide(ctx, q, e, opts)
 }
 
 // outOfReach is why a node cannot be used where a claim has devices elsewhere.
@@ -111,7 +111,7 @@ func TemplateObject(ctx context.Context, c *allocator.Cluster, template *resourc
 		return nil, err
 	}
 	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{inspect.ClaimFromTemplate(template, template.Name)}, Nodes: nodes, Subject: e.Subject, Supposed: opts.supposed}
-	if err := decide(ctx, q, e); err != nil {
+	if err := decide(ctx, q, e, opts); err != nil {
 		return nil, err
 	}
 	return e, nil

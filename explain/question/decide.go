@@ -14,9 +14,12 @@ import (
 )
 
 // decide puts a question to all its nodes and fills in what the explanation says of them.
-func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
+func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opts Options) error {
 	if reason := precheck(q); reason != nil {
 		refuse(q, e, reason)
+		if opts.verdictOnly {
+			return nil
+		}
 		return fix.FindForRefusal(ctx, q, e, reason)
 	}
 	answers, err := q.Ask(ctx)
@@ -33,6 +36,10 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation) err
 	e.Nodes.Allocatable = o.allocatable
 	if o.dropsNodes && o.timeout != explain.WouldTimeOut {
 		e.Nodes.Allocatable -= tooSlow(answers)
+	}
+	if opts.verdictOnly {
+		conclude(q, e, answers, o)
+		return nil
 	}
 	e.Groups, err = diagnose.Groups(ctx, q, answers)
 	e.Waits = append(e.Waits, fenceNotes(q, e.Groups)...)

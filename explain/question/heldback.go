@@ -31,7 +31,7 @@ func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Questi
 	}
 	say(e, "cannot be scheduled: %s", g.Reasons[0].Message)
 	e.Brief = g.Reasons[0].Message
-	if gated(p.Everywhere.Refusals) {
+	if gated(p.Everywhere.Refusals) && !opts.verdictOnly {
 		return true, explainGated(ctx, c, q.Pod, e, opts)
 	}
 	return true, nil

@@ -18,6 +18,10 @@ type Options struct {
 	Hypothetical bool
 	// Events are those of the objects in question. Those of others do not matter.
 	Events inspect.Events
+	// nodes, if not nil, are the only ones that are asked. They are known to exist.
+	nodes []*corev1.Node
+	// verdictOnly leaves out why the answer is no, and what helps.
+	verdictOnly bool
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
 }
@@ -30,6 +34,9 @@ func notFound(kind, name string) error { return fmt.Errorf("%s %q: %w", kind, na
 
 // nodesFor returns the nodes that the options ask about.
 func nodesFor(s *inspect.Snapshot, opts Options) ([]*corev1.Node, error) {
+	if opts.nodes != nil {
+		return opts.nodes, nil
+	}
 	if opts.Node == "" {
 		return s.Nodes(), nil
 	}

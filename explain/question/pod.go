@@ -36,7 +36,7 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 // askScheduler is askPod without what has become of the pod since.
 func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable {
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly {
 		return e, q, err
 	}
 	allocated := slices.DeleteFunc(claimsFor(c.Snapshot(), pod).allocated, func(claim *resourcev1.ResourceClaim) bool {
@@ -65,9 +65,11 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	}
 	if claims.blocked != "" {
 		e.Nodes.Total = len(nodes)
-		return e, nil, explainBlocked(e, s, pod, claims, func(changed *corev1.Pod) (*explain.Explanation, error) {
-			return PodObject(ctx, c, changed, opts)
-		})
+		var again func(*corev1.Pod) (*explain.Explanation, error)
+		if !opts.verdictOnly {
+			again = func(changed *corev1.Pod) (*explain.Explanation, error) { return PodObject(ctx, c, changed, opts) }
+		}
+		return e, nil, explainBlocked(e, s, pod, claims, again)
 	}
 	if pod.Spec.NodeName != "" && len(claims.pending) == 0 {
 		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), words.Btoi(slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName }))
@@ -78,7 +80,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if refused, err := explainHeldBack(ctx, c, q, e, opts); refused || err != nil {
 		return e, nil, err
 	}
-	if err := decide(ctx, q, e); err != nil {
+	if err := decide(ctx, q, e, opts); err != nil {
 		return nil, nil, err
 	}
 	if e.Verdict == explain.Allocatable && len(claims.pending) == 0 && q.PerNode == nil && len(claims.allocated) > 0 {
@@ -111,7 +113,7 @@ func podQuestion(c *allocator.Cluster, e *explain.Explanation, pod *corev1.Pod, 
 }
 
 // explainBlocked makes the explanation of a pod that the scheduler does not even try. ask explains the pod with an entry
-// changed.
+// changed; if it is nil, no fixes are looked for.
 func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, claims podClaims, ask func(*corev1.Pod) (*explain.Explanation, error)) (err error) {
 	e.Partial = limitsOf(s).remarks
 	if claims.missing != nil && claims.missing.MayExist(s, pod.Namespace) {
@@ -121,7 +123,7 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 	}
 	e.Verdict = explain.Unsatisfiable
 	say(e, "cannot be scheduled: %s", claims.blocked)
-	if claims.missing != nil {
+	if claims.missing != nil && ask != nil {
 		e.Fixes, err = claims.missing.Fixes(pod, s, ask)
 	}
 	return err

@@ -209,7 +209,7 @@ func subjectOf(object metav1.Object) explain.Subject {
 
 // takingOf is what a subject gets by an answer. It is nil if that is nothing.
 func takingOf(s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) *taking {
-	if q == nil || e.Verdict != explain.Allocatable {
+	if q == nil || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
 		return nil
 	}
 	first := outcomesOf(q.Answers).first
@@ -254,16 +254,20 @@ func putPods(o *inspect.Objects, pods []*corev1.Pod) {
 
 // putClaims puts claims into objects, each in place of the one of its name.
 func putClaims(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
-	index := map[inspect.ClaimRef]int{}
-	for i, claim := range o.Claims {
-		index[inspect.RefOf(claim)] = i
-	}
+	sorted := len(o.Claims)
 	for _, claim := range claims {
-		if i, ok := index[inspect.RefOf(claim)]; ok {
+		ref := inspect.RefOf(claim)
+		i, ok := slices.BinarySearchFunc(o.Claims[:sorted], ref, func(c *resourcev1.ResourceClaim, ref inspect.ClaimRef) int {
+			return cmp.Or(cmp.Compare(c.Namespace, ref.Namespace), cmp.Compare(c.Name, ref.Name))
+		})
+		if !ok { // among those that were added
+			i = sorted + slices.IndexFunc(o.Claims[sorted:], func(c *resourcev1.ResourceClaim) bool { return inspect.RefOf(c) == ref })
+			ok = i >= sorted
+		}
+		if ok {
 			o.Claims[i] = claim
 			continue
 		}
-		index[inspect.RefOf(claim)] = len(o.Claims)
 		o.Claims = append(o.Claims, claim)
 	}
 }

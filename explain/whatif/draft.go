@@ -261,6 +261,11 @@ func (d *Draft) worldKey() string {
 // Cluster builds the cluster of a snapshot with the edits made that are not about claims. What is known already of
 // expressions and devices is shared with a like cluster.
 func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator.Cluster {
+	return allocator.NewCluster(d.snapshot(s), allocator.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
+}
+
+// snapshot makes the edits in a snapshot that are neither about claims nor release any.
+func (d *Draft) snapshot(s *inspect.Snapshot) *inspect.Snapshot {
 	if len(d.changes)+len(d.around) > 0 {
 		s = s.With(func(o *inspect.Objects) {
 			for _, key := range slices.Sorted(maps.Keys(d.changes)) {
@@ -272,7 +277,7 @@ func (d *Draft) Cluster(s *inspect.Snapshot, like *allocator.Cluster) *allocator
 	if len(d.gates) > 0 {
 		s = s.WithFeatures(s.Features().With(d.gates))
 	}
-	return allocator.NewCluster(s, allocator.Options{Ignore: d.released, StepLimit: ProbeSteps, Like: like})
+	return s
 }
 
 // changeClasses makes the edits of classes in the classes themselves, for all who use them, and no longer in the

@@ -41,6 +41,7 @@ var layers = []layer{
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
+	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},

@@ -36,21 +36,29 @@ their devices: a device is given once.
 Of a volume claim (pvc) it says where it can have its volume: node by node
 which object decides, and by how much it falls short.
 
+Without a name it says what is stuck in the whole cluster, or with -n in a
+namespace: what has the same cause is told together, the worst first, with the
+changes that free most. Each was tried: with the change made, everything that
+waits is scheduled again in the order of the scheduler's queue.
+
 Fixes are numbered. --fix N shows the commands that carry out one of them, and
 with -o yaml prints the objects that it changes, ready to be applied; with -f,
 the changed file.
 
-Exit codes: 0 it is or can be allocated, 3 it cannot, 1 the scheduler itself
+Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags := &questionFlags{}
+	flags, narrow := &questionFlags{}, &triageFlags{}
 	var fix string
 	cmd := &cobra.Command{
-		Use:   "explain (TYPE NAME... | TYPE/NAME... | -f FILE)",
-		Short: "Say why a claim, pod or template is, can be or cannot be allocated, or where a volume can be",
+		Use:   "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
+		Short: "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
 		Long:  explainLong,
-		Example: `  # Why is the claim pending?
+		Example: `  # What is stuck in the cluster, and what frees most of it?
+  kubectl dra explain
+
+  # Why is the claim pending?
   kubectl dra explain claim train-0 -n ml
 
   # Why do the pods of this one not start?
@@ -69,6 +77,16 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
 		ValidArgsFunction: completer.typed(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args)+len(flags.files) == 0 {
+				options, err := flags.toTriage(streams, reader, narrow, fix)
+				if err != nil {
+					return err
+				}
+				return explainTriage(cmd.Context(), options, cmd.Flags())
+			}
+			if narrow.given() {
+				return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
+			}
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
 			var volumes []string
 			if err == nil {
@@ -89,6 +107,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 		},
 	}
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
+	narrow.addTo(cmd.Flags())
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	return cmd
 }

@@ -236,11 +236,12 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same),
-		Basis: Basis{
-			Version: e.Basis.Version, Variant: string(e.Basis.Variant), Features: e.Basis.Source,
-			Revision: e.Basis.Revision, Remarks: e.Basis.Remarks,
-		},
+		Basis:   basis(e.Basis),
 	}
+}
+
+func basis(b explain.Basis) Basis {
+	return Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
 }
 
 func turn(t *explain.Turn) *Turn {

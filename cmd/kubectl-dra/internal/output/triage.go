@@ -1,0 +1,99 @@
+package output
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+)
+
+// Triage is the wire form of an explain.Triage.
+type Triage struct {
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Causes     []Cause `json:"causes"`
+	// Stuck is the number of subjects of all causes and of notLookedInto, Waiting that of the pods that wait to be scheduled.
+	Stuck   int `json:"stuck"`
+	Waiting int `json:"waiting"`
+	// Ready are the pods that the scheduler can place now, in the order of its queue.
+	Ready []Subject `json:"ready"`
+	// NotLookedInto are those of which the cause was not looked for.
+	NotLookedInto []Subject `json:"notLookedInto,omitempty"`
+	// OtherSchedulers are pods that wait for other schedulers, by the name of these.
+	OtherSchedulers map[string][]Subject `json:"otherSchedulers,omitempty"`
+	Partial         []string             `json:"partial"`
+	Basis           Basis                `json:"basis"`
+}
+
+// Cause is what keeps some subjects from running.
+type Cause struct {
+	Message string `json:"message"`
+	// Key tells causes apart, and begins with what the cause is about: the kind of a requirement or the code of a reason.
+	Key     string `json:"key"`
+	Verdict string `json:"verdict"`
+	// OnPurpose: scheduling gates hold the subjects back.
+	OnPurpose bool           `json:"onPurpose,omitempty"`
+	Actor     string         `json:"actor"`
+	Subjects  []StuckSubject `json:"subjects"`
+	// Since is when the first of them began to wait.
+	Since    *metav1.Time `json:"since,omitempty"`
+	Fixes    []CauseFix   `json:"fixes"`
+	Commands []string     `json:"commands,omitempty"`
+}
+
+// StuckSubject is a pod or a claim that is stuck.
+type StuckSubject struct {
+	Subject
+	Since   *metav1.Time `json:"since,omitempty"`
+	Message string       `json:"message"`
+	// Behind: it would fit if those before it in the queue took nothing.
+	Behind bool `json:"behind,omitempty"`
+}
+
+// CauseFix is a change that frees some of what is stuck.
+type CauseFix struct {
+	Fix
+	// Subject is the one for which it was found; a change of its spec is made to all that ask for the same.
+	Subject Subject `json:"subject"`
+	// Frees is how many more subjects are placed, of whichever cause, and FreesSubjects are these.
+	Frees int `json:"frees"`
+	// AtLeast: there may be more.
+	AtLeast       bool      `json:"atLeast,omitempty"`
+	FreesSubjects []Subject `json:"freesSubjects"`
+	// Loses are those that are placed without the change, and no longer with it.
+	Loses []Subject `json:"loses,omitempty"`
+}
+
+// NewTriage returns the wire form of a triage.
+func NewTriage(t *explain.Triage) *Triage {
+	out := &Triage{
+		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Waiting: t.Waiting,
+		Ready: each(t.Ready, subject), NotLookedInto: optional(t.NotLookedInto, subject), Partial: each(t.Partial, same),
+		Basis: basis(t.Basis),
+	}
+	for name, waiting := range t.OtherSchedulers {
+		if out.OtherSchedulers == nil {
+			out.OtherSchedulers = map[string][]Subject{}
+		}
+		out.OtherSchedulers[name] = each(waiting, subject)
+	}
+	return out
+}
+
+func cause(c explain.Cause) Cause {
+	return Cause{
+		Message: c.Message, Key: c.Key, Verdict: string(c.Verdict), OnPurpose: c.OnPurpose, Actor: string(c.Actor),
+		Subjects: each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
+			return StuckSubject{Subject: subject(s.Subject), Since: moment(s.Since), Message: s.Message, Behind: s.Behind}
+		}),
+		Since: moment(c.Since),
+		Fixes: each(c.Fixes, func(f explain.CauseFix) CauseFix {
+			return CauseFix{
+				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: subject(f.Of), Frees: len(f.Frees), AtLeast: f.AtLeast,
+				FreesSubjects: each(f.Frees, subject), Loses: optional(f.Loses, subject),
+			}
+		}),
+		Commands: c.Commands,
+	}
+}
+
+func subject(s explain.Subject) Subject { return Subject(s) }

@@ -1,0 +1,213 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	maxSubjects = 6 // named of one cause without Verbose
+	maxPhrases  = 3 // different messages shown of one cause without Verbose
+	maxFreeing  = 3 // fixes shown of one cause without Verbose
+)
+
+// RenderTriage writes a triage as text.
+func RenderTriage(w io.Writer, t *explain.Triage, opts Options) error {
+	return Write(w, TriageLines(t, opts), opts.Color)
+}
+
+// TriageLines lays out a triage: how much is stuck, then cause by cause what frees most, and last what is not known.
+func TriageLines(t *explain.Triage, opts Options) []styled.Line {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	p := &page{opts: opts, e: &explain.Explanation{Basis: t.Basis, Partial: t.Partial}}
+	p.stuckHeadline(t)
+	for i := range t.Causes {
+		p.blank()
+		p.lines = append(p.lines, CauseLines(t, i, opts)...)
+	}
+	if n := len(t.NotLookedInto); n > 0 {
+		p.blank()
+		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s cannot be placed either and %s not looked into: %s",
+			subjectCount(t.NotLookedInto), words.Plural(n, "was", "were"), words.Shorten(fullNames(t.NotLookedInto), maxSubjects))))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.OtherSchedulers)) {
+		waiting := t.OtherSchedulers[name]
+		p.blank()
+		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s for the scheduler %s, which is not decided about here", subjectCount(waiting), words.Plural(len(waiting), "waits", "wait"), name)))
+	}
+	p.footer()
+	return p.lines
+}
+
+func (p *page) stuckHeadline(t *explain.Triage) {
+	n := t.Stuck()
+	if n == 0 {
+		text := "nothing is stuck"
+		if len(t.Ready) > 0 {
+			text += "; the scheduler can place " + readyText(t)
+		}
+		p.add("", "  ", styled.Span{Text: "✓ ", Role: styled.Good}, span(styled.Strong, text))
+		return
+	}
+	var all []explain.Subject
+	for i := range t.Causes {
+		for _, s := range t.Causes[i].Subjects {
+			all = append(all, s.Subject)
+		}
+	}
+	all = append(all, t.NotLookedInto...)
+	text := fmt.Sprintf("%s %s stuck", subjectCount(all), words.Plural(n, "is", "are"))
+	if len(t.Causes) > 1 {
+		text += fmt.Sprintf(", for %d causes", len(t.Causes))
+	}
+	if len(t.Ready) > 0 {
+		text += "; the scheduler can place " + readyText(t)
+	}
+	p.add("", "  ", styled.Span{Text: "✗ ", Role: styled.Bad}, span(styled.Strong, text))
+}
+
+// readyText names what the scheduler can place now.
+func readyText(t *explain.Triage) string {
+	text := subjectCount(t.Ready) + " now"
+	if len(t.Ready) <= maxSubjects {
+		text += " (" + words.Shorten(fullNames(t.Ready), maxSubjects) + ")"
+	}
+	return text
+}
+
+// CauseLines lays out one of the causes of a triage, with its number.
+func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	c := &t.Causes[index]
+	p := &page{opts: opts, e: &explain.Explanation{}}
+	number := fmt.Sprintf("%-3d", index+1)
+	indent := strings.Repeat(" ", len(number))
+	p.add(number, indent, span(styled.Strong, c.Message))
+	p.stuckSubjects(t, c, indent)
+	p.freeing(c, indent)
+	for _, command := range c.Commands {
+		p.add(indent+"  ", indent+"    ", span(styled.Name, command))
+	}
+	return p.lines
+}
+
+// stuckSubjects names the subjects of a cause, by why each is stuck if that differs.
+func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string) {
+	var order []string
+	groups := map[string][]explain.Subject{}
+	behind := 0
+	for _, s := range c.Subjects {
+		if _, known := groups[s.Message]; !known {
+			order = append(order, s.Message)
+		}
+		groups[s.Message] = append(groups[s.Message], s.Subject)
+		if s.Behind {
+			behind++
+		}
+	}
+	age := ""
+	if text := words.Age(c.Since, t.At); text != "" {
+		age = ", " + text
+	}
+	limit := maxSubjects
+	if p.opts.Verbose {
+		limit = len(c.Subjects)
+	}
+	if len(order) == 1 {
+		all := groups[order[0]]
+		p.add(indent, indent, span(styled.Dim, subjectCount(all)+age+": "), span(styled.Name, words.Shorten(fullNames(all), limit)))
+		if order[0] != c.Message {
+			p.add(indent, indent+"  ", span(styled.Plain, order[0]))
+		}
+	} else {
+		p.add(indent, indent, span(styled.Dim, subjectCount(subjectsOf(c))+age+":"))
+		for i, message := range order {
+			if i == maxPhrases && !p.opts.Verbose {
+				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(order)-i)))
+				break
+			}
+			p.add(indent+"  ", indent+"    ", span(styled.Name, words.Shorten(fullNames(groups[message]), limit)), span(styled.Plain, " "+message))
+		}
+	}
+	if behind > 0 {
+		who := "it"
+		if len(c.Subjects) > 1 {
+			who = fmt.Sprintf("%d of them", behind)
+		}
+		p.add(indent, indent, span(styled.Plain, fmt.Sprintf("now %s would fit, but not once those that come before in the scheduler's queue are placed", who)))
+	}
+}
+
+// freeing shows what frees subjects, and how many.
+func (p *page) freeing(c *explain.Cause, indent string) {
+	for i := range c.Fixes {
+		f := &c.Fixes[i]
+		if i == maxFreeing && !p.opts.Verbose {
+			p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("%s (-v shows all)", plural(len(c.Fixes)-i, "more fix"))))
+			break
+		}
+		text := f.Message
+		if actor := f.Actor(f.Of); actor != explain.User {
+			text += " (" + actorNames[actor] + ")"
+		}
+		if len(f.Loses) > 0 {
+			text += "; then " + words.Shorten(fullNames(f.Loses), maxSubjects) + " no longer " + words.Plural(len(f.Loses), "fits", "fit")
+		}
+		p.add(indent+"→ ", indent+"  ", span(styled.Good, freesText(f)), span(styled.Plain, "  "+text))
+	}
+	if len(c.Fixes) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
+		p.add(indent, indent, span(styled.Dim, "this is up to "+actorNames[c.Actor]))
+	}
+}
+
+func freesText(f *explain.CauseFix) string {
+	if f.AtLeast {
+		return fmt.Sprintf("frees at least %d", len(f.Frees))
+	}
+	return fmt.Sprintf("frees %d", len(f.Frees))
+}
+
+func subjectsOf(c *explain.Cause) []explain.Subject {
+	out := make([]explain.Subject, len(c.Subjects))
+	for i, s := range c.Subjects {
+		out[i] = s.Subject
+	}
+	return out
+}
+
+func fullNames(list []explain.Subject) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = s.FullName()
+	}
+	return out
+}
+
+// subjectCount counts subjects by their kind, as "2 pods and 1 claim".
+func subjectCount(list []explain.Subject) string {
+	pods := 0
+	for _, s := range list {
+		if s.Kind == "Pod" {
+			pods++
+		}
+	}
+	switch claims := len(list) - pods; {
+	case claims == 0:
+		return words.Count(pods, "pod")
+	case pods == 0:
+		return words.Count(claims, "claim")
+	default:
+		return words.Count(pods, "pod") + " and " + words.Count(claims, "claim")
+	}
+}

@@ -1,0 +1,82 @@
+package explain
+
+import "time"
+
+// Triage is everything in a cluster that is stuck, by its cause.
+type Triage struct {
+	// At is the moment that all times are measured from. It is zero if that is not known.
+	At time.Time
+	// Causes are the worst first: those that keep most from running, and what is held back on purpose last.
+	Causes []Cause
+	// Waiting is the number of pods that wait to be scheduled, and Ready those of them that the scheduler can place now, in
+	// the order of its queue.
+	Waiting int
+	Ready   []Subject
+	// NotLookedInto are those that do not fit either and of which the cause was not looked for, since there are so many
+	// different ones, or since the question takes too long.
+	NotLookedInto []Subject
+	// OtherSchedulers are the pods that wait for a scheduler that is not decided about here, by its name.
+	OtherSchedulers map[string][]Subject
+	// Partial says what could not be read or tried, and what that means.
+	Partial []string
+	Basis   Basis
+}
+
+// Stuck is the number of subjects of all causes, and of those that were not looked into.
+func (t *Triage) Stuck() int {
+	n := len(t.NotLookedInto)
+	for i := range t.Causes {
+		n += len(t.Causes[i].Subjects)
+	}
+	return n
+}
+
+// Cause is what keeps some subjects from running.
+type Cause struct {
+	// Key tells causes apart, however they are worded.
+	Key string
+	// Message is the cause in a sentence without a subject.
+	Message string
+	// Verdict is Unsatisfiable or Invalid for what cannot be scheduled, Unknown for what may or may not be, and Allocated for
+	// what has been scheduled and does not run.
+	Verdict Verdict
+	// OnPurpose says that somebody holds the subjects back, with scheduling gates.
+	OnPurpose bool
+	Actor     Actor
+	// Subjects are those that are stuck because of it, in the order of the scheduler's queue.
+	Subjects []StuckSubject
+	// Since is when the first of them began to wait. It is zero if that is not known.
+	Since time.Time
+	// Fixes are changes that free some of the subjects, those first that free most.
+	Fixes []CauseFix
+	// Commands look for more. None of them changes anything.
+	Commands []string
+}
+
+// StuckSubject is a pod or a claim that is stuck.
+type StuckSubject struct {
+	Subject
+	// Since is when it began to wait. It is zero if that is not known.
+	Since time.Time
+	// Message is why, in a sentence without the name. Subjects that ask for the same have the same.
+	Message string
+	// Behind says that it would fit if nothing before it in the queue took what it needs.
+	Behind bool
+}
+
+// CauseFix is a change that frees some of what is stuck.
+type CauseFix struct {
+	Fix
+	// Of is the subject for which the fix was found. A change of its spec is made to all subjects that ask for the same.
+	Of Subject
+	// Frees are the subjects, of whichever cause, that the scheduler can place once the change is made and everything that
+	// waits was scheduled again in the order of the queue, and that it could not before.
+	Frees []Subject
+	// AtLeast says that there may be more of them: not all that waits was scheduled again.
+	AtLeast bool
+	// Loses are those that it could place before and not then, since others come before them.
+	Loses []Subject
+}
+
+// Net is by how many more are placed.
+func (f *CauseFix) Net() int { return len(f.Frees) - len(f.Loses) }

@@ -1,0 +1,201 @@
+package triage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// maxTrials is the number of changes that are tried on all that waits, minTrials that in any cluster, and perShape that of
+	// those of one shape.
+	maxTrials, minTrials, perShape = 128, 8, 4
+	// maxShapesTried bounds the number of trials times that of the shapes that wait and that of the nodes.
+	maxShapesTried = 2_000_000
+	// maxFixes is the number of fixes of a cause.
+	maxFixes = 4
+)
+
+// trial is a change that helps some shape, to be tried on all that waits.
+type trial struct {
+	fix   explain.Fix
+	shape *shape
+	// of is the subject for which the fix was found.
+	of explain.Subject
+	// rank is its place among the fixes of a shape: the first are the best for it.
+	rank int
+	// helps is the number of stuck subjects that it may help.
+	helps        int
+	frees, loses []explain.Subject
+	// cut says that it frees more, which were not counted.
+	cut bool
+}
+
+// candidatesOf are the changes that are worth a trial: the first of each shape before the second ones, and of these those
+// first that were found for most. cut says that there are more that are not tried.
+func candidatesOf(shapes []*shape, answers map[*shape]*answer, r *replay) (trials []*trial, cut bool) {
+	index := map[string]*trial{}
+	var all []*trial
+	for n, s := range shapes {
+		a := answers[s]
+		if a.e == nil {
+			continue
+		}
+		for i := range a.e.Fixes[:min(len(a.e.Fixes), perShape)] {
+			f := &a.e.Fixes[i]
+			if len(f.Edits) == 0 {
+				continue
+			}
+			key := keyOf(f)
+			if ofSubject(f) {
+				key = fmt.Sprintf("%s %d %s", f.Kind, n, f.Key)
+			}
+			known, ok := index[key]
+			if !ok {
+				known = &trial{fix: *f, shape: s, of: a.e.Subject, rank: i}
+				index[key] = known
+				all = append(all, known)
+			}
+			known.rank, known.helps = min(known.rank, i), known.helps+len(a.members)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *trial) int { return cmp.Or(a.rank-b.rank, b.helps-a.helps) })
+	limit := max(minTrials, min(maxTrials, maxShapesTried/max(1, len(r.refused)*len(r.cluster.Snapshot().Nodes()))))
+	return all[:min(len(all), limit)], len(all) > limit
+}
+
+// keyOf tells changes of the cluster apart.
+func keyOf(f *explain.Fix) string {
+	keys := []string{string(f.Kind)}
+	for _, e := range f.Edits {
+		keys = append(keys, e.Key())
+	}
+	return strings.Join(keys, "\n")
+}
+
+// ofSubject reports whether a fix changes what the subject asks for, and not the cluster.
+func ofSubject(f *explain.Fix) bool {
+	return slices.ContainsFunc(f.Edits, func(e explain.Edit) bool {
+		_, claim := e.(whatif.SpecEdit)
+		_, pod := e.(whatif.PodEdit)
+		return claim || pod
+	})
+}
+
+// try makes each change by itself, schedules all that waits again, and notes who is placed then and was not before.
+func (r *replay) try(ctx context.Context, c *allocator.Cluster, trials []*trial) error {
+	return allocator.Parallel(len(trials), func(i int) error {
+		t := trials[i]
+		after, err := r.with(ctx, c, t)
+		if err != nil || after == nil {
+			return err
+		}
+		t.cut = after.cut()
+		for j, q := range r.queue {
+			before, now := r.outcomes[j].placed(), after.outcomes[j].placed()
+			switch {
+			case now && !before && q.asked:
+				t.frees = append(t.frees, subjectOf(q.subject))
+			case before && !now && after.outcomes[j].verdict != "":
+				t.loses = append(t.loses, subjectOf(q.subject))
+			}
+		}
+		return nil
+	})
+}
+
+// with schedules the queue with a change made in the cluster as it is. A change of what the subject asks for is made to all
+// that ask for the same. It is nil if the change cannot be made in this way.
+func (r *replay) with(ctx context.Context, c *allocator.Cluster, t *trial) (*replay, error) {
+	at := slices.IndexFunc(r.queue, func(q queued) bool { return subjectOf(q.subject) == t.of })
+	d, err := question.Decide(ctx, c, r.queue[at].subject, r.opts.Question)
+	if err != nil || d.Question == nil {
+		return nil, err
+	}
+	carried := d.Question.Carry(ctx, t.fix.Edits)
+	if carried == nil {
+		return nil, nil
+	}
+	queue := r.queue
+	snapshot := carried.Snapshot
+	if carried.ChangesSubject {
+		queue, snapshot = changeAll(c.Snapshot(), r.queue, t.shape, carried)
+	}
+	limit := len(r.placed) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
+	return run(ctx, allocator.NewCluster(snapshot, allocator.Options{Like: c}), queue, limit, r.opts)
+}
+
+// changeAll changes the subjects of a shape as one of them was changed.
+func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.Carried) ([]queued, *inspect.Snapshot) {
+	specs := make([]resourcev1.ResourceClaimSpec, len(carried.Claims))
+	for i, claim := range carried.Claims {
+		specs[i] = claim.Spec
+	}
+	queue = slices.Clone(queue)
+	made := &shape{onlyLoses: of.onlyLoses}
+	claims, pods := map[inspect.ClaimRef]*resourcev1.ResourceClaim{}, map[inspect.PodRef]*corev1.Pod{}
+	for i := range queue {
+		if queue[i].shape != of {
+			continue
+		}
+		subject, own := changed(s, queue[i].subject, specs, carried.Pod)
+		queue[i].subject, queue[i].shape = subject, made
+		if pod, ok := subject.(*corev1.Pod); ok {
+			pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = pod
+		}
+		for _, claim := range own {
+			claims[inspect.RefOf(claim)] = claim
+		}
+	}
+	return queue, carried.Snapshot.With(func(o *inspect.Objects) {
+		for i, claim := range o.Claims {
+			if other, ok := claims[inspect.RefOf(claim)]; ok {
+				o.Claims[i] = other
+			}
+		}
+		for i, pod := range o.Pods {
+			if other, ok := pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}]; ok {
+				o.Pods[i] = other
+			}
+		}
+	})
+}
+
+// addFixes adds the changes that free anything to the causes of what they free most of.
+func (c *collection) addFixes(trials []*trial) {
+	for _, t := range trials {
+		if len(t.frees) <= len(t.loses) {
+			continue
+		}
+		count := map[string]int{}
+		for _, subject := range t.frees {
+			count[c.of[subject]]++
+		}
+		keys := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+		cause := c.causes[keys[0]]
+		if cause == nil {
+			continue
+		}
+		cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
+	}
+	for _, cause := range c.causes {
+		slices.SortStableFunc(cause.Fixes, func(a, b explain.CauseFix) int { return b.Net() - a.Net() })
+		cause.Fixes = cause.Fixes[:min(len(cause.Fixes), maxFixes)]
+		if len(cause.Fixes) > 0 {
+			f := &cause.Fixes[0]
+			cause.Actor = f.Actor(f.Of)
+		}
+	}
+}

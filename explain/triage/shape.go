@@ -1,0 +1,209 @@
+package triage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// shape is what subjects ask for that differ in nothing that decides about them.
+type shape struct {
+	// onlyLoses says that whatever others get can only take from it: once it was refused, it stays refused.
+	onlyLoses bool
+}
+
+// numbered are labels that number the pods of a set, which have the same otherwise.
+var numbered = []string{"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
+
+// shaper sorts subjects by what they ask for.
+type shaper struct {
+	s        *inspect.Snapshot
+	selected map[string]bool // of the numbered labels, those that somebody's selector reads
+	index    map[string]*shape
+	shapes   []*shape // in the order of the queue
+}
+
+func newShaper(s *inspect.Snapshot) *shaper {
+	out := &shaper{s: s, selected: map[string]bool{}, index: map[string]*shape{}}
+	for _, pod := range s.Objects().Pods {
+		for _, selector := range podSelectors(pod) {
+			for _, label := range numbered {
+				if reads(selector, label) {
+					out.selected[label] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// of returns the shape of a subject, which is a pod or a claim.
+func (h *shaper) of(subject metav1.Object) *shape {
+	key, onlyLoses := h.key(subject)
+	if known, ok := h.index[key]; ok {
+		return known
+	}
+	made := &shape{onlyLoses: onlyLoses}
+	h.index[key] = made
+	h.shapes = append(h.shapes, made)
+	return made
+}
+
+// key tells shapes apart.
+func (h *shaper) key(subject metav1.Object) (key string, onlyLoses bool) {
+	parts := []any{subject.GetNamespace()}
+	switch subject := subject.(type) {
+	case *resourcev1.ResourceClaim:
+		parts, onlyLoses = append(parts, "claim", subject.Spec), true
+	case *corev1.Pod:
+		claims, own := h.claims(subject)
+		parts = append(parts, "pod", h.labels(subject), askedOf(&subject.Spec), claims)
+		onlyLoses = own && losesOnly(&subject.Spec)
+	}
+	text, err := json.Marshal(parts)
+	if err != nil { // no shape but its own
+		return fmt.Sprintf("%T %s/%s", subject, subject.GetNamespace(), subject.GetName()), false
+	}
+	return string(text), onlyLoses
+}
+
+// claims are what the claims of a pod ask for, and the names of those that it shares or that have devices already. own says
+// that there are none of these.
+func (h *shaper) claims(pod *corev1.Pod) (out []any, own bool) {
+	own = true
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, ok := inspect.ClaimNameFor(pod, entry)
+		claim, found := h.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		switch {
+		case !ok && entry.ResourceClaimTemplateName != nil:
+			out = append(out, "template", *entry.ResourceClaimTemplateName)
+		case ok && found && claim.Status.Allocation == nil && claim.DeletionTimestamp == nil && len(h.s.PodsOf(inspect.RefOf(claim))) == 1:
+			template := ""
+			if entry.ResourceClaimTemplateName != nil {
+				template = *entry.ResourceClaimTemplateName
+			}
+			out = append(out, "claim", template, claim.Spec, metav1.GetControllerOf(claim) != nil)
+		default:
+			out, own = append(out, "shared", name), false
+		}
+	}
+	return out, own
+}
+
+// labels are those of a pod that some selector may tell it by.
+func (h *shaper) labels(pod *corev1.Pod) map[string]string {
+	out := map[string]string{}
+	for name, value := range pod.Labels {
+		if !slices.Contains(numbered, name) || h.selected[name] {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// askedOf is the spec of a pod without what does not decide where it can run: what differs between the pods of a set, and
+// its claims.
+func askedOf(spec *corev1.PodSpec) *corev1.PodSpec {
+	out := *spec
+	out.Hostname, out.ResourceClaims = "", nil
+	out.Containers, out.InitContainers = withoutProcess(spec.Containers), withoutProcess(spec.InitContainers)
+	return &out
+}
+
+func withoutProcess(containers []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range out {
+		out[i].Env, out[i].EnvFrom, out[i].Command, out[i].Args = nil, nil, nil, nil
+	}
+	return out
+}
+
+// losesOnly reports whether nothing that other pods get can help a pod: it does not have to be with others, nor to be spread
+// among them.
+func losesOnly(spec *corev1.PodSpec) bool {
+	return (spec.Affinity == nil || spec.Affinity.PodAffinity == nil) && len(spec.TopologySpreadConstraints) == 0 && spec.SchedulingGroup == nil
+}
+
+// podSelectors are the selectors by which a pod tells others.
+func podSelectors(pod *corev1.Pod) []*metav1.LabelSelector {
+	var out []*metav1.LabelSelector
+	terms := func(required []corev1.PodAffinityTerm) {
+		for i := range required {
+			out = append(out, required[i].LabelSelector)
+		}
+	}
+	if a := pod.Spec.Affinity; a != nil {
+		if a.PodAffinity != nil {
+			terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		}
+		if a.PodAntiAffinity != nil {
+			terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		}
+	}
+	for i := range pod.Spec.TopologySpreadConstraints {
+		c := &pod.Spec.TopologySpreadConstraints[i]
+		out = append(out, c.LabelSelector, &metav1.LabelSelector{MatchExpressions: keys(c.MatchLabelKeys)})
+	}
+	return out
+}
+
+// keys is a selector that reads labels.
+func keys(names []string) []metav1.LabelSelectorRequirement {
+	var out []metav1.LabelSelectorRequirement
+	for _, name := range names {
+		out = append(out, metav1.LabelSelectorRequirement{Key: name, Operator: metav1.LabelSelectorOpExists})
+	}
+	return out
+}
+
+// reads reports whether a selector reads a label.
+func reads(selector *metav1.LabelSelector, label string) bool {
+	if selector == nil {
+		return false
+	}
+	_, ok := selector.MatchLabels[label]
+	return ok || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return r.Key == label })
+}
+
+// subjectOf names a pod or a claim.
+func subjectOf(object metav1.Object) explain.Subject {
+	kind := "Pod"
+	if _, ok := object.(*resourcev1.ResourceClaim); ok {
+		kind = "ResourceClaim"
+	}
+	return explain.Subject{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// changed returns a subject with what edits made of the shape that it has: its claims, which are then to be put into the
+// objects, and the pod itself. The claims of edits are in the order of those of the pod.
+func changed(s *inspect.Snapshot, subject metav1.Object, specs []resourcev1.ResourceClaimSpec, pod *corev1.Pod) (metav1.Object, []*resourcev1.ResourceClaim) {
+	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
+		claim = claim.DeepCopy()
+		claim.Spec = specs[0]
+		return claim, []*resourcev1.ResourceClaim{claim}
+	}
+	own := subject.(*corev1.Pod)
+	var claims []*resourcev1.ResourceClaim
+	for i, claim := range question.PendingClaims(s, own) {
+		if _, exists := s.Claim(inspect.RefOf(claim)); exists && i < len(specs) {
+			claim = claim.DeepCopy()
+			claim.Spec = specs[i]
+			claims = append(claims, claim)
+		}
+	}
+	entries := own.Spec.ResourceClaims
+	hostname := own.Spec.Hostname
+	own = own.DeepCopy()
+	own.Spec = *pod.Spec.DeepCopy()
+	own.Spec.ResourceClaims, own.Spec.Hostname = entries, hostname
+	return own, claims
+}

@@ -1,0 +1,166 @@
+package triage
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+)
+
+// Options narrow what is looked at.
+type Options struct {
+	// Namespace is the only one whose subjects are told. If it is "", those of all are. What waits elsewhere is scheduled
+	// too, since it may take what they need.
+	Namespace string
+	// Selector selects the subjects by their labels. If it is nil, all are.
+	Selector labels.Selector
+	// Question are options of the single questions.
+	Question question.Options
+	// Explained, if not nil, is called with each explanation of a subject in the cluster as it is. It may be called by several
+	// goroutines at once.
+	Explained func(*explain.Explanation)
+	// Bound, if not nil, asks one of the questions, and gives it up with ErrTooLong when it takes longer than it may.
+	Bound func(ctx context.Context, ask func(context.Context) error) error
+}
+
+// ErrTooLong is wrapped by the error of Options.Bound.
+var ErrTooLong = errors.New("the question takes too long")
+
+func (o *Options) bound(ctx context.Context, ask func(context.Context) error) error {
+	if o.Bound == nil {
+		return ask(ctx)
+	}
+	return o.Bound(ctx, ask)
+}
+
+// asks reports whether an object is among those that are told.
+func (o *Options) asks(object metav1.Object) bool {
+	return (o.Namespace == "" || object.GetNamespace() == o.Namespace) && (o.Selector == nil || o.Selector.Matches(labels.Set(object.GetLabels())))
+}
+
+const (
+	// maxShapes is the number of different questions of which the cause is looked for, and minShapes that in any cluster.
+	maxShapes, minShapes = 200, 10
+	// maxShapesTimesNodes bounds their number times that of the nodes.
+	maxShapesTimesNodes = 500_000
+)
+
+// Of looks at everything that is stuck in a cluster. The error is that of the context, or of an allocation that is no abort.
+func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triage, error) {
+	s := c.Snapshot()
+	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
+	queue, others := queueOf(s, opts)
+	t.OtherSchedulers = others
+	before, err := run(ctx, c, queue, max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
+	if err != nil {
+		return nil, err
+	}
+	stuck := newCollection(s)
+	shapes := before.stuckShapes()
+	limit := max(minShapes, min(maxShapes, maxShapesTimesNodes/max(1, len(s.Nodes()))))
+	looked := shapes[:min(len(shapes), limit)]
+	answers, err := before.explainAll(ctx, c, looked)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range queue {
+		if !q.asked {
+			continue
+		}
+		o := before.outcomes[i]
+		a := answers[q.shape]
+		if _, pod := q.subject.(*corev1.Pod); pod {
+			t.Waiting++
+		} else if o.placed() {
+			continue // it could have its devices, and no pod wants them
+		}
+		switch {
+		case o.placed():
+			t.Ready = append(t.Ready, subjectOf(q.subject))
+		case o.verdict == "" || o.tooLong || a == nil || a.e == nil:
+			t.NotLookedInto = append(t.NotLookedInto, subjectOf(q.subject))
+		default:
+			stuck.addWaiting(q.subject, a)
+		}
+	}
+	stuck.addRunning(opts)
+	stuck.addDeleting(opts)
+	trials, cut := candidatesOf(looked, answers, before)
+	if err := before.try(ctx, c, trials); err != nil {
+		return nil, err
+	}
+	if cut {
+		t.Partial = append(t.Partial, "so much is stuck that not every change that helps somebody was tried on all of it: there may be others that free more")
+	}
+	stuck.addFixes(trials)
+	t.Causes = stuck.sorted()
+	return t, nil
+}
+
+// stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.
+func (r *replay) stuckShapes() []*shape {
+	count := map[*shape]int{}
+	var out []*shape
+	for i, q := range r.queue {
+		if o := r.outcomes[i]; o.placed() || o.tooLong || o.verdict == "" || !q.asked {
+			continue
+		}
+		if count[q.shape] == 0 {
+			out = append(out, q.shape)
+		}
+		count[q.shape]++
+	}
+	slices.SortStableFunc(out, func(a, b *shape) int { return count[b] - count[a] })
+	return out
+}
+
+// answer is the explanation of a shape that is stuck.
+type answer struct {
+	// e is nil if the question was given up.
+	e *explain.Explanation
+	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue are placed.
+	behind bool
+	// members are the indices in the queue of those that are stuck. The first of them was asked about.
+	members []int
+}
+
+// explainAll explains shapes: in the cluster as it is if they are refused there, or else in the one in which all that can be
+// placed is.
+func (r *replay) explainAll(ctx context.Context, c *allocator.Cluster, shapes []*shape) (map[*shape]*answer, error) {
+	out := map[*shape]*answer{}
+	for _, s := range shapes {
+		out[s] = &answer{}
+	}
+	for i, q := range r.queue {
+		if a, ok := out[q.shape]; ok && !r.outcomes[i].placed() && r.outcomes[i].verdict != "" {
+			a.behind = !r.outcomes[i].first
+			a.members = append(a.members, i)
+		}
+	}
+	err := allocator.Parallel(len(shapes), func(i int) error {
+		a := out[shapes[i]]
+		cluster, opts := c, r.opts.Question
+		if a.behind {
+			cluster, opts = r.cluster, opts.Supposing(r.placed)
+		}
+		err := r.opts.bound(ctx, func(ctx context.Context) (err error) {
+			a.e, err = question.Object(ctx, cluster, r.queue[a.members[0]].subject, opts)
+			return err
+		})
+		switch {
+		case errors.Is(err, ErrTooLong):
+			a.e, err = nil, nil
+		case err == nil && !a.behind && r.opts.Explained != nil:
+			r.opts.Explained(a.e)
+		}
+		return err
+	})
+	return out, err
+}
