@@ -2,6 +2,7 @@ package filters
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,8 +50,23 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 		like = nil
 	}
 	count := newCounter(x.rules)
-	x.indexNodes(like, count)
-	x.indexPods(like, count)
+	same := x.indexNodes(like, count)
+	gone, come := x.indexPods(like, count)
+	if same && len(gone)+len(come) <= maxReplaced {
+		x.replace(like, gone, come)
+		x.neighbours = like.neighbours.next(gone, come)
+	} else {
+		x.place()
+		x.neighbours = newNeighbours()
+	}
+	return x
+}
+
+// maxReplaced is the number of pods up to which it pays to replace one by one those that have changed.
+const maxReplaced = 1000
+
+// place puts all pods on their nodes.
+func (x *Index) place() {
 	on := make([][]*podInfo, len(x.nodes))
 	for _, pod := range x.pods {
 		switch {
@@ -67,18 +83,50 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	for i := range on {
 		x.nodes[i] = x.nodes[i].with(on[i])
 	}
-	x.neighbours = &neighbours{nodes: x.nodes}
-	return x
 }
 
-// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none.
-func (x *Index) indexNodes(like *Index, count *counter) {
+// replace puts pods on the nodes of another index in place of those that are gone.
+func (x *Index) replace(like *Index, gone, come []*podInfo) {
+	x.nominated = maps.Clone(like.nominated)
+	for _, pod := range gone {
+		x.change(pod, func(pods []*podInfo) []*podInfo {
+			if len(pods) == 1 {
+				return nil
+			}
+			return slices.DeleteFunc(slices.Clone(pods), func(p *podInfo) bool { return p == pod })
+		})
+	}
+	for _, pod := range come {
+		x.change(pod, func(pods []*podInfo) []*podInfo {
+			at, _ := slices.BinarySearchFunc(pods, pod, func(a, b *podInfo) int { return byName(a.Pod, b.Pod) })
+			return slices.Insert(slices.Clip(pods), at, pod)
+		})
+	}
+}
+
+// change changes the pods that are where a pod is: on a node, or waiting for room there.
+func (x *Index) change(pod *podInfo, to func([]*podInfo) []*podInfo) {
+	if pod.Spec.NodeName != "" {
+		if i, ok := x.position[pod.Spec.NodeName]; ok {
+			x.nodes[i] = x.nodes[i].with(to(x.nodes[i].pods))
+		}
+		return
+	}
+	name := pod.Status.NominatedNodeName
+	if x.nominated[name] = to(x.nominated[name]); len(x.nominated[name]) == 0 {
+		delete(x.nominated, name)
+	}
+}
+
+// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none. It reports
+// whether all nodes are the same.
+func (x *Index) indexNodes(like *Index, count *counter) bool {
 	nodes := x.snapshot.Nodes()
 	x.nodes = make([]*nodeInfo, len(nodes))
 	if like != nil && slices.Equal(nodes, like.snapshot.Nodes()) {
 		x.position = like.position
 		copy(x.nodes, like.nodes)
-		return
+		return true
 	}
 	x.position = make(map[string]int, len(nodes))
 	for i, node := range nodes {
@@ -89,6 +137,7 @@ func (x *Index) indexNodes(like *Index, count *counter) {
 			x.nodes[i] = newNodeInfo(node, count)
 		}
 	}
+	return false
 }
 
 func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
@@ -96,8 +145,8 @@ func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
 	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value()}
 }
 
-// indexPods makes what is known of pods.
-func (x *Index) indexPods(like *Index, count *counter) {
+// indexPods makes what is known of pods, and returns which pods of another index are gone and which have come, in their order.
+func (x *Index) indexPods(like *Index, count *counter) (gone, come []*podInfo) {
 	pods := x.snapshot.Objects().Pods
 	x.pods = make([]*podInfo, len(pods))
 	var before []*corev1.Pod
@@ -105,9 +154,15 @@ func (x *Index) indexPods(like *Index, count *counter) {
 		before = like.snapshot.Objects().Pods
 	}
 	at := 0
+	skip := func() {
+		if like.pods[at] != nil {
+			gone = append(gone, like.pods[at])
+		}
+		at++
+	}
 	for i, pod := range pods {
 		for at < len(before) && before[at] != pod && byName(before[at], pod) < 0 {
-			at++
+			skip()
 		}
 		switch {
 		case at < len(before) && before[at] == pod:
@@ -115,8 +170,13 @@ func (x *Index) indexPods(like *Index, count *counter) {
 			at++
 		case !ended(pod) && pod.Spec.NodeName+pod.Status.NominatedNodeName != "":
 			x.pods[i] = newPodInfo(pod, count)
+			come = append(come, x.pods[i])
 		}
 	}
+	for at < len(before) {
+		skip()
+	}
+	return gone, come
 }
 
 func newPodInfo(pod *corev1.Pod, count *counter) *podInfo {

@@ -52,6 +52,7 @@ type interPodAffinity struct {
 type company struct {
 	keys    []string // of the terms, sorted
 	local   bool     // all terms are about the same host, and hostLocal
+	which   string   // pods, in words
 	crowds  crowds
 	domains map[string][]string // where there are such pods, by key, sorted
 	// known is whether there is such a pod at all, and itself whether the pod is one: if it is, and there is no other, then
@@ -106,7 +107,7 @@ func (c *interPodAffinity) readTerms(raw []corev1.PodAffinityTerm, code Code) ([
 	for i := range raw {
 		t, err := newPodTerm(c.Pod, &raw[i])
 		if err != nil {
-			return nil, unreadable(code, i, (&Refusal{Code: code, Index: i}).rule(), err)
+			return nil, unreadable(code, i, termName(code, i), err)
 		}
 		out[i] = t
 	}
@@ -131,7 +132,7 @@ func domainOf(key string, node *corev1.Node, local bool) (domain, bool) {
 func (c *interPodAffinity) findRepellent() bool {
 	asked := false
 	c.repellent = crowds{}
-	for _, r := range c.neighbours.repelling(c.snapshot) {
+	for _, r := range c.neighbours.repelling(c.Index) {
 		local := c.hostLocal && r.topologyKey == corev1.LabelHostname
 		minds := r.selects(c.Pod, c.takes(&r.podTerm, c.Pod.Namespace, true))
 		if minds == no && !local {
@@ -158,59 +159,49 @@ func (c *interPodAffinity) findRepellent() bool {
 func (c *interPodAffinity) count() {
 	c.company.prepare(c)
 	c.avoided = make([]crowds, len(c.apart))
-	near, apart := c.namespaces(c.near), c.namespaces(c.apart)
 	for i := range c.avoided {
 		c.avoided[i] = crowds{}
 	}
-	for _, n := range c.nodes {
-		for _, pod := range n.pods {
-			if counts := allSelect(c.near, near, pod.Pod); counts != no {
-				c.company.add(pod, n.Node, counts)
-			}
-			for i, t := range c.apart {
-				if counts := t.selects(pod.Pod, apart[i].of(pod.Namespace)); counts != no {
-					if d, ok := domainOf(t.topologyKey, n.Node, c.hostLocal); ok {
-						c.avoided[i].in(d).add(pod, counts)
-					}
-				}
+	var near, apart []truth // whether each term takes the namespace that it is about now
+	c.eachPlaced(func(namespace string) bool {
+		near, apart = c.taken(near[:0], c.near, namespace), c.taken(apart[:0], c.apart, namespace)
+		return len(near) > 0 && slices.Min(near) > no || len(apart) > 0 && slices.Max(apart) > no
+	}, func(pod *podInfo, node string) {
+		if counts := allSelect(c.near, near, pod.Pod); counts != no {
+			c.company.add(pod, c.node(node), counts)
+		}
+		for i, t := range c.apart {
+			if counts := t.selects(pod.Pod, apart[i]); counts != no {
+				c.avoid(i, pod, c.node(node), counts)
 			}
 		}
-	}
+	})
 	c.company.findDomains()
 }
 
-// taken remembers of which namespaces a term takes the pods.
-type taken struct {
-	*Index
-	term  *podTerm
-	known map[string]truth
+// avoid adds a pod on a node that a term of anti-affinity selects.
+func (c *interPodAffinity) avoid(i int, pod *podInfo, n *nodeInfo, counts truth) {
+	if n == nil {
+		return
+	}
+	if d, ok := domainOf(c.apart[i].topologyKey, n.Node, c.hostLocal); ok {
+		c.avoided[i].in(d).add(pod, counts)
+	}
 }
 
-func (c *interPodAffinity) namespaces(terms []*podTerm) []taken {
-	out := make([]taken, len(terms))
-	for i, t := range terms {
-		out[i] = taken{c.Index, t, map[string]truth{}}
+// taken appends whether terms of the pod take the pods of a namespace.
+func (c *interPodAffinity) taken(to []truth, terms []*podTerm, namespace string) []truth {
+	for _, t := range terms {
+		to = append(to, c.takes(t, namespace, false))
 	}
-	return out
+	return to
 }
 
-func (t taken) of(namespace string) truth {
-	if t.term.chosen == nil {
-		return truthOf(slices.Contains(t.term.namespaces, namespace))
-	}
-	out, ok := t.known[namespace]
-	if !ok {
-		out = t.takes(t.term, namespace, false)
-		t.known[namespace] = out
-	}
-	return out
-}
-
-// allSelect reports whether there are terms and all of them select a pod.
-func allSelect(terms []*podTerm, namespaces []taken, pod *corev1.Pod) truth {
+// allSelect reports whether there are terms and all of them select a pod, of whose namespace it is known whether they take it.
+func allSelect(terms []*podTerm, namespace []truth, pod *corev1.Pod) truth {
 	out := truthOf(len(terms) > 0)
 	for i, t := range terms {
-		if out = min(out, t.selects(pod, namespaces[i].of(pod.Namespace))); out == no {
+		if out = min(out, t.selects(pod, namespace[i])); out == no {
 			break
 		}
 	}
@@ -218,7 +209,7 @@ func allSelect(terms []*podTerm, namespaces []taken, pod *corev1.Pod) truth {
 }
 
 func (o *company) prepare(c *interPodAffinity) {
-	o.crowds, o.local = crowds{}, c.hostLocal
+	o.crowds, o.local, o.which = crowds{}, c.hostLocal, c.which()
 	for _, t := range c.near {
 		o.keys = append(o.keys, t.topologyKey)
 		o.local = o.local && t.topologyKey == corev1.LabelHostname
@@ -230,15 +221,18 @@ func (o *company) prepare(c *interPodAffinity) {
 	}
 	slices.Sort(o.keys)
 	o.keys = slices.Compact(o.keys)
-	o.itself = allSelect(c.near, c.namespaces(c.near), c.Pod)
+	o.itself = allSelect(c.near, c.taken(nil, c.near, c.Pod.Namespace), c.Pod)
 }
 
 // add adds a pod that counts on a node. A pod on a node without any of the labels is near nobody, and is as if it were not
 // there.
-func (o *company) add(pod *podInfo, node *corev1.Node, counts truth) {
+func (o *company) add(pod *podInfo, n *nodeInfo, counts truth) {
+	if n == nil {
+		return
+	}
 	somewhere := o.local
 	for _, key := range o.keys {
-		if d, ok := domainOf(key, node, o.local); ok {
+		if d, ok := domainOf(key, n.Node, o.local); ok {
 			o.crowds.in(d).add(pod, counts)
 			somewhere = true
 		}
@@ -268,9 +262,9 @@ func (c *interPodAffinity) on(n *nodeInfo) Outcome {
 		switch {
 		case !ok || in == nil:
 		case len(in.pods) > 0:
-			out.Refusals = append(out.Refusals, c.avoids(i, n, in))
+			out.Refusals = joined(out.Refusals, c.avoids(i, n, in))
 		default:
-			out.Doubts = append(out.Doubts, namespacesUnread(fmt.Sprintf("podAntiAffinity[%d]", i)))
+			out.Doubts = append(out.Doubts, namespacesUnread(termName(PodAntiAffinity, i)))
 		}
 	}
 	for _, key := range c.keys {
@@ -279,7 +273,7 @@ func (c *interPodAffinity) on(n *nodeInfo) Outcome {
 		switch {
 		case !ok || in == nil:
 		case len(in.pods) > 0:
-			out.Refusals = append(out.Refusals, repelled(key, n, in))
+			out.Refusals = joined(out.Refusals, repelled(key, n, in))
 		default:
 			out.Doubts = append(out.Doubts, namespacesUnread("the podAntiAffinity of pods that are there"))
 		}
@@ -324,7 +318,7 @@ func namespacesUnread(what string) Doubt {
 // unlabelled is the refusal of a node without the label of a term.
 func (c *interPodAffinity) unlabelled(i int) Refusal {
 	return topologyRefusal(Refusal{
-		Plugin: InterPodAffinity, Code: PodAffinity, Key: fmt.Sprintf("podAffinity[%d] label", i), Unresolvable: true, Index: i,
+		Plugin: InterPodAffinity, Code: PodAffinity, Key: termName(PodAffinity, i) + " label", Unresolvable: true, Index: i,
 		Topology: &Topology{Key: c.near[i].topologyKey},
 	})
 }
@@ -333,8 +327,8 @@ func (c *interPodAffinity) unlabelled(i int) Refusal {
 func (c *interPodAffinity) lonely(i int, n *nodeInfo) Refusal {
 	key := c.near[i].topologyKey
 	return topologyRefusal(Refusal{
-		Plugin: InterPodAffinity, Code: PodAffinity, Key: fmt.Sprintf("podAffinity[%d]", i), Unresolvable: true, Index: i,
-		Topology: &Topology{Key: key, Value: n.Labels[key], Labelled: true, Which: c.which(), Elsewhere: c.company.domains[key]},
+		Plugin: InterPodAffinity, Code: PodAffinity, Key: termName(PodAffinity, i), Unresolvable: true, Index: i,
+		Topology: &Topology{Key: key, Value: n.Labels[key], Labelled: true, Which: c.company.which, Elsewhere: c.company.domains[key]},
 	})
 }
 
@@ -350,19 +344,23 @@ func (c *interPodAffinity) which() string {
 }
 
 // avoids is the refusal of a node near pods that the pod must not be near.
-func (c *interPodAffinity) avoids(i int, n *nodeInfo, in *crowd) Refusal {
-	t, pods := c.apart[i], in.sorted()
-	return topologyRefusal(Refusal{
-		Plugin: InterPodAffinity, Code: PodAntiAffinity, Key: fmt.Sprintf("podAntiAffinity[%d]", i), Index: i, Pods: pods,
-		Topology: &Topology{Key: t.topologyKey, Value: n.Labels[t.topologyKey], Labelled: true, Which: t.inWords(c.Pod), Pods: len(pods)},
+func (c *interPodAffinity) avoids(i int, n *nodeInfo, in *crowd) []Refusal {
+	return in.refuse(func() Refusal {
+		t, pods := c.apart[i], in.sorted()
+		return topologyRefusal(Refusal{
+			Plugin: InterPodAffinity, Code: PodAntiAffinity, Key: termName(PodAntiAffinity, i), Index: i, Pods: pods,
+			Topology: &Topology{Key: t.topologyKey, Value: n.Labels[t.topologyKey], Labelled: true, Which: t.inWords(c.Pod), Pods: len(pods)},
+		})
 	})
 }
 
 // repelled is the refusal of a node near pods that do not want the pod near them.
-func repelled(key string, n *nodeInfo, in *crowd) Refusal {
-	pods := in.sorted()
-	return topologyRefusal(Refusal{
-		Plugin: InterPodAffinity, Code: PodAntiAffinity, Key: "podAntiAffinity of others, " + key, Index: -1, Pods: pods,
-		Topology: &Topology{Key: key, Value: n.Labels[key], Labelled: true, Pods: len(pods)},
+func repelled(key string, n *nodeInfo, in *crowd) []Refusal {
+	return in.refuse(func() Refusal {
+		pods := in.sorted()
+		return topologyRefusal(Refusal{
+			Plugin: InterPodAffinity, Code: PodAntiAffinity, Key: "podAntiAffinity of others, " + key, Index: -1, Pods: pods,
+			Topology: &Topology{Key: key, Value: n.Labels[key], Labelled: true, Pods: len(pods)},
+		})
 	})
 }

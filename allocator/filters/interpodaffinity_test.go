@@ -139,6 +139,10 @@ func TestPodAntiAffinity(t *testing.T) {
 		"all namespaces":  {nodes: twoZones, pods: podsOf("db/v@a1 app=web"), pod: podOf("w", apartFrom("zone", web, anywhere)), want: mine},
 		"nominated pod":   {nodes: twoZones, pods: []*corev1.Pod{podOf("v app=web", nominatedTo("a1"))}, pod: podOf("w", apartFrom("zone", web)), want: "a1: PodAntiAffinity podAntiAffinity[0]"},
 
+		// Namespace ml comes after db, of which the pod says nothing.
+		"nominated pod of another namespace": {nodes: twoZones, pods: []*corev1.Pod{podOf("db/v app=web", nominatedTo("a1")), podOf("u@b1 app=x")}, pod: podOf("w", apartFrom("zone", web))},
+		"terms of two namespaces":            {nodes: twoZones, pods: podsOf("db/v@a1 app=web, v@a2 app=web"), pod: podOf("w", apartFrom("host", web, inNamespaces("db")), apartFrom("host", web)), want: "a1: PodAntiAffinity podAntiAffinity[0]\na2: PodAntiAffinity podAntiAffinity[1]"},
+
 		"theirs":                  {nodes: twoZones, pods: []*corev1.Pod{podOf("v@a1", apartFrom("zone", web))}, pod: podOf("w app=web"), want: theirs},
 		"theirs, not this pod":    {nodes: twoZones, pods: []*corev1.Pod{podOf("v@a1", apartFrom("zone", web))}, pod: podOf("w app=db")},
 		"theirs, leaving":         {nodes: twoZones, pods: []*corev1.Pod{podOf("v@a1", apartFrom("zone", web), leaving)}, pod: podOf("w app=web"), want: theirs},
@@ -165,6 +169,30 @@ func TestPodAntiAffinity(t *testing.T) {
 		"theirs, nominated, own rules":  {nodes: twoZones, pods: []*corev1.Pod{podOf("v", apartFrom("zone", web), nominatedTo("a1"))}, pod: podOf("w app=web", apartFrom("zone", matchLabels("app=x"))), want: "a1: PodAntiAffinity podAntiAffinity of others, topology.kubernetes.io/zone"},
 	} {
 		t.Run(name, func(t *testing.T) { c.run(t, InterPodAffinity) })
+	}
+}
+
+// TestSharedAffinity has pods that share their terms in memory, and neighbours in the list of pods that do not.
+func TestSharedAffinity(t *testing.T) {
+	web := matchLabels("app=web")
+	keyed := func(t *corev1.PodAffinityTerm) { t.MatchLabelKeys = []string{"v"} }
+	shared := func(text string, of *corev1.Pod, changes ...func(*corev1.Pod)) *corev1.Pod {
+		pod := podOf(text, changes...)
+		pod.Spec.Affinity = of.Spec.Affinity
+		return pod
+	}
+	first := podOf("db/a@a1", apartFrom("host", web), admittedPod)
+	keys := podOf("c@b1 v=1", apartFrom("host", web, keyed))
+	for name, c := range map[string]neighbourCase{
+		"shared":            {pods: []*corev1.Pod{first, shared("db/b@a2", first, admittedPod)}, pod: podOf("db/w app=web"), want: "a1: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname\na2: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname"},
+		"other namespace":   {pods: []*corev1.Pod{first, shared("a@a2", first, admittedPod)}, pod: podOf("w app=web"), want: "a2: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname"},
+		"other terms":       {pods: []*corev1.Pod{first, podOf("db/b@a2", apartFrom("host", matchLabels("app=x")), admittedPod)}, pod: podOf("db/w app=web"), want: "a1: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname"},
+		"labels of its own": {pods: []*corev1.Pod{keys, shared("d@a2 v=2", keys)}, pod: podOf("w app=web v=2"), want: "a2: PodAntiAffinity podAntiAffinity of others, kubernetes.io/hostname"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.nodes = twoZones
+			c.run(t, InterPodAffinity)
+		})
 	}
 }
 
@@ -248,6 +276,7 @@ func TestPodAffinityUnknown(t *testing.T) {
 		"rules, nodes assumed":     {pod: podOf("w", apartFrom("zone", web)), want: "? nodes"},
 		"theirs, nodes assumed":    {pods: []*corev1.Pod{podOf("v@n", apartFrom("zone", web))}, pod: podOf("w app=web"), want: "? nodes"},
 		"ended, nodes assumed":     {pods: []*corev1.Pod{podOf("v@n", apartFrom("zone", web), func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })}, pod: podOf("w app=web")},
+		"nominated, nodes assumed": {pods: []*corev1.Pod{podOf("v", apartFrom("zone", web), nominatedTo("n"))}, pod: podOf("w app=web")},
 		"others, nodes assumed":    {pods: []*corev1.Pod{podOf("v@n", apartFrom("zone", web))}, pod: podOf("w app=db")},
 		"pods forbidden":           {nodes: "a zone=a", config: forbidden(inspect.Pods), pod: podOf("w"), want: "? pods"},
 		"nodes incomplete":         {nodes: "a zone=a", config: forbidden(inspect.Nodes), pod: podOf("w"), want: "? nodes"},

@@ -2,31 +2,36 @@ package filters
 
 import (
 	"slices"
+	"sort"
 	"sync"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // neighbours is what all questions to an index share that look at pods on other nodes. It is found out when it is first
 // needed: most pods have no rules about others.
 type neighbours struct {
-	nodes []*nodeInfo // of the index
 	// base is that of an index with fewer pods, or nil; added are the pods that the other has not.
 	base  *neighbours
 	added []placed
 
-	repellers struct {
-		sync.Once
-		all []*repeller
-	}
-	groups struct {
+	repellers *repellers // shared by indexes in which they are the same
+	groups    struct {
 		sync.Once
 		members map[groupName][]*corev1.Pod
 	}
+}
+
+func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}} }
+
+// next is what an index shares with this one that has the same nodes, with some pods gone and others in their place.
+func (n *neighbours) next(gone, come []*podInfo) *neighbours {
+	out := newNeighbours()
+	repels := func(pod *podInfo) bool { return len(antiAffinityTerms(pod.Pod)) > 0 }
+	if !slices.ContainsFunc(gone, repels) && !slices.ContainsFunc(come, repels) {
+		out.repellers = n.repellers
+	}
+	return out
 }
 
 // placed is a pod on a node. The node is nil if it is not known.
@@ -37,163 +42,36 @@ type placed struct {
 
 // with is what an index shares that has more pods on a node.
 func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
-	out := &neighbours{base: n}
+	out := newNeighbours()
+	out.base = n
 	for _, pod := range pods {
 		out.added = append(out.added, placed{pod, node.Node})
 	}
 	return out
 }
 
-// repeller is a term of required anti-affinity with all pods on nodes that have it.
-type repeller struct {
-	*sharedTerm
-	pods []placed
-}
-
-// sharedTerm is a term that many pods have, such as all of a Deployment. Terms with equal keys are equal.
-type sharedTerm struct {
-	podTerm
-	key string
-}
-
-// knownTerms are the terms of a pod's required anti-affinity once they were read.
-type knownTerms struct{ atomic.Pointer[[]*sharedTerm] }
-
-// repelling returns the terms of required anti-affinity of all pods on nodes. The order says nothing.
-func (n *neighbours) repelling(s *inspect.Snapshot) []*repeller {
-	n.repellers.Do(func() {
-		if n.base != nil {
-			n.repellers.all = append(slices.Clip(n.base.repelling(s)), repellersOf(n.added)...)
-			return
-		}
-		n.repellers.all = repellersOf(n.onNodes(s))
-	})
-	return n.repellers.all
-}
-
-// onNodes are the pods on nodes that have anti-affinity.
-func (n *neighbours) onNodes(s *inspect.Snapshot) []placed {
-	var out []placed
-	if s.NodesAssumed() {
-		for _, pod := range s.Objects().Pods {
-			if pod.Spec.NodeName != "" && !ended(pod) && len(antiAffinityTerms(pod)) > 0 {
-				out = append(out, placed{&podInfo{Pod: pod}, nil})
+// eachPlaced calls a function with each pod on a node, and the name of the node, in all namespaces that are wanted, and with other
+// pods, whose node is not known. It asks whether a namespace is wanted before it comes to the pods there, which may be several
+// times.
+func (x *Index) eachPlaced(wanted func(namespace string) bool, yield func(pod *podInfo, node string)) {
+	pods := x.snapshot.Objects().Pods
+	for i := 0; i < len(pods); {
+		namespace := pods[i].Namespace
+		end := i + sort.Search(len(pods)-i, func(k int) bool { return pods[i+k].Namespace != namespace })
+		if wanted(namespace) {
+			for _, pod := range x.pods[i:end] {
+				if pod != nil {
+					yield(pod, pod.Spec.NodeName)
+				}
 			}
 		}
-		return out
+		i = end
 	}
-	for _, node := range n.nodes {
-		for _, pod := range node.pods {
-			if len(antiAffinityTerms(pod.Pod)) > 0 {
-				out = append(out, placed{pod, node.Node})
+	for n := x.neighbours; n != nil; n = n.base {
+		for _, p := range n.added {
+			if wanted(p.pod.Namespace) {
+				yield(p.pod, p.node.Name)
 			}
 		}
 	}
-	return out
 }
-
-// repellersOf puts pods together that have the same terms.
-func repellersOf(pods []placed) []*repeller {
-	b := repellerBuilder{byTerm: map[*sharedTerm]*repeller{}}
-	var unread []placed
-	for _, p := range pods {
-		if known := p.pod.repels.Load(); known != nil {
-			b.add(p, *known)
-		} else {
-			unread = append(unread, p)
-		}
-	}
-	if len(unread) > 0 {
-		b.byKey = make(map[string]*sharedTerm, len(b.all))
-		for term := range b.byTerm {
-			b.byKey[term.key] = term
-		}
-	}
-	for _, p := range unread {
-		terms := b.read(p.pod.Pod)
-		p.pod.repels.Store(&terms)
-		b.add(p, terms)
-	}
-	return b.all
-}
-
-type repellerBuilder struct {
-	all    []*repeller
-	byTerm map[*sharedTerm]*repeller
-	byKey  map[string]*sharedTerm
-	key    []byte
-}
-
-func (b *repellerBuilder) add(p placed, terms []*sharedTerm) {
-	for _, term := range terms {
-		r := b.byTerm[term]
-		if r == nil {
-			r = &repeller{sharedTerm: term}
-			b.byTerm[term] = r
-			b.all = append(b.all, r)
-		}
-		r.pods = append(r.pods, p)
-	}
-}
-
-// read reads the terms of a pod. As for the scheduler, a pod has none if one of them cannot be read.
-func (b *repellerBuilder) read(pod *corev1.Pod) []*sharedTerm {
-	raw := antiAffinityTerms(pod)
-	out := make([]*sharedTerm, 0, len(raw))
-	for i := range raw {
-		b.key = appendTermKey(b.key[:0], pod, &raw[i])
-		term := b.byKey[string(b.key)]
-		if term == nil {
-			t, err := newPodTerm(pod, &raw[i])
-			if err != nil {
-				return nil
-			}
-			term = &sharedTerm{podTerm: *t, key: string(b.key)}
-			b.byKey[term.key] = term
-		}
-		out = append(out, term)
-	}
-	return out
-}
-
-// appendTermKey appends all that newPodTerm reads.
-func appendTermKey(to []byte, pod *corev1.Pod, raw *corev1.PodAffinityTerm) []byte {
-	to = appendText(to, raw.TopologyKey)
-	to = appendSelectorKey(to, admitted(pod, raw))
-	to = appendSelectorKey(to, raw.NamespaceSelector)
-	if len(raw.Namespaces) == 0 && raw.NamespaceSelector == nil {
-		return appendText(to, pod.Namespace)
-	}
-	for _, namespace := range raw.Namespaces {
-		to = appendText(to, namespace)
-	}
-	return to
-}
-
-func appendSelectorKey(to []byte, selector *metav1.LabelSelector) []byte {
-	if selector == nil {
-		return append(to, '0', 0)
-	}
-	var room [4]string
-	keys := room[:0]
-	for key := range selector.MatchLabels {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		to = appendText(appendText(to, key), selector.MatchLabels[key])
-	}
-	to = append(to, '1', 0)
-	for i := range selector.MatchExpressions {
-		e := &selector.MatchExpressions[i]
-		to = appendText(appendText(to, e.Key), string(e.Operator))
-		for _, value := range e.Values {
-			to = appendText(to, value)
-		}
-		to = append(to, '2', 0)
-	}
-	return append(to, '3', 0)
-}
-
-// appendText appends a text and an end, which no name or label holds.
-func appendText(to []byte, text string) []byte { return append(append(append(to, '.'), text...), 0) }

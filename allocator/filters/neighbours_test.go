@@ -2,6 +2,7 @@ package filters
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -171,4 +172,72 @@ func (c *neighbourCase) run(t *testing.T, plugin Plugin) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
+}
+
+// TestNeighboursLike changes a cluster at random, again and again. An index that takes over what another one knows has to answer
+// as one that is built anew.
+func TestNeighboursLike(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		objects := inspect.Objects{Nodes: nodesOf("a zone=a host=a, b zone=b host=b, c zone=b host=c"), Namespaces: namespacesOf("ml", "db team=x")}
+		x := NewIndex(inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), nil)
+		for step := range 25 {
+			said := neighboursSay(x)
+			s := x.snapshot.With(func(o *inspect.Objects) {
+				for range r.IntN(3) {
+					changeNeighbours(r, o)
+				}
+			})
+			like, anew := NewIndex(s, x), NewIndex(s, nil)
+			if diff := cmp.Diff(neighboursSay(anew), neighboursSay(like)); diff != "" {
+				t.Fatalf("seed %d, step %d (-anew +like):\n%s", seed, step, diff)
+			}
+			if diff := cmp.Diff(said, neighboursSay(x)); diff != "" {
+				t.Fatalf("seed %d, step %d: the index before has changed (-before +after):\n%s", seed, step, diff)
+			}
+			x = like
+		}
+	}
+}
+
+// changeNeighbours adds, removes or replaces a pod or, seldom, a node.
+func changeNeighbours(r *rand.Rand, o *inspect.Objects) {
+	if r.IntN(12) == 0 {
+		i := r.IntN(len(o.Nodes))
+		o.Nodes[i] = nodeOf(fmt.Sprintf("%c zone=%c host=%[1]c", "abc"[i], "ab"[r.IntN(2)]))
+	}
+	name := fmt.Sprintf("%s/p%d", []string{"ml", "db"}[r.IntN(2)], r.IntN(8))
+	namespace, short, _ := strings.Cut(name, "/")
+	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == namespace && p.Name == short })
+	if r.IntN(4) == 0 {
+		return
+	}
+	if node := r.IntN(5); node < 4 {
+		name += "@" + string("abcd"[node])
+	}
+	pod := podOf(fmt.Sprintf("%s app=%d", name, r.IntN(3)))
+	if r.IntN(2) == 0 {
+		key := []string{"zone", "host"}[r.IntN(2)]
+		apartFrom(key, matchLabels(fmt.Sprint("app=", r.IntN(3))), []termChange{anywhere, inNamespacesWith("team=x"), func(*corev1.PodAffinityTerm) {}}[r.IntN(3)])(pod)
+	}
+	if pod.Spec.NodeName == "" {
+		nominatedTo(string("abc"[r.IntN(3)]))(pod)
+	}
+	o.Pods = append(o.Pods, pod)
+}
+
+// neighboursSay is all that an index says of some pods.
+func neighboursSay(x *Index) map[string]Outcome {
+	out := map[string]Outcome{}
+	for i, pod := range []*corev1.Pod{
+		podOf("new app=0"), podOf("db/new app=1"), podOf("new app=2", apartFrom("zone", matchLabels("app=1"))),
+		podOf("new app=1", nearTo("host", matchLabels("app=1"), anywhere)), podOf("new app=0", spread("zone", 1, matchLabels("app=0"))),
+	} {
+		p := x.Prepare(pod)
+		out[fmt.Sprint(i)] = p.Everywhere
+		for _, n := range x.nodes {
+			out[fmt.Sprint(i, n.Name)] = p.On(inspect.NodeName(n.Name))
+		}
+	}
+	return out
 }

@@ -46,8 +46,10 @@ type spreadConstraint struct {
 	self       bool // the selector selects the pod that has the constraint
 	minDomains int
 	domains    map[string]*crowd // by the value of the label
+	of         []*crowd          // of each node that counts
 	fewest     int
 	fewestAt   string
+	nowhere    crowd // for nodes that are in no domain
 }
 
 // spreadConstraints are the constraints of the pod that have to be met, or a refusal if one of them cannot be read.
@@ -99,16 +101,24 @@ func withLabelKeys(selector *metav1.LabelSelector, keys []string, operator metav
 // count finds the pods of each domain. Only nodes with the labels of all constraints have a say.
 func (c *podTopologySpread) count(p *Prepared) {
 	affinity := nodeaffinity.GetRequiredNodeAffinity(p.Pod)
-	for _, n := range p.nodes {
+	for i, n := range p.nodes {
 		if !c.labelled(n.Node) {
 			continue
 		}
 		for _, constraint := range c.constraints {
 			if constraint.honours(p, n.Node, affinity) {
-				constraint.add(n, p.Pod.Namespace)
+				constraint.addDomain(i, n.Labels[constraint.TopologyKey], len(p.nodes))
 			}
 		}
 	}
+	own := func(namespace string) bool { return namespace == p.Pod.Namespace }
+	p.eachPlaced(own, func(pod *podInfo, node string) {
+		for _, constraint := range c.constraints {
+			if constraint.counts(pod.Pod) {
+				constraint.add(pod, p, node)
+			}
+		}
+	})
 	for _, constraint := range c.constraints {
 		constraint.findFewest()
 	}
@@ -144,18 +154,23 @@ func (c *spreadConstraint) honours(p *Prepared, node *corev1.Node, affinity node
 	return true
 }
 
-// add counts the pods on a node.
-func (c *spreadConstraint) add(n *nodeInfo, namespace string) {
-	value := n.Labels[c.TopologyKey]
+// addDomain adds the domain of a node that counts.
+func (c *spreadConstraint) addDomain(node int, value string, nodes int) {
+	if c.of == nil {
+		c.of = make([]*crowd, nodes)
+	}
 	in := c.domains[value]
 	if in == nil {
 		in = &crowd{}
 		c.domains[value] = in
 	}
-	for _, pod := range n.pods {
-		if pod.Namespace == namespace && c.counts(pod.Pod) {
-			in.pods = append(in.pods, pod)
-		}
+	c.of[node] = in
+}
+
+// add adds a pod that counts, if its node does.
+func (c *spreadConstraint) add(pod *podInfo, p *Prepared, node string) {
+	if i, ok := p.position[node]; ok && c.of != nil && c.of[i] != nil {
+		c.of[i].pods = append(c.of[i].pods, pod)
 	}
 }
 
@@ -186,9 +201,9 @@ func (c *podTopologySpread) on(n *nodeInfo) Outcome {
 		value, ok := n.Labels[constraint.TopologyKey]
 		switch {
 		case !ok:
-			out.Refusals = append(out.Refusals, constraint.unlabelled())
+			out.Refusals = joined(out.Refusals, constraint.unlabelled())
 		case constraint.skew(value) > int(constraint.MaxSkew):
-			out.Refusals = append(out.Refusals, constraint.refusal(value))
+			out.Refusals = joined(out.Refusals, constraint.crowded(value))
 		}
 	}
 	return out
@@ -206,23 +221,28 @@ func (c *spreadConstraint) skew(value string) int {
 	return out
 }
 
-func (c *spreadConstraint) unlabelled() Refusal {
-	return topologyRefusal(Refusal{
-		Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index) + " label", Unresolvable: true, Index: c.index,
-		Topology: &Topology{Key: c.TopologyKey},
+func (c *spreadConstraint) unlabelled() []Refusal {
+	return c.nowhere.refuse(func() Refusal {
+		return topologyRefusal(Refusal{
+			Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index) + " label", Unresolvable: true, Index: c.index,
+			Topology: &Topology{Key: c.TopologyKey},
+		})
 	})
 }
 
-func (c *spreadConstraint) refusal(value string) Refusal {
+// crowded is the refusal of a domain.
+func (c *spreadConstraint) crowded(value string) []Refusal {
 	in := c.domains[value]
 	if in == nil {
 		in = &crowd{}
 	}
-	return topologyRefusal(Refusal{
-		Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index), Index: c.index, Pods: in.sorted(),
-		Topology: &Topology{
-			Key: c.TopologyKey, Value: value, Labelled: true, Which: selectedBy(c.selector), Pods: len(in.pods),
-			Spread: &Spread{MaxSkew: int(c.MaxSkew), Self: c.self, Fewest: c.fewest, FewestValue: c.fewestAt, Domains: len(c.domains), MinDomains: c.minDomains},
-		},
+	return in.refuse(func() Refusal {
+		return topologyRefusal(Refusal{
+			Plugin: PodTopologySpread, Code: SpreadConstraint, Key: constraintName(c.index), Index: c.index, Pods: in.sorted(),
+			Topology: &Topology{
+				Key: c.TopologyKey, Value: value, Labelled: true, Which: selectedBy(c.selector), Pods: len(in.pods),
+				Spread: &Spread{MaxSkew: int(c.MaxSkew), Self: c.self, Fewest: c.fewest, FewestValue: c.fewestAt, Domains: len(c.domains), MinDomains: c.minDomains},
+			},
+		})
 	})
 }

@@ -48,23 +48,26 @@ type crowd struct {
 	// maybe is how many further pods are there of which it is not known whether they count.
 	maybe int
 
-	once sync.Once
-	refs []inspect.PodRef
+	once     sync.Once
+	refusals []Refusal // a single one, the same for all nodes of the domain
+}
+
+// refuse returns the refusal that a function makes of the crowd.
+func (c *crowd) refuse(because func() Refusal) []Refusal {
+	c.once.Do(func() { c.refusals = []Refusal{because()} })
+	return c.refusals
 }
 
 // sorted are the pods, each once, sorted by namespace and name.
 func (c *crowd) sorted() []inspect.PodRef {
-	c.once.Do(func() {
-		refs := make([]inspect.PodRef, len(c.pods))
-		for i, pod := range c.pods {
-			refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
-		}
-		slices.SortFunc(refs, func(a, b inspect.PodRef) int {
-			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-		})
-		c.refs = slices.Compact(refs)
+	refs := make([]inspect.PodRef, len(c.pods))
+	for i, pod := range c.pods {
+		refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+	}
+	slices.SortFunc(refs, func(a, b inspect.PodRef) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
-	return c.refs
+	return slices.Compact(refs)
 }
 
 // podsUnread reports whether there may be pods that are not in the snapshot, in any of the namespaces, or, if none is named,

@@ -3,6 +3,7 @@ package filters
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,44 +38,49 @@ func topologyRefusal(r Refusal) Refusal {
 
 // rule names the constraint or term of the pod that is not met.
 func (r *Refusal) rule() string {
-	switch r.Code {
-	case SpreadConstraint:
+	if r.Code == SpreadConstraint {
 		return constraintName(r.Index)
-	case PodAffinity:
-		return fmt.Sprintf("podAffinity[%d]", r.Index)
 	}
-	return fmt.Sprintf("podAntiAffinity[%d]", r.Index)
+	return termName(r.Code, r.Index)
 }
 
-func constraintName(i int) string { return fmt.Sprintf("topologySpreadConstraints[%d]", i) }
+func constraintName(i int) string { return "topologySpreadConstraints[" + strconv.Itoa(i) + "]" }
+
+// termName names a term of affinity or anti-affinity.
+func termName(code Code, i int) string {
+	if code == PodAffinity {
+		return "podAffinity[" + strconv.Itoa(i) + "]"
+	}
+	return "podAntiAffinity[" + strconv.Itoa(i) + "]"
+}
 
 // spreadInWords: "zone a would have 3 pods with app=web, 2 more than zone b, which has the fewest".
 func spreadInWords(refusals []Refusal) string {
 	first := &refusals[0]
 	places, t, s := placesOf(refusals), first.Topology, first.Topology.Spread
-	self, has := 0, "has"
+	self, one, many := 0, " has ", " each have at least "
 	if s.Self {
-		self, has = 1, "would have"
+		self, one, many = 1, " would have ", " each would have at least "
 	}
-	pods, fewest := t.Pods, s
+	pods, same := t.Pods, true
 	for i := range refusals {
 		other := refusals[i].Topology
 		pods = min(pods, other.Pods)
-		if other.Spread.FewestValue != s.FewestValue || other.Spread.Fewest != s.Fewest {
-			fewest = nil
-		}
+		same = same && other.Spread.FewestValue == s.FewestValue && other.Spread.Fewest == s.Fewest
 	}
-	what := fmt.Sprintf("%s %s %s%s", places[0], has, howMany(pods+self), t.Which)
+	what := places[0].String() + one
 	if len(places) > 1 {
-		what = fmt.Sprintf("%s each %s at least %s%s", placesInWords(places), strings.Replace(has, "has", "have", 1), howMany(pods+self), t.Which)
+		what = placesInWords(places) + many
 	}
-	switch {
+	what += howMany(pods+self) + t.Which
+	switch allows := first.rule() + " allows " + strconv.Itoa(s.MaxSkew); {
 	case s.Domains < s.MinDomains:
-		return fmt.Sprintf("%s; while there are fewer than %d %s, %s allows %d", what, s.MinDomains, kindsOfPlaces(t.Key), first.rule(), s.MaxSkew)
-	case fewest == nil || s.FewestValue == t.Value:
-		return fmt.Sprintf("%s; %s allows %d more than the fewest", what, first.rule(), s.MaxSkew)
+		return fmt.Sprintf("%s; while there are fewer than %d %s, %s", what, s.MinDomains, kindsOfPlaces(t.Key), allows)
+	case !same || s.FewestValue == t.Value:
+		return what + "; " + allows + " more than the fewest"
+	default:
+		return fmt.Sprintf("%s, %d more than %s, which has the fewest; %s more", what, pods+self-s.Fewest, domain{t.Key, s.FewestValue}, allows)
 	}
-	return fmt.Sprintf("%s, %d more than %s, which has the fewest; %s allows %d more", what, pods+self-s.Fewest, domain{t.Key, s.FewestValue}, first.rule(), s.MaxSkew)
 }
 
 // affinityInWords: "the pod has to share zone a with a pod with app=cache, and none is there".
@@ -90,29 +96,32 @@ func affinityInWords(refusals []Refusal) string {
 	if len(first.Topology.Elsewhere) == 0 {
 		none = "there is none on any node"
 	}
-	return fmt.Sprintf("the pod has to share %s with a pod%s, and %s (%s)", where, first.Topology.Which, none, first.rule())
+	return "the pod has to share " + where + " with a pod" + first.Topology.Which + ", and " + none + " (" + first.rule() + ")"
 }
 
 // antiAffinityInWords: "the pod must not share zone a with any pod with app=web, and it has pod ml/web-0".
 func antiAffinityInWords(refusals []Refusal) string {
 	first, places := &refusals[0], placesOf(refusals)
+	where, has := places[0].String(), "it has "+podsInWords(first.Pods)
 	if len(places) > 1 {
-		return fmt.Sprintf("the pod must not share %s with any pod%s, and %s have some (%s)", kindOfPlace(places[0].key), first.Topology.Which, placesInWords(places), first.rule())
+		where, has = kindOfPlace(places[0].key), placesInWords(places)+" have some"
 	}
-	return fmt.Sprintf("the pod must not share %s with any pod%s, and it has %s (%s)", places[0], first.Topology.Which, podsInWords(first.Pods), first.rule())
+	return "the pod must not share " + where + " with any pod" + first.Topology.Which + ", and " + has + " (" + first.rule() + ")"
 }
 
 // repelledInWords: "zone a has pod db/0, whose podAntiAffinity keeps pods like this one away".
 func repelledInWords(refusals []Refusal) string {
-	if places := placesOf(refusals); len(places) > 1 {
-		return placesInWords(places) + " have pods whose podAntiAffinity keeps pods like this one away"
+	const away = " whose podAntiAffinity keeps pods like this one away"
+	places := placesOf(refusals)
+	if len(places) > 1 {
+		return placesInWords(places) + " have pods" + away
 	}
-	return fmt.Sprintf("%s has %s, whose podAntiAffinity keeps pods like this one away", placesOf(refusals)[0], podsInWords(refusals[0].Pods))
+	return places[0].String() + " has " + podsInWords(refusals[0].Pods) + "," + away
 }
 
 // placesOf are the domains of refusals, each once, sorted.
 func placesOf(refusals []Refusal) []domain {
-	var out []domain
+	out := make([]domain, 0, len(refusals))
 	for i := range refusals {
 		t := refusals[i].Topology
 		out = append(out, domain{t.Key, t.Value})
@@ -173,7 +182,7 @@ func howMany(n int) string {
 	if n == 1 {
 		return "1 pod"
 	}
-	return fmt.Sprintf("%d pods", n)
+	return strconv.Itoa(n) + " pods"
 }
 
 // selectedBy says which pods or namespaces a selector selects, after the word for them.
@@ -190,7 +199,7 @@ func podsInWords(pods []inspect.PodRef) string {
 	case 1:
 		return "pod " + pods[0].String()
 	case 2:
-		return fmt.Sprintf("pods %s and %s", pods[0], pods[1])
+		return "pods " + pods[0].String() + " and " + pods[1].String()
 	}
-	return fmt.Sprintf("pod %s and %d others", pods[0], len(pods)-1)
+	return "pod " + pods[0].String() + " and " + strconv.Itoa(len(pods)-1) + " others"
 }
