@@ -267,7 +267,11 @@ func (c storageCase) snapshot() *inspect.Snapshot {
 // says is what plugins say of a pod on all nodes ("*") and on each: codes of refusals with the object that decided, and what was
 // not read in brackets. What passes is not in it.
 func (c storageCase) says(only ...Plugin) string {
-	p := NewIndex(c.snapshot(), nil).Prepare(c.pod)
+	return saysOf(NewIndex(c.snapshot(), nil), c.pod, only...)
+}
+
+func saysOf(x *Index, pod *corev1.Pod, only ...Plugin) string {
+	p := x.Prepare(pod)
 	said := map[string]Outcome{"*": p.Everywhere}
 	for _, n := range p.nodes {
 		said[n.Name] = p.On(inspect.NodeName(n.Name))

@@ -26,9 +26,9 @@ type attachedVolume struct {
 func (a attachable) counts() bool { return a.driver != "" && (a.plugin == "" || migrates(a.plugin)) }
 
 // attachables says of each claim how it counts.
-func (o *volumeObjects) attachables() map[objectName]attachable {
-	out := make(map[objectName]attachable, len(o.claims))
-	for name, claim := range o.claims {
+func (o *volumeObjects) attachables(claims map[objectName]*corev1.PersistentVolumeClaim) map[objectName]attachable {
+	out := make(map[objectName]attachable, len(claims))
+	for name, claim := range claims {
 		if a := o.attachable(claim); a.counts() && (a.handle != "" || a.claim != objectName{}) {
 			out[name] = a
 		}

@@ -69,7 +69,7 @@ const maxTogether = 16
 // VolumeClaim says of a claim of the snapshot how it fares on nodes, all of them if none is given. It is false if there is
 // no such claim.
 func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (*VolumeAnswer, bool) {
-	claim := x.storage.byName().claims[objectName{namespace, name}]
+	claim := x.storage.claims()[objectName{namespace, name}]
 	if claim == nil {
 		return nil, false
 	}
@@ -129,7 +129,7 @@ func (x *Index) className(claim *corev1.PersistentVolumeClaim) ClassName {
 }
 
 func (x *Index) classOf(claim Object) string {
-	return classOfClaim(x.storage.byName().claims[objectName{claim.Namespace, claim.Name}])
+	return classOfClaim(x.storage.claims()[objectName{claim.Namespace, claim.Name}])
 }
 
 // addPods adds the pods that use the claim, and what becomes of it beside their other claims.

@@ -15,18 +15,23 @@ import (
 // volumeIndex finds objects of storage by name. It is built when a pod with volumes is first asked about, and snapshots in
 // which these objects and the nodes are the same share it.
 type volumeIndex struct {
-	snapshot *inspect.Snapshot
-	byName   func() *volumeObjects
-	reaches  sync.Map // volumeClass -> func() *volumeReach
-	offers   sync.Map // name of a StorageClass -> func() map[inspect.NodeName]*volumeOffer
-	files    bool
+	*storageIndex
+	claims func() map[objectName]*corev1.PersistentVolumeClaim
 	// attached says how each claim counts towards what nodes can attach.
 	attached func() map[objectName]attachable
 }
 
+// storageIndex is a volumeIndex without claims.
+type storageIndex struct {
+	snapshot *inspect.Snapshot
+	byName   func() *volumeObjects
+	reaches  sync.Map // name of a StorageClass -> func() *volumeReach
+	offers   sync.Map // name of a StorageClass -> func() map[inspect.NodeName]*volumeOffer
+	files    bool
+}
+
 // volumeObjects are the objects of storage by name.
 type volumeObjects struct {
-	claims      map[objectName]*corev1.PersistentVolumeClaim
 	volumes     map[string]*corev1.PersistentVolume
 	ofClass     map[string][]*corev1.PersistentVolume // sorted by name
 	classes     map[string]*storagev1.StorageClass
@@ -40,35 +45,44 @@ type objectName struct{ namespace, name string }
 
 func (n objectName) String() string { return n.namespace + "/" + n.name }
 
-// newVolumeIndex returns the index of a snapshot, which is that of another one if both hold the same objects of storage.
+// newVolumeIndex returns the index of a snapshot. It shares with another one what is the same in both.
 func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
+	v := &volumeIndex{}
 	if like != nil && sameStorage(s, like.snapshot) {
-		return like.storage
+		if slices.Equal(s.Objects().VolumeClaims, like.snapshot.Objects().VolumeClaims) {
+			return like.storage
+		}
+		v.storageIndex = like.storage.storageIndex
+	} else {
+		v.storageIndex = &storageIndex{snapshot: s, files: s.ServerVersion() == ""}
+		v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
 	}
-	v := &volumeIndex{snapshot: s, files: s.ServerVersion() == ""}
-	v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
-	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables() })
+	v.claims = sync.OnceValue(func() map[objectName]*corev1.PersistentVolumeClaim { return claimsByName(s.Objects().VolumeClaims) })
+	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables(v.claims()) })
 	return v
 }
 
-// sameStorage reports whether all that a volumeIndex is made of is the same in two snapshots.
+// sameStorage reports whether all that a storageIndex is made of is the same in two snapshots.
 func sameStorage(s, t *inspect.Snapshot) bool {
 	a, b := s.Objects(), t.Objects()
-	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() &&
-		slices.Equal(a.VolumeClaims, b.VolumeClaims) && slices.Equal(a.Volumes, b.Volumes) &&
+	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
 		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
 		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.CSINodes, b.CSINodes) &&
 		slices.Equal(a.VolumeAttachments, b.VolumeAttachments) && slices.Equal(a.Nodes, b.Nodes)
 }
 
+func claimsByName(claims []*corev1.PersistentVolumeClaim) map[objectName]*corev1.PersistentVolumeClaim {
+	out := make(map[objectName]*corev1.PersistentVolumeClaim, len(claims))
+	for _, claim := range claims {
+		out[objectName{claim.Namespace, claim.Name}] = claim
+	}
+	return out
+}
+
 func newVolumeObjects(o *inspect.Objects) *volumeObjects {
 	out := &volumeObjects{
-		claims: map[objectName]*corev1.PersistentVolumeClaim{}, volumes: byObjectName(o.Volumes),
-		ofClass: map[string][]*corev1.PersistentVolume{}, classes: byObjectName(o.StorageClasses),
+		volumes: byObjectName(o.Volumes), ofClass: map[string][]*corev1.PersistentVolume{}, classes: byObjectName(o.StorageClasses),
 		drivers: byObjectName(o.CSIDrivers), nodes: byObjectName(o.CSINodes), attachments: map[string][]*storagev1.VolumeAttachment{},
-	}
-	for _, claim := range o.VolumeClaims {
-		out.claims[objectName{claim.Namespace, claim.Name}] = claim
 	}
 	for _, volume := range o.Volumes {
 		class := classOfVolume(volume)

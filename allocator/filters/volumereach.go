@@ -26,7 +26,7 @@ type reachedVolume struct {
 }
 
 // reachOf returns what is known of the volumes of a class.
-func (v *volumeIndex) reachOf(class string) *volumeReach {
+func (v *storageIndex) reachOf(class string) *volumeReach {
 	build, _ := v.reaches.LoadOrStore(class, sync.OnceValue(func() *volumeReach { return newVolumeReach(v.byName().ofClass[class]) }))
 	return build.(func() *volumeReach)()
 }
@@ -120,7 +120,7 @@ type volumeOffer struct {
 }
 
 // offersOf returns the largest offer of a class for each node that a storage capacity of the class reaches.
-func (v *volumeIndex) offersOf(class string) map[inspect.NodeName]*volumeOffer {
+func (v *storageIndex) offersOf(class string) map[inspect.NodeName]*volumeOffer {
 	build, _ := v.offers.LoadOrStore(class, sync.OnceValue(func() map[inspect.NodeName]*volumeOffer {
 		out := map[inspect.NodeName]*volumeOffer{}
 		for _, c := range storage.CapacitiesOf(v.snapshot, class) {

@@ -47,7 +47,7 @@ func (x *Index) volumeUseOf(pod *corev1.Pod, v *corev1.Volume) volumeUse {
 
 func (x *Index) volumeUse(namespace, name string, ephemeral bool) volumeUse {
 	use := volumeUse{name: objectName{namespace, name}, ephemeral: ephemeral}
-	claims := x.storage.byName().claims
+	claims := x.storage.claims()
 	use.claim = claims[use.name]
 	use.unread = use.claim == nil && x.storageUnread(inspect.VolumeClaims, namespace, len(claims))
 	return use
