@@ -102,7 +102,7 @@ func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 	if len(pod) == 0 && len(v.unread) == 0 {
 		return Outcome{}
 	}
-	out := Outcome{Refusals: v.missingDrivers(pod, node)}
+	out := v.missingDrivers(pod, node)
 	if hasLimits(node) {
 		out.and(v.compare(n, node, pod))
 		out.Doubts = append(out.Doubts, v.unread...)
@@ -151,24 +151,30 @@ func (v *nodeVolumeLimits) newOn(node *storagev1.CSINode) (volumes map[attachedV
 }
 
 // missingDrivers refuses a node that lacks a CSI driver, if the driver asks for that.
-func (v *nodeVolumeLimits) missingDrivers(pod map[attachedVolume]Object, node *storagev1.CSINode) []Refusal {
+func (v *nodeVolumeLimits) missingDrivers(pod map[attachedVolume]Object, node *storagev1.CSINode) Outcome {
 	features := v.index.snapshot.Features()
 	if !features.Enabled(inspect.GateVolumeLimitScaling) {
-		return nil
+		return Outcome{}
 	}
-	drivers := v.index.storage.byName().drivers
-	var out []Refusal
-	for driver, object := range firstOfDrivers(pod) {
-		d := drivers[driver]
-		if d == nil || features.Minor >= 36 && !isTrue(d.Spec.PreventPodSchedulingIfMissing) || hasDriver(node, driver) {
-			continue
+	drivers, objects := v.index.storage.byName().drivers, firstOfDrivers(pod)
+	var out Outcome
+	for _, driver := range slices.Sorted(maps.Keys(objects)) {
+		d, object := drivers[driver], objects[driver]
+		switch {
+		case hasDriver(node, driver):
+		case d == nil && v.index.storageUnread(inspect.CSIDrivers, "", len(drivers)):
+			out.and(doubt(Doubt{
+				Plugin: NodeVolumeLimits, Resource: inspect.CSIDrivers, Key: "driver " + driver,
+				Message: fmt.Sprintf("the CSI driver %s, which serves %s, is not installed on the node, and whether it has to be could not be read", driver, objectWords(object)),
+			}))
+		case d == nil || features.Minor >= 36 && !isTrue(d.Spec.PreventPodSchedulingIfMissing):
+		default:
+			out.and(refuse(Refusal{
+				Plugin: NodeVolumeLimits, Code: VolumeNode, Key: "driver " + driver, Object: object, By: Object{Kind: "CSIDriver", Name: driver},
+				Message: fmt.Sprintf("the CSI driver %s, which serves %s, is not installed on the node", driver, objectWords(object)),
+			}))
 		}
-		out = append(out, Refusal{
-			Plugin: NodeVolumeLimits, Code: VolumeNode, Key: "driver " + driver, Object: object, By: Object{Kind: "CSIDriver", Name: driver},
-			Message: fmt.Sprintf("the CSI driver %s, which serves %s, is not installed on the node", driver, objectWords(object)),
-		})
 	}
-	slices.SortFunc(out, func(a, b Refusal) int { return cmp.Compare(a.Key, b.Key) })
 	return out
 }
 

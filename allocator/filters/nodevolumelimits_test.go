@@ -161,6 +161,7 @@ func TestMissingDriver(t *testing.T) {
 		"wanted, another driver":  {of(37, nil, a, b, wants("csi"), attaches("a", "other", 1), attaches("b", "csi", 1)), missing, ""},
 		"not wanted":              {of(37, nil, a, driver("csi", true)), "", ""},
 		"no CSIDriver":            {of(37, nil, a), "", ""},
+		"drivers not read":        {of(37, nil, a, b, attaches("b", "csi", 1)).without(inspect.CSIDrivers), "a: [csidrivers]", "whether it has to be could not be read"},
 		"wanted, the gate is off": {of(37, off, a, wants("csi")), "", ""},
 		"1.36":                    {of(36, nil, a, wants("csi")), "", ""},
 		"1.36, the gate is on":    {of(36, on, a, wants("csi")), missing, ""},
