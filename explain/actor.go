@@ -40,6 +40,7 @@ var fixActors = map[FixKind]Actor{
 	MovePod:        ClusterAdmin,
 	UncordonNode:   ClusterAdmin,
 	WaitFor:        ClusterAdmin,
+	RemoveTaint:    ClusterAdmin,
 }
 
 // requirementActors says who can give up requirements of a kind, as the comment of the kind says what that means. Of

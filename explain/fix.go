@@ -20,6 +20,7 @@ const (
 	UseCapacity    FixKind = "UseCapacity"    // ask for a capacity by the name that devices have for it
 	UseClass       FixKind = "UseClass"       // name a device class that exists
 	CreateClass    FixKind = "CreateClass"    // create the device class
+	RemoveTaint    FixKind = "RemoveTaint"    // delete DeviceTaintRules
 	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod
 	ReduceRequest  FixKind = "ReduceRequest"  // ask for less of a node, such as CPU, or for another port
 	MovePod        FixKind = "MovePod"        // end pods that take room on a node, or let them run elsewhere
@@ -75,7 +76,7 @@ type Fix struct {
 	Preempts bool
 	// Pool is the pool of which the driver has to publish what is missing, or to correct what is published.
 	Pool inspect.PoolID
-	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are deleted.
 	TaintRules []TaintRule
 	Message    string
 }

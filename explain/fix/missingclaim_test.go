@@ -37,7 +37,8 @@ func TestUseClaim(t *testing.T) {
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "p"}}
 		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{tt.entry}
-		e, err := question.PodObject(context.Background(), tt.cluster, pod, question.Options{})
+		failed := inspect.Events{List: []inspect.Event{{Kind: "Pod", Namespace: "ml", Name: "p", Type: "Warning", Reason: "FailedResourceClaimCreation"}}}
+		e, err := question.PodObject(context.Background(), tt.cluster, pod, question.Options{Events: failed})
 		if err != nil {
 			t.Fatal(err)
 		}

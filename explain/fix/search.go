@@ -25,6 +25,7 @@ const maxFound = 8
 // method of search and a line in this table.
 var proposers = []func(*search, context.Context) error{
 	(*search).relaxEach,
+	(*search).deleteRules,
 	(*search).otherNames,
 	(*search).lessOfImplied,
 	(*search).release,
@@ -244,6 +245,9 @@ func (s *search) describe(ctx context.Context, c *requirement.Change, node inspe
 			h.Devices = b.Devices[ref] // only those that reach the node
 		}
 		f.Claims = append(f.Claims, h)
+	}
+	if f.TaintRules = c.TaintRules; len(f.TaintRules) > 0 {
+		return f // which the message names
 	}
 	if f.TaintRules = s.taintRules(c.Edits, node); len(f.TaintRules) > 0 {
 		f.Message += fmt.Sprintf(" (%sset by DeviceTaintRule %s)", map[bool]string{true: "the taint is "}[len(c.Edits) > 1], ruleNames(f.TaintRules))

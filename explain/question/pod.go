@@ -65,11 +65,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	}
 	if claims.blocked != "" {
 		e.Nodes.Total = len(nodes)
-		var again func(*corev1.Pod) (*explain.Explanation, error)
-		if !opts.verdictOnly {
-			again = func(changed *corev1.Pod) (*explain.Explanation, error) { return PodObject(ctx, c, changed, opts) }
-		}
-		return e, nil, explainBlocked(e, s, pod, claims, again)
+		return e, nil, explainBlocked(e, s, pod, claims, changed(ctx, c, opts))
 	}
 	if pod.Spec.NodeName != "" && len(claims.pending) == 0 {
 		e.Nodes.Total, e.Nodes.Allocatable = len(nodes), words.Btoi(slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName }))
@@ -89,6 +85,15 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		e.Groups = nil // of course it is not where its devices cannot be used
 	}
 	return e, q, nil
+}
+
+// changed asks about a pod that was changed. It is nil where only the verdict is wanted.
+func changed(ctx context.Context, c *allocator.Cluster, opts Options) func(*corev1.Pod) (*explain.Explanation, error) {
+	if opts.verdictOnly {
+		return nil
+	}
+	opts.Events.List = nil // which tell of the pod as it is, that its claim could not be made
+	return func(pod *corev1.Pod) (*explain.Explanation, error) { return PodObject(ctx, c, pod, opts) }
 }
 
 // podQuestion makes the question that a pod is to its nodes.

@@ -40,11 +40,13 @@ func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 		b.change(f.Changes)
 		b.release(f.Claims)
 		b.end(f.Pods)
-		if f.Kind == explain.UncordonNode {
+		switch f.Kind {
+		case explain.UncordonNode:
 			b.add(b.kubectl("uncordon", b.name(string(f.Node))))
-		}
-		if f.Kind == explain.UseNode {
+		case explain.UseNode:
 			b.admit(f.Node)
+		case explain.RemoveTaint:
+			b.deleteRules(f.TaintRules)
 		}
 		if f.Commands, f.Remarks = b.lines, b.remarks; b.refused {
 			f.Commands = nil
@@ -90,6 +92,15 @@ func (b *builder) remark(text string) {
 	if !slices.Contains(b.remarks, text) {
 		b.remarks = append(b.remarks, text)
 	}
+}
+
+// deleteRules writes what deletes DeviceTaintRules.
+func (b *builder) deleteRules(rules []explain.TaintRule) {
+	words := []string{"delete", "devicetaintrule"}
+	for _, r := range rules {
+		words = append(words, b.name(r.Name))
+	}
+	b.add(b.kubectl(words...))
 }
 
 // manifests is the command that prints the changed objects.

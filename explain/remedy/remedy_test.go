@@ -123,8 +123,8 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 	madeFor := func(pod string) string {
 		return ", annotations: {resource.kubernetes.io/pod-claim-name: c0}, ownerReferences: [{apiVersion: v1, kind: Pod, name: " + pod + ", uid: '" + pod + "', controller: true}]"
 	}
-	waits := func(name string) string {
-		return claim(name+"-c0-x", madeFor(name), "gpu", "3", "") + strings.Replace(pod(name, "", "", "resourceClaimTemplateName: three"),
+	waits := func(name, metadata string) string {
+		return claim(name+"-c0-x", madeFor(name), "gpu", "3", "") + strings.Replace(pod(name, metadata, "", "resourceClaimTemplateName: three"),
 			"]}}", "]}, status: {resourceClaimStatuses: [{name: c0, resourceClaimName: "+name+"-c0-x}]}}", 1)
 	}
 	args := []string{"claim", "big", "-n", "ml"}
@@ -169,11 +169,15 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 			[]string{"kubectl dra explain claim big -n ml --fix N -o yaml > fix-N.yaml", "kubectl apply -f fix-N.yaml"},
 		},
 		{
-			"a template, and the claims that were made from it", []string{template, waits("a"), waits("b")}, "Pod", "a",
+			"a template, and pods with claims that were made from it", []string{
+				template, waits("a", ""), waits("b", controlledBy("Job", "j")), waits("c", controlledBy("Job", "j")),
+				pod("d", "", "", "resourceClaimTemplateName: three"), // which has no claim yet
+			}, "Pod", "a",
 			remedy.Asked{Args: []string{"pod", "a", "-n", "ml"}}, explain.ReduceCount, true,
 			[]string{
 				"kubectl dra explain pod a -n ml --fix N -o yaml | kubectl replace --force -f -",
-				"kubectl delete resourceclaim a-c0-x b-c0-x -n ml",
+				"kubectl get pod a -n ml -o yaml | kubectl replace --force -f -",
+				"kubectl delete pod b c -n ml",
 			},
 		},
 		{
@@ -235,6 +239,13 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 				claim("one", "", "gpu", "1", ""), pod("p", "", "", "resourceClaimName: one"),
 			}, "Pod", "p", remedy.Asked{Args: []string{"pod", "p", "-n", "ml"}}, explain.UncordonNode, false,
 			[]string{"kubectl uncordon n1"},
+		},
+		{
+			"a taint rule", []string{
+				claim("one", "", "gpu", "1", ""),
+				"{apiVersion: resource.k8s.io/v1, kind: DeviceTaintRule, metadata: {name: upgrade}, spec: {deviceSelector: {driver: gpu.example.com}, taint: {key: upgrade, effect: NoSchedule}}}",
+			}, "ResourceClaim", "one", remedy.Asked{Args: []string{"claim", "one", "-n", "ml"}}, explain.RemoveTaint, false,
+			[]string{"kubectl delete devicetaintrule upgrade"},
 		},
 		{
 			"standard input", []string{claim("big", "", "gpu", "3", "")}, "ResourceClaim", "big",

@@ -3,56 +3,57 @@ package remedy
 import (
 	"fmt"
 
-	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxRemade is the number of claims that a command names.
+// maxRemade is the number of pods that commands name.
 const maxRemade = 16
 
-// remake writes what lets claims be made anew from a template that has changed: those that wait for devices are deleted.
-// The controller that made them makes others for their pods (package resourceclaim of kube-controller-manager).
+// remake writes what lets pods have claims that are made from a changed template. A claim that is deleted would be made
+// anew, but the controller that does so (package resourceclaim of kube-controller-manager) may remember the old one for an
+// hour. So it is the pods that are made anew: those that wait with a claim made from the template.
 func (b *builder) remake(template explain.ObjectChange) {
-	words := []string{"delete", "resourceclaim"}
-	left := 0
-	for _, claim := range b.s.Objects().Claims {
-		if claim.Namespace != template.Namespace || !waitsForTemplate(b.s, claim, template.Name) {
+	words := []string{"delete", "pod"}
+	found := 0
+	for _, pod := range b.s.Objects().Pods {
+		if pod.Namespace != template.Namespace || !waitsWithClaimOf(pod, template.Name) {
 			continue
 		}
-		if len(words) == maxRemade+2 {
-			left++
+		if found++; found > maxRemade {
 			continue
 		}
-		words = append(words, b.name(claim.Name))
+		if ControllerOf(pod) != nil {
+			words = append(words, b.name(pod.Name))
+			continue
+		}
+		b.add(b.kubectl("get", "pod", b.name(pod.Name), "-n", pod.Namespace, "-o", "yaml") + " | " + b.kubectl("replace", "--force", "-f", "-"))
 	}
-	if len(words) == 2 {
-		return
+	if len(words) > 2 {
+		b.add(b.kubectl(append(words, "-n", template.Namespace)...))
 	}
-	b.add(b.kubectl(append(words, "-n", template.Namespace)...))
-	b.remark("Claims that were made from the template stay as they are. Those that wait are deleted, and are then made anew for their pods.")
-	if left > 0 {
-		b.remark(fmt.Sprintf("%d more claims wait that were made from the template; they have to be deleted as well.", left))
+	if found > 0 {
+		b.remark("Claims that were made from the template stay as they are, so the pods that wait with one are made anew.")
+	}
+	if found > maxRemade {
+		b.remark(fmt.Sprintf("%d more pods wait with such a claim.", found-maxRemade))
 	}
 }
 
-// waitsForTemplate reports whether a claim was made from a template for a pod that is not placed yet, and has no devices.
-func waitsForTemplate(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, template string) bool {
-	owner := metav1.GetControllerOf(claim)
-	if owner == nil || owner.Kind != "Pod" || claim.Status.Allocation != nil || claim.DeletionTimestamp != nil {
-		return false
-	}
-	pod, ok := s.Pod(inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name})
-	if !ok || pod.UID != owner.UID || pod.Spec.NodeName != "" {
+// waitsWithClaimOf reports whether a pod that has no node yet has got a claim that was made from a template.
+func waitsWithClaimOf(pod *corev1.Pod, template string) bool {
+	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return false
 	}
 	for i := range pod.Spec.ResourceClaims {
 		entry := &pod.Spec.ResourceClaims[i]
-		name, known := inspect.ClaimNameFor(pod, entry)
-		if known && name == claim.Name && entry.ResourceClaimTemplateName != nil {
-			return *entry.ResourceClaimTemplateName == template
+		if entry.ResourceClaimTemplateName == nil || *entry.ResourceClaimTemplateName != template {
+			continue
+		}
+		if name, made := inspect.ClaimNameFor(pod, entry); made && name != "" {
+			return true
 		}
 	}
 	return false

@@ -25,6 +25,7 @@ const (
 	costRelease   = 50 // and ten for each claim, one for each of its pods and devices
 	CostPods      = 60 // and ten for each pod
 	CostFeature   = 500
+	CostRules     = 500 // and one for each rule
 	CostMoreNodes = 505
 	CostDevices   = 510
 	CostClassTerm = 520
@@ -48,6 +49,8 @@ type Change struct {
 	// Node is one that is known to fit with the change. NamesNode: the message names it.
 	Node      inspect.NodeName
 	NamesNode bool
+	// TaintRules are the DeviceTaintRules that are deleted.
+	TaintRules []explain.TaintRule
 	// Like is the node that an added one is like. It is "" if none is added.
 	Like inspect.NodeName
 	// Fitting, if not nil, finds the nodes that fit with the change; otherwise all are asked with the edits made.

@@ -86,7 +86,7 @@ type Fix struct {
 	// Pods are namespace/name of those that have to end, and Preempts says that the scheduler ends such pods itself.
 	Pods     []string `json:"pods,omitempty"`
 	Preempts bool     `json:"preempts,omitempty"`
-	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated.
+	// TaintRules are the DeviceTaintRules that set the taints that are then tolerated, or those that are deleted.
 	TaintRules []TaintRule `json:"taintRules,omitempty"`
 	Message    string      `json:"message"`
 }
