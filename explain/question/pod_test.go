@@ -184,3 +184,23 @@ func TestFullClaim(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
+
+// TestDevicesOfTheNode: nodes that look alike to the claims of a pod have devices of their own. Where a filter refuses the
+// first of them, the devices are those of another.
+func TestDevicesOfTheNode(t *testing.T) {
+	o := explaintest.NodesWithDevices(2, 2, 2)
+	o.Nodes[0].Spec.Unschedulable = true
+	o.Claims = []*resourcev1.ResourceClaim{explaintest.GPUClaim(1, "any")}
+	o.Claims[0].Namespace, o.Claims[0].Name = "ml", "gpu"
+	pod := explaintest.NewPod(func(p *corev1.PodSpec) { uses(p, "gpu") })
+	e, err := question.PodObject(t.Context(), explaintest.NewCluster(o), pod, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Verdict != explain.Allocatable || e.Nodes.Allocatable != 2 {
+		t.Fatalf("%s: %d nodes", e.Message, e.Nodes.Allocatable)
+	}
+	if a := e.Allocation; string(a.Node) != explaintest.NodeName(1) || a.Devices[0].ID.Pool != explaintest.NodeName(1) {
+		t.Errorf("node %s, device %s", a.Node, a.Devices[0].ID)
+	}
+}

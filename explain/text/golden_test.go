@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -71,6 +72,23 @@ func TestGolden(t *testing.T) {
 			checkWidth(t, got.String(), 80)
 			checkGolden(t, file, got.Bytes())
 		})
+	}
+}
+
+// TestTriageGolden is TestGolden for everything that is stuck in the demo cluster.
+func TestTriageGolden(t *testing.T) {
+	cluster := demoCluster(t)
+	result, err := triage.Of(t.Context(), cluster, triage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verbose := range []bool{false, true} {
+		var got bytes.Buffer
+		if err := text.RenderTriage(&got, result, text.Options{Width: 80, Verbose: verbose}); err != nil {
+			t.Fatal(err)
+		}
+		checkWidth(t, got.String(), 80)
+		checkGolden(t, map[bool]string{false: "triage", true: "triage-v"}[verbose], got.Bytes())
 	}
 }
 

@@ -161,6 +161,9 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 		if actor := f.Actor(f.Of); actor != explain.User {
 			text += " (" + actorNames[actor] + ")"
 		}
+		if others := elsewhere(c, f); len(others) > 0 {
+			text += "; also " + words.Shorten(others, maxSubjects)
+		}
 		if len(f.Loses) > 0 {
 			text += "; then " + words.Shorten(fullNames(f.Loses), maxSubjects) + " no longer " + words.Plural(len(f.Loses), "fits", "fit")
 		}
@@ -169,6 +172,18 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 	if len(c.Fixes) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
 		p.add(indent, indent, span(styled.Dim, "this is up to "+actorNames[c.Actor]))
 	}
+}
+
+// elsewhere names what a fix frees besides the subjects of its cause.
+func elsewhere(c *explain.Cause, f *explain.CauseFix) []string {
+	own := subjectsOf(c)
+	var out []string
+	for _, s := range f.Frees {
+		if !slices.Contains(own, s) {
+			out = append(out, s.FullName())
+		}
+	}
+	return out
 }
 
 func freesText(f *explain.CauseFix) string {

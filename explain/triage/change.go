@@ -134,6 +134,9 @@ func (r *replay) with(ctx context.Context, c *allocator.Cluster, t *trial) (*rep
 		queue, snapshot = changeAll(c.Snapshot(), r.queue, t.shape, carried)
 	}
 	limit := len(r.placed) + max(minInTrial, maxPlacedTrial/max(1, len(snapshot.Nodes())))
+	if r.opts.maxFreed > 0 {
+		limit = len(r.placed) + r.opts.maxFreed
+	}
 	return run(ctx, allocator.NewCluster(snapshot, allocator.Options{Like: c}), queue, limit, r.opts)
 }
 
@@ -173,22 +176,22 @@ func changeAll(s *inspect.Snapshot, queue []queued, of *shape, carried *whatif.C
 	})
 }
 
-// addFixes adds the changes that free anything to the causes of what they free most of.
-func (c *collection) addFixes(trials []*trial) {
+// addFixes adds the changes that free anything, and no less than they cost others, to the causes of what they free most of.
+func (c *collection) addFixes(trials []*trial, queue []queued) {
 	for _, t := range trials {
-		if len(t.frees) <= len(t.loses) {
+		if len(t.frees) == 0 || len(t.frees) < len(t.loses) {
 			continue
 		}
-		count := map[string]int{}
-		for _, subject := range t.frees {
-			count[c.of[subject]]++
+		key := c.mostOf(t.frees)
+		if ofSubject(&t.fix) {
+			if !t.freesOwn(queue) {
+				continue // what it changes of the subject is of no use to it
+			}
+			key = c.of[t.of]
 		}
-		keys := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
-		cause := c.causes[keys[0]]
-		if cause == nil {
-			continue
+		if cause := c.causes[key]; cause != nil {
+			cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
 		}
-		cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
 	}
 	for _, cause := range c.causes {
 		slices.SortStableFunc(cause.Fixes, func(a, b explain.CauseFix) int { return b.Net() - a.Net() })
@@ -198,4 +201,18 @@ func (c *collection) addFixes(trials []*trial) {
 			cause.Actor = f.Actor(f.Of)
 		}
 	}
+}
+
+// mostOf is the key of the cause of most subjects.
+func (c *collection) mostOf(subjects []explain.Subject) string {
+	count := map[string]int{}
+	for _, subject := range subjects {
+		count[c.of[subject]]++
+	}
+	return slices.MinFunc(slices.Collect(maps.Keys(count)), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+}
+
+// freesOwn reports whether one of those is freed for which the change was found.
+func (t *trial) freesOwn(queue []queued) bool {
+	return slices.ContainsFunc(queue, func(q queued) bool { return q.shape == t.shape && slices.Contains(t.frees, subjectOf(q.subject)) })
 }

@@ -24,6 +24,8 @@ type replay struct {
 	outcomes []outcome
 	// placed are the decisions by which subjects got something, in their order.
 	placed []*question.Decision
+	// alone is what becomes of each shape while nothing is placed.
+	alone map[*shape]outcome
 	// refused are the refusals of shapes, and from are the indices of the nodes before which nothing fits a shape any more.
 	refused map[*shape]refusal
 	from    map[*shape]int
@@ -62,7 +64,7 @@ type refusal struct {
 func run(ctx context.Context, c *allocator.Cluster, queue []queued, limit int, opts Options) (*replay, error) {
 	r := &replay{
 		cluster: c, opts: opts, queue: queue, limit: limit, outcomes: make([]outcome, len(queue)),
-		refused: map[*shape]refusal{}, from: map[*shape]int{},
+		alone: map[*shape]outcome{}, refused: map[*shape]refusal{}, from: map[*shape]int{},
 	}
 	if err := r.askFirst(ctx); err != nil {
 		return nil, err
@@ -109,8 +111,9 @@ func (r *replay) askFirst(ctx context.Context) error {
 		return err
 	})
 	for i, o := range found {
+		o.first = true
+		r.alone[shapes[i]] = o
 		if !o.placed() {
-			o.first = true
 			r.refused[shapes[i]] = refusal{outcome: o}
 		}
 	}
@@ -120,6 +123,10 @@ func (r *replay) askFirst(ctx context.Context) error {
 // take takes a subject from the queue.
 func (r *replay) take(ctx context.Context, i int) error {
 	q := &r.queue[i]
+	if _, pod := q.subject.(*corev1.Pod); !pod { // no pod uses the claim, so it has no turn
+		r.outcomes[i] = r.alone[q.shape]
+		return nil
+	}
 	if known, ok := r.refused[q.shape]; ok && (known.after == len(r.placed) || q.shape.onlyLoses && known.verdict == explain.Unsatisfiable) {
 		r.outcomes[i] = known.outcome
 		return nil
@@ -137,7 +144,7 @@ func (r *replay) take(ctx context.Context, i int) error {
 		r.refused[q.shape] = refusal{o, len(r.placed)}
 		return nil
 	}
-	if _, pod := q.subject.(*corev1.Pod); pod && d.Places() { // the scheduler allocates no claim by itself
+	if d.Places() {
 		r.place(q.shape, d)
 	}
 	return nil

@@ -28,6 +28,8 @@ type Options struct {
 	Explained func(*explain.Explanation)
 	// Bound, if not nil, asks one of the questions, and gives it up with ErrTooLong when it takes longer than it may.
 	Bound func(ctx context.Context, ask func(context.Context) error) error
+	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
+	maxFreed int
 }
 
 // ErrTooLong is wrapped by the error of Options.Bound.
@@ -96,10 +98,13 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	if err := before.try(ctx, c, trials); err != nil {
 		return nil, err
 	}
+	if len(before.placed) > 0 || len(trials) > 0 {
+		t.Basis.Remarks = append(t.Basis.Remarks, "where several nodes fit a pod, the first of them is supposed; the scheduler chooses among them by its scores")
+	}
 	if cut {
 		t.Partial = append(t.Partial, "so much is stuck that not every change that helps somebody was tried on all of it: there may be others that free more")
 	}
-	stuck.addFixes(trials)
+	stuck.addFixes(trials, queue)
 	t.Causes = stuck.sorted()
 	return t, nil
 }

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -116,11 +117,34 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 					a.Nodes[i] = variant.nodes[n]
 				}
 			}
-			answers = append(answers, splitByFilters(a, outcomes)...)
+			split := splitByFilters(a, outcomes)
+			if err := q.askAgain(ctx, split, a.Nodes[0]); err != nil {
+				return nil, err
+			}
+			answers = append(answers, split...)
 		}
 	}
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
 	return answers, nil
+}
+
+// askAgain asks the first node of those answers that were split from the one of another node: nodes that look alike have
+// devices of their own.
+func (q *Question) askAgain(ctx context.Context, answers []Answer, decided int) error {
+	for i := range answers {
+		a := &answers[i]
+		if a.Nodes[0] == decided || a.Refused() || a.Abort == nil && !a.hasDevices() || len(a.Q.Claims) == 0 {
+			continue
+		}
+		result, err := q.Cluster.Allocate(ctx, q.Nodes[a.Nodes[0]], a.Q.Claims, nil)
+		if a.Abort = nil; errors.As(err, &a.Abort) {
+			err = nil
+		}
+		if a.Result = result; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // splitByFilters splits an answer about devices by what the filters say of its nodes. outcomes are by the index of the

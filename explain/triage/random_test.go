@@ -1,0 +1,229 @@
+package triage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
+)
+
+// randomCluster has pods that wait, some of them alike, beside those that run; nodes have two devices each, some of which are
+// held.
+func randomCluster(seed int) *allocator.Cluster {
+	g := randompod.New(seed)
+	o := g.World()
+	o.Classes = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
+	for i, node := range o.Nodes {
+		o.Slices = append(o.Slices, &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: node.Name}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: explaintest.Driver, NodeName: ptr.To(node.Name), Pool: resourcev1.ResourcePool{Name: node.Name, ResourceSliceCount: 1},
+				Devices: []resourcev1.Device{{Name: "gpu-0"}, {Name: "gpu-1"}},
+			},
+		})
+		if (seed+i)%2 == 0 {
+			o.Claims = append(o.Claims, explaintest.AllocatedClaim(fmt.Sprint("held-", i), node.Name, 0))
+		}
+	}
+	for _, pod := range o.Pods { // what is nominated would wait too
+		if pod.Spec.NodeName == "" {
+			pod.Spec.NodeName, pod.Status.NominatedNodeName = pod.Status.NominatedNodeName, ""
+		}
+	}
+	for shape := range 4 {
+		pod := g.Pod(fmt.Sprint("waits-", shape))
+		pod.Spec.NodeName, pod.Status, pod.DeletionTimestamp = "", corev1.PodStatus{}, nil
+		if shape%2 == 0 { // simple ones fit more often
+			pod.Spec = corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}, Priority: pod.Spec.Priority}
+		}
+		o.VolumeClaims = append(o.VolumeClaims, g.ClaimsOf(pod)...)
+		for copy := range 1 + shape {
+			one := pod.DeepCopy()
+			one.Name = fmt.Sprintf("waits-%d-%d", shape, copy)
+			if shape != 1 {
+				claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: one.Namespace, Name: one.Name}}
+				claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{
+					DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(1 + shape/3)}}}
+				o.Claims = append(o.Claims, claim)
+				one.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To(one.Name)}}
+			}
+			o.Pods = append(o.Pods, one)
+		}
+	}
+	o.Sort()
+	return allocator.NewCluster(inspect.New(o, inspect.Config{ServerVersion: "v1.37.1", Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: synced()}), allocator.Options{})
+}
+
+func synced() map[inspect.Resource]inspect.Health {
+	out := map[inspect.Resource]inspect.Health{}
+	for _, r := range inspect.Resources() {
+		out[r] = inspect.Health{State: inspect.Synced}
+	}
+	return out
+}
+
+// simply schedules a queue with none of the shortcuts: every pod that is not placed is asked about on all nodes, again and
+// again until nothing changes.
+func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []queued) map[string]inspect.NodeName {
+	t.Helper()
+	placed := map[string]inspect.NodeName{}
+	for before := -1; before != len(placed); {
+		before = len(placed)
+		for _, q := range queue {
+			pod, ok := q.subject.(*corev1.Pod)
+			if _, known := placed[q.subject.GetName()]; known || !ok {
+				continue
+			}
+			d, err := question.Decide(ctx, c, pod, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Verdict == explain.Allocatable || d.Verdict == explain.Allocated {
+				placed[pod.Name] = d.Node
+				c = allocator.NewCluster(c.Snapshot().With(d.Put), allocator.Options{})
+			}
+		}
+	}
+	return placed
+}
+
+// TestShortcuts compares the placements of random queues with those that are found without shortcuts, and the effect of fixes
+// that change the cluster with what comes of the same changes made by hand.
+func TestShortcuts(t *testing.T) {
+	placed, stuck, tried := 0, 0, map[explain.FixKind]int{}
+	n := effort.Of(1_000, 60)
+	for seed := range n {
+		c := randomCluster(seed)
+		queue, _ := queueOf(c.Snapshot(), Options{})
+		want := simply(t.Context(), t, c, queue)
+		r, err := run(t.Context(), c, queue, len(queue), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range queue {
+			_, ok := want[q.subject.GetName()]
+			if _, pod := q.subject.(*corev1.Pod); pod && ok != r.outcomes[i].placed() {
+				t.Fatalf("seed %d: %s is placed: %t, want %t", seed, q.subject.GetName(), !ok, ok)
+			}
+			if ok {
+				placed++
+			} else {
+				stuck++
+			}
+		}
+		for name, node := range nodesOf(r) {
+			if want[name] != node {
+				t.Fatalf("seed %d: %s is placed on %s, want %s", seed, name, node, want[name])
+			}
+		}
+		checkTriage(t, seed, c, queue, want, tried)
+	}
+	t.Logf("%d placed, %d stuck, fixes %v", placed, stuck, tried)
+	least := max(1, n/100)
+	for _, kind := range []explain.FixKind{explain.ReleaseClaim, explain.MovePod, explain.UncordonNode} {
+		if tried[kind] < least {
+			t.Errorf("%d fixes %s, want at least %d", tried[kind], kind, least)
+		}
+	}
+	if placed < n || stuck < n {
+		t.Errorf("%d placed and %d stuck, want at least %d of each", placed, stuck, n)
+	}
+}
+
+// nodesOf are the nodes of those that took something.
+func nodesOf(r *replay) map[string]inspect.NodeName {
+	out := map[string]inspect.NodeName{}
+	for _, pod := range r.cluster.Snapshot().Objects().Pods {
+		if slices.ContainsFunc(r.queue, func(q queued) bool { return q.subject.GetName() == pod.Name }) && pod.Spec.NodeName != "" {
+			out[pod.Name] = inspect.NodeName(pod.Spec.NodeName)
+		}
+	}
+	return out
+}
+
+// checkTriage checks that every pod is told once, and what fixes free.
+func checkTriage(t *testing.T, seed int, c *allocator.Cluster, queue []queued, before map[string]inspect.NodeName, tried map[explain.FixKind]int) {
+	t.Helper()
+	got, err := Of(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]int{}
+	for _, s := range got.Ready {
+		told[s.Name]++
+	}
+	for i := range got.Causes {
+		for _, s := range got.Causes[i].Subjects {
+			told[s.Name]++
+		}
+		for j := range got.Causes[i].Fixes {
+			checkFix(t, seed, c, queue, before, &got.Causes[i].Fixes[j], tried)
+		}
+	}
+	for _, q := range queue {
+		if told[q.subject.GetName()] != 1 {
+			t.Fatalf("seed %d: %s is told %d times", seed, q.subject.GetName(), told[q.subject.GetName()])
+		}
+	}
+}
+
+// checkFix makes a change of the cluster by hand, and schedules everything again.
+func checkFix(t *testing.T, seed int, c *allocator.Cluster, queue []queued, before map[string]inspect.NodeName, f *explain.CauseFix, tried map[explain.FixKind]int) {
+	t.Helper()
+	if len(f.Also) > 0 || f.Kind != explain.ReleaseClaim && f.Kind != explain.MovePod && f.Kind != explain.UncordonNode {
+		return
+	}
+	tried[f.Kind]++
+	after := simply(t.Context(), t, allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), allocator.Options{}), queue)
+	var frees, loses []string
+	for _, q := range queue {
+		_, was := before[q.subject.GetName()]
+		_, is := after[q.subject.GetName()]
+		switch {
+		case is && !was:
+			frees = append(frees, q.subject.GetName())
+		case was && !is:
+			loses = append(loses, q.subject.GetName())
+		}
+	}
+	if !slices.Equal(names(f.Frees), frees) || !slices.Equal(names(f.Loses), loses) {
+		t.Fatalf("seed %d: %s frees %v and loses %v, want %v and %v", seed, f.Message, names(f.Frees), names(f.Loses), frees, loses)
+	}
+}
+
+func byHand(o *inspect.Objects, f *explain.Fix) {
+	for _, h := range f.Claims {
+		i := slices.IndexFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == h.Claim })
+		o.Claims[i] = o.Claims[i].DeepCopy()
+		o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
+	}
+	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool {
+		return slices.Contains(f.Pods, inspect.PodRef{Namespace: p.Namespace, Name: p.Name})
+	})
+	for i, node := range o.Nodes {
+		if f.Kind == explain.UncordonNode && node.Name == string(f.Node) {
+			o.Nodes[i] = node.DeepCopy()
+			o.Nodes[i].Spec.Unschedulable = false
+		}
+	}
+}
+
+func names(list []explain.Subject) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.Name)
+	}
+	return out
+}
