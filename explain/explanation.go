@@ -81,6 +81,9 @@ type Explanation struct {
 	Fixes []Fix
 	// NoHelp names changes that are tempting but do not help, each in a sentence. Each was tried.
 	NoHelp []string
+	// Preemption says whether the scheduler would end other pods for the pod in question. It belongs to the verdict
+	// Unsatisfiable, and is nil if the scheduler does not get as far as that, and for subjects other than pods.
+	Preemption *Preemption
 	// Waits says what else keeps a claim from being allocated. For a claim that is allocated it says what is
 	// worth knowing about its state.
 	Waits []Note

@@ -11,7 +11,8 @@ import (
 // neighbours is what all questions to an index share that look at pods on other nodes. It is found out when it is first
 // needed: most pods have no rules about others.
 type neighbours struct {
-	// base is that of an index with fewer pods, or nil; added are the pods that the other has not.
+	// base is that of an index with fewer pods, or nil; added are the pods that the other has not. Where others have ended,
+	// base is nil, and added are all that are not in the list of the index.
 	base  *neighbours
 	added []placed
 
@@ -46,6 +47,19 @@ func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 	out.base = n
 	for _, pod := range pods {
 		out.added = append(out.added, placed{pod, node.Node})
+	}
+	return out
+}
+
+// without is what an index shares that has fewer pods.
+func (n *neighbours) without(gone []*podInfo) *neighbours {
+	out := n.next(gone, nil)
+	for m := n; m != nil; m = m.base {
+		for _, p := range m.added {
+			if !slices.Contains(gone, p.pod) {
+				out.added = append(out.added, p)
+			}
+		}
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (n *neighbours) repelling(x *Index) []*repeller {
 			n.repellers.all = append(slices.Clip(n.base.repelling(x)), repellersOf(n.added)...)
 			return
 		}
-		n.repellers.all = repellersOf(x.repellent())
+		n.repellers.all = repellersOf(append(x.repellent(), n.added...))
 	})
 	return n.repellers.all
 }

@@ -43,7 +43,10 @@ const (
 	ofProblems, ofPods = 0.4, 0.5
 )
 
-func generate(r *rand.Rand) *problem {
+func generate(r *rand.Rand) *problem { return generateOf(r, aspects) }
+
+// generateOf makes a problem of which every aspect is one of some.
+func generateOf(r *rand.Rand, aspects []aspect) *problem {
 	g := &generator{Rand: r, problem: &problem{gates: map[inspect.Gate]bool{}}}
 	g.switchGates()
 	if err := setGates(g.features()); err != nil {

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
@@ -46,7 +45,7 @@ func (s *search) endPods(ctx context.Context) error {
 	if best == nil {
 		return nil
 	}
-	s.changes = append(s.changes, best.change(ctx))
+	s.changes = append(s.changes, s.ending(best))
 	return nil
 }
 
@@ -57,8 +56,6 @@ type crowd struct {
 	// pods are those that could end, the least important first.
 	pods   []filters.Occupant
 	chosen []filters.Occupant
-	// resolvable says that the scheduler tries preemption on the node.
-	resolvable bool
 }
 
 // crowdOf returns the pods of a node that could end, if what refuses the pod in question is about other pods. It is nil
@@ -66,12 +63,11 @@ type crowd struct {
 func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 	filtered := q.Filtered()
 	o := filtered.On(inspect.NodeName(b.Node.Name))
-	c := &crowd{q: q, b: b, resolvable: true}
+	c := &crowd{q: q, b: b}
 	about := false
 	var lacking []corev1.ResourceName
 	for i := range o.Refusals {
 		r := &o.Refusals[i]
-		c.resolvable = c.resolvable && !r.Unresolvable
 		switch r.Code {
 		case filters.InsufficientResources:
 			lacking = append(lacking, r.Resource)
@@ -176,19 +172,18 @@ func (c *crowd) highest() int32 {
 	return highest
 }
 
-// preempts reports whether the scheduler ends such pods itself. It does not count on devices of pods that it ends.
-func (c *crowd) preempts(ctx context.Context) bool {
-	pod := c.q.Pod
-	never := pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever
-	if never || !c.resolvable || c.highest() >= corev1helpers.PodPriority(pod) {
-		return false
+// preempts reports whether the scheduler makes room on a node itself, and whether it is by these pods.
+func (s *search) preempts(node inspect.NodeName, pods []inspect.PodRef) (itself, same bool) {
+	p := s.preemption
+	if p == nil || p.Outcome != explain.PreemptionPossible || !slices.Contains(p.Nodes, node) {
+		return false, false
 	}
-	result, err := c.q.Cluster.Allocate(ctx, c.b.Node, c.q.Claims, nil)
-	return err == nil && result.Outcome == allocator.Allocated // with an error the scheduler gives up
+	return true, p.Determined && p.Node == node && len(p.Victims) == len(pods) &&
+		!slices.ContainsFunc(pods, func(pod inspect.PodRef) bool { return !slices.Contains(p.Victims, pod) })
 }
 
-// change proposes to end the pods that were chosen.
-func (c *crowd) change(ctx context.Context) requirement.Change {
+// ending proposes to end the pods that were chosen.
+func (s *search) ending(c *crowd) requirement.Change {
 	e := endingOf(c.chosen)
 	var names []string
 	for _, ref := range e.Pods {
@@ -201,8 +196,12 @@ func (c *crowd) change(ctx context.Context) requirement.Change {
 		Message: fmt.Sprintf("end %s %s on %s, or let %s run elsewhere", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node,
 			words.Plural(len(names), "it", "them")),
 	}
-	if change.Preempts = c.preempts(ctx); change.Preempts {
-		change.Message += "; kube-scheduler does so itself by preemption, of these pods or others"
+	itself, same := s.preempts(node, e.Pods)
+	if change.Preempts = itself; itself {
+		change.Message += "; kube-scheduler does so itself by preemption"
+	}
+	if itself && !same {
+		change.Message += ", of these pods or others"
 	}
 	return change
 }

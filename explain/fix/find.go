@@ -62,6 +62,7 @@ func findSame(ctx context.Context, q *whatif.Question, e *explain.Explanation, n
 	if err != nil {
 		return err
 	}
+	s.preemption = e.Preemption
 	fixes, err := s.run(ctx)
 	if err != nil {
 		return err

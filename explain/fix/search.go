@@ -47,6 +47,8 @@ type search struct {
 	requirements []requirement.Listed
 	// changes are the proposals, which are not verified yet.
 	changes []requirement.Change
+	// preemption is whether the scheduler would end pods itself, or nil.
+	preemption *explain.Preemption
 	// releases says that some verified fix releases claims, and addsNode that one adds a node.
 	releases, addsNode bool
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/headline"
+	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -47,6 +48,9 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	conclude(q, e, answers, o)
+	if e.Verdict == explain.Unsatisfiable {
+		e.Preemption = preemption.Of(q)
+	}
 	return findFixes(ctx, q, e, o)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -31,7 +32,11 @@ func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Questi
 	}
 	say(e, "cannot be scheduled: %s", g.Reasons[0].Message)
 	e.Brief = g.Reasons[0].Message
-	if gated(p.Everywhere.Refusals) && !opts.verdictOnly {
+	if opts.verdictOnly {
+		return true, nil
+	}
+	e.Preemption = preemption.Of(q)
+	if gated(p.Everywhere.Refusals) {
 		return true, explainGated(ctx, c, q.Pod, e, opts)
 	}
 	return true, nil

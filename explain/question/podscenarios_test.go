@@ -65,6 +65,9 @@ func checkPod(t *testing.T, w *scenario.PodWant, e *explain.Explanation) {
 			t.Errorf("%s: no fix %s %q among %+v", w.Pod, f.Kind, f.Message, e.Fixes)
 		}
 	}
+	if w.Preemption != "" && (e.Preemption == nil || e.Preemption.Message != w.Preemption) {
+		t.Errorf("%s: preemption %+v, want %q", w.Pod, e.Preemption, w.Preemption)
+	}
 	for _, text := range w.Unknown {
 		if !slices.ContainsFunc(e.Partial, func(p string) bool { return strings.Contains(p, text) }) {
 			t.Errorf("%s: %q is not said to be unknown: %q", w.Pod, text, e.Partial)

@@ -46,14 +46,14 @@ func TestTaintRulesAreNamed(t *testing.T) {
 		}
 	}
 	for _, f := range e.Fixes {
-		if f.Kind == explain.TolerateTaint {
+		if f.Kind == explain.TolerateTaint || f.Kind == explain.RemoveTaint {
 			check("fix", f.TaintRules, f.Message)
 		} else if f.TaintRules != nil {
 			t.Errorf("%s has rules %v", f.Kind, f.TaintRules)
 		}
 	}
-	if named != 3 {
-		t.Errorf("%d of reason, requirement and fix are about the taint", named)
+	if named != 4 {
+		t.Errorf("%d of reason, requirement and two fixes are about the taint", named)
 	}
 
 	broken, _ := c.Snapshot().Claim(inspect.ClaimRef{Namespace: "dev", Name: "ecc-debug"})

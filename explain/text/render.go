@@ -56,6 +56,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	default:
 		p.groups()
 	}
+	p.preemption()
 	p.notes(waitsHeading(e.Verdict), e.Waits)
 	p.notes("The scheduler's own message", e.Scheduler)
 	p.events()
@@ -171,6 +172,15 @@ func (p *page) search() {
 	}
 	p.blank()
 	p.add("", "  ", styled.Span{Text: "Timeout", Role: styled.Strong}, span(styled.Warn, "  "+s.Message))
+}
+
+// preemption says whether the scheduler would end other pods.
+func (p *page) preemption() {
+	if p.e.Preemption == nil {
+		return
+	}
+	p.blank()
+	p.add("", "  ", styled.Span{Text: "Preemption", Role: styled.Strong}, span(styled.Plain, "  "+p.e.Preemption.Message))
 }
 
 func amounts(d explain.Device) string {

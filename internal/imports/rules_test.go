@@ -34,13 +34,14 @@ var layers = []layer{
 	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "allocator/filters", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words"}},
+	{"explain/preemption", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/whatif"}},
 	{"explain/lifecycle", []string{"inspect", "allocator", "explain", "explain/words"}},
 	{"explain/diagnose", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline"}},
+	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
 	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
@@ -159,7 +160,7 @@ var heavy = []struct {
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/question", "explain/text",
+	"explain/headline", "explain/preemption", "explain/question", "explain/text",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

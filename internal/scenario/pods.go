@@ -40,6 +40,8 @@ type PodWant struct {
 	Conflict []string
 	// Fixes are fixes that have to be among those that are offered.
 	Fixes []WantedFix
+	// Preemption is what is said of preemption. It is not checked if it is "".
+	Preemption string
 	// Unknown are parts of what is said to be unknown.
 	Unknown []string
 }
@@ -117,6 +119,8 @@ func (s *PodScenario) readLine(line string) error {
 	switch word {
 	case "headline":
 		w.Headline = rest
+	case "preemption":
+		w.Preemption = rest
 	case "unknown":
 		w.Unknown = append(w.Unknown, rest)
 	case "conflict":

@@ -37,6 +37,8 @@ type Explanation struct {
 	Conflict *Conflict `json:"conflict,omitempty"`
 	Fixes    []Fix     `json:"fixes"`
 	NoHelp   []string  `json:"noHelp,omitempty"`
+	// Preemption is there only when a pod is refused.
+	Preemption *Preemption `json:"preemption,omitempty"`
 	// Waits says what an allocatable claim waits for.
 	Waits []Note `json:"waits,omitempty"`
 	// Scheduler is what the scheduler last said about the pods.
@@ -234,7 +236,8 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),
 		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
-		Waits: optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
+		Preemption: preemption(e.Preemption),
+		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same),
 		Basis:   basis(e.Basis),
 	}

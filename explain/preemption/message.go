@@ -1,0 +1,86 @@
+package preemption
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// maxNamed is the number of pods that a message names.
+const maxNamed = 3
+
+// message says what was found out, with the words of the scheduler where it has some.
+func (d *decision) message() string {
+	switch d.out.Outcome {
+	case explain.PreemptionNever:
+		return "ends no other pods for it, since it has preemptionPolicy Never"
+	case explain.PreemptionUnderway:
+		return fmt.Sprintf("has preempted already, and waits for %s on %s to end", d.names(), d.out.Node)
+	case explain.PreemptionPossible:
+		return d.chosen()
+	case explain.PreemptionNotHelpful:
+		return "ends no other pods for it (\"Preemption is not helpful for scheduling\"): " + d.obstaclesInWords()
+	case explain.PreemptionUnknown:
+	}
+	if noPriority(d.Pod) {
+		return fmt.Sprintf("may end other pods for it; the priority of its class %s is not known", d.Pod.Spec.PriorityClassName)
+	}
+	return "may end other pods for it; that is not known: " + d.obstaclesInWords()
+}
+
+func (d *decision) names() string {
+	var names []string
+	for _, ref := range d.out.Victims {
+		names = append(names, ref.String())
+	}
+	return words.Shorten(names, maxNamed)
+}
+
+// chosen says which pods would end.
+func (d *decision) chosen() string {
+	const makes = "makes room by preemption: it ends "
+	at, why := " on "+string(d.out.Node), " ("+d.priorities()+")"
+	switch {
+	case !d.out.Determined && len(d.candidates) == 1:
+		return makes + "pods of lower priority" + at + ", for example " + d.names() + why
+	case !d.out.Determined:
+		return makes + "pods of lower priority on one of " + words.Count(len(d.candidates), "node") + ", for example " + d.names() + at + why
+	case d.out.Budgets:
+		return makes + d.names() + at + why + ", unless a PodDisruptionBudget makes it prefer others"
+	}
+	return makes + d.names() + at + why
+}
+
+// priorities compares the priorities of the pods that would end with that of the pod.
+func (d *decision) priorities() string {
+	c := d.candidates[slices.IndexFunc(d.candidates, func(c candidate) bool { return c.node == d.out.Node })]
+	highest, most := corev1helpers.PodPriority(c.victims[0]), ""
+	if corev1helpers.PodPriority(c.victims[len(c.victims)-1]) != highest {
+		most = "at most "
+	}
+	return fmt.Sprintf("priority %s%d, below %d of this pod", most, highest, corev1helpers.PodPriority(d.Pod))
+}
+
+// obstaclesInWords says why nodes do not come into question.
+func (d *decision) obstaclesInWords() string {
+	var parts []string
+	for _, o := range d.out.Obstacles {
+		text := map[explain.ObstacleKind]string{
+			explain.DevicesMissing: "it never does that to free devices",
+			explain.NotByPods:      "what is in the way does not go away with other pods",
+			explain.NoVictims:      "no pod has a lower priority (\"No preemption victims found for incoming pod\")",
+			explain.NotEnough:      "there is no room without all pods of lower priority either",
+			explain.NotKnown:       "not everything is known",
+		}[o.Kind]
+		if len(d.out.Obstacles) > 1 {
+			text += " on " + words.Count(o.Nodes, "node")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}

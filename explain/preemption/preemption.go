@@ -1,0 +1,250 @@
+package preemption
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+const (
+	// maxTries is the number of times that the filters are asked about a node without some of its pods.
+	maxTries = 1000
+	// maxTriesNear is maxTries for a pod with rules about others, which takes longer.
+	maxTriesNear = 100
+	// fewCandidates and candidateShare say how many nodes the scheduler looks for before it chooses: a hundred, or a tenth of
+	// those that come into question (MinCandidateNodesAbsolute and MinCandidateNodesPercentage).
+	fewCandidates, candidateShare = 100, 10
+)
+
+// Of says whether the scheduler would preempt for the pod of a question, which has been put to all nodes, and no node takes it.
+// It is nil if the scheduler does not get as far as that, if the question is not about a pod or not about all nodes, or if the
+// pod belongs to a group, whose pods the scheduler places together.
+func Of(q *whatif.Question) *explain.Preemption {
+	p := q.Filtered()
+	s := q.Cluster.Snapshot()
+	if p == nil || s.NodesAssumed() || len(q.Nodes) < len(s.Nodes()) || len(q.Nodes) == 0 || inGroup(s, q.Pod) {
+		return nil
+	}
+	if slices.ContainsFunc(p.Everywhere.Refusals, func(r filters.Refusal) bool {
+		return r.Plugin == filters.SchedulingGates || r.Plugin == filters.GangScheduling
+	}) {
+		return nil
+	}
+	d := &decision{Question: q, snapshot: s, pod: p, tries: triesFor(q.Pod), out: &explain.Preemption{}, obstacles: map[explain.ObstacleKind]int{}}
+	switch {
+	case q.Pod.Spec.PreemptionPolicy != nil && *q.Pod.Spec.PreemptionPolicy == corev1.PreemptNever:
+		d.out.Outcome = explain.PreemptionNever
+	case d.waits():
+	case len(p.Everywhere.Refusals) > 0: // none of which other pods could change
+		d.out.Outcome = explain.PreemptionNotHelpful
+		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotByPods, Nodes: len(q.Nodes)}}
+	case noPriority(q.Pod):
+		d.out.Outcome = explain.PreemptionUnknown
+	default:
+		d.decide()
+	}
+	d.out.Message = "kube-scheduler " + d.message()
+	return d.out
+}
+
+// inGroup reports whether the scheduler places a pod together with others.
+func inGroup(s *inspect.Snapshot, pod *corev1.Pod) bool {
+	return s.Features().Enabled(inspect.GateGenericWorkload) && inspect.PodGroupOf(pod) != ""
+}
+
+func triesFor(pod *corev1.Pod) int {
+	if a := pod.Spec.Affinity; len(pod.Spec.TopologySpreadConstraints) > 0 || a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return maxTriesNear
+	}
+	return maxTries
+}
+
+// decision is what is found out for a pod.
+type decision struct {
+	*whatif.Question
+	snapshot  *inspect.Snapshot
+	pod       *filters.Prepared
+	tries     int // that are left
+	out       *explain.Preemption
+	obstacles map[explain.ObstacleKind]int
+	// potential is the number of nodes from which the scheduler takes pods on trial.
+	potential  int
+	candidates []candidate
+}
+
+// waits reports whether the scheduler has preempted for the pod already, and waits for pods to end.
+func (d *decision) waits() bool {
+	nominated := inspect.NodeName(d.Pod.Status.NominatedNodeName)
+	a, o := d.answerOn(nominated)
+	if a == nil || len(o.Refusals) == 0 || o.Refusals[0].Unresolvable {
+		return false // it preempts again if the node no longer comes into question
+	}
+	for _, pod := range d.lower(nominated) {
+		if endsByPreemption(pod) {
+			d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+		}
+	}
+	if len(d.out.Victims) == 0 {
+		return false
+	}
+	if obstacleOf(a, o) != "" || slices.ContainsFunc(o.Refusals, func(r filters.Refusal) bool { return r.Unresolvable }) {
+		// What else is in the way decides whether it waits, if it comes to know of that first.
+		d.out.Outcome, d.out.Victims = explain.PreemptionUnknown, nil
+		d.out.Obstacles = []explain.PreemptionObstacle{{Kind: explain.NotKnown, Nodes: 1}}
+		return true
+	}
+	d.out.Outcome, d.out.Node, d.out.Nodes, d.out.Determined = explain.PreemptionUnderway, nominated, []inspect.NodeName{nominated}, true
+	return true
+}
+
+// endsByPreemption reports whether the scheduler has told a pod to end.
+func endsByPreemption(pod *corev1.Pod) bool {
+	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
+	if pod.DeletionTimestamp == nil || at < 0 {
+		return false
+	}
+	c := pod.Status.Conditions[at]
+	return c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+}
+
+// answerOn is what a node answered, and what filters have against it. The answer is nil if it is not known.
+func (d *decision) answerOn(node inspect.NodeName) (*whatif.Answer, *filters.Outcome) {
+	for i := range d.Answers {
+		a := &d.Answers[i]
+		for k, n := range a.Nodes {
+			if d.Nodes[n].Name == string(node) {
+				return a, filteredAt(a, k)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// filteredAt is what filters have against the k-th node of an answer.
+func filteredAt(a *whatif.Answer, k int) *filters.Outcome {
+	if len(a.Filtered) == 0 {
+		return &filters.Outcome{}
+	}
+	return &a.Filtered[k]
+}
+
+// obstacleOf is why the scheduler takes no pods from a node on trial, or "".
+func obstacleOf(a *whatif.Answer, o *filters.Outcome) explain.ObstacleKind {
+	switch {
+	case len(o.Refusals) > 0 && o.Refusals[0].Unresolvable:
+		return explain.NotByPods
+	case len(a.Unsuitable) > 0, a.Result != nil && a.Result.Outcome == allocator.Unsatisfiable, a.Abort != nil:
+		return explain.DevicesMissing // also where other filters refuse before: without the pods it would be devices
+	case len(o.Refusals) == 0 || a.Result == nil || a.Result.Outcome != allocator.Allocated:
+		return explain.NotKnown
+	}
+	return ""
+}
+
+// decide asks all nodes.
+func (d *decision) decide() {
+	at := make([]func() (candidate, explain.ObstacleKind), len(d.Nodes))
+	for i := range d.Answers {
+		a := &d.Answers[i]
+		for k, n := range a.Nodes {
+			at[n] = func() (candidate, explain.ObstacleKind) {
+				return d.on(a, filteredAt(a, k), inspect.NodeName(d.Nodes[n].Name))
+			}
+		}
+	}
+	for _, ask := range at {
+		if ask == nil {
+			d.obstacles[explain.NotKnown]++
+			continue
+		}
+		if c, obstacle := ask(); obstacle != "" {
+			d.obstacles[obstacle]++
+		} else {
+			d.candidates = append(d.candidates, c)
+			d.out.Nodes = append(d.out.Nodes, c.node)
+		}
+	}
+	for kind, nodes := range d.obstacles {
+		d.out.Obstacles = append(d.out.Obstacles, explain.PreemptionObstacle{Kind: kind, Nodes: nodes})
+	}
+	slices.SortFunc(d.out.Obstacles, func(a, b explain.PreemptionObstacle) int {
+		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Kind, b.Kind))
+	})
+	switch {
+	case len(d.candidates) > 0:
+		d.choose()
+	case d.obstacles[explain.NotKnown] > 0:
+		d.out.Outcome = explain.PreemptionUnknown
+	default:
+		d.out.Outcome = explain.PreemptionNotHelpful
+	}
+}
+
+// on finds out which pods of a node would end.
+func (d *decision) on(a *whatif.Answer, o *filters.Outcome, node inspect.NodeName) (candidate, explain.ObstacleKind) {
+	if obstacle := obstacleOf(a, o); obstacle != "" {
+		return candidate{}, obstacle
+	}
+	d.potential++
+	lower := d.lower(node)
+	switch {
+	case d.claimsMiscounted(o, lower), portsMiscounted(o), d.spreadMiscounted(lower):
+		return candidate{}, explain.NotKnown
+	case d.unreadPods(), slices.ContainsFunc(d.pod.Occupants(node), func(other filters.Occupant) bool {
+		return inGroup(d.snapshot, other.Pod) || noPriority(other.Pod) // a group has a priority of its own
+	}):
+		return candidate{}, explain.NotKnown
+	case len(lower) == 0:
+		return candidate{}, explain.NoVictims
+	}
+	return d.victims(node, lower)
+}
+
+// unreadPods reports whether there may be pods that are not known.
+func (d *decision) unreadPods() bool {
+	h := d.snapshot.Health(inspect.Pods)
+	return h.Partial() || h.State == inspect.NotRead && d.snapshot.ServerVersion() != ""
+}
+
+// noPriority reports whether the priority of a pod is not known. The API server fills it in.
+func noPriority(pod *corev1.Pod) bool {
+	return pod.Spec.Priority == nil && pod.Spec.PriorityClassName != ""
+}
+
+// lower are the pods on a node that matter less than the pod, the most important first, as the scheduler orders them.
+func (d *decision) lower(node inspect.NodeName) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, occupant := range d.pod.Occupants(node) {
+		if corev1helpers.PodPriority(occupant.Pod) < corev1helpers.PodPriority(d.Pod) {
+			out = append(out, occupant.Pod)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
+		switch {
+		case moreImportant(a, b):
+			return -1
+		case moreImportant(b, a):
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// moreImportant reports whether the scheduler rather spares a than b, whenever it is asked: a pod that has not started counts
+// as one that starts now.
+func moreImportant(a, b *corev1.Pod) bool {
+	if x, y := corev1helpers.PodPriority(a), corev1helpers.PodPriority(b); x != y {
+		return x > y
+	}
+	x, y := a.Status.StartTime, b.Status.StartTime
+	return x != nil && (y == nil || x.Before(y))
+}

@@ -1,0 +1,199 @@
+package preemption
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// candidate is a node on which room can be made.
+type candidate struct {
+	node inspect.NodeName
+	// victims are the pods that would end, the most important first.
+	victims []*corev1.Pod
+	// determined says that it is these in whatever order the scheduler takes pods that are equally important, and firm that
+	// PodDisruptionBudgets do not change that either.
+	determined, firm bool
+}
+
+// fit is whether the pod would fit.
+type fit int
+
+const (
+	fitsNot fit = iota
+	fits
+	fitsPerhaps // not known, or not tried
+)
+
+// without asks the filters about a node without some of its pods.
+func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
+	if d.tries--; d.tries < 0 {
+		return fitsPerhaps
+	}
+	refs := make([]inspect.PodRef, len(gone))
+	for i, pod := range gone {
+		refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+	}
+	p := d.pod.Without(node, refs)
+	o := p.On(node)
+	switch {
+	case len(o.Refusals)+len(p.Everywhere.Refusals) > 0:
+		return fitsNot
+	case len(o.Doubts)+len(p.Everywhere.Doubts) > 0:
+		return fitsPerhaps
+	}
+	return fits
+}
+
+// victims chooses pods of lower priority, which are sorted, as the scheduler does: it takes all of them, and gives back
+// those without which there is room.
+func (d *decision) victims(node inspect.NodeName, lower []*corev1.Pod) (candidate, explain.ObstacleKind) {
+	switch d.without(node, lower) {
+	case fitsNot:
+		return candidate{}, explain.NotEnough
+	case fitsPerhaps:
+		return candidate{}, explain.NotKnown
+	case fits:
+	}
+	c := candidate{node: node, determined: true}
+	gone := slices.Clone(lower)
+	for _, pod := range lower {
+		spared := except(gone, pod)
+		switch d.without(node, spared) {
+		case fits:
+			gone = spared
+			continue
+		case fitsPerhaps:
+			c.determined = false
+		case fitsNot:
+		}
+		c.victims = append(c.victims, pod)
+	}
+	if len(c.victims) == 0 {
+		return candidate{}, explain.NotKnown // the scheduler would have found room before
+	}
+	c.determined = c.determined && d.inAnyOrder(node, lower, c.victims, moreImportant)
+	c.firm = c.determined && d.inAnyOrder(node, lower, c.victims, firmlyBefore)
+	return c, ""
+}
+
+func except(pods []*corev1.Pod, pod *corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(other *corev1.Pod) bool { return other == pod })
+}
+
+// firmlyBefore reports whether the scheduler spares a before b whatever PodDisruptionBudgets there are: those that one
+// protects come first, and that may be any pod with labels.
+func firmlyBefore(a, b *corev1.Pod) bool { return len(b.Labels) == 0 && moreImportant(a, b) }
+
+// inAnyOrder reports whether the scheduler ends the same pods in every order of the pods that keeps what is surely before what:
+// none of them fits together with those that were surely spared before it. The more pods there are, the less fits, so none of
+// them can be spared, and all others can.
+func (d *decision) inAnyOrder(node inspect.NodeName, lower, victims []*corev1.Pod, before func(a, b *corev1.Pod) bool) bool {
+	if a := d.Pod.Spec.Affinity; a != nil && a.PodAffinity != nil && len(lower) > 1 {
+		return false // with more pods, more may fit
+	}
+	for _, victim := range victims {
+		gone := slices.DeleteFunc(slices.Clone(lower), func(pod *corev1.Pod) bool {
+			return pod == victim || !slices.Contains(victims, pod) && before(pod, victim)
+		})
+		if d.without(node, gone) != fitsNot {
+			return false
+		}
+	}
+	return true
+}
+
+// choose chooses one of the nodes as the scheduler does (pickOneNodeForPreemption).
+func (d *decision) choose() {
+	best := &d.candidates[0]
+	for i := range d.candidates[1:] {
+		if c := &d.candidates[i+1]; better(c, best) > 0 {
+			best = c
+		}
+	}
+	only, firm := true, best.firm
+	for i := range d.candidates {
+		c := &d.candidates[i]
+		if c == best {
+			continue
+		}
+		only = only && c.determined && better(best, c) > 0
+		firm = firm && !protectable(best) && c.firm
+	}
+	enough := max(fewCandidates, d.potential/candidateShare)
+	only = only && len(d.candidates) <= enough && d.obstacles[explain.NotKnown] == 0
+	d.out.Outcome, d.out.Node = explain.PreemptionPossible, best.node
+	d.out.Determined = only && best.determined
+	d.out.Budgets = !firm
+	for _, pod := range best.victims {
+		d.out.Victims = append(d.out.Victims, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
+	}
+}
+
+// protectable reports whether a PodDisruptionBudget could protect a pod that would end.
+func protectable(c *candidate) bool {
+	return slices.ContainsFunc(c.victims, func(pod *corev1.Pod) bool { return len(pod.Labels) > 0 })
+}
+
+// better is positive if the scheduler prefers a to b, as far as that is sure: lower priorities, fewer pods, pods that started
+// later.
+func better(a, b *candidate) int {
+	highestA, sumA := priorities(a)
+	highestB, sumB := priorities(b)
+	switch {
+	case highestA != highestB:
+		return sign(highestA < highestB)
+	case sumA != sumB:
+		return sign(sumA < sumB)
+	case len(a.victims) != len(b.victims):
+		return sign(len(a.victims) < len(b.victims))
+	}
+	first, second := earliest(a), earliest(b)
+	switch {
+	case later(first, second):
+		return 1
+	case later(second, first):
+		return -1
+	}
+	return 0
+}
+
+func sign(yes bool) int {
+	if yes {
+		return 1
+	}
+	return -1
+}
+
+// priorities are the highest priority of pods that would end, and the sum of all, each counted from the lowest that there is.
+func priorities(c *candidate) (highest, sum int64) {
+	const lowest = -1 << 31
+	for i, pod := range c.victims {
+		priority := int64(corev1helpers.PodPriority(pod)) - lowest
+		if sum += priority; i == 0 || priority > highest {
+			highest = priority
+		}
+	}
+	return highest, sum
+}
+
+// earliest is the one of the pods of the highest priority that started first. If none of them has started, it is any.
+func earliest(c *candidate) *corev1.Pod {
+	out := c.victims[0]
+	for _, pod := range c.victims {
+		if moreImportant(pod, out) {
+			out = pod
+		}
+	}
+	return out
+}
+
+// later reports whether a started later than b.
+func later(a, b *corev1.Pod) bool {
+	x, y := a.Status.StartTime, b.Status.StartTime
+	return y != nil && (x == nil || y.Before(x))
+}
