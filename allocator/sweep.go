@@ -53,6 +53,12 @@ const (
 // chunk is the number of nodes that a worker looks at before it asks for more.
 const chunk = 64
 
+// Alike sorts nodes by what they look like to claims: the indices of those that get the same answer, whatever some of the
+// claims have taken of each in the same order. The slices are shared and must not be written. The error is that of the context.
+func (c *Cluster) Alike(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([][]int, error) {
+	return c.alike(ctx, nodes, newNodeSigner(c, claims))
+}
+
 // nodeGroups sorts the nodes by their signatures.
 func (c *Cluster) nodeGroups(ctx context.Context, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) ([]NodeGroup, error) {
 	groups, err := c.alike(ctx, nodes, newNodeSigner(c, claims))

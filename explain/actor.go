@@ -39,6 +39,7 @@ var fixActors = map[FixKind]Actor{
 	ReduceRequest:  User,
 	MovePod:        ClusterAdmin,
 	UncordonNode:   ClusterAdmin,
+	ReduceMinCount: User,
 	WaitFor:        ClusterAdmin,
 	RemoveTaint:    ClusterAdmin,
 }

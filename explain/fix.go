@@ -25,6 +25,7 @@ const (
 	ReduceRequest  FixKind = "ReduceRequest"  // ask for less of a node, such as CPU, or for another port
 	MovePod        FixKind = "MovePod"        // end pods that take room on a node, or let them run elsewhere
 	UncordonNode   FixKind = "UncordonNode"   // make a node schedulable
+	ReduceMinCount FixKind = "ReduceMinCount" // let a pod group start with fewer pods
 	WaitFor        FixKind = "WaitFor"        // wait for something that is under way
 )
 

@@ -63,6 +63,15 @@ func (n groupName) object() Object {
 	return Object{Kind: "PodGroup", Namespace: n.namespace, Name: n.name}
 }
 
+// togetherKey is the key of the doubt whether the other pods of a group find room too.
+const togetherKey = "together"
+
+// OfOthers reports whether the doubt is about other pods of its group alone: whether they find room besides the pod. Who asks
+// about all of them can decide that.
+func (d *Doubt) OfOthers() bool {
+	return d.Plugin == GangScheduling && d.Key == togetherKey && d.Group != nil
+}
+
 func undecidedGroup(key, message string, group *Group) Outcome {
 	return doubt(Doubt{Plugin: GangScheduling, Key: key, Message: message, Group: group})
 }
@@ -182,7 +191,7 @@ func (g *gang) decide() Outcome {
 		out.and(undecidedGroup("topology", fmt.Sprintf("all pods of PodGroup %s have to be on nodes with one value of %s, and which that could be is not known", g.Name, g.Spec.SchedulingConstraints.Topology[0].Key), g.facts()))
 	}
 	if need := g.minCount() - len(g.placed); need > 1 && len(out.Refusals) == 0 {
-		out.and(undecidedGroup("together", fmt.Sprintf("%d pods of PodGroup %s have to find room at once, and only this one was asked about", need, g.Name), g.facts()))
+		out.and(undecidedGroup(togetherKey, fmt.Sprintf("%d pods of PodGroup %s have to find room at once, and only this one was asked about", need, g.Name), g.facts()))
 	}
 	return out
 }

@@ -104,10 +104,9 @@ func (l *limits) addPods(q *whatif.Question) {
 // doubts says what could refuse a pod and is not known.
 func doubts(q *whatif.Question, answers []whatif.Answer) []string {
 	var out []string
-	if p := q.Filtered(); p != nil {
-		for i := range p.Everywhere.Doubts {
-			out = append(out, whatif.DoubtRemark(&p.Everywhere.Doubts[i]))
-		}
+	everywhere := q.Doubts()
+	for i := range everywhere {
+		out = append(out, whatif.DoubtRemark(&everywhere[i]))
 	}
 	return append(out, whatif.DoubtsOf(answers)...)
 }

@@ -61,7 +61,7 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 	limits.addPods(q)
 	e.Partial = limits.remarks
 	e.Verdict = o.verdict(limits)
-	if p := q.Filtered(); p != nil && e.Verdict == explain.Allocatable && len(p.Everywhere.Doubts) > 0 {
+	if e.Verdict == explain.Allocatable && len(q.Doubts()) > 0 {
 		e.Verdict = explain.Unknown
 	}
 	if e.Verdict == explain.Unknown {

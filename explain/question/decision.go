@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -35,18 +36,18 @@ func Decide(ctx context.Context, c *allocator.Cluster, subject metav1.Object, op
 	if err != nil {
 		return nil, err
 	}
-	d := &Decision{Verdict: e.Verdict, Question: q, took: takingOf(c.Snapshot(), subject, e, q)}
-	if d.took == nil {
-		return d, nil
+	d := &Decision{Verdict: e.Verdict, Question: q}
+	if d.took, err = takingOf(ctx, c.Snapshot(), subject, e, q); err != nil || d.took == nil {
+		return d, err
 	}
 	if e.Allocation != nil {
 		d.Node = e.Allocation.Node
 	}
-	if d.took.placed != nil {
-		d.Node = inspect.NodeName(d.took.placed.Spec.NodeName)
+	if d.took.Pod != nil {
+		d.Node = inspect.NodeName(d.took.Pod.Spec.NodeName)
 	}
 	d.Local = d.Node != ""
-	for _, claim := range d.took.claims {
+	for _, claim := range d.took.Claims {
 		d.Local = d.Local && whatif.PinnedNode(claim.Status.Allocation.NodeSelector) == d.Node
 	}
 	return d, nil
@@ -66,10 +67,7 @@ func (d *Decision) Put(o *inspect.Objects) {
 	if d.took == nil {
 		return
 	}
-	putClaims(o, d.took.claims)
-	if d.took.placed != nil {
-		putPods(o, []*corev1.Pod{d.took.placed})
-	}
+	joint.Put(o, d.took.Taking)
 }
 
 // Supposing returns the options for a question in a cluster in which decisions have put what they take: no release of
@@ -80,7 +78,7 @@ func (o Options) Supposing(decisions []*Decision) Options {
 		if d.took == nil {
 			continue
 		}
-		for _, claim := range d.took.claims {
+		for _, claim := range d.took.Claims {
 			o.supposed[inspect.RefOf(claim)] = true
 		}
 	}

@@ -24,6 +24,8 @@ type Options struct {
 	verdictOnly bool
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
+	// grouped says that who asks decides what becomes of the other pods of a group.
+	grouped bool
 }
 
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.

@@ -76,6 +76,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if refused, err := explainHeldBack(ctx, c, q, e, opts); refused || err != nil {
 		return e, nil, err
 	}
+	group := groupOf(q)
 	if err := decide(ctx, q, e, opts); err != nil {
 		return nil, nil, err
 	}
@@ -83,6 +84,11 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 		explainPodAllocated(e, s, pod, claims)
 		say(e, "%s, and can be scheduled on %s", e.Predicate, someNodes(q, e))
 		e.Groups = nil // of course it is not where its devices cannot be used
+	}
+	if group != nil {
+		if err := explainGroup(ctx, q, group, e, opts); err != nil {
+			return nil, nil, err
+		}
 	}
 	return e, q, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -26,7 +27,11 @@ import (
 func Objects(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	row := &sequence{base: c, opts: opts}
-	for _, i := range turns(c.Snapshot(), subjects) {
+	order := turns(c.Snapshot(), subjects)
+	for _, i := range order {
+		row.all = append(row.all, subjects[i])
+	}
+	for _, i := range order {
 		e, err := row.ask(ctx, subjects[i])
 		if err != nil {
 			return nil, err
@@ -81,16 +86,17 @@ type sequence struct {
 	base *allocator.Cluster
 	opts Options
 	took []taking
+	// all are the subjects in the order in which they are asked.
+	all  []metav1.Object
+	runs *runs
 }
 
 // taking is the devices that a subject got.
 type taking struct {
 	by explain.Subject
 	// pods are those that use the subject if it is a claim.
-	pods   []inspect.PodRef
-	claims []*resourcev1.ResourceClaim
-	// placed is the subject on its node if it is a pod, or nil.
-	placed *corev1.Pod
+	pods []inspect.PodRef
+	*joint.Taking
 }
 
 // ask puts a question about a subject, and notes what it gets.
@@ -99,31 +105,31 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	before := r.before(subject)
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
-		var held []*resourcev1.ResourceClaim
-		var placed []*corev1.Pod
+		var takings []*joint.Taking
 		opts.supposed = map[inspect.ClaimRef]bool{}
 		for _, t := range before {
-			held = append(held, t.claims...)
-			if t.placed != nil {
-				placed = append(placed, t.placed)
-			}
-			for _, claim := range t.claims {
+			takings = append(takings, t.Taking)
+			for _, claim := range t.Claims {
 				opts.supposed[inspect.RefOf(claim)] = true
 			}
 		}
-		cluster = allocator.NewCluster(r.base.Snapshot().With(func(o *inspect.Objects) {
-			putClaims(o, held)
-			putPods(o, placed)
-		}), allocator.Options{Like: r.base})
+		cluster = joint.With(r.base, takings...)
 	}
 	e, q, err := ask(ctx, cluster, subject, opts)
 	if err != nil {
 		return nil, err
 	}
-	if t := takingOf(r.base.Snapshot(), subject, e, q); t != nil {
+	t, err := takingOf(ctx, r.base.Snapshot(), subject, e, q)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
 		r.took = append(r.took, *t)
 	}
-	return e, r.remark(ctx, subject, e, before)
+	if err := r.remark(ctx, subject, e, before); err != nil {
+		return nil, err
+	}
+	return e, r.overAllRuns(ctx, subject, e)
 }
 
 // remark says of an answer which subjects had got their devices before, and what would be true without them if the
@@ -151,7 +157,7 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 func supposedTo(e *explain.Explanation, before []taking) bool {
 	return e.Allocation != nil && slices.ContainsFunc(e.Allocation.Devices, func(d explain.Device) bool {
 		return slices.ContainsFunc(before, func(t taking) bool {
-			return slices.ContainsFunc(t.claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == d.Claim })
+			return slices.ContainsFunc(t.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == d.Claim })
 		})
 	})
 }
@@ -166,21 +172,30 @@ func (r *sequence) decidedWith(subject metav1.Object) {
 
 // before are the subjects that have got devices that a subject cannot have.
 func (r *sequence) before(subject metav1.Object) []taking {
-	var pods []inspect.PodRef
 	own := subjectOf(subject)
-	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
-		pods = r.base.Snapshot().PodsOf(inspect.RefOf(claim))
-	}
 	var out []taking
 	for _, t := range r.took {
-		together := slices.ContainsFunc(pods, func(ref inspect.PodRef) bool {
-			return slices.Contains(t.pods, ref) || t.by == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
-		})
-		if !together && t.by != own {
+		if t.by != own && !r.together(subject, t.by, t.pods) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// together reports whether a subject that is a claim is decided together with another, which is a claim that these pods use, or
+// a pod.
+func (r *sequence) together(subject metav1.Object, other explain.Subject, pods []inspect.PodRef) bool {
+	return slices.ContainsFunc(r.podsOf(subject), func(ref inspect.PodRef) bool {
+		return slices.Contains(pods, ref) || other == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
+	})
+}
+
+// podsOf are the pods that use a subject that is a claim.
+func (r *sequence) podsOf(subject metav1.Object) []inspect.PodRef {
+	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
+		return r.base.Snapshot().PodsOf(inspect.RefOf(claim))
+	}
+	return nil
 }
 
 // ask explains a subject, and returns the question that was put to the nodes. The question is nil if none was.
@@ -208,66 +223,21 @@ func subjectOf(object metav1.Object) explain.Subject {
 }
 
 // takingOf is what a subject gets by an answer. It is nil if that is nothing.
-func takingOf(s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) *taking {
+func takingOf(ctx context.Context, s *inspect.Snapshot, subject metav1.Object, e *explain.Explanation, q *whatif.Question) (*taking, error) {
 	if q == nil || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
-		return nil
+		return nil, nil
 	}
 	first := outcomesOf(q.Answers).first
 	if first == nil {
-		return nil
+		return nil, nil
 	}
-	t := &taking{by: e.Subject}
-	if pod, ok := subject.(*corev1.Pod); ok {
-		t.placed = pod.DeepCopy()
-		t.placed.Spec.NodeName = q.Nodes[first.Nodes[0]].Name
+	taken, err := take(ctx, q, first, first.Nodes[0], subject)
+	if err != nil {
+		return nil, err
 	}
-	var consumer []resourcev1.ResourceClaimConsumerReference
-	switch subject := subject.(type) {
-	case *corev1.Pod:
-		consumer = append(consumer, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: subject.Name, UID: subject.UID})
-	case *resourcev1.ResourceClaim:
-		t.pods = s.PodsOf(inspect.RefOf(subject))
+	t := &taking{by: e.Subject, Taking: taken}
+	if claim, ok := subject.(*resourcev1.ResourceClaim); ok {
+		t.pods = s.PodsOf(inspect.RefOf(claim))
 	}
-	for i := range first.Result.Allocations {
-		claim := first.Q.Claims[i].DeepCopy()
-		if claim.Namespace == "" {
-			claim.Namespace = subject.GetNamespace()
-		}
-		claim.Status.Allocation = first.Result.Allocations[i].DeepCopy()
-		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)
-		t.claims = append(t.claims, claim)
-	}
-	return t
-}
-
-// putPods puts pods into objects, each in place of the one of its name.
-func putPods(o *inspect.Objects, pods []*corev1.Pod) {
-	for _, pod := range pods {
-		i := slices.IndexFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
-		if i < 0 {
-			o.Pods = append(o.Pods, pod)
-			continue
-		}
-		o.Pods[i] = pod
-	}
-}
-
-// putClaims puts claims into objects, each in place of the one of its name.
-func putClaims(o *inspect.Objects, claims []*resourcev1.ResourceClaim) {
-	sorted := len(o.Claims)
-	for _, claim := range claims {
-		ref := inspect.RefOf(claim)
-		i, ok := slices.BinarySearchFunc(o.Claims[:sorted], ref, func(c *resourcev1.ResourceClaim, ref inspect.ClaimRef) int {
-			return cmp.Or(cmp.Compare(c.Namespace, ref.Namespace), cmp.Compare(c.Name, ref.Name))
-		})
-		if !ok { // among those that were added
-			i = sorted + slices.IndexFunc(o.Claims[sorted:], func(c *resourcev1.ResourceClaim) bool { return inspect.RefOf(c) == ref })
-			ok = i >= sorted
-		}
-		if ok {
-			o.Claims[i] = claim
-			continue
-		}
-		o.Claims = append(o.Claims, claim)
-	}
+	return t, nil
 }

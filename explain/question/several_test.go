@@ -145,12 +145,13 @@ func TestObjectsGivesEachShareOnce(t *testing.T) {
 	}
 }
 
-// TestNothingSupposedIsReleased: the second pod would fit on n1 if the first had not got the device of n0 for the claim
-// that they share; but there is nothing to release yet.
+// TestNothingSupposedIsReleased: the second pod would fit on n1 if the first had not got the device of n0, where it has to run,
+// for the claim that they share; but there is nothing to release yet.
 func TestNothingSupposedIsReleased(t *testing.T) {
 	o := explaintest.NodesWithDevices(1, 3)
 	o.Claims = []*resourcev1.ResourceClaim{gpus("one", 1), gpus("both", 2)}
 	o.Pods = []*corev1.Pod{podOf("p", 0, "one"), podOf("q", 0, "one", "both")}
+	o.Pods[0].Spec.Affinity = onlyOn("n0")
 	answers, err := question.Objects(t.Context(), explaintest.NewCluster(o), []metav1.Object{o.Pods[0], o.Pods[1]}, question.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -160,6 +161,55 @@ func TestNothingSupposedIsReleased(t *testing.T) {
 	}
 	if slices.ContainsFunc(answers[1].Fixes, func(f explain.Fix) bool { return f.Kind == explain.ReleaseClaim }) {
 		t.Errorf("a fix releases what nobody holds: %+v", answers[1].Fixes)
+	}
+}
+
+// onlyOn lets a pod run on one node.
+func onlyOn(node string) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+			{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}},
+		}}},
+	}}}
+}
+
+// TestChoiceForOthers asks about pods whose answers depend, or do not, on the node that the scheduler chooses for those before.
+func TestChoiceForOthers(t *testing.T) {
+	tests := []struct {
+		name  string
+		nodes []int // devices
+		pods  []*corev1.Pod
+		want  []string
+	}{
+		{"beside it there is no room for two", []int{1, 2}, []*corev1.Pod{podOf("p", 0, "one"), podOf("q", 0, "both")},
+			[]string{"Allocatable n0/d00", "Unknown after p"}},
+		{"a third node has room", []int{1, 2, 2}, []*corev1.Pod{podOf("p", 0, "one"), podOf("q", 0, "both")},
+			[]string{"Allocatable n0/d00", "Allocatable n1/d00 n1/d01 after p"}},
+		{"all are taken in any case", []int{1, 1}, []*corev1.Pod{podOf("p", 0, "one"), podOf("q", 0, "two"), podOf("r", 0, "three")},
+			[]string{"Allocatable n0/d00", "Allocatable n1/d00 after p", "Unsatisfiable after p q, alone Allocatable on 2"}},
+		{"on the node of a claim that they share", []int{1, 3}, []*corev1.Pod{podOf("p", 0, "one"), podOf("q", 0, "one", "both")},
+			[]string{"Allocatable n0/d00", "Unknown after p, alone Allocatable on 1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := explaintest.NodesWithDevices(tt.nodes...)
+			o.Claims = []*resourcev1.ResourceClaim{gpus("one", 1), gpus("two", 1), gpus("three", 1), gpus("both", 2)}
+			o.Pods = tt.pods
+			var subjects []metav1.Object
+			for _, pod := range tt.pods {
+				subjects = append(subjects, pod)
+			}
+			answers, err := question.Objects(t.Context(), explaintest.NewCluster(o), subjects, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Join(answersInShort(answers), "\n"), strings.Join(tt.want, "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			for _, e := range answers {
+				t.Log(e.Message, e.Partial)
+			}
+		})
 	}
 }
 

@@ -72,6 +72,12 @@ func Find(s *inspect.Snapshot, c explain.ObjectChange) (Object, error) {
 		object, found = s.Template(c.Namespace, c.Name)
 	case "DeviceClass":
 		object, found = s.Class(c.Name)
+	case "PodGroup":
+		for _, group := range s.Objects().PodGroups {
+			if group.Namespace == c.Namespace && group.Name == c.Name {
+				object, found = group, true
+			}
+		}
 	case "Pod":
 		pod, ok := s.Pod(inspect.PodRef{Namespace: c.Namespace, Name: c.Name})
 		if ok {

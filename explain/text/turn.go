@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -28,21 +29,32 @@ func (p *page) turn() {
 	if more := len(names) - most; more > 0 {
 		names = append(names[:most], fmt.Sprintf("%d more", more))
 	}
-	list, whose := names[0], "its"
-	if last := len(names) - 1; last > 0 {
-		list, whose = strings.Join(names[:last], ", ")+" and "+names[last], "their"
+	pods := !slices.ContainsFunc(t.After, func(s explain.Subject) bool { return s.Kind != "Pod" })
+	list, got := names[0], "got its devices"
+	if pods {
+		got = "was placed"
 	}
-	text := fmt.Sprintf("Asked after %s got %s devices.", list, whose)
-	p.add("  ", "  ", span(styled.Plain, strings.TrimSpace(text+" "+alone(t))))
+	if last := len(names) - 1; last > 0 {
+		list, got = strings.Join(names[:last], ", ")+" and "+names[last], "got their devices"
+		if pods {
+			got = "were placed"
+		}
+	}
+	text := fmt.Sprintf("Asked after %s %s.", list, got)
+	p.add("  ", "  ", span(styled.Plain, strings.TrimSpace(text+" "+alone(t, p.e.Subject.Kind))))
 }
 
 // alone says what the answer is if the subject alone is asked.
-func alone(t *explain.Turn) string {
+func alone(t *explain.Turn, kind string) string {
+	done := "allocated"
+	if kind == "Pod" {
+		done = "scheduled"
+	}
 	switch t.Alone {
 	case explain.Allocatable:
-		return fmt.Sprintf("Asked alone, it can be allocated on %d of %s.", t.AloneNodes.Allocatable, plural(t.AloneNodes.Total, "node"))
+		return fmt.Sprintf("Asked alone, it can be %s on %d of %s.", done, t.AloneNodes.Allocatable, plural(t.AloneNodes.Total, "node"))
 	case explain.Unsatisfiable:
-		return "Asked alone, it cannot be allocated either."
+		return "Asked alone, it cannot be " + done + " either."
 	case explain.Invalid:
 		return "Asked alone, it makes the scheduler give up too."
 	}

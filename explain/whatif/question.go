@@ -31,6 +31,8 @@ type Question struct {
 	Unsuitable map[inspect.NodeName]explain.Reason
 	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked about it too.
 	Pod *corev1.Pod
+	// Grouped says that the other pods of its group are asked about too, so that whether they find room is no doubt here.
+	Grouped bool
 	// PerNode, if not nil, adds a claim that depends on the node.
 	PerNode ClaimPerNode
 	// Subject decides how paths and patches are spelled.
@@ -92,6 +94,15 @@ func (a *Answer) hasDevices() bool { return a.Result != nil && a.Result.Outcome 
 
 // Refused reports whether a filter other than the allocation of devices refuses the nodes.
 func (a *Answer) Refused() bool { return len(a.Filtered) > 0 && len(a.Filtered[0].Refusals) > 0 }
+
+// Doubts are what is not known of the pod wherever it would run.
+func (q *Question) Doubts() []filters.Doubt {
+	p := q.Filtered()
+	if p == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Everywhere.Doubts), func(d filters.Doubt) bool { return q.Grouped && d.OfOthers() })
+}
 
 // Ask decides the question on every node. The answers are in the order of their first node.
 func (q *Question) Ask(ctx context.Context) ([]Answer, error) {

@@ -70,16 +70,21 @@ func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, cla
 	return Undecided, result.Steps, nil
 }
 
-// filter is what the scheduler's other filters say of a node and of the pod wherever it would run.
+// filter is what the scheduler's other filters say of a node and of the pod wherever it would run. Whether other pods of its
+// group find room is another question.
 func (w *World) filter(node *corev1.Node) filters.Outcome {
 	if w.Pod == nil {
 		return filters.Outcome{}
 	}
 	o := w.Pod.On(inspect.NodeName(node.Name))
-	return filters.Outcome{
-		Refusals: append(w.Pod.Everywhere.Refusals[:len(w.Pod.Everywhere.Refusals):len(w.Pod.Everywhere.Refusals)], o.Refusals...),
-		Doubts:   append(w.Pod.Everywhere.Doubts[:len(w.Pod.Everywhere.Doubts):len(w.Pod.Everywhere.Doubts)], o.Doubts...),
+	out := filters.Outcome{Refusals: append(w.Pod.Everywhere.Refusals[:len(w.Pod.Everywhere.Refusals):len(w.Pod.Everywhere.Refusals)], o.Refusals...)}
+	for i := range w.Pod.Everywhere.Doubts {
+		if d := &w.Pod.Everywhere.Doubts[i]; !d.OfOthers() {
+			out.Doubts = append(out.Doubts, *d)
+		}
 	}
+	out.Doubts = append(out.Doubts, o.Doubts...)
+	return out
 }
 
 // Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.

@@ -30,18 +30,19 @@ var layers = []layer{
 	{"allocator", []string{"inspect", "allocator/selector", "allocator/filters"}},
 	{"allocator/extended", []string{"inspect", "allocator", "allocator/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
-	// What explains points one way: words < explain < lifecycle, whatif < diagnose, requirement < conflict < fix < question < text.
+	// What explains points one way: words < explain < lifecycle, whatif, joint < diagnose, requirement < conflict < fix < question < text.
 	{"explain/words", []string{"inspect"}},
 	{"explain", []string{"inspect", "allocator", "allocator/filters", "explain/words"}},
 	{"explain/whatif", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words"}},
 	{"explain/preemption", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/whatif"}},
 	{"explain/lifecycle", []string{"inspect", "allocator", "explain", "explain/words"}},
+	{"explain/joint", []string{"inspect", "allocator", "explain"}},
 	{"explain/diagnose", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/requirement", []string{"internal/spell", "inspect", "inspect/quantity", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif"}},
 	{"explain/conflict", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
+	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
 	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
@@ -159,8 +160,8 @@ var heavy = []struct {
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
-	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/text",
+	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
+	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/text",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

@@ -1,0 +1,41 @@
+package joint
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Replay places members as a run did, and tells which claims have their devices by that. The cluster is nil if some of the
+// nodes cannot be chosen.
+func Replay(ctx context.Context, c *allocator.Cluster, members []*Member, run Run) (*allocator.Cluster, map[inspect.ClaimRef]bool, error) {
+	supposed := map[inspect.ClaimRef]bool{}
+	for _, step := range run {
+		i := slices.IndexFunc(members, func(m *Member) bool { return m.Subject == step.Subject })
+		if !step.Placed {
+			continue
+		}
+		if i < 0 {
+			return nil, nil, nil
+		}
+		t, err := members[i].Ask(ctx, c, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		at := slices.IndexFunc(t.Options, func(o Option) bool { return o.Node == step.Node })
+		if at < 0 {
+			return nil, nil, nil
+		}
+		took, err := t.Options[at].Take(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, claim := range took.Claims {
+			supposed[inspect.RefOf(claim)] = true
+		}
+		c = With(c, took)
+	}
+	return c, supposed, nil
+}

@@ -1,0 +1,118 @@
+package joint
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Row is what is placed, in the order in which the scheduler takes it.
+type Row struct {
+	// Base is the cluster before anything is placed.
+	Base     *allocator.Cluster
+	Entities []Entity
+	// Local says that a member that is placed changes nothing for others but what is left of its node, and that it cannot be
+	// placed where it could not be in Base.
+	Local bool
+	// MaxAsks is the number of times that a member is asked about its nodes, so that the exploration ends. 0 is a limit that
+	// takes about a second.
+	MaxAsks int
+}
+
+// Entity is what the scheduler takes from its queue at once: a pod or, of a pod group, all pods that wait.
+type Entity struct {
+	Members []*Member
+	// Need is the number of members that have to find room so that any is placed. For less than 2 each is placed by itself.
+	Need int
+}
+
+// Member is a pod or a claim of a row.
+type Member struct {
+	Subject explain.Subject
+	// Shape is the same for members that differ in nothing but their names. It is "" for a member that is like no other.
+	Shape string
+	// Class is ascending in an entity. The order of members of the same class is not known: any may be the first.
+	Class int
+	// Reaches says that it changes more for others than what is left of its node, or depends on where others are.
+	Reaches bool
+	// Unseen says that it takes more than a Taking shows, of what others that are Unseen may need: volumes that are chosen with
+	// the node.
+	Unseen bool
+	// Claims are what it asks for, to find nodes that look alike. They are nil, and PerNode is true, if that depends on the node.
+	Claims  []*resourcev1.ResourceClaim
+	PerNode bool
+	// Ask says where the member can be placed in a cluster: on which of the nodes, or of all if they are nil.
+	Ask func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*Turn, error)
+}
+
+// Turn is what may become of a member at its turn.
+type Turn struct {
+	// Options are the nodes that the scheduler may choose, in the order of the cluster.
+	Options []Option
+	// MayWait says that none may be chosen, for a reason that is not known.
+	MayWait bool
+	// Open says that there may be more options than those.
+	Open bool
+	// Fails says that the scheduler gives up on the member, and on its group, with an error.
+	Fails bool
+}
+
+// Option is a node for a member.
+type Option struct {
+	Node inspect.NodeName
+	// Take is what the member then has.
+	Take func(ctx context.Context) (*Taking, error)
+}
+
+// Taking is what a member has once it is placed.
+type Taking struct {
+	// Pod is the pod on its node. It is nil for a claim.
+	Pod *corev1.Pod
+	// Claims are the claims with their allocations.
+	Claims []*resourcev1.ResourceClaim
+}
+
+// With is the cluster once members have what they take.
+func With(c *allocator.Cluster, takings ...*Taking) *allocator.Cluster {
+	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { Put(o, takings...) }), allocator.Options{Like: c})
+}
+
+// Put writes into the objects of a snapshot what members take.
+func Put(o *inspect.Objects, takings ...*Taking) {
+	claims, pods := len(o.Claims), len(o.Pods)
+	for _, t := range takings {
+		for _, claim := range t.Claims {
+			o.Claims = put(o.Claims, claims, claim)
+		}
+		if t.Pod != nil {
+			o.Pods = put(o.Pods, pods, t.Pod)
+		}
+	}
+}
+
+// put puts an object into a list in place of the one of its name. The first of the list are sorted.
+func put[T metav1.Object](list []T, sorted int, object T) []T {
+	compare := func(a, b T) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	}
+	if i, ok := slices.BinarySearchFunc(list[:sorted], object, compare); ok {
+		list[i] = object
+		return list
+	}
+	for i := sorted; i < len(list); i++ {
+		if compare(list[i], object) == 0 {
+			list[i] = object
+			return list
+		}
+	}
+	return append(list, object)
+}

@@ -1,0 +1,309 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The scheduler takes the pods of a pod group that wait together: it places one after the other, and if fewer find room than
+// the group needs, none is placed (podGroupCycle in the scheduler, with the plugin GangScheduling).
+
+// groupOf returns the group of the pod in question if it depends on others of the group whether the pod is placed. The question
+// is then one of the pod by itself.
+func groupOf(q *whatif.Question) *filters.Group {
+	if q.Pod == nil || inspect.PodGroupOf(q.Pod) == "" {
+		return nil
+	}
+	doubts := q.Doubts()
+	i := slices.IndexFunc(doubts, func(d filters.Doubt) bool { return d.OfOthers() })
+	if i < 0 {
+		return nil
+	}
+	q.Grouped = true
+	return doubts[i].Group
+}
+
+// groupEntity is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
+// Which of those that were created in the same second is first is not known.
+func groupEntity(c *allocator.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) joint.Entity {
+	var pods []*corev1.Pod
+	for _, ref := range group.Waiting {
+		member, ok := c.Snapshot().Pod(ref)
+		if ref.Name == pod.Name {
+			member, ok = pod, true
+		}
+		if ok && member.DeletionTimestamp == nil {
+			pods = append(pods, member)
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return earlier(a, b) })
+	entity := joint.Entity{Need: group.MinCount - group.Placed}
+	class := 0
+	for i, member := range pods {
+		if i > 0 && earlier(pods[i-1], member) != 0 {
+			class++
+		}
+		m := podMember(c, member, opts)
+		m.Class = class
+		entity.Members = append(entity.Members, m)
+	}
+	return entity
+}
+
+// explainGroup adds to the answer for a pod by itself what the other pods of its group mean for it.
+func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group, e *explain.Explanation, opts Options) error {
+	if opts.grouped {
+		return nil
+	}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts}
+	result, err := joint.Explore(ctx, rowOf(g.c, []joint.Entity{g.entity}))
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(g.entity.Members, func(m *joint.Member) bool { return m.Subject == e.Subject })
+	if at < 0 { // it is being deleted
+		return nil
+	}
+	switch fate := &result.Fates[0][at]; result.Of(0, at) {
+	case joint.Always:
+		g.fits(e)
+	case joint.Never:
+		return g.neverFits(ctx, e, result, fate)
+	case joint.Depends:
+		g.depends(e, result, fate)
+	default:
+		notAllTried(e)
+	}
+	return nil
+}
+
+// gang is a pod and the others of its group that wait with it.
+type gang struct {
+	*filters.Group
+	c      *allocator.Cluster
+	pod    *corev1.Pod
+	entity joint.Entity
+	opts   Options
+}
+
+// name is that of the group.
+func (g *gang) name() string { return inspect.PodGroupOf(g.pod) }
+
+// fits says that the pod is placed, together with others.
+func (g *gang) fits(e *explain.Explanation) {
+	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated { // what else there is against it is no matter of the group
+		say(e, "%s, with the other pods that its PodGroup %s needs", e.Predicate, g.name())
+	}
+}
+
+// depends says that it depends on the scheduler's choices whether the pod is placed.
+func (g *gang) depends(e *explain.Explanation, result *joint.Result, fate *joint.Fate) {
+	open(e)
+	if result.Met(0) == joint.Always {
+		remark(e, "PodGroup %s finds room, but not for all pods of it that wait; whether for this one depends on the order in which kube-scheduler takes them and on where it puts them", g.name())
+	} else {
+		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), howManyPods(g.entity.Need))
+	}
+	yes, no := inWords(fate.Placed), inWords(fate.Waits)
+	if yes == no {
+		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
+		return
+	}
+	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; which nodes it likes best is not known here", yes, no))
+}
+
+// maxSteps is the number of steps of a run that are told.
+const maxSteps = 4
+
+// inWords tells a run.
+func inWords(run joint.Run) string {
+	var steps []string
+	for _, s := range run {
+		steps = append(steps, where(s))
+	}
+	return words.Shorten(steps, maxSteps)
+}
+
+// neverFits says why the pod is placed in no run.
+func (g *gang) neverFits(ctx context.Context, e *explain.Explanation, result *joint.Result, fate *joint.Fate) error {
+	if e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
+		if len(e.Fixes) > 0 {
+			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help was tried for this pod by itself; whether the other pods of its PodGroup "+g.name()+" then fit as well was not")
+		}
+		return nil
+	}
+	if result.Met(0) != joint.Never {
+		return g.leftOver(ctx, e, fate.Waits)
+	}
+	return g.tooFew(ctx, e, result.Groups[0].Waits)
+}
+
+// leftOver says that the others take the room of the pod.
+func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+	then, err := g.after(ctx, run, g.pod)
+	if err != nil || then == nil {
+		return err
+	}
+	alone, nodes := e.Verdict, e.Nodes
+	notes := e.Waits
+	*e = *then
+	e.Waits = notes
+	e.Turn = &explain.Turn{Alone: alone, AloneNodes: nodes}
+	for _, step := range run {
+		if step.Placed {
+			e.Turn.After = append(e.Turn.After, step.Subject)
+		}
+	}
+	if len(e.Fixes) > 0 {
+		e.Basis.Remarks = append(e.Basis.Remarks, "the other pods of its PodGroup "+g.name()+" are supposed on one possible choice of nodes")
+	}
+	return nil
+}
+
+// tooFew says that not enough pods of the group find room.
+func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+	room, exact, err := g.room(ctx)
+	if err != nil {
+		return err
+	}
+	e.Verdict, e.Allocation, e.Fixes, e.NoHelp = explain.Unsatisfiable, nil, nil, nil
+	e.Nodes.Allocatable, e.Groups = 0, nil
+	there := "there is room for " + howManyPods(room)
+	switch {
+	case !exact:
+		there = fmt.Sprintf("that many never find it, in whatever order and on whatever nodes; for %s there is room", howManyPods(room))
+	case room == 0:
+		there = "there is room for none"
+	case room > 1:
+		there = fmt.Sprintf("there is room for %d only", room)
+	default:
+		there += " only"
+	}
+	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), g.needed(), there)
+	e.Brief = fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
+	missing, err := g.whoMisses(ctx, run)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		placed := slices.ContainsFunc(run, func(s joint.Step) bool { return s.Placed })
+		text += "; "
+		if placed {
+			text += "with them placed, "
+		}
+		text += fmt.Sprintf("pod %s %s", missing.Subject.Name, missing.Predicate)
+		if g.sameAsAsked(missing.Subject) {
+			e.Groups, e.Conflict = missing.Groups, missing.Conflict
+		}
+	}
+	say(e, "%s", text)
+	if room > 0 {
+		e.Fixes = append(e.Fixes, g.fewer(room))
+	}
+	return nil
+}
+
+// needed are the pods that have to find room.
+func (g *gang) needed() string {
+	if g.Placed > 0 {
+		return fmt.Sprintf("%d more pods", g.entity.Need)
+	}
+	return howManyPods(g.entity.Need)
+}
+
+func howManyPods(n int) string { return words.Count(n, "pod") }
+
+// room is the largest number of pods of the group that find room together in every run. It is exact if one more do in none.
+func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
+	met := func(need int) (joint.Certainty, error) {
+		entity := g.entity
+		entity.Need = need
+		result, err := joint.Explore(ctx, rowOf(g.c, []joint.Entity{entity}))
+		if err != nil {
+			return joint.Unclear, err
+		}
+		return result.Met(0), nil
+	}
+	exact = true
+	low, high := 0, g.entity.Need // room for low, not for high
+	for high-low > 1 {
+		middle := (low + high) / 2
+		certainty, err := met(middle)
+		if err != nil {
+			return 0, false, err
+		}
+		if certainty == joint.Always {
+			low = middle
+			continue
+		}
+		high, exact = middle, certainty == joint.Never
+	}
+	return low, exact, nil
+}
+
+// fewer is the change of the group that lets as many pods be placed as find room.
+func (g *gang) fewer(room int) explain.Fix {
+	count := g.Placed + room
+	version := cmp.Or(g.c.Snapshot().Health(inspect.PodGroups).Version, "scheduling.k8s.io/v1beta1")
+	return explain.Fix{
+		Kind: explain.ReduceMinCount, Key: words.Key(g.name(), count), Nodes: 1,
+		Message: fmt.Sprintf("lower minCount of PodGroup %s from %d to %d: kube-scheduler then places %d of its %d waiting pods", g.name(), g.MinCount, count, room, len(g.entity.Members)),
+		Changes: []explain.ObjectChange{{
+			APIVersion: version, Kind: "PodGroup", Namespace: g.pod.Namespace, Name: g.name(),
+			Patch: []explain.PatchOperation{{Op: "replace", Path: "/spec/schedulingPolicy/gang/minCount", Value: count}},
+		}},
+	}
+}
+
+// whoMisses explains the first pod that finds no room in a run, with the others of the run placed.
+func (g *gang) whoMisses(ctx context.Context, run joint.Run) (*explain.Explanation, error) {
+	for i, step := range run {
+		if step.Placed {
+			continue
+		}
+		pod, ok := g.c.Snapshot().Pod(inspect.PodRef{Namespace: step.Subject.Namespace, Name: step.Subject.Name})
+		if step.Subject.Name == g.pod.Name {
+			pod, ok = g.pod, true
+		}
+		if !ok {
+			return nil, nil
+		}
+		return g.after(ctx, run[:i], pod)
+	}
+	return nil, nil
+}
+
+// sameAsAsked reports whether a member is the pod that was asked about, or like it.
+func (g *gang) sameAsAsked(subject explain.Subject) bool {
+	shape := map[explain.Subject]string{}
+	for _, m := range g.entity.Members {
+		shape[m.Subject] = m.Shape
+	}
+	own := subjectOf(g.pod)
+	return subject == own || shape[own] != "" && shape[subject] == shape[own]
+}
+
+// after explains a pod of the group by itself once the members are placed that were before it in a run. It is nil if the run
+// cannot be made again.
+func (g *gang) after(ctx context.Context, run joint.Run, pod *corev1.Pod) (*explain.Explanation, error) {
+	c, supposed, err := joint.Replay(ctx, g.c, g.entity.Members, run)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	opts := g.opts
+	opts.grouped, opts.supposed = true, supposed
+	e, _, err := podAsIs(ctx, c, pod, opts)
+	return e, err
+}

@@ -1,0 +1,301 @@
+package question
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// rowOf is a row of entities that are placed in a cluster.
+func rowOf(c *allocator.Cluster, entities []joint.Entity) joint.Row {
+	return joint.Row{Base: c, Entities: entities, Local: local(c.Snapshot(), entities)}
+}
+
+// local reports whether members change nothing for each other but what is left of their nodes.
+func local(s *inspect.Snapshot, entities []joint.Entity) bool {
+	onNode := true
+	for _, slice := range s.Slices() {
+		onNode = onNode && slice.Spec.NodeName != nil && *slice.Spec.NodeName != ""
+	}
+	used := map[inspect.ClaimRef]bool{}
+	for i := range entities {
+		for _, m := range entities[i].Members {
+			if m.Reaches || !onNode && (m.PerNode || len(m.Claims) > 0) {
+				return false
+			}
+			for _, claim := range m.Claims {
+				if used[inspect.RefOf(claim)] {
+					return false // they share it
+				}
+				used[inspect.RefOf(claim)] = true
+			}
+		}
+	}
+	return true
+}
+
+// memberOf is a pod or a claim as a member of a row.
+func memberOf(c *allocator.Cluster, subject metav1.Object, opts Options) *joint.Member {
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		return podMember(c, subject, opts)
+	case *resourcev1.ResourceClaim:
+		return claimMember(subject, opts)
+	}
+	return nil
+}
+
+func claimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
+	m := &joint.Member{Subject: subjectOf(claim), Claims: []*resourcev1.ResourceClaim{claim}}
+	m.Ask = func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+		if claim.Status.Allocation != nil || claim.DeletionTimestamp != nil {
+			return &joint.Turn{}, nil
+		}
+		nodes, err := turnNodes(c, nodes, opts)
+		if err != nil {
+			return nil, err
+		}
+		return turnOf(ctx, &whatif.Question{Cluster: c, Claims: m.Claims, Nodes: nodes, Subject: m.Subject}, claim)
+	}
+	return m
+}
+
+func podMember(c *allocator.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
+	s := c.Snapshot()
+	claims := claimsFor(s, pod)
+	m := &joint.Member{
+		Subject: subjectOf(pod), Shape: shapeOf(s, pod, claims), Claims: claims.pending,
+		PerNode: extendedOf(s, pod) != nil, Reaches: reaches(pod), Unseen: takesUnseen(s, pod, claims),
+	}
+	m.Ask = func(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node) (*joint.Turn, error) {
+		return askTurn(ctx, c, pod, nodes, opts)
+	}
+	return m
+}
+
+// reaches reports whether a pod changes more for others than its node, or depends on where others are.
+func reaches(pod *corev1.Pod) bool {
+	if a := pod.Spec.Affinity; a != nil {
+		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 ||
+			a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+			return true
+		}
+	}
+	return len(volumeNames(pod)) > 0 || slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable != corev1.ScheduleAnyway
+	})
+}
+
+// volumeNames are the names of the volume claims of a pod.
+func volumeNames(pod *corev1.Pod) []string {
+	var out []string
+	for i := range pod.Spec.Volumes {
+		switch v := &pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, pod.Name+"-"+v.Name)
+		}
+	}
+	return out
+}
+
+// takesUnseen reports whether a pod takes more than what is seen once it is supposed to be on a node: volumes that are bound
+// then, and what its devices take of the node.
+func takesUnseen(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) bool {
+	if s.Features().Enabled(inspect.GateNodeAllocatableResources) && len(pod.Spec.ResourceClaims) > 0 && len(claims.pending) > 0 {
+		return true
+	}
+	for _, name := range volumeNames(pod) {
+		bound := slices.ContainsFunc(s.Objects().VolumeClaims, func(v *corev1.PersistentVolumeClaim) bool {
+			return v.Namespace == pod.Namespace && v.Name == name && v.Spec.VolumeName != ""
+		})
+		if !bound {
+			return true
+		}
+	}
+	return false
+}
+
+// shapeOf is a text that is the same for pods that differ in nothing but their names and those of their own claims. It is ""
+// for a pod that is like no other.
+func shapeOf(s *inspect.Snapshot, pod *corev1.Pod, claims podClaims) string {
+	if claims.blocked != "" || pod.Spec.NodeName != "" || pod.Status.ExtendedResourceClaimStatus != nil || pod.DeletionTimestamp != nil {
+		return ""
+	}
+	spec := pod.Spec
+	spec.ResourceClaims, spec.Hostname = nil, ""
+	shape := struct {
+		Namespace, Nominated string
+		Labels               map[string]string
+		Spec                 corev1.PodSpec
+		Entries              []string
+		Claims               []resourcev1.ResourceClaimSpec
+		Allocated            []string
+	}{Namespace: pod.Namespace, Nominated: pod.Status.NominatedNodeName, Labels: pod.Labels, Spec: spec}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name := ""
+		if entry.ResourceClaimName != nil {
+			name = *entry.ResourceClaimName
+		} else if claim, ok := s.GroupClaimFor(pod, entry); ok {
+			name = claim.Name
+		}
+		shape.Entries = append(shape.Entries, entry.Name+"="+name)
+	}
+	for _, claim := range claims.pending {
+		shape.Claims = append(shape.Claims, claim.Spec)
+	}
+	for _, claim := range claims.allocated {
+		shape.Allocated = append(shape.Allocated, claim.Name)
+	}
+	text, err := json.Marshal(shape)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// turnNodes are the nodes of a cluster that a member is asked about: those given, or all that the options ask about.
+func turnNodes(c *allocator.Cluster, nodes []*corev1.Node, opts Options) ([]*corev1.Node, error) {
+	if nodes != nil && opts.Node == "" {
+		return nodes, nil
+	}
+	return nodesFor(c.Snapshot(), opts)
+}
+
+// askTurn says where a pod can be placed in a cluster.
+func askTurn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*joint.Turn, error) {
+	s := c.Snapshot()
+	claims := claimsFor(s, pod)
+	switch {
+	case claims.blocked != "":
+		open := claims.missing != nil && claims.missing.MayExist(s, pod.Namespace)
+		return &joint.Turn{MayWait: open, Open: open}, nil
+	case pod.Spec.NodeName != "" && len(claims.pending) == 0:
+		return &joint.Turn{}, nil
+	}
+	nodes, err := turnNodes(c, nodes, opts)
+	if err != nil {
+		return nil, err
+	}
+	e := &explain.Explanation{Subject: subjectOf(pod)}
+	t, err := turnOf(ctx, podQuestion(c, e, pod, claims, nodes, opts), pod)
+	if err == nil && pod.Status.NominatedNodeName != "" && !t.MayWait {
+		t.Options = onlyNominated(t.Options, pod.Status.NominatedNodeName)
+	}
+	return t, err
+}
+
+// onlyNominated is the node on which the scheduler has made room for a pod if that is among the options: it tries no other.
+func onlyNominated(options []joint.Option, node string) []joint.Option {
+	for i := range options {
+		if string(options[i].Node) == node {
+			return options[i : i+1]
+		}
+	}
+	return options
+}
+
+// turnOf puts a question to its nodes, and says where they leave the subject.
+func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*joint.Turn, error) {
+	t := &joint.Turn{}
+	if p := q.Filtered(); p != nil {
+		if len(p.Everywhere.Refusals) > 0 {
+			return t, nil
+		}
+		q.Grouped = true
+		t.MayWait = len(q.Doubts()) > 0
+	}
+	limits := limitsOf(q.Cluster.Snapshot())
+	limits.addPods(q)
+	t.Open = limits.mayBeMore || limits.mayBeClasses
+	t.MayWait = t.MayWait || limits.mayBeTaken
+	if precheck(q) != nil {
+		return t, nil
+	}
+	answers, err := q.Ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := searchCost(ctx, q, answers); err != nil {
+		return nil, err
+	}
+	o := outcomesOf(answers)
+	o.timeout, o.dropsNodes = timeoutOf(q, answers), !whatif.TimeoutIsError(q.Cluster.Snapshot().Features())
+	switch {
+	case o.abort != nil && !o.abort.Abort.Undecided():
+		t.Fails = true
+		return t, nil
+	case o.abort != nil || o.undecided && o.doubtful == 0 && len(answers) > 0:
+		t.Open = true
+	}
+	t.MayWait = t.MayWait || o.slow() || o.allocatable == 0 && o.doubtful > 0
+	t.Options = optionsOf(q, answers, subject)
+	return t, nil
+}
+
+// optionsOf are the nodes that nothing is known to refuse, in the order of the question.
+func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Object) []joint.Option {
+	at := make([]*joint.Option, len(q.Nodes))
+	for i := range answers {
+		a := &answers[i]
+		if !a.Allocatable() && !a.Doubtful() {
+			continue
+		}
+		for _, n := range a.Nodes {
+			at[n] = &joint.Option{Node: inspect.NodeName(q.Nodes[n].Name), Take: func(ctx context.Context) (*joint.Taking, error) {
+				return take(ctx, q, a, n, subject)
+			}}
+		}
+	}
+	out := make([]joint.Option, 0, len(at))
+	for _, o := range at {
+		if o != nil {
+			out = append(out, *o)
+		}
+	}
+	return out
+}
+
+// take is what a subject has once it is on a node that answered yes.
+func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*joint.Taking, error) {
+	result := a.Result
+	if node != a.Nodes[0] {
+		var err error
+		if result, err = q.Cluster.Allocate(ctx, q.Nodes[node], a.Q.Claims, nil); err != nil {
+			return nil, err
+		}
+	}
+	if result.Outcome != allocator.Allocated {
+		return nil, fmt.Errorf("placing %s on node %s: what fits on a node that looks alike does not fit there", subjectOf(subject).FullName(), q.Nodes[node].Name)
+	}
+	t := &joint.Taking{}
+	var consumer []resourcev1.ResourceClaimConsumerReference
+	if pod, ok := subject.(*corev1.Pod); ok {
+		t.Pod = pod.DeepCopy()
+		t.Pod.Spec.NodeName = q.Nodes[node].Name
+		consumer = append(consumer, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: pod.Name, UID: pod.UID})
+	}
+	for i := range result.Allocations {
+		claim := a.Q.Claims[i].DeepCopy()
+		if claim.Namespace == "" {
+			claim.Namespace = subject.GetNamespace()
+		}
+		claim.Status.Allocation = result.Allocations[i].DeepCopy()
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)
+		t.Claims = append(t.Claims, claim)
+	}
+	return t, nil
+}

@@ -1,0 +1,213 @@
+package question
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// An answer about one of several subjects supposes that each before it is on the first node that fits. The scheduler chooses by
+// scores, so the answer counts only if it is the same wherever the others are.
+
+// prefixAsks is how often subjects may be asked in the exploration of those up to one of them, if that of all was too large.
+const prefixAsks = 200
+
+// runs is what becomes of subjects in all runs.
+type runs struct {
+	*joint.Result
+	at map[explain.Subject][2]int // entity and member
+	// lost says that no more was found out by exploring fewer.
+	lost bool
+}
+
+// overAllRuns makes an answer Unknown that is another one if those before are on other nodes.
+func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
+	switch subject := subject.(type) {
+	case *corev1.Pod:
+		if subject.Spec.NodeName != "" || inspect.Ended(subject) {
+			return nil
+		}
+	default:
+		if e.Verdict == explain.Allocated {
+			return nil
+		}
+	}
+	yes := e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated
+	if !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
+		return nil
+	}
+	fate, certainty, err := r.fateOf(ctx, subject)
+	switch {
+	case err != nil || fate == nil:
+		return err
+	case yes && certainty == joint.Always, !yes && certainty == joint.Never:
+	case certainty == joint.Depends:
+		dependsOn(e, fate)
+	default:
+		notAllTried(e)
+	}
+	return nil
+}
+
+// fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.
+func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*joint.Fate, joint.Certainty, error) {
+	own := subjectOf(subject)
+	if r.onlyPods() {
+		if r.runs == nil {
+			entities, at := r.entities(r.all)
+			result, err := joint.Explore(ctx, rowOf(r.base, entities))
+			if err != nil {
+				return nil, joint.Unclear, err
+			}
+			r.runs = &runs{Result: result, at: at}
+		}
+		at, ok := r.runs.at[own]
+		if !ok || at[0] == 0 && len(r.runs.Fates[0]) == 1 {
+			return nil, joint.Unclear, nil
+		}
+		if c := r.runs.Of(at[0], at[1]); c != joint.Unclear || r.runs.lost {
+			return &r.runs.Fates[at[0]][at[1]], c, nil
+		}
+	}
+	entities, at := r.entities(r.upTo(subject))
+	own0, ok := at[own]
+	if !ok || len(entities) < 2 && len(entities[0].Members) < 2 {
+		return nil, joint.Unclear, nil
+	}
+	row := rowOf(r.base, entities[:own0[0]+1])
+	row.MaxAsks = prefixAsks
+	result, err := joint.Explore(ctx, row)
+	if err != nil {
+		return nil, joint.Unclear, err
+	}
+	c := result.Of(own0[0], own0[1])
+	if r.runs != nil {
+		r.runs.lost = c == joint.Unclear
+	}
+	return &result.Fates[own0[0]][own0[1]], c, nil
+}
+
+func (r *sequence) onlyPods() bool {
+	for _, subject := range r.all {
+		if _, ok := subject.(*corev1.Pod); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// upTo are the subjects that are asked before one and stand in its way, and that one. Claims are left out that come with a pod
+// among them.
+func (r *sequence) upTo(subject metav1.Object) []metav1.Object {
+	at := slices.IndexFunc(r.all, func(other metav1.Object) bool { return subjectOf(other) == subjectOf(subject) })
+	var out []metav1.Object
+	for _, other := range r.all[:at] {
+		withPod := slices.ContainsFunc(r.podsOf(other), func(ref inspect.PodRef) bool {
+			return slices.ContainsFunc(r.all[:at+1], func(o metav1.Object) bool {
+				return subjectOf(o) == explain.Subject{Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name}
+			})
+		})
+		if !withPod && !r.together(subject, subjectOf(other), r.podsOf(other)) {
+			out = append(out, other)
+		}
+	}
+	return append(out, subject)
+}
+
+// entities are subjects as the scheduler takes them, and where each is among them. A pod brings along those of its group that
+// have to be placed with it.
+func (r *sequence) entities(subjects []metav1.Object) ([]joint.Entity, map[explain.Subject][2]int) {
+	var out []joint.Entity
+	at := map[explain.Subject][2]int{}
+	for _, subject := range subjects {
+		own := subjectOf(subject)
+		if _, known := at[own]; known {
+			continue
+		}
+		entity := joint.Entity{}
+		if pod, ok := subject.(*corev1.Pod); ok && inspect.PodGroupOf(pod) != "" && pod.Spec.NodeName == "" {
+			for _, d := range r.base.Filters().Prepare(pod).Everywhere.Doubts {
+				if d.OfOthers() {
+					entity = groupEntity(r.base, pod, d.Group, r.opts)
+				}
+			}
+		}
+		if len(entity.Members) == 0 {
+			m := memberOf(r.base, subject, r.opts)
+			if m == nil {
+				continue
+			}
+			entity.Members = []*joint.Member{m}
+		}
+		for i, m := range entity.Members {
+			at[m.Subject] = [2]int{len(out), i}
+		}
+		out = append(out, entity)
+	}
+	return out, at
+}
+
+// dependsOn makes an answer Unknown that depends on what the scheduler chooses for others.
+func dependsOn(e *explain.Explanation, f *joint.Fate) {
+	open(e)
+	with, without, whom := differing(e.Subject, f.Placed, f.Waits)
+	if len(whom) == 0 {
+		remark(e, "whether it can be scheduled depends on the order in which kube-scheduler takes the pods of its group")
+		return
+	}
+	remark(e, "whether it can be scheduled depends on where kube-scheduler puts %s", words.Shorten(whom, 3))
+	e.Partial = append(e.Partial, fmt.Sprintf("with %s it fits, with %s it does not; which nodes kube-scheduler likes best is not known here", with, without))
+}
+
+// notAllTried makes an answer Unknown since what the scheduler may choose for others was not tried to the end.
+func notAllTried(e *explain.Explanation) {
+	open(e)
+	remark(e, "whether it can be scheduled is not known: not all the ways were tried in which kube-scheduler may place the pods before it")
+	e.Partial = append(e.Partial, "kube-scheduler may place the pods before it in too many ways to try them all")
+}
+
+// open takes back what was said of one possible choice.
+func open(e *explain.Explanation) {
+	e.Verdict, e.Brief, e.Allocation = explain.Unknown, "", nil
+	e.Groups, e.Conflict, e.Failure, e.Fixes, e.NoHelp, e.Search = nil, nil, nil, nil, nil, nil
+}
+
+// differing are the steps of others than a subject in which two runs differ, in words, and those who are placed differently.
+func differing(own explain.Subject, a, b joint.Run) (inA, inB string, whom []string) {
+	var ofA, ofB []string
+	for _, step := range a {
+		for _, other := range b {
+			if step.Subject != own && step.Subject == other.Subject && step != other {
+				whom = append(whom, kindOf(step.Subject)+step.Subject.FullName())
+				ofA, ofB = append(ofA, where(step)), append(ofB, where(other))
+			}
+		}
+	}
+	return words.Shorten(ofA, 3), words.Shorten(ofB, 3), whom
+}
+
+func kindOf(s explain.Subject) string {
+	if s.Kind == "ResourceClaim" {
+		return "claim "
+	}
+	return "pod "
+}
+
+// where says where a step puts its subject.
+func where(s joint.Step) string {
+	switch {
+	case !s.Placed:
+		return s.Subject.Name + " nowhere"
+	case s.Node == "":
+		return s.Subject.Name + " placed"
+	}
+	return s.Subject.Name + " on " + string(s.Node)
+}

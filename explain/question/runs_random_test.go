@@ -1,0 +1,151 @@
+package question
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestRunsAtRandom compares what becomes of rows of random pods with what is seen when every node and every order is tried,
+// without regard to what looks alike.
+func TestRunsAtRandom(t *testing.T) {
+	tests := 400
+	if testing.Short() {
+		tests = 120
+	}
+	seen := map[joint.Certainty]int{}
+	for seed := range tests {
+		rng := rand.New(rand.NewPCG(uint64(seed), 3))
+		c := randomCluster(rng)
+		entities := randomRow(rng, c)
+		row := rowOf(c, entities)
+		row.MaxAsks = 100_000
+		got, err := joint.Explore(t.Context(), row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := joint.Explore(t.Context(), joint.Row{Base: c, Entities: likeNoOther(entities), MaxAsks: 100_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Open || want.Open {
+			t.Fatalf("seed %d: not all runs were tried", seed)
+		}
+		for i := range entities {
+			if got.Met(i) != want.Met(i) {
+				t.Errorf("seed %d: entity %d finds room: %d, want %d", seed, i, got.Met(i), want.Met(i))
+			}
+			for m := range entities[i].Members {
+				seen[want.Of(i, m)]++
+				if got.Of(i, m) != want.Of(i, m) {
+					t.Errorf("seed %d: %s (local %t): %d, want %d", seed, entities[i].Members[m].Subject.Name, row.Local, got.Of(i, m), want.Of(i, m))
+				}
+			}
+		}
+		if got.Asks > want.Asks+8 {
+			t.Errorf("seed %d: %d questions instead of %d", seed, got.Asks, want.Asks)
+		}
+	}
+	t.Log(seen)
+	for _, c := range []joint.Certainty{joint.Always, joint.Never, joint.Depends} {
+		if seen[c] < tests/10 {
+			t.Errorf("certainty %d came up only %d times", c, seen[c])
+		}
+	}
+}
+
+// likeNoOther are entities whose members are all tried.
+func likeNoOther(entities []joint.Entity) []joint.Entity {
+	out := make([]joint.Entity, len(entities))
+	for i, e := range entities {
+		out[i] = joint.Entity{Need: e.Need}
+		for _, m := range e.Members {
+			member := *m
+			member.Shape = ""
+			out[i].Members = append(out[i].Members, &member)
+		}
+	}
+	return out
+}
+
+// randomCluster has up to four nodes with some CPUs and devices, which may also be reached from all of them.
+func randomCluster(rng *rand.Rand) *allocator.Cluster {
+	var devices []int
+	for range 2 + rng.IntN(3) {
+		devices = append(devices, rng.IntN(3))
+	}
+	o := explaintest.NodesWithDevices(devices...)
+	for _, node := range o.Nodes {
+		node.Status.Allocatable = corev1.ResourceList{
+			corev1.ResourceCPU: *resource.NewQuantity(int64(2+2*rng.IntN(3)), resource.DecimalSI), corev1.ResourceMemory: resource.MustParse("9Gi"),
+			corev1.ResourcePods: resource.MustParse("9"), corev1.ResourceEphemeralStorage: resource.MustParse("9Gi"),
+		}
+	}
+	if rng.IntN(4) == 0 {
+		slice := o.Slices[0].DeepCopy()
+		slice.Name, slice.Spec.Pool.Name, slice.Spec.NodeName = "net", "net", nil
+		slice.Spec.AllNodes = new(bool)
+		*slice.Spec.AllNodes = true
+		slice.Spec.Devices = []resourcev1.Device{{Name: "d00"}}
+		o.Slices = append(o.Slices, slice)
+	}
+	o.Claims = []*resourcev1.ResourceClaim{explaintest.GPUClaim(1, "any")}
+	o.Claims[0].Name = "shared"
+	for i := range 5 {
+		claim := explaintest.GPUClaim(int64(1+i%2), "any")
+		claim.Name = fmt.Sprintf("c%d", i)
+		o.Claims = append(o.Claims, claim)
+	}
+	return explaintest.NewCluster(o)
+}
+
+// randomRow is a row of up to five pods, some of them as groups.
+func randomRow(rng *rand.Rand, c *allocator.Cluster) []joint.Entity {
+	var out []joint.Entity
+	sharing, distinct := rng.IntN(4) == 0, rng.IntN(3) == 0
+	for i, n := 0, 2+rng.IntN(3); i < n; i++ {
+		if len(out) == 0 || rng.IntN(2) == 0 {
+			out = append(out, joint.Entity{Need: rng.IntN(4)})
+		}
+		e := &out[len(out)-1]
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: fmt.Sprintf("p%d", i)}}
+		cpus := int64(2)
+		if distinct {
+			cpus = int64(1 + rng.IntN(4))
+		}
+		pod.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cpus, resource.DecimalSI)},
+		}}}
+		switch claim := fmt.Sprintf("c%d", i); {
+		case sharing && rng.IntN(2) == 0:
+			claim = "shared"
+			fallthrough
+		case rng.IntN(2) == 0:
+			pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &claim}}
+		}
+		m := podMember(c, pod, Options{})
+		if claims := pod.Spec.ResourceClaims; len(claims) > 0 && *claims[0].ResourceClaimName != "shared" {
+			claim, _ := c.Snapshot().Claim(inspect.ClaimRef{Namespace: "ml", Name: *claims[0].ResourceClaimName})
+			m.Shape = fmt.Sprintf("%d CPUs and %d devices", cpus, claim.Spec.Devices.Requests[0].Exactly.Count)
+		}
+		m.Class = rng.IntN(2)
+		if len(e.Members) > 0 {
+			m.Class = max(m.Class, e.Members[len(e.Members)-1].Class)
+		}
+		e.Members = append(e.Members, m)
+	}
+	for i := range out {
+		out[i].Need = min(out[i].Need, len(out[i].Members))
+	}
+	return out
+}
