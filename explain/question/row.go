@@ -272,7 +272,7 @@ func optionsOf(q *whatif.Question, answers []whatif.Answer, subject metav1.Objec
 // take is what a subject has once it is on a node that answered yes.
 func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, subject metav1.Object) (*joint.Taking, error) {
 	result := a.Result
-	if node != a.Nodes[0] {
+	if node != a.Nodes[0] && len(a.Q.Claims) > 0 {
 		var err error
 		if result, err = q.Cluster.Allocate(ctx, q.Nodes[node], a.Q.Claims, nil); err != nil {
 			return nil, err

@@ -164,6 +164,22 @@ func TestNothingSupposedIsReleased(t *testing.T) {
 	}
 }
 
+// TestDevicesAreOfTheNode: nodes whose devices look alike are decided once; where a filter refuses the first of them, the devices
+// are those of the one that is left.
+func TestDevicesAreOfTheNode(t *testing.T) {
+	o := explaintest.NodesWithDevices(1, 1)
+	o.Nodes[0].Spec.Unschedulable = true
+	o.Claims = []*resourcev1.ResourceClaim{gpus("one", 1)}
+	o.Pods = []*corev1.Pod{podOf("p", 0, "one")}
+	e, err := question.Pod(t.Context(), explaintest.NewCluster(o), inspect.PodRef{Namespace: "ml", Name: "p"}, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answersInShort([]*explain.Explanation{e})[0]; got != "Allocatable n1/d00" {
+		t.Errorf("got %s, want a device of n1, where the pod can be", got)
+	}
+}
+
 // onlyOn lets a pod run on one node.
 func onlyOn(node string) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
