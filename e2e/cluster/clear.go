@@ -16,7 +16,7 @@ import (
 
 // cleared are the resources that Clear empties, users before what they use.
 var cleared = []schema.GroupKind{
-	{Kind: "Pod"}, {Group: "resource.k8s.io", Kind: "ResourceClaim"}, {Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"},
+	{Kind: "Pod"}, {Group: "scheduling.k8s.io", Kind: "PodGroup"}, {Group: "resource.k8s.io", Kind: "ResourceClaim"}, {Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"},
 	{Group: "resource.k8s.io", Kind: "ResourceSlice"}, {Group: "resource.k8s.io", Kind: "DeviceClass"},
 	{Group: "resource.k8s.io", Kind: "DeviceTaintRule"}, {Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"},
 	{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"}, {Group: "storage.k8s.io", Kind: "StorageClass"},

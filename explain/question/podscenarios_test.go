@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -36,6 +38,51 @@ func TestPodScenarios(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSeveralScenarios explains the pods of each file of testdata/several together. The same files are played on a real
+// scheduler in e2e.
+func TestSeveralScenarios(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/several/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		s, err := scenario.LoadPods(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			var subjects []metav1.Object
+			for i := range s.Wants {
+				pod, _ := s.Snapshot.Pod(s.Wants[i].Pod)
+				subjects = append(subjects, pod)
+			}
+			answers, err := question.Objects(t.Context(), allocator.NewCluster(s.Snapshot, allocator.Options{}), subjects, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, most := 0, 0
+			for i, e := range answers {
+				if e.Turn != nil && e.Verdict == explain.Allocated {
+					e.Verdict = explain.Allocatable // with devices that those before it got
+				}
+				checkPod(t, &s.Wants[i], e)
+				least, most = least+count(e, explain.Allocatable), most+count(e, explain.Allocatable, explain.Unknown)
+			}
+			if s.Placed >= 0 && (s.Placed < least || s.Placed > most) {
+				t.Errorf("%d to %d pods are placed, want %d", least, most, s.Placed)
+			}
+		})
+	}
+}
+
+// count is 1 if an answer has one of the verdicts.
+func count(e *explain.Explanation, verdicts ...explain.Verdict) int {
+	if slices.Contains(verdicts, e.Verdict) {
+		return 1
+	}
+	return 0
 }
 
 func checkPod(t *testing.T, w *scenario.PodWant, e *explain.Explanation) {

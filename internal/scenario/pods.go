@@ -25,6 +25,8 @@ type PodScenario struct {
 	Features map[inspect.Gate]bool
 	// Wants are in the order of the file.
 	Wants []PodWant
+	// Placed is the number of pods that are placed, if those are all asked about together, or -1 if it is not said.
+	Placed int
 }
 
 // PodWant is what has to be said of a pod.
@@ -49,13 +51,13 @@ type PodWant struct {
 // WantedFix is a fix.
 type WantedFix struct{ Kind, Message string }
 
-// LoadPods reads the scenario in a file of the directory testdata/pods.
+// LoadPods reads the scenario in a file of the directory testdata/pods or testdata/several.
 func LoadPods(path string) (*PodScenario, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &PodScenario{Name: strings.TrimSuffix(filepath.Base(path), ".txtar")}
+	s := &PodScenario{Name: strings.TrimSuffix(filepath.Base(path), ".txtar"), Placed: -1}
 	if err := s.parse(data); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Name, err)
 	}
@@ -103,6 +105,10 @@ func (s *PodScenario) readLine(line string) error {
 		name, verdict, ok := strings.Cut(line, ": ")
 		if !ok {
 			return fmt.Errorf("want POD: VERDICT")
+		}
+		if name == "placed" {
+			_, err := fmt.Sscan(verdict, &s.Placed)
+			return err
 		}
 		ref := inspect.PodRef(claimRef(name))
 		if _, ok := s.Snapshot.Pod(ref); !ok {
