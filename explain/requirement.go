@@ -27,7 +27,7 @@ const (
 	// TaintRequired means that a taint must be tolerated. Relaxed, the request has a toleration for its key and
 	// effect.
 	TaintRequired RequirementKind = "Taint"
-	// HeldRequired means that a claim keeps its devices. Relaxed, the claim is released.
+	// HeldRequired means that a claim keeps its devices. Relaxed, the devices are free; what else its pods take stays taken.
 	HeldRequired RequirementKind = "HeldBy"
 	// CapacityRequired is a requested capacity. Relaxed, the least amount is asked for, or none at all on a
 	// node where no device has the capacity. (To ask for none may be to ask for the whole.)
@@ -47,9 +47,10 @@ const (
 	DeclaredFeatureRequired RequirementKind = "DeclaredFeature"
 	// PodsRequired means that a node runs no more pods than it may. Relaxed, it may run any number.
 	PodsRequired RequirementKind = "Pods"
-	// VolumeRequired is a volume of the pod. Relaxed, the pod does without it.
+	// VolumeRequired is a volume of the pod, or the number of volumes that a node attaches. Relaxed, the pod does without
+	// the volume, or the node attaches any number.
 	VolumeRequired RequirementKind = "Volume"
-	// RepelledBy is a pod with an anti-affinity to this one. Relaxed, that pod ends.
+	// RepelledBy are pods with an anti-affinity to this one. Relaxed, they have none.
 	RepelledBy RequirementKind = "RepelledBy"
 	// NodeTaintRequired means that a taint of the node must be tolerated. Relaxed, the pod tolerates it.
 	NodeTaintRequired RequirementKind = "NodeTaint"

@@ -114,11 +114,16 @@ func withoutSuperfluous(ctx context.Context, b *whatif.Sandbox, steps [][]requir
 	return steps, nil
 }
 
-// relaxingEdits are the edits that give up requirements.
+// relaxingEdits are the edits that give up requirements, as they can be carried out: for a claim to have no devices, those
+// who use it have to end.
 func relaxingEdits(all []requirement.Listed) []whatif.Edit {
 	var out []whatif.Edit
 	for i := range all {
-		out = append(out, all[i].Relaxing())
+		e := all[i].Relaxing()
+		if free, ok := e.(whatif.FreeDevicesEdit); ok {
+			e = whatif.ReleaseEdit(free)
+		}
+		out = append(out, e)
 	}
 	return out
 }

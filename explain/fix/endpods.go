@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
@@ -56,6 +55,8 @@ type crowd struct {
 	// pods are those that could end, the least important first.
 	pods   []filters.Occupant
 	chosen []filters.Occupant
+	// wide says that it is also about pods on other nodes, so that it may be of no help if pods only leave the node.
+	wide bool
 }
 
 // crowdOf returns the pods of a node that could end, if what refuses the pod in question is about other pods. It is nil
@@ -74,13 +75,18 @@ func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 			about = about || r.Requested <= r.Allocatable
 		case filters.TooManyPods, filters.PortInUse, filters.PodAntiAffinity, filters.VolumeInUse, filters.VolumeLimit:
 			about = true
+		case filters.SpreadConstraint:
+			about = about || !r.Unresolvable
+		}
+		if r.Topology != nil && r.Topology.Key != corev1.LabelHostname {
+			c.wide = true
 		}
 	}
 	if !about {
 		return nil
 	}
 	for _, occupant := range filtered.Occupants(inspect.NodeName(b.Node.Name)) {
-		if !boundToNode(occupant.Pod) {
+		if !whatif.BoundToNode(occupant.Pod) {
 			c.pods = append(c.pods, occupant)
 		}
 	}
@@ -91,12 +97,6 @@ func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 		)
 	})
 	return c
-}
-
-// boundToNode reports whether a pod comes back to the node when it ends: that of a daemon set, or of a file of the kubelet.
-func boundToNode(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
 // takes is how much a pod takes of resources, of the first that it takes any of.
@@ -117,7 +117,11 @@ func (c *crowd) choose(ctx context.Context) error {
 		o, err := c.b.Try(ctx, []whatif.Edit{endingOf(pods)})
 		return o == whatif.Fits, err
 	}
-	if ok, err := enough(c.pods); err != nil || !ok {
+	ok, err := enough(c.pods)
+	if err == nil && !ok {
+		ok, err = c.spareCompany(enough)
+	}
+	if err != nil || !ok {
 		return err
 	}
 	low, high := 0, len(c.pods) // the first `high` are enough
@@ -145,6 +149,23 @@ func (c *crowd) choose(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// spareCompany leaves out one pod, the most important one without which the others are enough: one that the pod in question
+// has to be with. It reports whether there is one.
+func (c *crowd) spareCompany(enough func([]filters.Occupant) (bool, error)) (bool, error) {
+	affinity := c.q.Pod.Spec.Affinity
+	if affinity == nil || affinity.PodAffinity == nil || len(affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return false, nil
+	}
+	for i := len(c.pods) - 1; i >= 0; i-- {
+		others := slices.Delete(slices.Clone(c.pods), i, i+1)
+		if ok, err := enough(others); err != nil || ok {
+			c.pods = others
+			return ok, err
+		}
+	}
+	return false, nil
 }
 
 func endingOf(pods []filters.Occupant) whatif.EndPodsEdit {
@@ -193,8 +214,10 @@ func (s *search) ending(c *crowd) requirement.Change {
 	change := requirement.Change{
 		Kind: explain.MovePod, Edits: []whatif.Edit{e}, Node: node, NamesNode: true, Cost: requirement.CostPods + 10*len(e.Pods),
 		Key: e.Key(), Pods: e.Pods,
-		Message: fmt.Sprintf("end %s %s on %s, or let %s run elsewhere", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node,
-			words.Plural(len(names), "it", "them")),
+		Message: fmt.Sprintf("end %s %s on %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node),
+	}
+	if !c.wide {
+		change.Message += fmt.Sprintf(", or let %s run elsewhere", words.Plural(len(names), "it", "them"))
 	}
 	itself, same := s.preempts(node, e.Pods)
 	if change.Preempts = itself; itself {

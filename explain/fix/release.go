@@ -32,6 +32,11 @@ func (s *search) release(ctx context.Context) error {
 		if b == nil || len(b.Releasable()) == 0 {
 			continue
 		}
+		if o, _, err := whatif.OutcomeOf(ctx, b.Cluster(s.Q.Draft(nil)), b.Node, s.Q.Claims); err != nil {
+			return err
+		} else if o == whatif.Fits {
+			continue // it has the devices; what is missing there is something else that pods take
+		}
 		if o, err := b.Try(ctx, whatif.ReleaseEdits(b.Releasable())); err != nil {
 			return err
 		} else if o != whatif.Fits {

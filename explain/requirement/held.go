@@ -12,21 +12,26 @@ import (
 
 var heldKind = Kind{name: explain.HeldRequired, Importance: 8, OfOthers: true, list: listHeld}
 
-// heldRequirement is that a claim keeps its devices. It is given up by releasing the claim.
+// heldRequirement is that a claim keeps its devices. It is given up by taking them away, and nothing else: what the pods
+// that use the claim take of the node besides is no matter of the claim. What is proposed is to release the claim, for
+// which they have to end.
 type heldRequirement struct {
 	explain.Requirement
-	edit whatif.ReleaseEdit
+	edit whatif.FreeDevicesEdit
 }
 
 func listHeld(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
+	if len(s.Q.Claims) == 0 {
+		return nil // no devices are wanted
+	}
 	for _, ref := range s.Holders {
 		h := whatif.NewHolder(s.Q.Cluster.Snapshot(), ref)
 		h.Devices = s.Devices[ref]
 		out = append(out, heldRequirement{explain.Requirement{
 			Kind: explain.HeldRequired, Path: "resourceclaim " + ref.String(), Holder: &h,
 			Message: fmt.Sprintf("holds %s here: %s", words.Count(len(h.Devices), "device"), deviceNames(h.Devices)),
-		}, whatif.ReleaseEdit{Claim: ref}})
+		}, whatif.FreeDevicesEdit{Claim: ref}})
 	}
 	return out
 }

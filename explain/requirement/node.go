@@ -33,34 +33,52 @@ type nodeAffinityRequirement struct {
 }
 
 func listNodeAffinity(_ context.Context, s *site) []Relaxable {
-	refusals := s.refusals(filters.NodeMismatch)
-	if len(refusals) == 0 || s.Q.Pod.Spec.NodeName != "" {
+	counts := s.spreads()
+	if len(s.refusals(filters.NodeMismatch)) == 0 && !counts {
 		return nil
 	}
+	r := filters.Refusal{Plugin: filters.NodeAffinity}
 	var out []Relaxable
 	selector := s.Q.Pod.Spec.NodeSelector
 	for _, label := range slices.Sorted(maps.Keys(selector)) {
 		has, ok := s.Node.Labels[label]
-		if ok && has == selector[label] {
+		matches := ok && has == selector[label]
+		if matches && !counts {
 			continue
 		}
 		actual := "the node has no such label"
-		if ok {
+		switch {
+		case matches:
+			actual = onlySuch
+		case ok:
 			actual = "here it is " + has
 		}
 		out = append(out, nodeAffinityRequirement{onPod{
-			ofPod(explain.NodeAffinityRequired, &refusals[0], "spec.nodeSelector", fmt.Sprintf("the pod wants a node with %s=%s", label, selector[label]), actual),
+			ofPod(explain.NodeAffinityRequired, &r, "spec.nodeSelector", fmt.Sprintf("the pod wants a node with %s=%s", label, selector[label]), actual),
 			whatif.NodeSelectorEdit{Label: label}, 3, CostDrop,
 		}, fmt.Sprintf("drop %s=%s from the node selector", label, selector[label])})
 	}
+	actual := "the node does not match"
 	if whatif.MatchesRequiredAffinity(s.Q.Pod, s.Node) {
-		return out
+		if !counts || !requiresAffinity(s.Q.Pod) {
+			return out
+		}
+		actual = onlySuch
 	}
 	return append(out, nodeAffinityRequirement{onPod{
-		ofPod(explain.NodeAffinityRequired, &refusals[0], "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-			"the pod's node affinity wants "+affinityWords(s.Q.Pod), "the node does not match"),
+		ofPod(explain.NodeAffinityRequired, &r, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+			"the pod's node affinity wants "+affinityWords(s.Q.Pod), actual),
 		whatif.NodeAffinityEdit{}, 3, CostDrop,
 	}, "drop the required node affinity"})
+}
+
+// onlySuch says why a label matters that the node has.
+const onlySuch = "the pods are spread over such nodes only"
+
+// requiresAffinity reports whether a pod has a required node affinity.
+func requiresAffinity(pod *corev1.Pod) bool {
+	a := pod.Spec.Affinity
+	return a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
 // affinityWords says what a required node affinity wants.

@@ -3,6 +3,9 @@ package requirement
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -31,16 +34,60 @@ func (r droppable) Combine(context.Context, *Combination, int) (Part, error) {
 	return Part{explain.DropConstraint, r.edit.Key(), r.message}, nil
 }
 
+// spreadRequirement is a spread constraint. It is given up by making it a wish.
+type spreadRequirement struct {
+	droppable
+	node  inspect.NodeName
+	index int
+}
+
+// spreadRefusals are what spread constraints have against the node. A node that the pod may not use need not be one that a
+// constraint counts. Were it one, the constraint could refuse it, so there are all constraints then.
+func (s *site) spreadRefusals() []filters.Refusal {
+	found := s.refusals(filters.SpreadConstraint)
+	if len(s.refusals(filters.NodeMismatch, filters.NodeTainted, filters.Unschedulable)) > 0 {
+		for i, c := range s.Q.Pod.Spec.TopologySpreadConstraints {
+			refuses := slices.ContainsFunc(found, func(r filters.Refusal) bool { return r.Index == i })
+			if !refuses && c.WhenUnsatisfiable == corev1.DoNotSchedule {
+				found = append(found, filters.Refusal{Plugin: filters.PodTopologySpread, Index: i})
+			}
+		}
+	}
+	return found
+}
+
 func listSpread(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
-	for _, r := range s.refusals(filters.SpreadConstraint) {
+	for _, r := range s.spreadRefusals() {
 		key := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].TopologyKey
-		out = append(out, droppable{onPod{
+		out = append(out, spreadRequirement{droppable{onPod{
 			ofPod(explain.SpreadRequired, &r, fmt.Sprintf("spec.topologySpreadConstraints[%d]", r.Index), "the pods are to be spread over "+key, r.Message),
 			whatif.SpreadEdit{Index: r.Index}, 3, CostDrop,
-		}, "make the spread over " + key + " a wish (ScheduleAnyway)"})
+		}, "make the spread over " + key + " a wish (ScheduleAnyway)"}, nodeName(s.Sandbox), r.Index})
 	}
 	return out
+}
+
+// Clarify says what the constraint has against the node once it is one that the pod may use.
+func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relaxed []whatif.Edit) (string, error) {
+	if r.Actual != "" {
+		return r.Actual, nil
+	}
+	for _, refusal := range b.World(ctx, relaxed).Pod.On(r.node).Refusals {
+		if refusal.Code == filters.SpreadConstraint && refusal.Index == r.index {
+			return refusal.Message, nil
+		}
+	}
+	return "", nil
+}
+
+// spreads reports whether a spread constraint is listed that counts only nodes which the pod's node selector and node affinity
+// select, so that these decide about it although the node has what they want.
+func (s *site) spreads() bool {
+	return slices.ContainsFunc(s.spreadRefusals(), func(r filters.Refusal) bool {
+		policy := s.Q.Pod.Spec.TopologySpreadConstraints[r.Index].NodeAffinityPolicy
+		return policy == nil || *policy == corev1.NodeInclusionPolicyHonor
+	})
 }
 
 func listPodAffinity(_ context.Context, s *site) []Relaxable {
@@ -63,7 +110,7 @@ func listPodAffinity(_ context.Context, s *site) []Relaxable {
 	return out
 }
 
-// listRepelling lists the pods whose own anti-affinity keeps the pod away.
+// listRepelling lists the pods whose own anti-affinity keeps the pod away. To end them is for the search for pods to end.
 func listRepelling(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.PodAntiAffinity) {
@@ -71,7 +118,7 @@ func listRepelling(_ context.Context, s *site) []Relaxable {
 			continue
 		}
 		out = append(out, plain{onPod{
-			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.EndPodsEdit{Pods: r.Pods}, 3, costRelease,
+			ofPod(explain.RepelledBy, &r, podsPath(r.Pods), r.Message, ""), whatif.NotRepellingEdit{Pods: r.Pods}, 3, costRelease,
 		}})
 	}
 	return out
@@ -86,15 +133,20 @@ func podsPath(pods []inspect.PodRef) string {
 
 func listVolumes(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
+	seen := map[string]bool{} // a volume is refused once, whatever else there is against it
 	for _, r := range s.refusals(filters.VolumeCapacity, filters.VolumeNode, filters.VolumeOutOfZone, filters.VolumeLimit, filters.VolumeInUse, filters.VolumeUnbound) {
-		names := whatif.VolumesOf(s.Q.Pod, r.Object.Kind, r.Object.Name)
+		var edit whatif.Edit = whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, r.Object.Kind, r.Object.Name)}
 		path := "spec.volumes"
-		if r.Object.Kind != "" {
+		switch {
+		case r.Code == filters.VolumeLimit:
+			edit, path = whatif.MoreVolumesEdit{Node: nodeName(s.Sandbox)}, "CSINode "+s.Node.Name
+		case r.Object.Kind != "":
 			path = fmt.Sprintf("%s %s", r.Object.Kind, r.Object.Name)
 		}
-		out = append(out, plain{onPod{
-			ofPod(explain.VolumeRequired, &r, path, r.Message, ""), whatif.DropVolumesEdit{Volumes: names}, OutOfReach, CostDrop,
-		}})
+		if key := edit.Key(); !seen[key] {
+			seen[key] = true
+			out = append(out, plain{onPod{ofPod(explain.VolumeRequired, &r, path, r.Message, ""), edit, OutOfReach, CostDrop}})
+		}
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -120,7 +121,7 @@ func AddSecond(slice *resourcev1.ResourceSlice, id inspect.DeviceID) {
 }
 
 // AddNode adds a node like another, with the devices of its own pools and nothing taken of them. It is as a node is that was
-// just added: ready, and not cordoned. rename gives what is added its name. Where nodes are assumed because slices name
+// just added: ready, and not cordoned, with the volume drivers of the other and the pods that every such node gets. rename gives what is added its name. Where nodes are assumed because slices name
 // them, only slices are added.
 func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) string) {
 	added := rename(like)
@@ -137,6 +138,7 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 			node.Labels[corev1.LabelHostname] = added
 		}
 		o.Nodes = append(o.Nodes, node)
+		addCompany(o, like, rename)
 	}
 	for _, slice := range slices.Clone(o.Slices) {
 		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like {
@@ -147,6 +149,32 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 		slice.Spec.NodeName = &added
 		o.Slices = append(o.Slices, slice)
 	}
+}
+
+// addCompany adds to a node what comes with it: how many volumes of each driver it attaches, and the pods that are bound to
+// each node.
+func addCompany(o *inspect.Objects, like string, rename func(string) string) {
+	added := rename(like)
+	for _, drivers := range slices.Clone(o.CSINodes) {
+		if drivers.Name == like {
+			drivers = drivers.DeepCopy()
+			drivers.Name = added
+			o.CSINodes = append(o.CSINodes, drivers)
+		}
+	}
+	for _, pod := range slices.Clone(o.Pods) {
+		if pod.Spec.NodeName == like && BoundToNode(pod) {
+			pod = pod.DeepCopy()
+			pod.Name, pod.UID, pod.Spec.NodeName, pod.Spec.ResourceClaims = rename(pod.Name), types.UID(rename(string(pod.UID))), added, nil
+			o.Pods = append(o.Pods, pod)
+		}
+	}
+}
+
+// BoundToNode reports whether a pod comes back to the node when it ends: that of a daemon set, or of a file of the kubelet.
+func BoundToNode(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
 // ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it, and takes it back.

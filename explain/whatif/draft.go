@@ -116,12 +116,17 @@ func (d *Draft) dropRequest(at RequestRef) {
 	d.requests[RequestRef{at.Claim, at.Request, -1}] = true
 }
 
-// release takes its devices from a claim.
-func (d *Draft) release(ref inspect.ClaimRef) {
+// freeDevices takes its devices from a claim.
+func (d *Draft) freeDevices(ref inspect.ClaimRef) {
 	if d.released == nil {
 		d.released = map[inspect.ClaimRef]bool{}
 	}
 	d.released[ref] = true
+}
+
+// release takes its devices from a claim, and ends whoever uses it.
+func (d *Draft) release(ref inspect.ClaimRef) {
+	d.freeDevices(ref)
 	if d.q.Pod != nil { // whoever uses the claim has to end for that
 		d.EndPods(d.q.Cluster.Snapshot().PodsOf(ref)...)
 	}

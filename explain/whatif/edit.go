@@ -414,6 +414,18 @@ func (e ReleaseEdit) Apply(d *Draft) { d.release(e.Claim) }
 // feasible: there is nothing to release where devices are held by supposition only.
 func (e ReleaseEdit) feasible(q *Question) bool { return !q.Supposed[e.Claim] }
 
+// FreeDevicesEdit takes the devices from a claim and leaves those who use it where they are. Nobody can do that; it says
+// what the devices of the claim have to do with it, apart from the rest of the room that its pods take.
+type FreeDevicesEdit struct{ Claim inspect.ClaimRef }
+
+// Key names the claim. It is that of releasing it.
+func (e FreeDevicesEdit) Key() string { return ReleaseEdit(e).Key() }
+
+// Apply takes the devices from the claim.
+func (e FreeDevicesEdit) Apply(d *Draft) { d.freeDevices(e.Claim) }
+
+func (e FreeDevicesEdit) feasible(q *Question) bool { return ReleaseEdit(e).feasible(q) }
+
 // ReleaseEdits release claims.
 func ReleaseEdits(refs []inspect.ClaimRef) []Edit {
 	var out []Edit

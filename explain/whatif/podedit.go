@@ -122,7 +122,8 @@ func (e ResourceEdit) PatchPod(p *Patch) {
 	}
 }
 
-// PortEdit makes the pod ask for no particular port of the node instead of one.
+// PortEdit makes the pod ask for no particular port of the node instead of one. A pod in the network of the node has all its
+// ports there, so nobody can make it.
 type PortEdit struct {
 	Port     int32
 	Protocol corev1.Protocol
@@ -135,9 +136,15 @@ func (e PortEdit) is(p *corev1.ContainerPort) bool {
 	return p.HostPort == e.Port && (p.Protocol == e.Protocol || p.Protocol == "" && e.Protocol == corev1.ProtocolTCP)
 }
 
+func (e PortEdit) feasible(q *Question) bool { return !q.Pod.Spec.HostNetwork }
+
 // Apply asks for no port of the node.
 func (e PortEdit) Apply(d *Draft) {
 	for _, c := range containersOf(d.Pod()) {
+		if d.Pod().Spec.HostNetwork {
+			c.Ports = slices.DeleteFunc(c.Ports, func(p corev1.ContainerPort) bool { return e.is(&p) })
+			continue
+		}
 		for i := range c.Ports {
 			if e.is(&c.Ports[i]) {
 				c.Ports[i].HostPort = 0
@@ -389,6 +396,27 @@ func (e EndPodsEdit) Apply(d *Draft) {
 	}
 }
 
+// NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the pod, apart from
+// the room that they take.
+type NotRepellingEdit struct{ Pods []inspect.PodRef }
+
+// Key names the pods.
+func (e NotRepellingEdit) Key() string { return fmt.Sprintf("not repelling %v", e.Pods) }
+
+// Apply drops the required anti-affinity of the pods.
+func (e NotRepellingEdit) Apply(d *Draft) {
+	d.ChangeAround(e.Key(), func(o *inspect.Objects) {
+		for i, pod := range o.Pods {
+			if slices.Contains(e.Pods, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}) {
+				o.Pods[i] = pod.DeepCopy()
+				o.Pods[i].Spec.Affinity.PodAntiAffinity = nil
+			}
+		}
+	})
+}
+
+func (e NotRepellingEdit) feasible(*Question) bool { return false }
+
 // onlyUsedBy reports whether a claim is reserved for none but some pods of its namespace.
 func onlyUsedBy(claim *resourcev1.ResourceClaim, pods []inspect.PodRef) bool {
 	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
@@ -410,9 +438,35 @@ func (e DropVolumesEdit) Apply(d *Draft) {
 
 func (e DropVolumesEdit) feasible(*Question) bool { return false }
 
-// VolumesOf names the volumes of a pod that are about a volume claim, or all that need a claim or a disk if the object is
-// another one.
+// MoreVolumesEdit lets a node attach any number of volumes.
+type MoreVolumesEdit struct{ Node inspect.NodeName }
+
+// Key names the node.
+func (e MoreVolumesEdit) Key() string { return "more volumes on " + string(e.Node) }
+
+// Apply lifts the limits of all drivers on the node.
+func (e MoreVolumesEdit) Apply(d *Draft) {
+	d.ChangeAround(e.Key(), func(o *inspect.Objects) {
+		for i, node := range o.CSINodes {
+			if node.Name != string(e.Node) {
+				continue
+			}
+			o.CSINodes[i] = node.DeepCopy()
+			for k := range o.CSINodes[i].Spec.Drivers {
+				o.CSINodes[i].Spec.Drivers[k].Allocatable = nil
+			}
+		}
+	})
+}
+
+func (e MoreVolumesEdit) feasible(*Question) bool { return false }
+
+// VolumesOf names the volumes of a pod that are about a volume claim, or the one of that name, or all that need a claim or a
+// disk if the object is another one.
 func VolumesOf(pod *corev1.Pod, kind, name string) []string {
+	if kind == "Volume" {
+		return []string{name}
+	}
 	var out []string
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
