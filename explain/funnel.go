@@ -32,6 +32,8 @@ type Step struct {
 	// Left is the number of devices left on a node. In a group of nodes that differ, Left is the lowest
 	// number and Most the highest; otherwise they are equal.
 	Left, Most int
+	// Total is the number of devices left on all nodes of the group. Those that several nodes reach count for each.
+	Total int
 	// Lost says why devices were lost at this step, the most frequent first.
 	Lost []Loss
 }

@@ -53,13 +53,13 @@ func (d *diagnosis) funnel(ctx context.Context, r *allocator.ExaminedRequest) ex
 			}
 		}
 	}
-	f.Steps = append(f.Steps, explain.Step{Name: "seen", Left: seen, Most: seen})
+	f.Steps = append(f.Steps, explain.Step{Name: "seen", Left: seen, Most: seen, Total: seen})
 	left := seen
 	for i := range funnelSteps {
 		for j := range lost[i] {
 			left -= lost[i][j].Count
 		}
-		f.Steps = append(f.Steps, explain.Step{Name: funnelSteps[i].name, Left: left, Most: left, Lost: lost[i]})
+		f.Steps = append(f.Steps, explain.Step{Name: funnelSteps[i].name, Left: left, Most: left, Total: left, Lost: lost[i]})
 	}
 	return f
 }
@@ -132,7 +132,7 @@ func unique(devices []inspect.DeviceID) []inspect.DeviceID {
 func mergeFunnel(into, from *explain.Funnel) {
 	for i := range into.Steps {
 		step, from := &into.Steps[i], &from.Steps[i]
-		step.Left, step.Most = min(step.Left, from.Left), max(step.Most, from.Most)
+		step.Left, step.Most, step.Total = min(step.Left, from.Left), max(step.Most, from.Most), step.Total+from.Total
 		for j := range step.Lost {
 			if indexOfReason(from.Lost, &step.Lost[j]) < 0 {
 				step.Lost[j].Count = 0

@@ -145,6 +145,7 @@ func diagnoseKind(ctx context.Context, q *whatif.Question, a *whatif.Answer) (*d
 // the candidates of the first node. others are the candidates of some of the other nodes, whose devices are added.
 func multiply(f *explain.Funnel, nodes int, position map[inspect.DeviceID]int, others [][]inspect.DeviceID) {
 	for i := range f.Steps {
+		f.Steps[i].Total *= nodes
 		for j := range f.Steps[i].Lost {
 			l := &f.Steps[i].Lost[j]
 			l.Total *= nodes

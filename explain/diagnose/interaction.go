@@ -229,7 +229,7 @@ func (d *diagnosis) addTogetherStep(claim, request, most int) {
 	for i := range d.funnels {
 		f := &d.funnels[i]
 		if f.Claim == d.refs[claim] && f.Request == name {
-			f.Steps = append(slices.Clip(f.Steps), explain.Step{Name: "together", Left: most, Most: most})
+			f.Steps = append(slices.Clip(f.Steps), explain.Step{Name: "together", Left: most, Most: most, Total: most})
 		}
 	}
 }

@@ -163,9 +163,13 @@ func (s *shortage) ofDevices(ctx context.Context) Headline {
 		if split && constraint == "" {
 			together = " together"
 		}
+		all := ""
+		if sum := s.sum(); constraint+together == "" && most == s.left() && sum >= f.Needed {
+			all = fmt.Sprintf(" (%d in all)", sum)
+		}
 		return Headline{
-			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)),
-			Brief:    fmt.Sprintf("at most %d%s%s%s on a node, %d needed", most, s.free(), constraint, together, f.Needed),
+			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)+all),
+			Brief:    fmt.Sprintf("at most %d%s%s%s on a node%s, %d needed", most, s.free(), constraint, together, all, f.Needed),
 		}
 	case most > 0:
 		return Headline{}
@@ -257,6 +261,20 @@ func (s *shortage) left() int {
 		left = max(left, last.Most)
 	}
 	return left
+}
+
+// sum is the number of devices that are left on all nodes together. It is 0 if several nodes reach the same ones.
+func (s *shortage) sum() int {
+	for _, slice := range s.q.Cluster.Snapshot().Slices() {
+		if slice.Spec.NodeName == nil && len(slice.Spec.Devices) > 0 {
+			return 0
+		}
+	}
+	sum := 0
+	for _, f := range s.funnels {
+		sum += f.Steps[len(f.Steps)-1].Total
+	}
+	return sum
 }
 
 // count is the number of devices that a fix asks for, if to ask for that many is all that it changes.

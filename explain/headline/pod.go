@@ -22,9 +22,15 @@ func OfPod(q *whatif.Question, e *explain.Explanation) Headline {
 		return Headline{}
 	}
 	l := lacksOf(q)
-	if len(l.by) == 0 || l.nodes == 0 {
+	switch {
+	case len(l.by) == 0:
 		return Headline{}
+	case l.nodes == 0 && slices.ContainsFunc(q.Answers, func(a whatif.Answer) bool { return len(a.Unsuitable) > 0 }):
+		return Headline{} // its claims keep it from nodes, too
+	case l.nodes == 0:
+		return l.counted(e)
 	}
+	l.devices = devicesShort(q, e)
 	if h := l.single(); h != (Headline{}) {
 		return h
 	}
@@ -54,6 +60,8 @@ type lacks struct {
 	nodes int
 	// excluded is the number of nodes that it could not use whatever room they have.
 	excluded int
+	// devices says which devices are lacked. It is nil if that takes more than a few words.
+	devices *shortage
 	// filtered says that a filter other than the allocation of devices refuses some node.
 	filtered bool
 }
@@ -225,7 +233,7 @@ func (l *lacks) split() Headline {
 // what names what is lacked.
 func (l *lacks) what(at *lack) string {
 	if at.key == devices {
-		return "its devices"
+		return l.ofDevices()
 	}
 	r := &at.refusal[0]
 	switch r.Code {
@@ -247,6 +255,25 @@ func (l *lacks) what(at *lack) string {
 	return "what " + string(r.Plugin) + " asks for"
 }
 
+// ofDevices names the devices that are asked for.
+func (l *lacks) ofDevices() string {
+	if l.devices == nil {
+		return "its devices"
+	}
+	return l.devices.wanted() + l.devices.constraint()
+}
+
+// again names what a node has, once it was said what is asked for.
+func (l *lacks) again(at *lack) string {
+	switch {
+	case at.key != devices || l.devices == nil:
+		return l.what(at)
+	case l.devices.funnels[0].Needed == 1:
+		return "the device"
+	}
+	return "the devices"
+}
+
 // has says which node has all but one thing, and what it has instead.
 func (l *lacks) has(missing, other *lack) string {
 	best, left := missing.alone[0], int64(-1)
@@ -258,13 +285,14 @@ func (l *lacks) has(missing, other *lack) string {
 	}
 	switch {
 	case left == 0:
-		return fmt.Sprintf("%s has %s but no %s", best, l.what(other), noneLeft(missing.refusal[0].Resource))
+		return fmt.Sprintf("%s has %s but no %s", best, l.again(other), noneLeft(missing.refusal[0].Resource))
 	case left > 0:
-		return fmt.Sprintf("%s has %s but only %s left", best, l.what(other), filters.Words(missing.refusal[0].Resource, left))
-	case missing.key == devices:
-		return fmt.Sprintf("%s has %s but not its devices", best, l.what(other))
+		return fmt.Sprintf("%s has %s but only %s left", best, l.again(other), filters.Words(missing.refusal[0].Resource, left))
+	case missing.key == devices && l.devices != nil:
+		node, has := l.devices.mostOn(missing.alone)
+		return fmt.Sprintf("%s has %s but %s", node, l.again(other), has)
 	}
-	return fmt.Sprintf("%s has %s but not %s", best, l.what(other), l.what(missing))
+	return fmt.Sprintf("%s has %s but not %s", best, l.again(other), l.again(missing))
 }
 
 // noneLeft names a resource after "no".
@@ -286,20 +314,44 @@ func (l *lacks) counted(e *explain.Explanation) Headline {
 	if !l.filtered {
 		return Headline{} // devices say it all
 	}
-	all := make([]*lack, 0, len(l.order))
-	for _, key := range l.order {
-		all = append(all, l.by[key])
-	}
-	slices.SortStableFunc(all, func(a, b *lack) int { return len(b.nodes) - len(a.nodes) })
+	counts := l.counts()
 	var parts []string
-	for _, at := range all[:min(len(all), maxCounted)] {
-		parts = append(parts, fmt.Sprintf("%d %s", len(at.nodes), l.short(at)))
+	for _, c := range counts[:min(len(counts), maxCounted)] {
+		parts = append(parts, fmt.Sprintf("%d %s", c.nodes, c.text))
 	}
 	text := strings.Join(parts, ", ")
-	if n := len(all) - maxCounted; n > 0 {
+	if n := len(counts) - maxCounted; n > 0 {
 		text += fmt.Sprintf(", and %s", words.Count(n, "other reason"))
 	}
 	return Headline{Sentence: fmt.Sprintf("cannot be scheduled on any of %d nodes: %s", e.Nodes.Total, text), Brief: text}
+}
+
+// count is the number of nodes of which the same is said.
+type count struct {
+	text  string
+	nodes int
+}
+
+// counts are what is said of nodes, of most of them first.
+func (l *lacks) counts() []count {
+	var out []count
+	seen := map[string]map[inspect.NodeName]bool{}
+	for _, key := range l.order {
+		text := l.short(l.by[key])
+		at := slices.IndexFunc(out, func(c count) bool { return c.text == text })
+		if at < 0 {
+			at = len(out)
+			out, seen[text] = append(out, count{text: text}), map[inspect.NodeName]bool{}
+		}
+		for _, n := range l.by[key].nodes {
+			if !seen[text][n] {
+				seen[text][n] = true
+				out[at].nodes++
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b count) int { return b.nodes - a.nodes })
+	return out
 }
 
 // short says in a few words what is wrong with nodes.
