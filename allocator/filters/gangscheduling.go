@@ -97,7 +97,7 @@ type gang struct {
 
 // find finds the pods of the group. Those that another scheduler has to place are not known to this one until it has.
 func (g *gang) find(name groupName) {
-	members := slices.Clone(g.neighbours.membersOf(g.snapshot, name))
+	members := g.neighbours.membersOf(g.Index, name)
 	if at, ok := slices.BinarySearchFunc(members, g.Pod.Name, func(pod *corev1.Pod, name string) int { return cmp.Compare(pod.Name, name) }); ok {
 		members[at] = g.Pod // as it is asked about
 	} else {
@@ -114,20 +114,17 @@ func (g *gang) find(name groupName) {
 }
 
 // membersOf returns the pods of a group that have not ended, sorted by name.
-func (n *neighbours) membersOf(s *inspect.Snapshot, name groupName) []*corev1.Pod {
-	if n.base != nil {
-		return n.base.membersOf(s, name)
-	}
+func (n *neighbours) membersOf(x *Index, name groupName) []*corev1.Pod {
 	n.groups.Do(func() {
 		n.groups.members = map[groupName][]*corev1.Pod{}
-		for _, pod := range s.Objects().Pods {
+		for _, pod := range x.snapshot.Objects().Pods {
 			if group := inspect.PodGroupOf(pod); group != "" && !ended(pod) {
 				key := groupName{pod.Namespace, group}
 				n.groups.members[key] = append(n.groups.members[key], pod)
 			}
 		}
 	})
-	return n.groups.members[name]
+	return slices.DeleteFunc(slices.Clone(n.groups.members[name]), x.isGone)
 }
 
 // minCount is how many pods have to be placed so that any of them is; 1 if the group does not say.

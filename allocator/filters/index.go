@@ -19,7 +19,9 @@ type Index struct {
 	position map[string]int // of a node in nodes, by name
 	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
 	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
-	nominated  map[string][]*podInfo
+	nominated map[string][]*podInfo
+	// gone are pods of the snapshot that are not in the index.
+	gone       []inspect.PodRef
 	storage    *volumeIndex
 	neighbours *neighbours
 }
@@ -31,6 +33,7 @@ type nodeInfo struct {
 	allocatable amounts
 	allowed     int64   // number of pods
 	used        amounts // by the pods
+	breaks      bool    // one of the pods may break
 }
 
 // podInfo is a pod that runs on a node, or is about to.
@@ -40,6 +43,7 @@ type podInfo struct {
 	requests amounts
 	ports    []corev1.ContainerPort // of the node, as hostPorts
 	repels   knownTerms
+	breaks   bool // as mayBreak
 }
 
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
@@ -53,7 +57,7 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 	same := x.indexNodes(like, count)
 	gone, come := x.indexPods(like, count)
 	if same && len(gone)+len(come) <= maxReplaced {
-		x.replace(like, gone, come)
+		x.replace(like.nominated, gone, come)
 		x.neighbours = like.neighbours.next(gone, come)
 	} else {
 		x.place()
@@ -85,9 +89,9 @@ func (x *Index) place() {
 	}
 }
 
-// replace puts pods on the nodes of another index in place of those that are gone.
-func (x *Index) replace(like *Index, gone, come []*podInfo) {
-	x.nominated = maps.Clone(like.nominated)
+// replace puts pods on the nodes in place of those that are gone. nominated are those that waited for room before.
+func (x *Index) replace(nominated map[string][]*podInfo, gone, come []*podInfo) {
+	x.nominated = maps.Clone(nominated)
 	for _, pod := range gone {
 		x.change(pod, func(pods []*podInfo) []*podInfo {
 			if len(pods) == 1 {
@@ -180,7 +184,12 @@ func (x *Index) indexPods(like *Index, count *counter) (gone, come []*podInfo) {
 }
 
 func newPodInfo(pod *corev1.Pod, count *counter) *podInfo {
-	return &podInfo{Pod: pod, requests: count.taken(pod), ports: hostPorts(pod)}
+	return &podInfo{Pod: pod, requests: count.taken(pod), ports: hostPorts(pod), breaks: mayBreak(pod)}
+}
+
+// compareRef compares a pod with the name of one.
+func compareRef(pod *corev1.Pod, ref inspect.PodRef) int {
+	return cmp.Or(strings.Compare(pod.Namespace, ref.Namespace), strings.Compare(pod.Name, ref.Name))
 }
 
 func byName(a, b *corev1.Pod) int {
@@ -212,8 +221,9 @@ func (n *nodeInfo) with(pods []*podInfo) *nodeInfo {
 		return n
 	}
 	out := *n
-	out.pods, out.used = pods, nil
+	out.pods, out.used, out.breaks = pods, nil, false
 	for _, pod := range pods {
+		out.breaks = out.breaks || pod.breaks
 		out.used.add(pod.requests)
 	}
 	return &out

@@ -61,19 +61,6 @@ type company struct {
 	unread        bool // there may be more such pods than is known
 }
 
-// crowds are the pods in each domain. A domain with none need not be there.
-type crowds map[domain]*crowd
-
-// in returns the crowd of a domain, to add to it.
-func (c crowds) in(d domain) *crowd {
-	out := c[d]
-	if out == nil {
-		out = &crowd{}
-		c[d] = out
-	}
-	return out
-}
-
 // add adds a pod of which it is known, or not, that it counts.
 func (c *crowd) add(pod *podInfo, counts truth) {
 	switch counts {
@@ -131,7 +118,7 @@ func domainOf(key string, node *corev1.Node, local bool) (domain, bool) {
 // does not ask pods that are only expected on a node where it has found no rule that matters without them.
 func (c *interPodAffinity) findRepellent() bool {
 	asked := false
-	c.repellent = crowds{}
+	c.repellent = newCrowds()
 	for _, r := range c.neighbours.repelling(c.Index) {
 		local := c.hostLocal && r.topologyKey == corev1.LabelHostname
 		minds := r.selects(c.Pod, c.takes(&r.podTerm, c.Pod.Namespace, true))
@@ -160,7 +147,7 @@ func (c *interPodAffinity) count() {
 	c.company.prepare(c)
 	c.avoided = make([]crowds, len(c.apart))
 	for i := range c.avoided {
-		c.avoided[i] = crowds{}
+		c.avoided[i] = newCrowds()
 	}
 	var near, apart []truth // whether each term takes the namespace that it is about now
 	c.eachPlaced(func(namespace string) bool {
@@ -209,7 +196,7 @@ func allSelect(terms []*podTerm, namespace []truth, pod *corev1.Pod) truth {
 }
 
 func (o *company) prepare(c *interPodAffinity) {
-	o.crowds, o.local, o.which = crowds{}, c.hostLocal, c.which()
+	o.crowds, o.local, o.which = newCrowds(), c.hostLocal, c.which()
 	for _, t := range c.near {
 		o.keys = append(o.keys, t.topologyKey)
 		o.local = o.local && t.topologyKey == corev1.LabelHostname
@@ -244,7 +231,7 @@ func (o *company) add(pod *podInfo, n *nodeInfo, counts truth) {
 
 func (o *company) findDomains() {
 	o.domains = map[string][]string{}
-	for d, crowd := range o.crowds {
+	for d, crowd := range o.crowds.all {
 		if len(crowd.pods) > 0 {
 			o.domains[d.key] = append(o.domains[d.key], d.value)
 		}
@@ -254,11 +241,33 @@ func (o *company) findDomains() {
 	}
 }
 
+func (c *interPodAffinity) without(p *Prepared, gone []*podInfo) (check, bool) {
+	out := *c
+	out.Prepared, out.avoided = p, slices.Clone(c.avoided)
+	var same, ok bool
+	for _, key := range c.company.keys {
+		if _, same, ok = c.company.crowds.without(p, gone, key, c.company.local); !same || !ok {
+			return nil, false
+		}
+	}
+	for i, t := range c.apart {
+		if out.avoided[i], _, ok = out.avoided[i].without(p, gone, t.topologyKey, c.hostLocal); !ok {
+			return nil, false
+		}
+	}
+	for _, key := range c.keys {
+		if out.repellent, _, ok = out.repellent.without(p, gone, key, c.hostLocal); !ok {
+			return nil, false
+		}
+	}
+	return &out, true
+}
+
 func (c *interPodAffinity) on(n *nodeInfo) Outcome {
 	out := c.company.on(c, n)
 	for i, t := range c.apart {
 		d, ok := domainOf(t.topologyKey, n.Node, c.hostLocal)
-		in := c.avoided[i][d]
+		in := c.avoided[i].at(d)
 		switch {
 		case !ok || in == nil:
 		case len(in.pods) > 0:
@@ -269,7 +278,7 @@ func (c *interPodAffinity) on(n *nodeInfo) Outcome {
 	}
 	for _, key := range c.keys {
 		d, ok := domainOf(key, n.Node, c.hostLocal)
-		in := c.repellent[d]
+		in := c.repellent.at(d)
 		switch {
 		case !ok || in == nil:
 		case len(in.pods) > 0:
@@ -288,7 +297,7 @@ func (o *company) on(c *interPodAffinity, n *nodeInfo) Outcome {
 	doubtful := false
 	for i, t := range c.near {
 		d, ok := domainOf(t.topologyKey, n.Node, o.local)
-		in := o.crowds[d]
+		in := o.crowds.at(d)
 		switch {
 		case !ok:
 			out.Refusals = append(out.Refusals, c.unlabelled(i))

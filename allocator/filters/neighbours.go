@@ -17,13 +17,23 @@ type neighbours struct {
 	added []placed
 
 	repellers *repellers // shared by indexes in which they are the same
-	groups    struct {
-		sync.Once
-		members map[groupName][]*corev1.Pod
-	}
+	groups    *groups    // shared by indexes of a snapshot
 }
 
-func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}} }
+// groups are the pods of each pod group that have not ended, in a snapshot.
+type groups struct {
+	sync.Once
+	members map[groupName][]*corev1.Pod
+}
+
+func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}, groups: &groups{}} }
+
+// without is what an index shares with this one, of the same snapshot, that has fewer pods.
+func (n *neighbours) without(gone []*podInfo) *neighbours {
+	out := n.next(gone, nil)
+	out.groups = n.groups
+	return out
+}
 
 // next is what an index shares with this one that has the same nodes, with some pods gone and others in their place.
 func (n *neighbours) next(gone, come []*podInfo) *neighbours {
@@ -44,7 +54,7 @@ type placed struct {
 // with is what an index shares that has more pods on a node.
 func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 	out := newNeighbours()
-	out.base = n
+	out.base, out.groups = n, n.groups
 	for _, pod := range pods {
 		out.added = append(out.added, placed{pod, node.Node})
 	}
@@ -74,7 +84,7 @@ func (x *Index) eachPlaced(wanted func(namespace string) bool, yield func(pod *p
 		end := i + sort.Search(len(pods)-i, func(k int) bool { return pods[i+k].Namespace != namespace })
 		if wanted(namespace) {
 			for _, pod := range x.pods[i:end] {
-				if pod != nil {
+				if pod != nil && !x.isGone(pod.Pod) {
 					yield(pod, pod.Spec.NodeName)
 				}
 			}

@@ -87,6 +87,9 @@ func (v *nodeVolumeLimits) doubt(use volumeUse, unread inspect.Resource, message
 	})
 }
 
+// without is the same check, which asks for the pods of a node, unless the scheduler gives up because of some of them.
+func (v *nodeVolumeLimits) without(*Prepared, []*podInfo) (check, bool) { return v, len(v.broken) == 0 }
+
 func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 	node, known := v.csiNode(n)
 	if !known {
@@ -369,7 +372,7 @@ func (v *nodeVolumeLimits) attachedBy(pod *corev1.Pod, volume *corev1.Volume, no
 // findBroken finds nodes where volumes cannot be counted.
 func (v *nodeVolumeLimits) findBroken() {
 	for _, n := range v.index.nodes {
-		if !slices.ContainsFunc(n.pods, func(p *podInfo) bool { return mayBreak(p.Pod) }) {
+		if !n.breaks {
 			continue
 		}
 		node, _ := v.csiNode(n)

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -112,6 +114,17 @@ func TestBrokenCounts(t *testing.T) {
 		"the pod's own disk":    {liveSnapshot(aws("aws://", false), node("a"), node("b"), attaches("a", "csi", 5)), "a: VolumeNode", "the pod's volume disk cannot be served by its CSI driver"},
 		"its own, migrated not": {liveSnapshot(aws("aws://", false), node("a"), node("b")), "", ""},
 	})
+}
+
+// TestBrokenCountsEnd: the pod ends because of which the scheduler gives up.
+func TestBrokenCountsEnd(t *testing.T) {
+	c := liveSnapshot(podWith("x"), together(csiVolume("x", "csi"), []metav1.Object{node("a"), node("b"), on("a", "q", aws("aws://", false)), attaches("a", "csi", 5)})...)
+	broken := func(p *Prepared) string { return fmt.Sprintf("%+v%+v", p.On("a"), p.On("b")) }
+	p := NewIndex(c.snapshot(), nil).Prepare(c.pod)
+	const why = "cannot count the volumes"
+	if before, after := broken(p), broken(p.Without(inspect.PodRef{Namespace: "ml", Name: "q"})); !strings.Contains(before, why) || strings.Contains(after, why) {
+		t.Errorf("%s with the pod, %s without it", before, after)
+	}
 }
 
 // TestMigratedLimits: disks of what Kubernetes once had built in count for the CSI driver that serves them now.

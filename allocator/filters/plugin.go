@@ -29,6 +29,9 @@ type filter struct {
 	// prepare is what the plugin does before it is asked about nodes (PreEnqueue, PreFilter). The check is nil if the plugin
 	// has nothing to say of the pod on any node. The outcome is about the pod wherever it would run.
 	prepare func(p *Prepared) (check, Outcome)
+	// reads are the parts of a pod's spec that the plugin reads. They are set if it pays to remember what it said: then it may
+	// read all that belongs to no part too, but not the claims and nothing else of another part.
+	reads specPart
 }
 
 // check is what a plugin knows of a pod in a cluster.
@@ -39,21 +42,21 @@ type check interface {
 
 // plugins are all filters, in the order in which the scheduler asks them.
 var plugins = []filter{
-	{SchedulingGates, prepareSchedulingGates},
-	{NodeName, prepareNodeName},
-	{NodeUnschedulable, prepareNodeUnschedulable},
-	{TaintToleration, prepareTaintToleration},
-	{NodeAffinity, prepareNodeAffinity},
-	{NodePorts, prepareNodePorts},
-	{NodeResourcesFit, prepareNodeResourcesFit},
-	{VolumeRestrictions, prepareVolumeRestrictions},
-	{NodeVolumeLimits, prepareNodeVolumeLimits},
-	{VolumeBinding, prepareVolumeBinding},
-	{VolumeZone, prepareVolumeZone},
-	{PodTopologySpread, preparePodTopologySpread},
-	{InterPodAffinity, prepareInterPodAffinity},
-	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures},
-	{GangScheduling, prepareGangScheduling},
+	{SchedulingGates, prepareSchedulingGates, 0},
+	{NodeName, prepareNodeName, 0},
+	{NodeUnschedulable, prepareNodeUnschedulable, 0},
+	{TaintToleration, prepareTaintToleration, 0},
+	{NodeAffinity, prepareNodeAffinity, 0},
+	{NodePorts, prepareNodePorts, 0},
+	{NodeResourcesFit, prepareNodeResourcesFit, 0},
+	{VolumeRestrictions, prepareVolumeRestrictions, partVolumes},
+	{NodeVolumeLimits, prepareNodeVolumeLimits, partVolumes},
+	{VolumeBinding, prepareVolumeBinding, partVolumes},
+	{VolumeZone, prepareVolumeZone, partVolumes},
+	{PodTopologySpread, preparePodTopologySpread, partSpread | partNode | partTolerations},
+	{InterPodAffinity, prepareInterPodAffinity, partNeighbours},
+	{NodeDeclaredFeatures, prepareNodeDeclaredFeatures, 0},
+	{GangScheduling, prepareGangScheduling, 0},
 }
 
 // Plugins returns the plugins that this package decides, in the order in which the scheduler asks them.

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +50,10 @@ type spreadConstraint struct {
 	of         []*crowd          // of each node that counts
 	fewest     int
 	fewestAt   string
-	nowhere    crowd // for nodes that are in no domain
+	nowhere    *crowd // for nodes that are in no domain
+	// fewer has the domains that have lost pods since, and moved says that the fewest are others for that.
+	fewer map[string]*crowd
+	moved bool
 }
 
 // spreadConstraints are the constraints of the pod that have to be met, or a refusal if one of them cannot be read.
@@ -69,7 +73,7 @@ func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 			name := constraintName(i)
 			return nil, &Refusal{Plugin: PodTopologySpread, Code: SpreadConstraint, Key: name + " selector", Unresolvable: true, Index: i, Message: fmt.Sprintf("the selector of %s cannot be read: %v", name, err)}
 		}
-		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), minDomains: 1, domains: map[string]*crowd{}}
+		c := &spreadConstraint{TopologySpreadConstraint: raw, index: i, selector: selector, self: selector.Matches(labels.Set(p.Pod.Labels)), minDomains: 1, domains: map[string]*crowd{}, nowhere: &crowd{}}
 		if raw.MinDomains != nil {
 			c.minDomains = int(*raw.MinDomains)
 		}
@@ -195,6 +199,55 @@ func (c *spreadConstraint) findFewest() {
 	}
 }
 
+func (c *podTopologySpread) without(p *Prepared, gone []*podInfo) (check, bool) {
+	out := &podTopologySpread{constraints: make([]*spreadConstraint, len(c.constraints))}
+	for i, constraint := range c.constraints {
+		out.constraints[i] = constraint.without(p, gone)
+	}
+	return out, true
+}
+
+// without is the constraint without some pods.
+func (c *spreadConstraint) without(p *Prepared, gone []*podInfo) *spreadConstraint {
+	out := *c
+	out.fewer = maps.Clone(c.fewer)
+	for _, pod := range gone {
+		n := p.node(pod.Spec.NodeName)
+		if n == nil || pod.Namespace != p.Pod.Namespace || !c.counts(pod.Pod) {
+			continue
+		}
+		value := n.Labels[c.TopologyKey]
+		if before := out.in(value); before != nil {
+			out.lose(value, before, gone)
+		}
+	}
+	return &out
+}
+
+// lose takes pods from a domain.
+func (c *spreadConstraint) lose(value string, before *crowd, gone []*podInfo) {
+	after := before.without(gone)
+	if after == before {
+		return
+	}
+	if c.fewer == nil {
+		c.fewer = map[string]*crowd{}
+	}
+	c.fewer[value] = after
+	counted := len(c.domains) > 0 && len(c.domains) >= c.minDomains
+	if n := len(after.pods); counted && (n < c.fewest || n == c.fewest && value < c.fewestAt) {
+		c.fewest, c.fewestAt, c.moved = n, value, true
+	}
+}
+
+// in returns the pods of a domain, or nil.
+func (c *spreadConstraint) in(value string) *crowd {
+	if out, ok := c.fewer[value]; ok {
+		return out
+	}
+	return c.domains[value]
+}
+
 func (c *podTopologySpread) on(n *nodeInfo) Outcome {
 	var out Outcome
 	for _, constraint := range c.constraints {
@@ -212,7 +265,7 @@ func (c *podTopologySpread) on(n *nodeInfo) Outcome {
 // skew is by how much a domain would have more pods than that with the fewest.
 func (c *spreadConstraint) skew(value string) int {
 	out := -c.fewest
-	if in := c.domains[value]; in != nil {
+	if in := c.in(value); in != nil {
 		out += len(in.pods)
 	}
 	if c.self {
@@ -232,9 +285,9 @@ func (c *spreadConstraint) unlabelled() []Refusal {
 
 // crowded is the refusal of a domain.
 func (c *spreadConstraint) crowded(value string) []Refusal {
-	in := c.domains[value]
-	if in == nil {
-		in = &crowd{}
+	in := c.in(value)
+	if in == nil || c.moved {
+		in = &crowd{pods: in.members()}
 	}
 	return in.refuse(func() Refusal {
 		return topologyRefusal(Refusal{

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"cmp"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
@@ -16,19 +17,37 @@ type Prepared struct {
 	// Everywhere is what plugins say of the pod before they are asked about nodes: it holds on every node.
 	Everywhere Outcome
 	checks     []check
+	statements []statement // of each plugin
+	kin        *kin
+	// all is what On says of each node, in their order, once that was asked about all.
+	all atomic.Pointer[[]Outcome]
 }
 
 // Prepare makes a pod ready to be asked about. The pod need not be in the snapshot. If it is, it must not be on a node.
-func (x *Index) Prepare(pod *corev1.Pod) *Prepared {
-	p := &Prepared{Index: x, Pod: pod}
+func (x *Index) Prepare(pod *corev1.Pod) *Prepared { return x.prepare(pod, newKin(pod)) }
+
+func (x *Index) prepare(pod *corev1.Pod, k *kin) *Prepared {
+	p := &Prepared{Index: x, Pod: pod, kin: k, statements: make([]statement, len(plugins))}
+	differs := k.differs(pod)
 	for i := range plugins {
-		c, everywhere := plugins[i].prepare(p)
-		p.Everywhere.and(everywhere)
-		if c != nil {
-			p.checks = append(p.checks, c)
+		a, known := k.recall(i, pod, differs)
+		if !known {
+			a = statement{pod: pod, differs: differs}
+			a.check, a.everywhere = plugins[i].prepare(p)
+			k.remember(i, a)
 		}
+		p.add(i, a)
 	}
 	return p
+}
+
+// add adds what a plugin says of the pod.
+func (p *Prepared) add(plugin int, a statement) {
+	p.statements[plugin] = a
+	p.Everywhere.and(a.everywhere)
+	if a.check != nil {
+		p.checks = append(p.checks, a.check)
+	}
 }
 
 // On says what all plugins have against a node of the snapshot, besides what they say of the pod everywhere.
@@ -41,6 +60,29 @@ func (p *Prepared) On(node inspect.NodeName) Outcome {
 	if n == nil {
 		return doubt(Doubt{Resource: inspect.Nodes, Key: "unknown", Message: "the node is not known"})
 	}
+	if all := p.all.Load(); all != nil {
+		return (*all)[p.position[n.Name]]
+	}
+	return p.on(n)
+}
+
+// OnAll says what On does of all nodes of the snapshot, in their order, and remembers it. inTurn calls a function with each number
+// below another one, in any order or several at once.
+func (p *Prepared) OnAll(inTurn func(n int, call func(int) error) error) []Outcome {
+	const chunk = 256
+	out := make([]Outcome, len(p.nodes))
+	_ = inTurn((len(out)+chunk-1)/chunk, func(c int) error {
+		for i := c * chunk; i < min(len(out), (c+1)*chunk); i++ {
+			out[i] = p.on(p.nodes[i])
+		}
+		return nil
+	})
+	p.all.Store(&out)
+	return out
+}
+
+// on is On of a node.
+func (p *Prepared) on(n *nodeInfo) Outcome {
 	out := p.alone(n)
 	ours, others := p.ahead(n)
 	if len(ours) > 0 {

@@ -46,7 +46,7 @@ func (n *neighbours) repelling(x *Index) []*repeller {
 func (x *Index) repellent() []placed {
 	var out []placed
 	for _, pod := range x.pods {
-		if pod == nil || pod.Spec.NodeName == "" || len(antiAffinityTerms(pod.Pod)) == 0 {
+		if pod == nil || pod.Spec.NodeName == "" || len(antiAffinityTerms(pod.Pod)) == 0 || x.isGone(pod.Pod) {
 			continue
 		}
 		if n := x.node(pod.Spec.NodeName); n != nil {

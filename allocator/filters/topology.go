@@ -2,6 +2,7 @@ package filters
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,22 @@ func (c *crowd) refuse(because func() Refusal) []Refusal {
 	return c.refusals
 }
 
+// members are the pods of a crowd that need not be there.
+func (c *crowd) members() []*podInfo {
+	if c == nil {
+		return nil
+	}
+	return c.pods
+}
+
+// without returns the crowd without some pods. It is the same one if none of them is in it.
+func (c *crowd) without(gone []*podInfo) *crowd {
+	if !slices.ContainsFunc(gone, func(pod *podInfo) bool { return slices.Contains(c.pods, pod) }) {
+		return c
+	}
+	return &crowd{maybe: c.maybe, pods: slices.DeleteFunc(slices.Clone(c.pods), func(pod *podInfo) bool { return slices.Contains(gone, pod) })}
+}
+
 // sorted are the pods, each once, sorted by namespace and name.
 func (c *crowd) sorted() []inspect.PodRef {
 	refs := make([]inspect.PodRef, len(c.pods))
@@ -68,6 +85,70 @@ func (c *crowd) sorted() []inspect.PodRef {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return slices.Compact(refs)
+}
+
+// crowds are the pods in each domain. A domain with none need not be there.
+type crowds struct {
+	all map[domain]*crowd
+	// fewer has the domains that have lost pods since. It is nil for one that has none left.
+	fewer map[domain]*crowd
+}
+
+func newCrowds() crowds { return crowds{all: map[domain]*crowd{}} }
+
+// in returns the crowd of a domain, to add to it.
+func (c crowds) in(d domain) *crowd {
+	out := c.all[d]
+	if out == nil {
+		out = &crowd{}
+		c.all[d] = out
+	}
+	return out
+}
+
+// at returns the crowd of a domain, or nil.
+func (c crowds) at(d domain) *crowd {
+	if len(c.fewer) > 0 {
+		if out, ok := c.fewer[d]; ok {
+			return out
+		}
+	}
+	return c.all[d]
+}
+
+// without returns the crowds of the domains of a key without some pods, and whether they are the same. It is false if there are
+// others of which it is not known whether they count.
+func (c crowds) without(p *Prepared, gone []*podInfo, key string, local bool) (out crowds, same, ok bool) {
+	out, same = c, true
+	for _, pod := range gone {
+		n := p.node(pod.Spec.NodeName)
+		if n == nil {
+			continue
+		}
+		d, labelled := domainOf(key, n.Node, local)
+		before := out.at(d)
+		switch {
+		case !labelled || before == nil:
+			continue
+		case before.maybe > 0:
+			return c, false, false
+		}
+		after := before.without(gone)
+		if after == before {
+			continue
+		}
+		if len(after.pods) == 0 {
+			after = nil
+		}
+		if same {
+			same, out.fewer = false, maps.Clone(c.fewer)
+		}
+		if out.fewer == nil {
+			out.fewer = map[domain]*crowd{}
+		}
+		out.fewer[d] = after
+	}
+	return out, same, true
 }
 
 // podsUnread reports whether there may be pods that are not in the snapshot, in any of the namespaces, or, if none is named,

@@ -121,6 +121,9 @@ func (x *Index) lateClass(plugin Plugin, use *volumeUse) (*storagev1.StorageClas
 	return class, Outcome{}
 }
 
+// without is the same check: it is about volumes, whoever uses them.
+func (v *volumeBinding) without(*Prepared, []*podInfo) (check, bool) { return v, true }
+
 func (v *volumeBinding) on(n *nodeInfo) Outcome {
 	var out Outcome
 	verdicts := v.verdicts(n)

@@ -16,18 +16,23 @@ import (
 // which these objects and the nodes are the same share it.
 type volumeIndex struct {
 	*storageIndex
+	*volumeOffers
 	claims func() map[objectName]*corev1.PersistentVolumeClaim
 	// attached says how each claim counts towards what nodes can attach.
 	attached func() map[objectName]attachable
 }
 
-// storageIndex is a volumeIndex without claims.
+// storageIndex is the part of a volumeIndex that does not depend on claims and nodes.
 type storageIndex struct {
+	byName  func() *volumeObjects
+	reaches sync.Map // name of a StorageClass -> func() *volumeReach
+	files   bool
+}
+
+// volumeOffers is the part that depends on nodes.
+type volumeOffers struct {
 	snapshot *inspect.Snapshot
-	byName   func() *volumeObjects
-	reaches  sync.Map // name of a StorageClass -> func() *volumeReach
 	offers   sync.Map // name of a StorageClass -> func() map[inspect.NodeName]*volumeOffer
-	files    bool
 }
 
 // volumeObjects are the objects of storage by name.
@@ -47,15 +52,20 @@ func (n objectName) String() string { return n.namespace + "/" + n.name }
 
 // newVolumeIndex returns the index of a snapshot. It shares with another one what is the same in both.
 func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
-	v := &volumeIndex{}
-	if like != nil && sameStorage(s, like.snapshot) {
-		if slices.Equal(s.Objects().VolumeClaims, like.snapshot.Objects().VolumeClaims) {
-			return like.storage
-		}
+	v := &volumeIndex{volumeOffers: &volumeOffers{snapshot: s}}
+	same := like != nil && sameStorage(s, like.snapshot)
+	if same {
 		v.storageIndex = like.storage.storageIndex
+		if slices.Equal(s.Objects().Nodes, like.snapshot.Objects().Nodes) {
+			v.volumeOffers = like.storage.volumeOffers
+		}
 	} else {
-		v.storageIndex = &storageIndex{snapshot: s, files: s.ServerVersion() == ""}
+		v.storageIndex = &storageIndex{files: s.ServerVersion() == ""}
 		v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
+	}
+	if same && slices.Equal(s.Objects().VolumeClaims, like.snapshot.Objects().VolumeClaims) {
+		v.claims, v.attached = like.storage.claims, like.storage.attached
+		return v
 	}
 	v.claims = sync.OnceValue(func() map[objectName]*corev1.PersistentVolumeClaim { return claimsByName(s.Objects().VolumeClaims) })
 	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables(v.claims()) })
@@ -68,7 +78,7 @@ func sameStorage(s, t *inspect.Snapshot) bool {
 	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
 		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
 		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.CSINodes, b.CSINodes) &&
-		slices.Equal(a.VolumeAttachments, b.VolumeAttachments) && slices.Equal(a.Nodes, b.Nodes)
+		slices.Equal(a.VolumeAttachments, b.VolumeAttachments)
 }
 
 func claimsByName(claims []*corev1.PersistentVolumeClaim) map[objectName]*corev1.PersistentVolumeClaim {

@@ -120,7 +120,7 @@ type volumeOffer struct {
 }
 
 // offersOf returns the largest offer of a class for each node that a storage capacity of the class reaches.
-func (v *storageIndex) offersOf(class string) map[inspect.NodeName]*volumeOffer {
+func (v *volumeOffers) offersOf(class string) map[inspect.NodeName]*volumeOffer {
 	build, _ := v.offers.LoadOrStore(class, sync.OnceValue(func() map[inspect.NodeName]*volumeOffer {
 		out := map[inspect.NodeName]*volumeOffer{}
 		for _, c := range storage.CapacitiesOf(v.snapshot, class) {

@@ -86,6 +86,11 @@ func (v *volumeRestrictions) unread(p *Prepared) Outcome {
 	return Outcome{}
 }
 
+// without is the same check if it is about disks, of which it asks the pods of a node.
+func (v *volumeRestrictions) without(*Prepared, []*podInfo) (check, bool) {
+	return v, len(v.users) == 0
+}
+
 func (v *volumeRestrictions) on(n *nodeInfo) Outcome {
 	var out Outcome
 	for _, disk := range v.disks {

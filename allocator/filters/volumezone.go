@@ -101,6 +101,9 @@ func zonesOf(value string) []string {
 	return out
 }
 
+// without is the same check: it is about volumes, whoever uses them.
+func (v *volumeZone) without(*Prepared, []*podInfo) (check, bool) { return v, true }
+
 func (v *volumeZone) on(n *nodeInfo) Outcome {
 	if v.assumed {
 		return v.unknown()
