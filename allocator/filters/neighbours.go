@@ -32,6 +32,13 @@ func newNeighbours() *neighbours { return &neighbours{repellers: &repellers{}, g
 func (n *neighbours) without(gone []*podInfo) *neighbours {
 	out := n.next(gone, nil)
 	out.groups = n.groups
+	for m := n; m != nil; m = m.base {
+		for _, p := range m.added {
+			if !slices.Contains(gone, p.pod) {
+				out.added = append(out.added, p)
+			}
+		}
+	}
 	return out
 }
 
@@ -57,19 +64,6 @@ func (n *neighbours) with(node *nodeInfo, pods []*podInfo) *neighbours {
 	out.base, out.groups = n, n.groups
 	for _, pod := range pods {
 		out.added = append(out.added, placed{pod, node.Node})
-	}
-	return out
-}
-
-// without is what an index shares that has fewer pods.
-func (n *neighbours) without(gone []*podInfo) *neighbours {
-	out := n.next(gone, nil)
-	for m := n; m != nil; m = m.base {
-		for _, p := range m.added {
-			if !slices.Contains(gone, p.pod) {
-				out.added = append(out.added, p)
-			}
-		}
 	}
 	return out
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/randompod"
 )
 
-// TestWithout compares pods that have ended by supposition with a cluster in which they are not there.
-func TestWithout(t *testing.T) {
+// TestWithoutPodsOfANode compares pods that have ended by supposition with a cluster in which they are not there.
+func TestWithoutPodsOfANode(t *testing.T) {
 	helped := 0
 	for seed := range effort.Of(1000, 150) {
 		maker := randompod.New(seed)
@@ -41,7 +41,7 @@ func TestWithout(t *testing.T) {
 				}
 				o.Pods = pods
 			})
-			got, want := p.Without(name, gone), filters.NewIndex(rest, nil).Prepare(pod)
+			got, want := p.Without(gone...), filters.NewIndex(rest, nil).Prepare(pod)
 			for _, other := range s.Nodes() {
 				at := inspect.NodeName(other.Name)
 				if text, same := fmt.Sprintf("%+v", got.On(at)), reflect.DeepEqual(got.On(at), want.On(at)); !same {

@@ -86,6 +86,9 @@ func fittingOn(ctx context.Context, w *whatif.World, e whatif.AddNodeEdit) (what
 	if !ok {
 		return whatif.NodeSet{}, nil
 	}
+	if refuses, err := w.DevicesRefuse(ctx, added); refuses || err != nil {
+		return whatif.NodeSet{}, err // whatever the filters say, to ask which takes longer
+	}
 	return w.Fitting(ctx, []*corev1.Node{added})
 }
 

@@ -38,7 +38,7 @@ func (d *decision) without(node inspect.NodeName, gone []*corev1.Pod) fit {
 	for i, pod := range gone {
 		refs[i] = inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	}
-	p := d.pod.Without(node, refs)
+	p := d.pod.Without(refs...)
 	o := p.On(node)
 	switch {
 	case len(o.Refusals)+len(p.Everywhere.Refusals) > 0:

@@ -73,7 +73,7 @@ func (r spreadRequirement) Clarify(ctx context.Context, b *whatif.Sandbox, relax
 	if r.Actual != "" {
 		return r.Actual, nil
 	}
-	for _, refusal := range b.World(ctx, relaxed).Pod.On(r.node).Refusals {
+	for _, refusal := range b.World(ctx, relaxed).RefusalsOn(r.node) {
 		if refusal.Code == filters.SpreadConstraint && refusal.Index == r.index {
 			return refusal.Message, nil
 		}

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,16 +51,24 @@ func (q *Question) Carry(ctx context.Context, edits []explain.Edit) *Carried {
 	return out
 }
 
-// releaseForGood takes their devices from the claims that are released, and ends the pods that use them.
+// releaseForGood takes their devices from the claims that are released, and ends the pods that use them and those that end
+// anyway.
 func (d *Draft) releaseForGood(o *inspect.Objects) {
+	ended := maps.Clone(d.ended)
+	if ended == nil {
+		ended = map[inspect.PodRef]bool{}
+	}
 	var refs []inspect.ClaimRef
 	for ref := range d.released {
 		refs = append(refs, ref)
 		for _, pod := range d.q.Cluster.Snapshot().PodsOf(ref) {
-			o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
+			ended[pod] = true
 		}
 	}
 	Release(o, refs...)
+	if len(ended) > 0 {
+		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
+	}
 }
 
 // changeTemplates puts the changed claims of the question into the templates that they are made from.

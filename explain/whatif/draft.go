@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -36,6 +38,8 @@ type Draft struct {
 	changes  map[string]func(*inspect.Objects) // by what they change
 	// around are changes of nodes and of other pods, which matter to filters and not to the allocation of devices.
 	around map[string]func(*inspect.Objects)
+	// ended are other pods that are gone. They matter to filters only, and are not in around.
+	ended map[inspect.PodRef]bool
 }
 
 // constraintRef addresses a constraint of a claim of the question.
@@ -73,7 +77,11 @@ func (d *Draft) Pod() *corev1.Pod {
 // world puts together what the edits make of the question, in a cluster in which they are made. With whole that is made of
 // the whole snapshot.
 func (d *Draft) world(ctx context.Context, c *allocator.Cluster, whole bool) *World {
-	return &World{Cluster: c, Claims: d.Result(ctx), Pod: d.filtered(c, whole)}
+	w := &World{Cluster: c, Claims: d.Result(ctx)}
+	if d.pod != nil {
+		w.pod = sync.OnceValue(func() *filters.Prepared { return d.filtered(c, whole) })
+	}
+	return w
 }
 
 // Fields returns the fields of a request, which may be written to.
@@ -151,7 +159,7 @@ func (d *Draft) Change(key string, change func(*inspect.Objects)) {
 	d.changes[key] = change
 }
 
-// ChangeAround changes nodes or other pods, as Change does.
+// ChangeAround changes nodes or other pods, as Change does. For pods that end there is EndPods.
 func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
 	if d.around == nil {
 		d.around = map[string]func(*inspect.Objects){}
@@ -161,14 +169,15 @@ func (d *Draft) ChangeAround(key string, change func(*inspect.Objects)) {
 
 // EndPods takes away other pods, as if they had ended.
 func (d *Draft) EndPods(refs ...inspect.PodRef) {
+	if d.ended == nil {
+		d.ended = map[inspect.PodRef]bool{}
+	}
 	for _, ref := range refs {
-		d.ChangeAround("end pod "+ref.String(), func(o *inspect.Objects) {
-			o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == ref.Namespace && p.Name == ref.Name })
-		})
+		d.ended[ref] = true
 	}
 }
 
-// aroundKeys are the keys of the changes of nodes and pods, sorted.
+// aroundKeys are the keys of the changes of nodes and pods, sorted; but not of pods that end.
 func (d *Draft) aroundKeys() []string { return slices.Sorted(maps.Keys(d.around)) }
 
 // Result returns the claims of the question with the edits made; claims that no edit is about are shared. Of a class

@@ -3,6 +3,7 @@ package whatif
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,37 +28,55 @@ func (q *Question) Filtered() *filters.Prepared {
 }
 
 // filtered returns the pod of a draft as the filters see it. With whole they see the snapshot of a cluster that was made
-// of the whole snapshot of the question; otherwise that of the question, with the pods and nodes that the draft changes.
+// of the whole snapshot of the question, if the draft changes more in it than pods and nodes; otherwise that of the question,
+// with the pods and nodes that the draft changes.
 func (d *Draft) filtered(c *allocator.Cluster, whole bool) *filters.Prepared {
-	switch {
-	case d.pod == nil:
-		return nil
-	case whole && len(d.gates)+len(d.changes)+len(d.around) > 0:
-		return c.Filters().Prepare(d.pod)
-	case len(d.around) > 0:
-		return d.q.indexWith(d).Prepare(d.pod)
-	case d.pod != d.q.Pod:
-		return d.q.Cluster.Filters().Prepare(d.pod)
+	if whole && len(d.gates)+len(d.changes) > 0 {
+		return d.withoutEnded(c.Filters().Prepare(d.pod))
 	}
-	return d.q.Filtered()
+	return d.withoutEnded(d.q.around(d))
 }
 
-// indexWith returns what the filters know of the snapshot of the question with what a draft changes around the pod.
-func (q *Question) indexWith(d *Draft) *filters.Index {
-	q.Filtered()
+// withoutEnded returns a pod as it is once the pods have ended that the draft ends.
+func (d *Draft) withoutEnded(p *filters.Prepared) *filters.Prepared {
+	if len(d.ended) == 0 {
+		return p
+	}
+	return p.Without(slices.SortedFunc(maps.Keys(d.ended), comparePods)...)
+}
+
+// around returns the pod of a draft in the snapshot of the question with what the draft changes of nodes.
+func (q *Question) around(d *Draft) *filters.Prepared {
+	first := q.Filtered()
+	if len(d.around) > 0 {
+		first = q.inChanged(d)
+	}
+	if d.pod == first.Pod {
+		return first
+	}
+	return first.Again(d.pod)
+}
+
+// comparePods orders pods by namespace and name.
+func comparePods(a, b inspect.PodRef) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// inChanged returns some pod prepared in the snapshot of the question with what a draft changes of nodes.
+func (q *Question) inChanged(d *Draft) *filters.Prepared {
 	key := strings.Join(d.aroundKeys(), "\n")
 	q.prepare.mu.Lock()
 	defer q.prepare.mu.Unlock()
-	if index, ok := q.prepare.around[key]; ok {
-		return index
+	if p, ok := q.prepare.around[key]; ok {
+		return p
 	}
 	before := q.Cluster.Filters()
-	index := filters.NewIndex(before.Snapshot().With(d.changeAround), before)
+	p := filters.NewIndex(before.Snapshot().With(d.changeAround), before).Prepare(d.pod)
 	if q.prepare.around == nil {
-		q.prepare.around = map[string]*filters.Index{}
+		q.prepare.around = map[string]*filters.Prepared{}
 	}
-	q.prepare.around[key] = index
-	return index
+	q.prepare.around[key] = p
+	return p
 }
 
 // RefusedBefore reports whether a filter refuses that the scheduler asks before it allocates devices. It then never gets to

@@ -54,8 +54,9 @@ type preparation struct {
 	sync.Once
 	pod *filters.Prepared
 
-	mu     sync.Mutex
-	around map[string]*filters.Index // by what is changed in it
+	mu sync.Mutex
+	// around is the pod, as it is or with edits, in snapshots in which nodes are changed, by these changes.
+	around map[string]*filters.Prepared
 }
 
 // ClaimPerNode is a claim that differs from node to node: that for extended resources, say.
@@ -227,6 +228,9 @@ func (q *Question) filterAll() []filters.Outcome {
 	p := q.Filtered()
 	if p == nil {
 		return nil
+	}
+	if slices.Equal(q.Nodes, p.Snapshot().Nodes()) {
+		return p.OnAll(allocator.Parallel)
 	}
 	out := make([]filters.Outcome, len(q.Nodes))
 	const chunk = 256

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -18,8 +19,8 @@ import (
 type World struct {
 	Cluster *allocator.Cluster
 	Claims  []*resourcev1.ResourceClaim
-	// Pod is the pod that asks, as the scheduler's other filters see it, or nil when the question is about a claim.
-	Pod *filters.Prepared
+	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is about a claim.
+	pod func() *filters.Prepared
 }
 
 // Outcome is how a what-if question ended.
@@ -70,21 +71,39 @@ func OutcomeOf(ctx context.Context, c *allocator.Cluster, node *corev1.Node, cla
 	return Undecided, result.Steps, nil
 }
 
+// RefusalsOn are what the scheduler's other filters have against a node.
+func (w *World) RefusalsOn(node inspect.NodeName) []filters.Refusal {
+	if w.pod == nil {
+		return nil
+	}
+	return w.pod().On(node).Refusals
+}
+
 // filter is what the scheduler's other filters say of a node and of the pod wherever it would run. Whether other pods of its
 // group find room is another question.
 func (w *World) filter(node *corev1.Node) filters.Outcome {
-	if w.Pod == nil {
+	if w.pod == nil {
 		return filters.Outcome{}
 	}
-	o := w.Pod.On(inspect.NodeName(node.Name))
-	out := filters.Outcome{Refusals: append(w.Pod.Everywhere.Refusals[:len(w.Pod.Everywhere.Refusals):len(w.Pod.Everywhere.Refusals)], o.Refusals...)}
-	for i := range w.Pod.Everywhere.Doubts {
-		if d := &w.Pod.Everywhere.Doubts[i]; !d.OfOthers() {
+	pod := w.pod()
+	o := pod.On(inspect.NodeName(node.Name))
+	if pod.Everywhere.Passes() {
+		return o
+	}
+	out := filters.Outcome{Refusals: slices.Concat(pod.Everywhere.Refusals, o.Refusals)}
+	for i := range pod.Everywhere.Doubts {
+		if d := &pod.Everywhere.Doubts[i]; !d.OfOthers() {
 			out.Doubts = append(out.Doubts, *d)
 		}
 	}
 	out.Doubts = append(out.Doubts, o.Doubts...)
 	return out
+}
+
+// DevicesRefuse reports whether it is proved that the node does not have the devices, whatever else refuses it.
+func (w *World) DevicesRefuse(ctx context.Context, node *corev1.Node) (bool, error) {
+	o, _, err := OutcomeOf(ctx, w.Cluster, node, w.Claims)
+	return o == Refused, err
 }
 
 // Sweep returns those of the nodes that fit, and the first abort in the order of the nodes, if there is one.
@@ -119,7 +138,7 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 // reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its index if
 // nothing refuses it, or -1. passes is nil if that is all nodes.
 func (w *World) reach(nodes []*corev1.Node) (asked []*corev1.Node, passes []int) {
-	if w.Pod == nil {
+	if w.pod == nil {
 		return nodes, nil
 	}
 	for i, node := range nodes {
