@@ -56,6 +56,9 @@ type Explanation struct {
 	Nodes NodeCount
 	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing is.
 	Turn *Turn
+	// Joint says whether the subject and those it was asked with can be placed together after all. It is nil if that is no
+	// question.
+	Joint *Joint
 	// Allocation is what the subject has if the verdict is Allocated, and what the scheduler would pick if
 	// it is Allocatable. It is nil if no node can give the devices.
 	Allocation *Allocation

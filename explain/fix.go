@@ -25,6 +25,9 @@ const (
 	ReduceRequest  FixKind = "ReduceRequest"  // ask for less of a node, such as CPU, or for another port
 	MovePod        FixKind = "MovePod"        // end pods that take room on a node, or let them run elsewhere
 	UncordonNode   FixKind = "UncordonNode"   // make a node schedulable
+	PinPod         FixKind = "PinPod"         // let a pod run on one node only, so that others find room
+	ChangeOrder    FixKind = "ChangeOrder"    // create pods in another order
+	DropChoice     FixKind = "DropChoice"     // do without an alternative of a request that others need
 	ReduceMinCount FixKind = "ReduceMinCount" // let a pod group start with fewer pods
 	WaitFor        FixKind = "WaitFor"        // wait for something that is under way
 )

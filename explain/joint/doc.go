@@ -8,4 +8,6 @@
 // Three things keep that small. Where members change nothing but the node that they are on ([Row.Local]), nodes that look alike
 // to all of them are tried once; members of one shape fill nodes in whatever order to the same number; and who fits on more
 // nodes than others can touch is placed in every run. What is not looked at within the limit is said to be open.
+//
+// [Solve] looks for a run in any order, whatever the scheduler's would be: whether all can be placed together at all.
 package joint

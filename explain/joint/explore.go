@@ -63,26 +63,46 @@ type explorer struct {
 	visited map[string]bool
 	path    Run
 	asks    int // the most that there may be
+	// first says to stop at the first run that places enough of the first entity, and done that one was found.
+	first, done bool
 }
 
 // Explore looks at all runs that differ, up to the limit of the row.
 func Explore(ctx context.Context, row Row) (*Result, error) {
-	x := &explorer{Row: row, visited: map[string]bool{}, path: Run{}, asks: row.MaxAsks}
+	return (&explorer{Row: row}).explore(ctx)
+}
+
+func (x *explorer) explore(ctx context.Context) (*Result, error) {
+	row := x.Row
+	x.visited, x.path, x.asks = map[string]bool{}, Run{}, row.MaxAsks
 	for i := range row.Entities {
 		x.Fates = append(x.Fates, make([]Fate, len(row.Entities[i].Members)))
 	}
 	x.Groups = make([]Fate, len(row.Entities))
-	if x.asks == 0 {
-		x.asks = max(60, min(1000, 100_000/max(1, len(row.Base.Snapshot().Nodes()))))
-	}
 	if row.Local {
-		roomy, err := x.lookAtNodes(ctx)
-		if err != nil || roomy {
+		all, err := x.lookAtNodes(ctx)
+		if err != nil || all && !(x.first && x.Groups[0].Placed != nil) {
 			return &x.Result, err
 		}
+		x.forgetSure()
+	}
+	if x.asks == 0 {
+		x.asks = x.usualLimit()
 	}
 	err := x.entity(ctx, 0, &state{cluster: row.Base})
 	return &x.Result, err
+}
+
+// usualLimit is a limit that takes about a second, and is enough for one run.
+func (x *explorer) usualLimit() int {
+	nodes, members := len(x.nodes), 0
+	if x.nodes == nil {
+		nodes = len(x.Base.Snapshot().Nodes())
+	}
+	for i := range x.Entities {
+		members += len(x.Entities[i].Members)
+	}
+	return x.Asks + members + max(60, min(1000, 100_000/max(1, nodes)))
 }
 
 // entity explores what becomes of an entity and of those after it.
@@ -113,11 +133,22 @@ func (x *explorer) members(ctx context.Context, at int, start, s *state, had []b
 		if err := x.turn(ctx, at, next, start, s, had, placed); err != nil {
 			return err
 		}
-		if x.Open {
+		if x.Open || x.done {
 			return nil
 		}
 	}
 	return nil
+}
+
+// forgetSure forgets who is placed in every run, if a run is wanted that shows how.
+func (x *explorer) forgetSure() {
+	if !x.first {
+		return
+	}
+	x.Groups[0] = Fate{}
+	for i := range x.Fates[0] {
+		x.Fates[0][i] = Fate{}
+	}
 }
 
 // finish notes what has become of the members of an entity, and goes on to the next.
@@ -129,6 +160,10 @@ func (x *explorer) finish(ctx context.Context, at int, start, s *state, placed [
 	x.note(&x.Groups[at], met)
 	for i := range x.Fates[at] {
 		x.note(&x.Fates[at][i], met && slices.Contains(placed, i))
+	}
+	if x.first {
+		x.done = met
+		return nil
 	}
 	x.noteTwins(at)
 	before := len(x.path)
@@ -203,7 +238,7 @@ func (x *explorer) turn(ctx context.Context, at, index int, start, s *state, had
 		}
 		then := &state{cluster: With(s.cluster, took), steps: append(slices.Clip(s.steps), placing{m, option.Node})}
 		x.path = append(x.path[:before], Step{Subject: m.Subject, Node: option.Node, Placed: true})
-		if err := x.members(ctx, at, start, then, had, append(slices.Clip(placed), index)); err != nil || x.Open {
+		if err := x.members(ctx, at, start, then, had, append(slices.Clip(placed), index)); err != nil || x.Open || x.done {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func (x *explorer) lookAtNodes(ctx context.Context) (all bool, err error) {
 		all = x.prove(e, sure) && all
 		before += len(entity.Members)
 	}
-	if !all {
+	if !all || x.first {
 		err = x.sortNodes(ctx, turns)
 	}
 	return all, err

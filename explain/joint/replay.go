@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -20,7 +22,11 @@ func Replay(ctx context.Context, c *allocator.Cluster, members []*Member, run Ru
 		if i < 0 {
 			return nil, nil, nil
 		}
-		t, err := members[i].Ask(ctx, c, nil)
+		var nodes []*corev1.Node // all, if the devices are tied to none
+		if node, ok := c.Snapshot().Node(step.Node); ok {
+			nodes = []*corev1.Node{node}
+		}
+		t, err := members[i].Ask(ctx, c, nodes)
 		if err != nil {
 			return nil, nil, err
 		}

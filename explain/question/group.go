@@ -67,26 +67,85 @@ func explainGroup(ctx context.Context, q *whatif.Question, group *filters.Group,
 	if opts.grouped {
 		return nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts}
-	result, err := joint.Explore(ctx, rowOf(g.c, []joint.Entity{g.entity}))
+	g, err := decidedGang(ctx, q, group, opts)
 	if err != nil {
 		return err
 	}
+	result := g.result
 	at := slices.IndexFunc(g.entity.Members, func(m *joint.Member) bool { return m.Subject == e.Subject })
 	if at < 0 { // it is being deleted
 		return nil
 	}
+	alone := e.Verdict
 	switch fate := &result.Fates[0][at]; result.Of(0, at) {
 	case joint.Always:
 		g.fits(e)
+		return nil
 	case joint.Never:
-		return g.neverFits(ctx, e, result, fate)
+		if err := g.neverFits(ctx, e, result, fate); err != nil {
+			return err
+		}
 	case joint.Depends:
 		g.depends(e, result, fate)
 	default:
 		notAllTried(e)
 	}
+	if alone != explain.Allocatable && alone != explain.Allocated {
+		return nil
+	}
+	return g.explainJointly(ctx, e)
+}
+
+// decidedGang is the group of a pod with what becomes of it in all runs. A group that was decided once is not decided again.
+func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, opts Options) (*gang, error) {
+	name := inspect.PodRef{Namespace: q.Pod.Namespace, Name: inspect.PodGroupOf(q.Pod)}
+	if known, ok := opts.gangs[name]; ok {
+		g := *known
+		g.pod = q.Pod
+		return &g, nil
+	}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{}}
+	var err error
+	if g.result, err = joint.Explore(ctx, rowOf(g.c, []joint.Entity{g.entity})); err != nil {
+		return nil, err
+	}
+	if opts.gangs != nil {
+		opts.gangs[name] = g
+	}
+	return g, nil
+}
+
+// explainJointly adds how the pods of the group can be placed together. That is the same for all if all are needed.
+func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error {
+	own := &explain.Explanation{Subject: e.Subject}
+	if g.memo.jointly != nil && g.entity.Need == len(g.entity.Members) {
+		own = g.memo.jointly
+	} else if err := g.jointly(e.Subject).explain(ctx, own); err != nil {
+		return err
+	}
+	g.memo.jointly = own
+	e.Joint, e.Fixes = own.Joint, append(slices.Clone(own.Fixes), e.Fixes...)
+	for i := range e.Fixes {
+		if f := &e.Fixes[i]; f.Kind == explain.PinPod {
+			f.Patch = patchOf(f, e.Subject)
+		}
+	}
 	return nil
+}
+
+// jointly is the pods of the group that wait, of which as many as it needs are to be placed together.
+func (g *gang) jointly(subject explain.Subject) *jointly {
+	j := &jointly{c: g.c, opts: g.opts, entities: []joint.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need}
+	for _, m := range g.entity.Members {
+		pod, ok := g.c.Snapshot().Pod(inspect.PodRef{Namespace: m.Subject.Namespace, Name: m.Subject.Name})
+		if m.Subject == subject {
+			pod, ok = g.pod, true
+		}
+		if ok {
+			j.pods[m.Subject] = pod
+		}
+	}
+	return j
 }
 
 // gang is a pod and the others of its group that wait with it.
@@ -96,6 +155,19 @@ type gang struct {
 	pod    *corev1.Pod
 	entity joint.Entity
 	opts   Options
+	result *joint.Result
+	memo   *gangMemo
+}
+
+// gangMemo is what was found out about a group once for all its pods.
+type gangMemo struct {
+	jointly *explain.Explanation
+	// missing is about the first pod that finds no room, or nil.
+	missing *explain.Explanation
+	// counted says that room and exact are known.
+	counted bool
+	room    int
+	exact   bool
 }
 
 // name is that of the group.
@@ -116,12 +188,11 @@ func (g *gang) depends(e *explain.Explanation, result *joint.Result, fate *joint
 	} else {
 		remark(e, "whether its PodGroup %s finds room for the %s that it needs depends on where kube-scheduler puts them", g.name(), howManyPods(g.entity.Need))
 	}
-	yes, no := inWords(fate.Placed), inWords(fate.Waits)
-	if yes == no {
+	if slices.Equal(fate.Placed, fate.Waits) {
 		e.Partial = append(e.Partial, "which of the pods that are alike and were created at the same time comes first is not known")
 		return
 	}
-	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; which nodes it likes best is not known here", yes, no))
+	e.Partial = append(e.Partial, fmt.Sprintf("it is placed if kube-scheduler puts %s; it is not if kube-scheduler puts %s; which nodes it likes best is not known here", inWords(fate.Placed), inWords(fate.Waits)))
 }
 
 // maxSteps is the number of steps of a run that are told.
@@ -182,6 +253,8 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run
 	e.Nodes.Allocatable, e.Groups = 0, nil
 	there := "there is room for " + howManyPods(room)
 	switch {
+	case !exact && room == 0:
+		there = "that many never find it, in whatever order and on whatever nodes"
 	case !exact:
 		there = fmt.Sprintf("that many never find it, in whatever order and on whatever nodes; for %s there is room", howManyPods(room))
 	case room == 0:
@@ -193,10 +266,12 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run
 	}
 	text := fmt.Sprintf("waits for its PodGroup %s, which needs room for %s at once: %s", g.name(), g.needed(), there)
 	e.Brief = fmt.Sprintf("PodGroup %s: room for %d of %d pods", g.name(), room, g.entity.Need)
-	missing, err := g.whoMisses(ctx, run)
-	if err != nil {
-		return err
+	if g.memo.missing == nil {
+		if g.memo.missing, err = g.whoMisses(ctx, run); err != nil {
+			return err
+		}
 	}
+	missing := g.memo.missing
 	if missing != nil {
 		placed := slices.ContainsFunc(run, func(s joint.Step) bool { return s.Placed })
 		text += "; "
@@ -227,6 +302,14 @@ func howManyPods(n int) string { return words.Count(n, "pod") }
 
 // room is the largest number of pods of the group that find room together in every run. It is exact if one more do in none.
 func (g *gang) room(ctx context.Context) (n int, exact bool, err error) {
+	if !g.memo.counted {
+		g.memo.room, g.memo.exact, err = g.countRoom(ctx)
+		g.memo.counted = err == nil
+	}
+	return g.memo.room, g.memo.exact, err
+}
+
+func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
 	met := func(need int) (joint.Certainty, error) {
 		entity := g.entity
 		entity.Need = need

@@ -26,6 +26,8 @@ type Options struct {
 	supposed map[inspect.ClaimRef]bool
 	// grouped says that who asks decides what becomes of the other pods of a group.
 	grouped bool
+	// gangs are those that were decided already, by the name of the group. It is nil if nobody asks again.
+	gangs map[inspect.PodRef]*gang
 }
 
 // ErrNotFound is wrapped by errors about an object that is not in the snapshot.

@@ -48,13 +48,33 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 	switch {
 	case err != nil || fate == nil:
 		return err
-	case yes && certainty == joint.Always, !yes && certainty == joint.Never:
+	case yes && certainty == joint.Always:
+		return nil
+	case !yes && certainty == joint.Never:
+		if e.Turn == nil || e.Turn.Alone != explain.Allocatable {
+			return nil
+		}
 	case certainty == joint.Depends:
 		dependsOn(e, fate)
 	default:
 		notAllTried(e)
 	}
-	return nil
+	return r.jointly(ctx, subject, e)
+}
+
+// jointly adds whether a pod and those before it can be placed together after all. Groups say that of themselves.
+func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
+	entities, _ := r.entities(r.upTo(subject))
+	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities)}
+	for _, other := range r.upTo(subject) {
+		if pod, ok := other.(*corev1.Pod); ok {
+			j.pods[subjectOf(pod)] = pod
+		}
+	}
+	if e.Joint != nil || len(j.pods) != len(entities) || slices.ContainsFunc(entities, func(e joint.Entity) bool { return len(e.Members) != 1 }) {
+		return nil
+	}
+	return j.explain(ctx, e)
 }
 
 // fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.

@@ -23,7 +23,7 @@ func TestRunsAtRandom(t *testing.T) {
 	if testing.Short() {
 		tests = 120
 	}
-	seen := map[joint.Certainty]int{}
+	seen, solvable := map[joint.Certainty]int{}, map[bool]int{}
 	for seed := range tests {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		c := randomCluster(rng)
@@ -52,16 +52,49 @@ func TestRunsAtRandom(t *testing.T) {
 				}
 			}
 		}
+		solvable[solveBothWays(t, seed, row)]++
 		if got.Asks > want.Asks+8 {
 			t.Errorf("seed %d: %d questions instead of %d", seed, got.Asks, want.Asks)
 		}
 	}
-	t.Log(seen)
+	t.Log(seen, solvable)
+	if solvable[true] < tests/10 || solvable[false] < tests/10 {
+		t.Errorf("all could be placed together, or not: %v", solvable)
+	}
 	for _, c := range []joint.Certainty{joint.Always, joint.Never, joint.Depends} {
 		if seen[c] < tests/10 {
 			t.Errorf("certainty %d came up only %d times", c, seen[c])
 		}
 	}
+}
+
+// solveBothWays reports whether all members can be placed together, which has to be found with and without regard to what looks
+// alike. What is found has to be a run.
+func solveBothWays(t *testing.T, seed int, row joint.Row) bool {
+	t.Helper()
+	need := 0
+	var members []*joint.Member
+	for i := range row.Entities {
+		need += len(row.Entities[i].Members)
+		members = append(members, row.Entities[i].Members...)
+	}
+	got, err := joint.Solve(t.Context(), row, need)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := joint.Solve(t.Context(), joint.Row{Base: row.Base, Entities: likeNoOther(row.Entities), MaxAsks: row.MaxAsks}, need)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Impossible != want.Impossible || got.Impossible == (got.Run != nil) {
+		t.Errorf("seed %d: impossible %t with the run %v, want %t", seed, got.Impossible, got.Run, want.Impossible)
+	}
+	if got.Run != nil {
+		if c, _, err := joint.Replay(t.Context(), row.Base, members, got.Run); err != nil || c == nil || len(placedIn(got.Run)) < need {
+			t.Errorf("seed %d: %v is no run that places all: %v", seed, got.Run, err)
+		}
+	}
+	return got.Run != nil
 }
 
 // likeNoOther are entities whose members are all tried.

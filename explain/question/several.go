@@ -26,7 +26,8 @@ import (
 // all claims of a pod together. Errors are those of [Object].
 func Objects(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
-	row := &sequence{base: c, opts: opts}
+	opts.gangs = map[inspect.PodRef]*gang{}
+	row := &sequence{base: c, opts: opts, alone: map[inspect.PodRef]*gang{}}
 	order := turns(c.Snapshot(), subjects)
 	for _, i := range order {
 		row.all = append(row.all, subjects[i])
@@ -89,6 +90,8 @@ type sequence struct {
 	// all are the subjects in the order in which they are asked.
 	all  []metav1.Object
 	runs *runs
+	// alone are gangs that were decided without those before.
+	alone map[inspect.PodRef]*gang
 }
 
 // taking is the devices that a subject got.
@@ -145,7 +148,9 @@ func (r *sequence) remark(ctx context.Context, subject metav1.Object, e *explain
 	if e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated {
 		return nil
 	}
-	alone, _, err := ask(ctx, r.base, subject, r.opts)
+	opts := r.opts
+	opts.gangs = r.alone
+	alone, _, err := ask(ctx, r.base, subject, opts)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p := &page{opts: opts, e: e}
 	p.headline()
 	p.turn()
+	p.joint()
 	p.workload()
 	p.allocation()
 	p.problems()

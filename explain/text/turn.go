@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -35,7 +36,7 @@ func (p *page) turn() {
 		got = "was placed"
 	}
 	if last := len(names) - 1; last > 0 {
-		list, got = strings.Join(names[:last], ", ")+" and "+names[last], "got their devices"
+		list, got = words.And(names), "got their devices"
 		if pods {
 			got = "were placed"
 		}
@@ -70,4 +71,31 @@ func kindInWords(kind string) string {
 		return "template"
 	}
 	return strings.ToLower(kind)
+}
+
+// joint says whether all that were asked about can be placed together after all.
+func (p *page) joint() {
+	j := p.e.Joint
+	if j == nil {
+		return
+	}
+	if j.Impossible {
+		p.add("  ", "  ", span(styled.Plain, "No other order, and no choice of nodes, would let kube-scheduler succeed."))
+		return
+	}
+	var places []string
+	for _, at := range j.Placement {
+		place := at.Subject.Name
+		if at.Node != "" {
+			place += " on " + string(at.Node)
+		}
+		places = append(places, place)
+	}
+	if len(places) == 0 {
+		return
+	}
+	if most := 8; len(places) > most && !p.opts.Verbose {
+		places = append(places[:most], fmt.Sprintf("%d more", len(places)-most))
+	}
+	p.add("  ", "  ", span(styled.Plain, "They find room together: "+words.And(places)+". kube-scheduler takes one pod after another, by its own order and liking, and may miss that."))
 }

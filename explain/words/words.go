@@ -34,6 +34,15 @@ func Span(low, high int) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
+// And is a list of names as "a, b and c".
+func And(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".
 func Shorten(names []string, limit int) string {
 	if len(names) <= limit {

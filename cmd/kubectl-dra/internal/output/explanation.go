@@ -23,6 +23,7 @@ type Explanation struct {
 	Nodes    NodeCount `json:"nodes"`
 	// Turn is there only when others were asked together with the subject and got devices before it.
 	Turn       *Turn       `json:"turn,omitempty"`
+	Joint      *Joint      `json:"joint,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	// Lifecycle is there only when the subject has devices or is on a node, or when there are Events.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
@@ -65,6 +66,19 @@ type Subject struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+}
+
+// Joint says whether all that were asked about can be placed together although the scheduler may fail to. Placement has them in
+// an order in which it could; impossible says that there is none.
+type Joint struct {
+	Placement  []Placement `json:"placement,omitempty"`
+	Impossible bool        `json:"impossible,omitempty"`
+}
+
+// Placement is a subject on a node, which is left out if its devices are tied to none.
+type Placement struct {
+	Subject
+	Node string `json:"node,omitempty"`
 }
 
 // Turn names those who are supposed to have their devices already. Alone is the verdict if they have not, and is there
@@ -229,6 +243,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		APIVersion: APIVersion, Kind: "Explanation",
 		Subject: Subject(e.Subject), Workload: (*Workload)(e.Workload), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Turn:       turn(e.Turn),
+		Joint:      jointOf(e.Joint),
 		Allocation: c.allocation(e.Allocation),
 		Lifecycle:  c.lifecycle(e.Lifecycle),
 		Volume:     volume(e.Volume),
@@ -245,6 +260,15 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 
 func basis(b explain.Basis) Basis {
 	return Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
+}
+
+func jointOf(j *explain.Joint) *Joint {
+	if j == nil {
+		return nil
+	}
+	return &Joint{Impossible: j.Impossible, Placement: optional(j.Placement, func(p explain.Placement) Placement {
+		return Placement{Subject: Subject(p.Subject), Node: string(p.Node)}
+	})}
 }
 
 func turn(t *explain.Turn) *Turn {

@@ -1,0 +1,32 @@
+package joint
+
+import "context"
+
+// Solution is how members of a row can be placed together.
+type Solution struct {
+	// Run places them. It is nil if no run does, or none was found.
+	Run Run
+	// Impossible says that no run does, whatever the order of the members and the choice of nodes.
+	Impossible bool
+}
+
+// Solve looks for an order of the members of a row, and nodes for them, by which so many are placed together. Priorities and
+// groups do not matter to it. Each member has the devices that the scheduler would pick on its node at its turn.
+func Solve(ctx context.Context, row Row, need int) (*Solution, error) {
+	all := Entity{Need: need}
+	for i := range row.Entities {
+		for _, m := range row.Entities[i].Members {
+			member := *m
+			member.Class = 0
+			all.Members = append(all.Members, &member)
+		}
+	}
+	row.Entities = []Entity{all}
+	x := &explorer{Row: row, first: true}
+	result, err := x.explore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run := result.Groups[0].Placed
+	return &Solution{Run: run, Impossible: run == nil && (!result.Open || result.Groups[0].Proven)}, nil
+}

@@ -1,0 +1,339 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The scheduler takes one pod after the other and never goes back. Where that leaves a pod waiting, there may be another order,
+// or other nodes and devices for those before it, by which all are placed. What makes the scheduler find that is proposed once the
+// decision with it was the same in every run.
+
+// The limits of the search: members of a row, questions in the search for a placement and in a proof that a change helps.
+const (
+	maxJointly    = 24
+	maxSolveAsks  = 400
+	maxVerifyAsks = 250
+)
+
+// jointly is pods that are to be placed together.
+type jointly struct {
+	c    *allocator.Cluster
+	opts Options
+	// entities are in the order of the scheduler, and pods are their members.
+	entities []joint.Entity
+	pods     map[explain.Subject]*corev1.Pod
+	// subject is the one that was asked about.
+	subject explain.Subject
+	need    int
+}
+
+// explain adds to an answer that is no certain yes how all can be placed together, and what makes the scheduler find that.
+func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
+	if len(j.pods) > maxJointly || len(j.pods) < 2 {
+		return nil
+	}
+	row := rowOf(j.c, j.entities)
+	row.MaxAsks = maxSolveAsks
+	solution, err := joint.Solve(ctx, row, j.need)
+	if err != nil {
+		return err
+	}
+	fixes := e.Fixes
+	e.Fixes = nil
+	defer func() { e.Fixes = append(e.Fixes, fixes...) }()
+	if solution.Run != nil && slices.Contains(placedIn(solution.Run), j.subject) {
+		e.Joint = &explain.Joint{}
+		for _, step := range solution.Run {
+			if step.Placed {
+				e.Joint.Placement = append(e.Joint.Placement, explain.Placement{Subject: step.Subject, Node: step.Node})
+			}
+		}
+		return j.changes(ctx, e, solution.Run)
+	}
+	if solution.Impossible {
+		e.Joint = &explain.Joint{Impossible: true}
+	}
+	return j.fewerChoices(ctx, e)
+}
+
+func placedIn(run joint.Run) []explain.Subject {
+	var out []explain.Subject
+	for _, step := range run {
+		if step.Placed {
+			out = append(out, step.Subject)
+		}
+	}
+	return out
+}
+
+// changes proposes what makes the scheduler place them as a run does.
+func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+	for _, propose := range []func(context.Context, *explain.Explanation, joint.Run) error{j.pinned, j.reordered} {
+		if err := propose(ctx, e, run); err != nil {
+			return err
+		}
+	}
+	return j.fewerChoices(ctx, e)
+}
+
+// succeeds reports whether the scheduler places all in every run.
+func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) (bool, error) {
+	row := rowOf(c, entities)
+	row.MaxAsks = maxVerifyAsks
+	result, err := joint.Explore(ctx, row)
+	if err != nil {
+		return false, err
+	}
+	for i := range entities {
+		if result.Met(i) != joint.Always {
+			return false, nil
+		}
+		for m, member := range entities[i].Members {
+			if (entities[i].Need < 2 || member.Subject == j.subject) && result.Of(i, m) != joint.Always {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// with is the entities with other members in place of those of the same subject.
+func (j *jointly) with(c *allocator.Cluster, pods map[explain.Subject]*corev1.Pod) []joint.Entity {
+	out := slices.Clone(j.entities)
+	for i := range out {
+		out[i].Members = slices.Clone(out[i].Members)
+		for k, m := range out[i].Members {
+			pod, ok := pods[m.Subject]
+			if !ok {
+				pod = j.pods[m.Subject]
+			}
+			out[i].Members[k] = podMember(c, pod, j.opts)
+			out[i].Members[k].Class = m.Class
+		}
+	}
+	return out
+}
+
+// pinned proposes to pin the fewest pods to the nodes of a run: one, or the first ones that do together.
+func (j *jointly) pinned(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+	var together []joint.Step
+	for _, step := range run {
+		if pod := j.pods[step.Subject]; !step.Placed || pod == nil || j.pin(step) == nil {
+			continue
+		}
+		for _, steps := range [][]joint.Step{{step}, append(slices.Clip(together), step)} {
+			pods := map[explain.Subject]*corev1.Pod{}
+			for _, s := range steps {
+				pods[s.Subject] = j.pin(s)
+			}
+			ok, err := j.succeeds(ctx, j.c, j.with(j.c, pods))
+			if err != nil {
+				return err
+			}
+			if ok {
+				e.Fixes = append(e.Fixes, j.pinFix(steps))
+				return nil
+			}
+		}
+		together = append(together, step)
+	}
+	return nil
+}
+
+// pin is a pod that can run on the node of a step only. It is nil if the node has no label for that.
+func (j *jointly) pin(step joint.Step) *corev1.Pod {
+	node, ok := j.c.Snapshot().Node(step.Node)
+	if !ok || node.Labels[corev1.LabelHostname] == "" || j.pods[step.Subject].Spec.NodeSelector[corev1.LabelHostname] != "" {
+		return nil
+	}
+	pod := j.pods[step.Subject].DeepCopy()
+	if pod.Spec.NodeSelector == nil {
+		pod.Spec.NodeSelector = map[string]string{}
+	}
+	pod.Spec.NodeSelector[corev1.LabelHostname] = node.Labels[corev1.LabelHostname]
+	return pod
+}
+
+func (j *jointly) pinFix(steps []joint.Step) explain.Fix {
+	f := explain.Fix{Kind: explain.PinPod, Node: steps[0].Node, Nodes: 1, NamesNode: true}
+	var texts []string
+	for _, s := range steps {
+		value := j.pin(s).Spec.NodeSelector[corev1.LabelHostname]
+		op := explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector", Value: map[string]string{corev1.LabelHostname: value}}
+		if j.pods[s.Subject].Spec.NodeSelector != nil {
+			op = explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector/" + strings.ReplaceAll(corev1.LabelHostname, "/", "~1"), Value: value}
+		}
+		f.Changes = append(f.Changes, explain.ObjectChange{
+			APIVersion: "v1", Kind: "Pod", Namespace: s.Subject.Namespace, Name: s.Subject.Name, Patch: []explain.PatchOperation{op},
+		})
+		texts = append(texts, fmt.Sprintf("pod %s to node %s", s.Subject.Name, s.Node))
+	}
+	f.Patch = patchOf(&f, j.subject)
+	f.Key = words.Key(strings.Join(texts, " "))
+	f.Message = fmt.Sprintf("pin %s with a node selector (%s): kube-scheduler then places all of them", words.And(texts), corev1.LabelHostname)
+	return f
+}
+
+// patchOf is what a fix changes of a subject that is a pod.
+func patchOf(f *explain.Fix, subject explain.Subject) []explain.PatchOperation {
+	for _, c := range f.Changes {
+		if c.Kind == subject.Kind && c.Namespace == subject.Namespace && c.Name == subject.Name {
+			return c.Patch
+		}
+	}
+	return nil
+}
+
+// reordered proposes to create the pods in the order of a run, or those first that fit on the fewest nodes.
+func (j *jointly) reordered(ctx context.Context, e *explain.Explanation, run joint.Run) error {
+	hardest, err := j.hardestFirst(ctx, run)
+	if err != nil {
+		return err
+	}
+	for _, order := range [][]explain.Subject{subjectsOf(run), hardest} {
+		entities := j.inOrder(order)
+		if entities == nil {
+			continue
+		}
+		ok, err := j.succeeds(ctx, j.c, entities)
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.Fixes = append(e.Fixes, orderFix(order))
+			return nil
+		}
+	}
+	return nil
+}
+
+func orderFix(order []explain.Subject) explain.Fix {
+	var names []string
+	for _, subject := range order {
+		names = append(names, subject.Name)
+	}
+	list := strings.Join(names, ", ")
+	return explain.Fix{
+		Kind: explain.ChangeOrder, Key: words.Key(list), Nodes: 1,
+		Message: fmt.Sprintf("create the pods in the order %s, each at least a second after the one before: kube-scheduler then places all of them", list),
+	}
+}
+
+func subjectsOf(run joint.Run) []explain.Subject {
+	var out []explain.Subject
+	for _, step := range run {
+		out = append(out, step.Subject)
+	}
+	return out
+}
+
+// hardestFirst is the members of a run, those first that fit on the fewest nodes by themselves.
+func (j *jointly) hardestFirst(ctx context.Context, run joint.Run) ([]explain.Subject, error) {
+	fits := map[explain.Subject]int{}
+	for i := range j.entities {
+		for _, m := range j.entities[i].Members {
+			t, err := m.Ask(ctx, j.c, nil)
+			if err != nil {
+				return nil, err
+			}
+			fits[m.Subject] = len(t.Options)
+		}
+	}
+	out := subjectsOf(run)
+	slices.SortStableFunc(out, func(a, b explain.Subject) int { return cmp.Compare(fits[a], fits[b]) })
+	return out, nil
+}
+
+// inOrder is the pods in an order. It is nil if the scheduler would not take them so, since one that comes later is more
+// important.
+func (j *jointly) inOrder(order []explain.Subject) []joint.Entity {
+	var out []joint.Entity
+	grouped := len(j.entities) == 1
+	for i, subject := range order {
+		pod := j.pods[subject]
+		if i > 0 && priorityOf(j.c.Snapshot(), pod) > priorityOf(j.c.Snapshot(), j.pods[order[i-1]]) {
+			return nil
+		}
+		m := podMember(j.c, pod, j.opts)
+		m.Class = i
+		if grouped && i > 0 {
+			out[0].Members = append(out[0].Members, m)
+			continue
+		}
+		out = append(out, joint.Entity{Members: []*joint.Member{m}})
+	}
+	if grouped {
+		out[0].Need = j.entities[0].Need
+	}
+	return out
+}
+
+// fewerChoices proposes to do without an alternative of a claim that those need who come later.
+func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) error {
+	s := j.c.Snapshot()
+	for i := range j.entities {
+		for _, m := range j.entities[i].Members {
+			for _, claim := range m.Claims {
+				known, ok := s.Claim(inspect.RefOf(claim))
+				if !ok {
+					continue
+				}
+				done, err := j.withoutChoice(ctx, e, known)
+				if done || err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// withoutChoice proposes to drop the first alternatives of a request of a claim. It reports whether that helps.
+func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, claim *resourcev1.ResourceClaim) (bool, error) {
+	for r := range claim.Spec.Devices.Requests {
+		request := &claim.Spec.Devices.Requests[r]
+		for drop := 1; drop < len(request.FirstAvailable); drop++ {
+			changed := claim.DeepCopy()
+			changed.Spec.Devices.Requests[r].FirstAvailable = changed.Spec.Devices.Requests[r].FirstAvailable[drop:]
+			c := joint.With(j.c, &joint.Taking{Claims: []*resourcev1.ResourceClaim{changed}})
+			ok, err := j.succeeds(ctx, c, j.with(c, nil))
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				continue
+			}
+			e.Fixes = append(e.Fixes, choiceFix(claim, r, drop))
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func choiceFix(claim *resourcev1.ResourceClaim, r, drop int) explain.Fix {
+	request := &claim.Spec.Devices.Requests[r]
+	var names []string
+	change := explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}
+	for i := range drop {
+		names = append(names, request.FirstAvailable[i].Name)
+		change.Patch = append(change.Patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf("/spec/devices/requests/%d/firstAvailable/0", r)})
+	}
+	return explain.Fix{
+		Kind: explain.DropChoice, Key: words.Key(claim.Name, request.Name, drop), Nodes: 1, Changes: []explain.ObjectChange{change},
+		Message: fmt.Sprintf("drop %s %s from request %s of claim %s, which others need: kube-scheduler then places all of them",
+			words.Plural(drop, "the alternative", "the alternatives"), words.And(names), request.Name, claim.Name),
+	}
+}
