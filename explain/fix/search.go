@@ -30,6 +30,7 @@ var proposers = []func(*search, context.Context) error{
 	(*search).lessOfImplied,
 	(*search).release,
 	(*search).endPods,
+	(*search).changeVolumes,
 	(*search).otherClasses,
 	(*search).otherNodes,
 	(*search).moreNodes,

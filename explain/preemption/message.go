@@ -71,7 +71,7 @@ func (d *decision) obstaclesInWords() string {
 	var parts []string
 	for _, o := range d.out.Obstacles {
 		text := map[explain.ObstacleKind]string{
-			explain.DevicesMissing: "it never does that to free devices",
+			explain.DevicesMissing: "it never does that for the sake of devices",
 			explain.NotByPods:      "what is in the way does not go away with other pods",
 			explain.NoVictims:      "no pod has a lower priority (\"No preemption victims found for incoming pod\")",
 			explain.NotEnough:      "there is no room without all pods of lower priority either",

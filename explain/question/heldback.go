@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -24,7 +25,7 @@ func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Questi
 	g := explain.Group{Nodes: namesOf(q.Nodes)}
 	for i := range p.Everywhere.Refusals {
 		reason := whatif.ReasonOf(p.Everywhere.Refusals[i : i+1])
-		reason.Told = i == 0
+		reason.Told = i == 0 || reason.Message == g.Reasons[0].Message // which several plugins may say
 		g.Reasons = append(g.Reasons, reason)
 	}
 	if len(g.Nodes) > 0 {
@@ -39,7 +40,7 @@ func explainHeldBack(ctx context.Context, c *allocator.Cluster, q *whatif.Questi
 	if gated(p.Everywhere.Refusals) {
 		return true, explainGated(ctx, c, q.Pod, e, opts)
 	}
-	return true, nil
+	return true, fix.FindForHeldBack(ctx, q, e)
 }
 
 // gated reports whether scheduling gates are all that holds the pod back.

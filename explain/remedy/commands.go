@@ -25,7 +25,7 @@ type Asked struct {
 }
 
 // immutable are the kinds whose objects cannot be changed in what fixes change of them. They are replaced.
-var immutable = map[string]bool{"ResourceClaim": true, "ResourceClaimTemplate": true, "Pod": true, "Job": true}
+var immutable = map[string]bool{"ResourceClaim": true, "ResourceClaimTemplate": true, "Pod": true, "Job": true, "PersistentVolumeClaim": true}
 
 // Add adds to the fixes of an explanation the commands that carry them out, and what has to be known of them. The snapshot
 // is the one that was asked about.

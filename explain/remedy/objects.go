@@ -70,6 +70,12 @@ func Find(s *inspect.Snapshot, c explain.ObjectChange) (Object, error) {
 		object, found = s.Claim(inspect.ClaimRef{Namespace: c.Namespace, Name: c.Name})
 	case "ResourceClaimTemplate":
 		object, found = s.Template(c.Namespace, c.Name)
+	case "PersistentVolumeClaim":
+		for _, claim := range s.Objects().VolumeClaims {
+			if claim.Namespace == c.Namespace && claim.Name == c.Name {
+				object, found = claim, true
+			}
+		}
 	case "DeviceClass":
 		object, found = s.Class(c.Name)
 	case "PodGroup":

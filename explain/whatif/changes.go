@@ -35,6 +35,7 @@ func ChangesOf(ctx context.Context, q *Question, edits []Edit) []explain.ObjectC
 	if pod.Patch = append(patchOfPod(q, edits), patchOfContainers(q, edits)...); len(pod.Patch) > 0 {
 		out = append(out, pod)
 	}
+	out = append(out, volumeChanges(q, edits)...)
 	return append(out, classChanges(ctx, q, edits)...)
 }
 

@@ -18,7 +18,7 @@ import (
 // allocator, whose errors become messages.
 var rooms = []string{
 	"allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline",
-	"explain/question",
+	"explain/preemption", "explain/question",
 }
 
 const words = "explain/words"

@@ -1,0 +1,111 @@
+package fix
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxHeldBack is the number of nodes of a large cluster that are asked about a pod which is refused before any is.
+const maxHeldBack = 32
+
+// FindForHeldBack adds fixes to the explanation of a pod that is refused before any node is asked, if volume claims are all
+// that holds it back. Errors are those of [Find].
+func FindForHeldBack(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
+	refusals := q.Filtered().Everywhere.Refusals
+	for i := range refusals {
+		if refusals[i].Code != filters.VolumeUnbound || refusals[i].Object.Kind != "PersistentVolumeClaim" {
+			return nil
+		}
+	}
+	s, err := newSearch(ctx, q, requirement.NewLists(q), nil, nil)
+	if err != nil {
+		return err
+	}
+	for _, node := range q.Nodes[:min(len(q.Nodes), maxHeldBack)] {
+		s.Near = append(s.Near, whatif.RankedNode{Name: inspect.NodeName(node.Name)})
+	}
+	claims := objectsOf(refusals)
+	s.waitForVolumes(claims)
+	if len(claims) == 1 {
+		if claim := s.volumeClaim(claims[0]); claim != nil && claim.Spec.VolumeName == "" {
+			if err := s.otherStorageClass(ctx, &refusedVolume{PersistentVolumeClaim: claim}); err != nil {
+				return err
+			}
+		}
+	}
+	e.Fixes, err = s.verify(ctx)
+	return err
+}
+
+// objectsOf are the objects that refusals are about, each once.
+func objectsOf(refusals []filters.Refusal) []filters.Object {
+	var out []filters.Object
+	for i := range refusals {
+		if o := refusals[i].Object; len(out) == 0 || out[len(out)-1] != o {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// waitForVolumes proposes to wait, if all claims are such that somebody else is about to make them or to bind them. The
+// pod is tried without volumes of which is not known yet where they will be.
+func (s *search) waitForVolumes(claims []filters.Object) {
+	c := requirement.Change{Kind: explain.WaitFor, Cost: requirement.CostRules}
+	var parts []string
+	for _, object := range claims {
+		edit, text := s.waiting(object)
+		if edit == nil {
+			return
+		}
+		c.Edits, parts = append(c.Edits, edit), append(parts, text)
+	}
+	c.Message = "wait until " + strings.Join(parts, ", and ")
+	for _, edit := range c.Edits {
+		c.Key += edit.Key() + "\n"
+	}
+	s.changes = append(s.changes, c)
+}
+
+// waiting is what will be once somebody has made or bound a claim. The edit is nil if nobody is about to.
+func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
+	claim := s.volumeClaim(o)
+	without := whatif.DropVolumesEdit{Volumes: whatif.VolumesOf(s.Q.Pod, o.Kind, o.Name)}
+	const open = "; without it the pod fits"
+	switch {
+	case claim == nil && s.ownVolume(o):
+		return without, "the controller has made the volume claim " + o.Name + " for the pod" + open
+	case claim == nil || claim.DeletionTimestamp != nil || claim.Status.Phase == "Lost":
+		return nil, ""
+	case claim.Spec.VolumeName != "":
+		return whatif.BindClaimEdit{Namespace: o.Namespace, Name: o.Name}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
+	}
+	for _, class := range s.Q.Cluster.Snapshot().Objects().StorageClasses {
+		if claim.Spec.StorageClassName != nil && class.Name == *claim.Spec.StorageClassName && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingImmediate {
+			return without, fmt.Sprintf("%s has made a volume for the claim %s%s", words.OneLine(class.Provisioner), o.Name, open)
+		}
+	}
+	return nil, ""
+}
+
+// ownVolume reports whether a claim is made for a volume of the pod.
+func (s *search) ownVolume(o filters.Object) bool {
+	pod := s.Q.Pod
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.Ephemeral != nil && pod.Namespace == o.Namespace && ephemeral.VolumeClaimName(pod, v) == o.Name {
+			return true
+		}
+	}
+	return false
+}
