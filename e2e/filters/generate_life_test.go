@@ -10,7 +10,7 @@ import (
 
 var (
 	// life is where pods are between their creation and their end, and who comes first.
-	life = aspect{pod: (*generator).life}
+	life = aspect{often: true, pod: (*generator).life}
 	// declared is the aspect of NodeDeclaredFeatures, gated that of SchedulingGates, groups that of GangScheduling.
 	declared = aspect{node: (*generator).declares, pod: (*generator).needsFeature}
 	gated    = aspect{pod: (*generator).gate}
@@ -18,16 +18,19 @@ var (
 )
 
 func (g *generator) life(pod *corev1.Pod) {
-	if g.chance(0.7) {
+	if g.chance(0.5) {
 		pod.Spec.Priority = new(pick[int32](g, -10, 0, 100))
 	}
-	if g.chance(0.2) {
+	if g.chance(0.1) {
+		pod.Spec.PreemptionPolicy = new(corev1.PreemptNever)
+	}
+	if g.chance(0.1) {
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: someTime}, new(int64(30))
 	}
 	switch {
 	case pod.Spec.NodeName != "" && g.chance(0.2):
 		pod.Status.Phase = pick(g, corev1.PodSucceeded, corev1.PodFailed)
-	case pod.Spec.NodeName == "" && g.chance(0.4):
+	case pod.Spec.NodeName == "" && g.chance(0.3):
 		pod.Status.NominatedNodeName = pick(g, g.anyNode().Name, g.anyNode().Name, "gone")
 	}
 }
@@ -80,6 +83,12 @@ func (g *generator) podGroups() {
 			policy.Basic = &schedulingv1beta1.BasicSchedulingPolicy{}
 		} else {
 			policy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: 1 + g.Int32N(8)}
+		}
+		if g.chance(0.3) {
+			group.Spec.Priority = new(pick[int32](g, 0, 100))
+		}
+		if g.chance(0.1) {
+			group.Spec.PreemptionPolicy = new(schedulingv1beta1.PreemptNever)
 		}
 		g.objects.PodGroups = append(g.objects.PodGroups, group)
 	}

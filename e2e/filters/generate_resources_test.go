@@ -119,7 +119,7 @@ func (g *generator) containerResources() corev1.ResourceRequirements {
 func (g *generator) amounts(names ...corev1.ResourceName) corev1.ResourceList {
 	amounts := map[corev1.ResourceName][]string{
 		corev1.ResourceCPU:              {"0", "100m", "250m", "0.0005", "1", "1500m", "2"},
-		corev1.ResourceMemory:           {"0", "64Mi", "100M", "512Mi", "1Gi", "1500000001"},
+		corev1.ResourceMemory:           {"0", "64Mi", "100M", "512Mi", "1Gi", "1500000001", "100000000500m"},
 		corev1.ResourceEphemeralStorage: {"1Gi", "3G"},
 	}
 	out := corev1.ResourceList{}

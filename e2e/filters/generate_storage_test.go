@@ -15,7 +15,7 @@ import (
 
 const (
 	csiDriver       = "csi.example.com"
-	claimsInCluster = 9
+	claimsInCluster = 7
 )
 
 var (
@@ -340,6 +340,43 @@ func (g *generator) volumeAttachment(name string) *storagev1.VolumeAttachment {
 	return a
 }
 
+// staticVolumes makes volumes that are there already, and claims that wait for them, some with a volume that is reserved for
+// them. No two volumes are of one size: which of them the scheduler takes is a matter of chance.
+func (g *generator) staticVolumes() {
+	if !has(g.objects.StorageClasses, "local") {
+		g.objects.StorageClasses = append(g.objects.StorageClasses, g.storageClass("local"))
+	}
+	for i := range 6 {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("static-", i), Namespace: "default"}}
+		claim.UID, claim.Spec, claim.Status.Phase = types.UID("uid-of-"+claim.Name), g.claimSpec(), corev1.ClaimPending
+		claim.Spec.AccessModes, claim.Spec.StorageClassName = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, new("local")
+		claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(pick(g, "1Gi", "5Gi", "10Gi"))
+		g.objects.VolumeClaims = append(g.objects.VolumeClaims, claim)
+	}
+	for i := range 1 + g.IntN(8) {
+		pv := valid(func() *corev1.PersistentVolume {
+			pv := g.persistentVolume(fmt.Sprint("static-", i))
+			pv.Spec.StorageClassName, pv.Spec.Capacity[corev1.ResourceStorage] = "local", resource.MustParse(fmt.Sprint(2+2*i, "Gi"))
+			if g.chance(0.8) {
+				pv.Spec.AccessModes, pv.Status.Phase = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadWriteMany}, corev1.VolumeAvailable
+			}
+			return pv
+		})
+		if g.chance(0.2) {
+			to := pick(g, g.objects.VolumeClaims...)
+			pv.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: pick(g, "default", "default", "default", "other"), Name: to.Name, UID: pick(g, "", to.UID, to.UID, "uid-of-another")}
+		}
+		g.objects.Volumes = append(g.objects.Volumes, pv)
+	}
+}
+
+// staticClaims mounts claims that wait for volumes that are there already.
+func (g *generator) staticClaims(pod *corev1.Pod) {
+	for range 1 + g.IntN(3) {
+		mount(pod, corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: fmt.Sprint("static-", g.IntN(6))}})
+	}
+}
+
 // mount adds a volume to a pod.
 func mount(pod *corev1.Pod, source corev1.VolumeSource) {
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: fmt.Sprint("v", len(pod.Spec.Volumes)), VolumeSource: source})
@@ -412,5 +449,6 @@ func (g *generator) disks(pod *corev1.Pod) {
 var (
 	claimVolumes     = aspect{cluster: (*generator).storage, node: (*generator).storageNode, pod: (*generator).claims}
 	ephemeralVolumes = aspect{cluster: (*generator).storage, node: (*generator).storageNode, pod: (*generator).ephemeral, made: (*generator).claimsOf}
+	localVolumes     = aspect{cluster: (*generator).staticVolumes, node: (*generator).storageNode, pod: (*generator).staticClaims}
 	diskVolumes      = aspect{pod: (*generator).disks}
 )

@@ -25,6 +25,8 @@ type generator struct {
 
 // aspect is what a plugin looks at. Each is a file of its own. The functions may be nil.
 type aspect struct {
+	// often says that every problem has it.
+	often bool
 	// cluster adds objects besides nodes and pods.
 	cluster func(g *generator)
 	node    func(g *generator, node *corev1.Node)
@@ -34,7 +36,7 @@ type aspect struct {
 	made func(g *generator, pod *corev1.Pod)
 }
 
-var aspects = []aspect{resources, ports, affinity, taints, claimVolumes, ephemeralVolumes, diskVolumes, devices, spread, neighbours, declared, gated, groups, life}
+var aspects = []aspect{resources, ports, affinity, taints, claimVolumes, ephemeralVolumes, localVolumes, diskVolumes, devices, spread, neighbours, declared, gated, groups, life}
 
 const (
 	// podsAsked is how many pods are asked about in a problem.
@@ -53,7 +55,7 @@ func generateOf(r *rand.Rand, aspects []aspect) *problem {
 		panic(err)
 	}
 	for _, a := range aspects {
-		if g.chance(ofProblems) {
+		if a.often || g.chance(ofProblems) {
 			g.aspects = append(g.aspects, a)
 		}
 	}

@@ -116,12 +116,11 @@ func (s *shrinker) dropFieldsOf(object metav1.Object, replace func(metav1.Object
 		}
 		// A fresh object of the same type: reading into a copy would keep what was left out.
 		next := reflect.New(reflect.TypeOf(object).Elem()).Interface()
-		if data, err := json.Marshal(changed); err != nil || json.Unmarshal(data, next) != nil {
+		if data, err := json.Marshal(changed); err != nil || json.Unmarshal(data, next) != nil || reflect.DeepEqual(next, object) {
 			continue
 		}
-		smallerObject := next.(metav1.Object) //nolint:forcetypeassert // the type of the object
-		if s.try(replace(smallerObject)) {
-			tree, smaller = changed, true
+		if next := next.(metav1.Object); s.try(replace(next)) { //nolint:forcetypeassert // the type of the object
+			object, tree, smaller = next, changed, true
 		}
 	}
 	return smaller

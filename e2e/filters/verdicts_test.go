@@ -29,13 +29,7 @@ const (
 func TestVerdicts(t *testing.T) {
 	counts := compareMany(t, verdicts, effort.Of(5_000, 500))
 	t.Log(counts)
-	unknown := 0
-	for _, n := range counts.doubts {
-		unknown += n
-	}
-	if most := counts.pods / 100; unknown > most {
-		t.Errorf("%d of %d verdicts are Unknown, want at most %d", unknown, counts.pods, most)
-	}
+	counts.checkUndecided(t)
 }
 
 // verdicts compares what is said of pods as a whole, but for those about which the scheduler has nothing to decide, because
@@ -59,7 +53,11 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 		}
 		ours := answer{doubts: map[string]says{}}
 		if e.Verdict == explain.Unknown {
-			ours.doubts[""] = says{aVerdict: reasonsOf(e)}
+			about := aVerdict
+			if inspect.PodGroupOf(pod) != "" && snapshot.Features().Enabled(gateGroups) {
+				about = filters.GangScheduling
+			}
+			ours.doubts[""] = says{about: reasonsOf(e)}
 		} else {
 			out.disagreements = append(out.disagreements, disagree(pod, theirs[i], e, undecided(index, pod))...)
 		}
