@@ -131,7 +131,7 @@ func parseOutput(text, template string, formats []string) (output.Format, error)
 }
 
 func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, choice *fixChoice) error {
-	if choice != nil && o.format.Name != "" {
+	if o.format.Name != "" {
 		o.keepInput()
 	}
 	snapshot, subjects, err := o.read(ctx)
@@ -145,6 +145,9 @@ func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, c
 	cluster := allocator.NewCluster(snapshot, allocator.Options{})
 	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
 	if err != nil {
+		return err
+	}
+	if err := o.fitPatches(answers); err != nil {
 		return err
 	}
 	asked := o.again(flags, answers)

@@ -141,12 +141,15 @@ func (o *questionOptions) isAbout(c explain.ObjectChange, object yamlpatch.Objec
 // exactly is the level of a request that the first versions of the API do not have.
 var exactly = regexp.MustCompile(`(/devices/requests/\d+)/exactly(/|$)`)
 
+// withoutExactly are the versions that do not have it.
+var withoutExactly = []string{"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"}
+
 // operationsFor writes a patch for an object of an API version.
 func operationsFor(apiVersion string, patch []explain.PatchOperation) []yamlpatch.Operation {
 	out := make([]yamlpatch.Operation, len(patch))
 	for i, op := range patch {
 		out[i] = yamlpatch.Operation(op)
-		if slices.Contains([]string{"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"}, apiVersion) {
+		if slices.Contains(withoutExactly, apiVersion) {
 			out[i].Path = exactly.ReplaceAllString(op.Path, "$1$2")
 		}
 	}
