@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -58,6 +59,7 @@ func TestFixesOfHardPods(t *testing.T) {
 		421:  "a claim was blamed for the CPUs of its pod",
 		552:  "one more node like n1 attaches no more volumes",
 		759:  "the end of pods in the zone lets the spread be",
+		1131: "of two containers, now the one and now the other was to ask for less",
 		1236: "of the pods that take room, one has to stay: the pod wants to be with it",
 		3646: "without the node selector, a spread constraint refuses the node",
 		5533: "the same, with a node affinity",
@@ -83,6 +85,9 @@ func checkPod(t *testing.T, seed int, tally map[string]int) bool {
 		return false
 	}
 	c := podChecks{t, seed, p, e, tally}
+	if again := explainedAsked(t, p); !reflect.DeepEqual(again, e) {
+		c.wrong("asked again, it is explained otherwise: %+v", again)
+	}
 	c.conflict()
 	for i := range e.Fixes {
 		c.fix(&e.Fixes[i])

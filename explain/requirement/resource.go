@@ -78,10 +78,10 @@ type askingContainer struct {
 	index int
 }
 
-// asking are the containers that ask for a resource.
+// asking are the containers that ask for a resource, and then the init containers that do.
 func asking(pod *corev1.Pod, name corev1.ResourceName) []askingContainer {
 	var out []askingContainer
-	for init, list := range map[bool][]corev1.Container{true: pod.Spec.InitContainers, false: pod.Spec.Containers} {
+	add := func(list []corev1.Container, init bool) {
 		for i := range list {
 			requested, limited := list[i].Resources.Requests[name], list[i].Resources.Limits[name]
 			if !requested.IsZero() || !limited.IsZero() {
@@ -89,6 +89,8 @@ func asking(pod *corev1.Pod, name corev1.ResourceName) []askingContainer {
 			}
 		}
 	}
+	add(pod.Spec.Containers, false)
+	add(pod.Spec.InitContainers, true)
 	return out
 }
 

@@ -32,21 +32,19 @@ func containersOf(pod *corev1.Pod) []container {
 	return out
 }
 
-// resourceLists are the lists in which a pod asks for a resource, with their JSON pointers.
-func resourceLists(pod *corev1.Pod) (lists []corev1.ResourceList, paths []string) {
-	add := func(path string, r *corev1.ResourceRequirements) {
-		lists, paths = append(lists, r.Limits, r.Requests), append(paths, path+"/resources/limits", path+"/resources/requests")
-	}
+// resourceLists are the lists in which a pod asks for a resource.
+func resourceLists(pod *corev1.Pod) []corev1.ResourceList {
+	var out []corev1.ResourceList
 	for _, c := range containersOf(pod) {
-		add(c.path, &c.Resources)
+		out = append(out, c.Resources.Limits, c.Resources.Requests)
 	}
-	if pod.Spec.Resources != nil {
-		add("/spec", pod.Spec.Resources)
+	if r := pod.Spec.Resources; r != nil {
+		out = append(out, r.Limits, r.Requests)
 	}
-	return lists, paths
+	return append(out, pod.Spec.Overhead)
 }
 
-// DropResourceEdit makes the pod ask for nothing of a resource.
+// DropResourceEdit makes the pod ask for nothing of a resource. Nobody wants that; it says what the resource has to do with it.
 type DropResourceEdit struct{ Resource corev1.ResourceName }
 
 // Key names the resource.
@@ -54,20 +52,8 @@ func (e DropResourceEdit) Key() string { return "resource " + string(e.Resource)
 
 // Apply removes the resource from all requests and limits.
 func (e DropResourceEdit) Apply(d *Draft) {
-	lists, _ := resourceLists(d.Pod())
-	for _, list := range lists {
+	for _, list := range resourceLists(d.Pod()) {
 		delete(list, e.Resource)
-	}
-	delete(d.Pod().Spec.Overhead, e.Resource)
-}
-
-// PatchPod removes the resource from all requests and limits.
-func (e DropResourceEdit) PatchPod(p *Patch) {
-	lists, paths := resourceLists(p.q.Pod)
-	for i, list := range lists {
-		if _, ok := list[e.Resource]; ok {
-			p.Add("remove", paths[i]+"/"+escape(string(e.Resource)), nil)
-		}
 	}
 }
 
