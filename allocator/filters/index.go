@@ -54,16 +54,50 @@ func NewIndex(s *inspect.Snapshot, like *Index) *Index {
 		like = nil
 	}
 	count := newCounter(x.rules)
-	same := x.indexNodes(like, count)
+	nodes := x.indexNodes(like, count)
 	gone, come := x.indexPods(like, count)
-	if same && len(gone)+len(come) <= maxReplaced {
+	if nodes.few() && len(gone)+len(come) <= maxReplaced {
+		moved := x.placeOn(like, nodes)
 		x.replace(like.nominated, gone, come)
-		x.neighbours = like.neighbours.next(gone, come)
+		x.neighbours = newNeighbours()
+		if nodes.kept == len(like.nodes) && !moved {
+			x.neighbours = like.neighbours.next(gone, come)
+		}
 	} else {
 		x.place()
 		x.neighbours = newNeighbours()
 	}
 	return x
+}
+
+// nodesLike is how the nodes of an index differ from those of another one.
+type nodesLike struct {
+	kept int // that are the same in both
+	// other are the indices of nodes that are not.
+	other []int
+}
+
+// few reports whether there is another index, with all but a few of the nodes.
+func (n *nodesLike) few() bool { return n.kept > 0 && len(n.other) <= maxOther }
+
+// maxOther is the number of nodes up to which it pays to look for the pods on nodes that have changed.
+const maxOther = 8
+
+// placeOn puts on nodes that another index does not know, or knew otherwise, the pods that are there according to that index. It
+// reports whether there are any.
+func (x *Index) placeOn(like *Index, nodes nodesLike) bool {
+	moved := false
+	for _, i := range nodes.other {
+		var pods []*podInfo
+		if known := like.node(x.nodes[i].Name); known != nil {
+			pods = known.pods
+		} else {
+			pods = slices.DeleteFunc(slices.Clone(like.pods), func(pod *podInfo) bool { return pod == nil || pod.Spec.NodeName != x.nodes[i].Name })
+		}
+		x.nodes[i] = x.nodes[i].with(pods)
+		moved = moved || len(pods) > 0
+	}
+	return moved
 }
 
 // maxReplaced is the number of pods up to which it pays to replace one by one those that have changed.
@@ -122,26 +156,28 @@ func (x *Index) change(pod *podInfo, to func([]*podInfo) []*podInfo) {
 	}
 }
 
-// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none. It reports
-// whether all nodes are the same.
-func (x *Index) indexNodes(like *Index, count *counter) bool {
+// indexNodes makes the nodes. Those that another index knows have the pods that they had there, others have none.
+func (x *Index) indexNodes(like *Index, count *counter) nodesLike {
 	nodes := x.snapshot.Nodes()
 	x.nodes = make([]*nodeInfo, len(nodes))
 	if like != nil && slices.Equal(nodes, like.snapshot.Nodes()) {
 		x.position = like.position
 		copy(x.nodes, like.nodes)
-		return true
+		return nodesLike{kept: len(nodes)}
 	}
+	var out nodesLike
 	x.position = make(map[string]int, len(nodes))
 	for i, node := range nodes {
 		x.position[node.Name] = i
 		if known := like.node(node.Name); known != nil && known.Node == node {
 			x.nodes[i] = known
+			out.kept++
 		} else {
 			x.nodes[i] = newNodeInfo(node, count)
+			out.other = append(out.other, i)
 		}
 	}
-	return false
+	return out
 }
 
 func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {

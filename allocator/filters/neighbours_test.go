@@ -200,11 +200,14 @@ func TestNeighboursLike(t *testing.T) {
 	}
 }
 
-// changeNeighbours adds, removes or replaces a pod or, seldom, a node.
+// changeNeighbours adds, removes or replaces a pod and, seldom, a node.
 func changeNeighbours(r *rand.Rand, o *inspect.Objects) {
 	if r.IntN(12) == 0 {
-		i := r.IntN(len(o.Nodes))
-		o.Nodes[i] = nodeOf(fmt.Sprintf("%c zone=%c host=%[1]c", "abc"[i], "ab"[r.IntN(2)]))
+		name := string("abcd"[r.IntN(4)])
+		o.Nodes = slices.DeleteFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == name })
+		if r.IntN(4) > 0 {
+			o.Nodes = append(o.Nodes, nodeOf(fmt.Sprintf("%s zone=%c host=%[1]s", name, "ab"[r.IntN(2)])))
+		}
 	}
 	name := fmt.Sprintf("%s/p%d", []string{"ml", "db"}[r.IntN(2)], r.IntN(8))
 	namespace, short, _ := strings.Cut(name, "/")
@@ -240,4 +243,18 @@ func neighboursSay(x *Index) map[string]Outcome {
 		}
 	}
 	return out
+}
+
+// TestNodeRemoved removes a node with a pod that keeps others away from its zone. The scheduler then knows nothing of the pod.
+func TestNodeRemoved(t *testing.T) {
+	o := inspect.Objects{Nodes: nodesOf("a1 zone=a, a2 zone=a"), Pods: []*corev1.Pod{podOf("v@a1", apartFrom("zone", matchLabels("app=web")))}}
+	s, pod := inspect.New(o, inspect.Config{}), podOf("w app=web")
+	x := NewIndex(s, nil)
+	if len(x.Prepare(pod).On("a2").Refusals) == 0 {
+		t.Fatal("nothing refuses while the node is there")
+	}
+	after := s.With(func(o *inspect.Objects) { o.Nodes = o.Nodes[1:] })
+	if got := NewIndex(after, x).Prepare(pod).On("a2").Refusals; len(got) > 0 {
+		t.Errorf("once the node is gone: %+v", got)
+	}
 }
