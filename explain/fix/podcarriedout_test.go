@@ -27,6 +27,8 @@ func (p podProblem) carriedOut(t *testing.T, f *explain.Fix) (after podProblem, 
 			patchIn(t, out.Claims, change)
 		case "ResourceClaimTemplate":
 			patchIn(t, out.Templates, change)
+		case "PersistentVolumeClaim":
+			patchIn(t, out.VolumeClaims, change)
 		default:
 			t.Fatalf("unexpected change %+v", change)
 		}
