@@ -117,6 +117,9 @@ var actorNames = map[explain.Actor]string{
 	explain.User: "you", explain.DriverAdmin: "the driver's admin", explain.ClusterAdmin: "the cluster's admin",
 }
 
+// ActorName says who has to act.
+func ActorName(a explain.Actor) string { return actorNames[a] }
+
 // requirement shows what is required, and where that is said; and who can give it up, if that is not the user.
 func (p *page) requirement(r *explain.Requirement) {
 	text := r.Sentence()

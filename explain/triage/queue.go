@@ -55,6 +55,16 @@ func waits(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod)
 }
 
+// Likely reports whether anything is likely to be stuck: the scheduler has said of some pod that it fits nowhere. That takes
+// no question.
+func Likely(s *inspect.Snapshot) bool {
+	return slices.ContainsFunc(s.Objects().Pods, func(pod *corev1.Pod) bool {
+		return waits(pod) && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		})
+	})
+}
+
 // unused reports whether a claim waits for devices and for a pod. Nobody else would tell that it can have none.
 func unused(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) bool {
 	return inspect.StateOf(claim) == inspect.ClaimPending && len(s.PodsOf(inspect.RefOf(claim))) == 0

@@ -110,8 +110,9 @@ func (d *driver) pass() {
 func (d *driver) send(msg tea.Msg) {
 	d.Helper()
 	if a, ok := msg.(arrived); ok {
+		open := d.m.openCauses(a.snapshot)
 		d.m.base = a.snapshot
-		settle(d.m, d.m.rebuildWorld())
+		settle(d.m, tea.Batch(d.m.rebuildWorld(), open))
 		return
 	}
 	_, cmd := d.m.Update(msg)

@@ -96,11 +96,7 @@ func (m *model) tabLine(short bool) (line styled.Line, ends []int) {
 
 // tabsAndScope are the views and which namespace is shown.
 func (m *model) tabs() string {
-	name := "all"
-	if m.world.Namespace != "" {
-		name = inspect.Sanitize(m.world.Namespace)
-	}
-	scope := styled.Text(styled.Dim, "ns: "+name+" ")
+	scope := m.scope()
 	line, _ := m.tabLine(m.shortTabs())
 	room := m.width - line.Width()
 	if scope.Width() >= room {
@@ -110,9 +106,22 @@ func (m *model) tabs() string {
 	return widget.Render(m.world.Theme, append(line, scope...), m.width)
 }
 
+// scope is the namespace that is shown.
+func (m *model) scope() styled.Line {
+	name := "all"
+	if m.world.Namespace != "" {
+		name = inspect.Sanitize(m.world.Namespace)
+	}
+	return styled.Text(styled.Dim, "ns: "+name+" ")
+}
+
+// leastScope and mostScope are the columns that the namespace has beside all titles of views at least, and those that it may
+// want.
+const leastScope, mostScope = 10, 24
+
 func (m *model) shortTabs() bool {
 	line, _ := m.tabLine(false)
-	return line.Width()+10 > m.width
+	return line.Width()+max(leastScope, min(mostScope, m.scope().Width())) > m.width
 }
 
 // tabAt returns the view whose tab is at a column, or -1.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
@@ -188,6 +189,7 @@ type paced struct{}
 
 // takeSnapshot takes in a snapshot: at once, or, when they come fast, together with those that follow it.
 func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
+	open := m.openCauses(s)
 	m.base = s
 	if m.throttled {
 		return nil
@@ -203,7 +205,16 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 	}
 	m.hurried = 0
 	m.rebuilt = time.Now()
-	return m.rebuildWorld()
+	return tea.Batch(m.rebuildWorld(), open)
+}
+
+// openCauses goes to the view of causes when the first snapshot comes, if that is wanted, something is stuck in it, and the
+// user has not gone anywhere yet.
+func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
+	if !m.options.StuckFirst || m.base != nil || m.current != 0 || len(m.pages) > 0 || !triage.Likely(s) {
+		return nil
+	}
+	return m.goTo(screen.Go{View: "causes"})
 }
 
 // change replaces the world.

@@ -42,6 +42,8 @@ type Options struct {
 	Namespace string
 	// View is the name of the view to begin with. If it is empty, that is the first view.
 	View string
+	// StuckFirst begins with the view of causes, instead of the first view, if something is stuck in the first snapshot.
+	StuckFirst bool
 	// Typing makes the view take text from the beginning, if it can.
 	Typing bool
 	// Clock tells the time of a live source. It must be set.

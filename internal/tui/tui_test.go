@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -24,7 +25,7 @@ func TestKeysOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "a": "allocate", "d": "deallocate",
 		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel lab", "?": "help", ":": "go to", "q": "quit",
-		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel",
+		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel", "7": "causes",
 	}
 	for press, action := range want {
 		if k, ok := keys.Find(press); !ok || string(k.Action) != action {
@@ -45,12 +46,37 @@ func TestKeysOfTheContract(t *testing.T) {
 	}
 }
 
+// TestStuckFirst: the first page of a stuck cluster says what is stuck and why. Where nothing is, or where a view was asked
+// for, it is another one.
+func TestStuckFirst(t *testing.T) {
+	options := func(s *inspect.Snapshot) Options {
+		return Options{Source: Static(s), Origin: "demo", Cluster: "demo", Profile: colorprofile.NoTTY, Clock: demo.Now, StuckFirst: true}
+	}
+	calm := demoSnapshot(t).With(func(o *inspect.Objects) { o.Pods = nil })
+	for want, o := range map[string]Options{"[7 Causes]": options(demoSnapshot(t)), "[1 Claims]": options(calm)} {
+		d := start(t, o, 100, 30)
+		if !strings.Contains(d.frame(), want) {
+			t.Errorf("%s is not open:\n%s", want, d.frame())
+		}
+	}
+	asked := options(demoSnapshot(t))
+	asked.View = "nodes"
+	if d := start(t, asked, 100, 30); !strings.Contains(d.frame(), "[3 Nodes]") {
+		t.Errorf("the view that was asked for is not open:\n%s", d.frame())
+	}
+	d := start(t, options(demoSnapshot(t)), 100, 30)
+	d.press("e")
+	if !strings.Contains(d.frame(), "ml/llama-405b-eval needs a device") {
+		t.Errorf("e explains no pod:\n%s", d.frame())
+	}
+}
+
 func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	m := newModel(context.Background(), Options{Source: silent{}, Clock: time.Now, Profile: colorprofile.NoTTY})
 	d := &driver{T: t, m: m}
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.shows("connecting", "waiting for the cluster")
-	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
+	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "7", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
 		d.press(key)
 		d.frame()
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/cel"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/claims"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/copies"
@@ -29,6 +30,7 @@ var viewTable = []viewEntry{
 	{"priority", "Priority", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
 	{"storage", "Storage", func(*Options) screen.Screen { return storage.New() }},
 	{"cel", "CEL", func(*Options) screen.Screen { return cel.New() }},
+	{"causes", "Causes", func(*Options) screen.Screen { return causes.New() }},
 }
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.

@@ -52,7 +52,7 @@ func newTop(ui *terminalUI) *cobra.Command {
 ask why something is stuck, in a terminal UI that follows the cluster.
 
 All namespaces are shown unless -n is given; the key n changes that, ? lists
-all keys. With --once, or when stdout is no terminal, the view is printed as
+all keys. Where pods are stuck it begins with the causes. With --once, or when stdout is no terminal, the view is printed as
 plain text, all of it, and the command ends.`,
 		Example: `  # Learn it without a cluster
   kubectl dra top --demo
@@ -105,6 +105,7 @@ func (o *topOptions) run(ctx context.Context) error {
 	options := o.screenOptions()
 	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	once := o.once || !o.streams.interactive()
+	options.StuckFirst = o.view == "" && !once
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := o.connect(ctx, &options, once); err != nil {

@@ -1,0 +1,98 @@
+package causes
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// Screen is the view. What is stuck is looked at in the background; rows are made of what is known.
+type Screen struct {
+	*listing.List[row]
+	answer screen.Answer[*explain.Triage]
+	asked  bool
+}
+
+// New makes the view.
+func New() *Screen {
+	s := &Screen{}
+	s.List = listing.New(listing.Config[row]{
+		Noun: "stuck pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings, Grouped: true,
+		Key:   func(r *row) string { return r.ref.String() },
+		Ref:   func(r *row) screen.Ref { return r.ref },
+		Extra: func(r *row) string { return r.why + " " + r.message },
+		Empty: s.whyEmpty,
+	})
+	return s
+}
+
+// Update implements screen.Screen.
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	cmds := []tea.Cmd{s.List.Update(w, msg)}
+	if !s.asked {
+		s.asked = true
+		cmds = append(cmds, s.answer.Ask(w, look))
+	}
+	cmd, news := s.answer.Update(w, msg)
+	if news && s.answer.Err == nil {
+		cmds = append(cmds, s.Rebuild(w, builder(s.answer.Value)))
+	}
+	return tea.Batch(append(cmds, cmd)...)
+}
+
+// look asks what is stuck in the cluster.
+func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
+	var budget timebudget.Budget
+	return triage.Of(ctx, w.Cluster(), triage.Options{Question: w.Question(), Bound: func(ctx context.Context, ask func(context.Context) error) error {
+		err := budget.Ask(ctx, ask)
+		if errors.Is(err, timebudget.ErrTooLong) {
+			return triage.ErrTooLong
+		}
+		return err
+	}})
+}
+
+// Unsettled implements screen.Pending.
+func (s *Screen) Unsettled() bool { return s.List.Unsettled() || !s.answer.Known }
+
+// whyEmpty says what it means that there are no rows.
+func (s *Screen) whyEmpty(w *screen.World) string {
+	switch {
+	case !s.answer.Known:
+		return "looking at everything that waits"
+	case s.answer.Err != nil:
+		return "what is stuck is not known: " + inspect.Sanitize(s.answer.Err.Error())
+	case w.Namespace != "" && s.answer.Value.Stuck() > 0:
+		return "nothing is stuck in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
+	}
+	return "nothing is stuck"
+}
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	body := func(height int) string { return s.List.View(w, width, height) }
+	r := s.Row()
+	if r == nil {
+		return body(height)
+	}
+	return widget.Split(w.Theme, body, styled.Text(styled.Strong, "cause "+r.number()), r.panel(width), width, height)
+}
+
+// panel tells of the cause of a row what the table has no room for.
+func (r *row) panel(width int) []styled.Line {
+	if r.cause < 0 {
+		return []styled.Line{styled.Text(styled.Plain, r.message)}
+	}
+	return text.CauseLines(r.triage, r.cause, text.Options{Width: width})
+}
