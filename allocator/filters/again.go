@@ -157,7 +157,7 @@ func (p *Prepared) Without(refs ...inspect.PodRef) *Prepared {
 func (x *Index) without(refs []inspect.PodRef) (*Index, []*podInfo) {
 	out := *x
 	out.gone = slices.Concat(x.gone, refs)
-	out.nodes = slices.Clone(x.nodes)
+	out.changed = x.cloneChanged()
 	var gone []*podInfo
 	for _, ref := range refs {
 		at, ok := slices.BinarySearchFunc(x.snapshot.Objects().Pods, ref, compareRef)

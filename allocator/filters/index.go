@@ -20,6 +20,9 @@ type Index struct {
 	pods     []*podInfo     // of each pod of the snapshot, in its order; nil for those that neither run nor wait for room
 	// nominated are the pods that wait for room on a node that the scheduler has made for them, by the name of the node.
 	nominated map[string][]*podInfo
+	// changed are nodes with other pods than in nodes, by their position there, if the index was made from another one that
+	// shares these.
+	changed map[int]*nodeInfo
 	// gone are pods of the snapshot that are not in the index.
 	gone       []inspect.PodRef
 	storage    *volumeIndex
@@ -146,7 +149,7 @@ func (x *Index) replace(nominated map[string][]*podInfo, gone, come []*podInfo) 
 func (x *Index) change(pod *podInfo, to func([]*podInfo) []*podInfo) {
 	if pod.Spec.NodeName != "" {
 		if i, ok := x.position[pod.Spec.NodeName]; ok {
-			x.nodes[i] = x.nodes[i].with(to(x.nodes[i].pods))
+			x.set(i, x.at(i).with(to(x.at(i).pods)))
 		}
 		return
 	}
@@ -246,9 +249,33 @@ func (x *Index) node(name string) *nodeInfo {
 		return nil
 	}
 	if i, ok := x.position[name]; ok {
-		return x.nodes[i]
+		return x.at(i)
 	}
 	return nil
+}
+
+// at returns what is known of a node, by its position.
+func (x *Index) at(i int) *nodeInfo {
+	if n, ok := x.changed[i]; ok {
+		return n
+	}
+	return x.nodes[i]
+}
+
+// cloneChanged returns a copy of what is changed, for an index that shares the nodes.
+func (x *Index) cloneChanged() map[int]*nodeInfo {
+	if x.changed == nil {
+		return map[int]*nodeInfo{}
+	}
+	return maps.Clone(x.changed)
+}
+
+func (x *Index) set(i int, n *nodeInfo) {
+	if x.changed != nil {
+		x.changed[i] = n
+	} else {
+		x.nodes[i] = n
+	}
 }
 
 // with is the node with these pods and no others. They are not written to.
@@ -268,8 +295,8 @@ func (n *nodeInfo) with(pods []*podInfo) *nodeInfo {
 // with is an index with more pods on a node.
 func (x *Index) with(n *nodeInfo, pods []*podInfo) *Index {
 	out := *x
-	out.nodes = slices.Clone(x.nodes)
-	out.nodes[x.position[n.Name]] = n.with(append(slices.Clip(n.pods), pods...))
+	out.changed = x.cloneChanged()
+	out.set(x.position[n.Name], n.with(append(slices.Clip(n.pods), pods...)))
 	out.neighbours = x.neighbours.with(n, pods)
 	return &out
 }

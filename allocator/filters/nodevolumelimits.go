@@ -371,7 +371,8 @@ func (v *nodeVolumeLimits) attachedBy(pod *corev1.Pod, volume *corev1.Volume, no
 
 // findBroken finds nodes where volumes cannot be counted.
 func (v *nodeVolumeLimits) findBroken() {
-	for _, n := range v.index.nodes {
+	for i := range v.index.nodes {
+		n := v.index.at(i)
 		if !n.breaks {
 			continue
 		}

@@ -73,7 +73,7 @@ func (p *Prepared) OnAll(inTurn func(n int, call func(int) error) error) []Outco
 	out := make([]Outcome, len(p.nodes))
 	_ = inTurn((len(out)+chunk-1)/chunk, func(c int) error {
 		for i := c * chunk; i < min(len(out), (c+1)*chunk); i++ {
-			out[i] = p.on(p.nodes[i])
+			out[i] = p.on(p.at(i))
 		}
 		return nil
 	})

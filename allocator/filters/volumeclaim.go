@@ -86,7 +86,8 @@ func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (
 		}
 	}
 	out.Everywhere = out.Everywhere.once()
-	for _, n := range x.nodes {
+	for i := range x.nodes {
+		n := x.at(i)
 		if len(nodes) > 0 && !slices.Contains(nodes, inspect.NodeName(n.Name)) {
 			continue
 		}
@@ -164,7 +165,8 @@ func (x *Index) addTogether(a *VolumeAnswer, pod *corev1.Pod) {
 	}
 	ref := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
 	at := 0
-	for _, n := range x.nodes {
+	for i := range x.nodes {
+		n := x.at(i)
 		if at == len(a.Nodes) || a.Nodes[at].Node != inspect.NodeName(n.Name) {
 			continue
 		}

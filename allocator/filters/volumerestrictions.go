@@ -53,8 +53,8 @@ func (v *volumeRestrictions) findUsers(p *Prepared) {
 	if len(v.alone) == 0 {
 		return
 	}
-	for _, n := range p.nodes {
-		for _, other := range n.pods {
+	for i := range p.nodes {
+		for _, other := range p.at(i).pods {
 			if other.Spec.NodeName == "" || other.Namespace != p.Pod.Namespace {
 				continue
 			}
