@@ -81,7 +81,7 @@ func (x *explorer) explore(ctx context.Context) (*Result, error) {
 	x.Groups = make([]Fate, len(row.Entities))
 	if row.Local {
 		all, err := x.lookAtNodes(ctx)
-		if err != nil || all && !(x.first && x.Groups[0].Placed != nil) {
+		if err != nil || all && (!x.first || x.Groups[0].Placed == nil) {
 			return &x.Result, err
 		}
 		x.forgetSure()

@@ -170,6 +170,7 @@ func (j *jointly) pin(step joint.Step) *corev1.Pod {
 func (j *jointly) pinFix(steps []joint.Step) explain.Fix {
 	f := explain.Fix{Kind: explain.PinPod, Node: steps[0].Node, Nodes: 1, NamesNode: true}
 	var texts []string
+	var key []any
 	for _, s := range steps {
 		value := j.pin(s).Spec.NodeSelector[corev1.LabelHostname]
 		op := explain.PatchOperation{Op: "add", Path: "/spec/nodeSelector", Value: map[string]string{corev1.LabelHostname: value}}
@@ -179,10 +180,11 @@ func (j *jointly) pinFix(steps []joint.Step) explain.Fix {
 		f.Changes = append(f.Changes, explain.ObjectChange{
 			APIVersion: "v1", Kind: "Pod", Namespace: s.Subject.Namespace, Name: s.Subject.Name, Patch: []explain.PatchOperation{op},
 		})
+		key = append(key, s.Subject.Name, s.Node)
 		texts = append(texts, fmt.Sprintf("pod %s to node %s", s.Subject.Name, s.Node))
 	}
 	f.Patch = patchOf(&f, j.subject)
-	f.Key = words.Key(strings.Join(texts, " "))
+	f.Key = words.Key(key...)
 	f.Message = fmt.Sprintf("pin %s with a node selector (%s): kube-scheduler then places all of them", words.And(texts), corev1.LabelHostname)
 	return f
 }
