@@ -36,8 +36,10 @@ func groupOf(q *whatif.Question) *filters.Group {
 }
 
 // groupEntity is the pods of a group that wait, in the order in which the scheduler takes them: those that were created first.
-// Which of those that were created in the same second is first is not known.
+// Which of those that were created in the same second is first is not known. They may be on any node, also if the question is
+// about one.
 func groupEntity(c *allocator.Cluster, pod *corev1.Pod, group *filters.Group, opts Options) joint.Entity {
+	opts.Node = ""
 	var pods []*corev1.Pod
 	for _, ref := range group.Waiting {
 		member, ok := c.Snapshot().Pod(ref)
@@ -386,6 +388,9 @@ func (g *gang) after(ctx context.Context, run joint.Run, pod *corev1.Pod) (*expl
 		return nil, err
 	}
 	opts := g.opts
+	if pod.Name != g.pod.Name {
+		opts.Node = ""
+	}
 	opts.grouped, opts.supposed = true, supposed
 	e, _, err := podAsIs(ctx, c, pod, opts)
 	return e, err

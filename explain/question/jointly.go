@@ -42,7 +42,7 @@ type jointly struct {
 
 // explain adds to an answer that is no certain yes how all can be placed together, and what makes the scheduler find that.
 func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
-	if len(j.pods) > maxJointly || len(j.pods) < 2 {
+	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
 	row := rowOf(j.c, j.entities)

@@ -54,6 +54,9 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 		if e.Turn == nil || e.Turn.Alone != explain.Allocatable {
 			return nil
 		}
+		if len(e.Fixes) > 0 {
+			e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help this one by itself was tried with those before it on one possible choice of nodes")
+		}
 	case certainty == joint.Depends:
 		dependsOn(e, fate)
 	default:
