@@ -30,24 +30,20 @@ type runs struct {
 
 // overAllRuns makes an answer Unknown that is another one if those before are on other nodes.
 func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
-	switch subject := subject.(type) {
-	case *corev1.Pod:
-		if subject.Spec.NodeName != "" || inspect.Ended(subject) {
-			return nil
-		}
-	default:
-		if e.Verdict == explain.Allocated {
-			return nil
-		}
-	}
+	defer r.notePreemption(e)
 	yes := e.Verdict == explain.Allocatable || e.Verdict == explain.Allocated
-	if !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
+	if decidedBefore(subject, e) || !yes && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
 		return nil
 	}
 	fate, certainty, err := r.fateOf(ctx, subject)
 	switch {
 	case err != nil || fate == nil:
 		return err
+	case yes && len(r.preempting) > 0 && !fate.Proven:
+		open(e)
+		remark(e, "whether it can be scheduled is not known: kube-scheduler ends other pods for %s, and keeps their room", words.Shorten(r.preempting, 3))
+		e.Partial = append(e.Partial, "on which node kube-scheduler makes room for a pod of higher priority, and what is left there, is not known")
+		return nil
 	case yes && certainty == joint.Always:
 		return nil
 	case !yes && certainty == joint.Never:
@@ -78,6 +74,21 @@ func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explai
 		return nil
 	}
 	return j.explain(ctx, e)
+}
+
+// decidedBefore reports whether the scheduler has nothing to decide about a subject any more.
+func decidedBefore(subject metav1.Object, e *explain.Explanation) bool {
+	if pod, ok := subject.(*corev1.Pod); ok {
+		return pod.Spec.NodeName != "" || inspect.Ended(pod)
+	}
+	return e.Verdict == explain.Allocated
+}
+
+// notePreemption remembers a pod for which the scheduler makes room on some node. What comes later does not get that room.
+func (r *sequence) notePreemption(e *explain.Explanation) {
+	if e.Verdict == explain.Unsatisfiable && slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Preempts }) {
+		r.preempting = append(r.preempting, kindOf(e.Subject)+e.Subject.FullName())
+	}
 }
 
 // fateOf is what becomes of a subject in all runs. It is nil if nobody comes before it.

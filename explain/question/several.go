@@ -90,6 +90,8 @@ type sequence struct {
 	// all are the subjects in the order in which they are asked.
 	all  []metav1.Object
 	runs *runs
+	// preempting are those for which the scheduler ends other pods.
+	preempting []string
 	// alone are gangs that were decided without those before.
 	alone map[inspect.PodRef]*gang
 }
