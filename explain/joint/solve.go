@@ -8,6 +8,8 @@ type Solution struct {
 	Run Run
 	// Impossible says that no run does, whatever the order of the members and the choice of nodes.
 	Impossible bool
+	// Asks is the number of times that a member was asked about nodes.
+	Asks int
 }
 
 // Solve looks for an order of the members of a row, and nodes for them, by which so many are placed together. Priorities and
@@ -28,5 +30,5 @@ func Solve(ctx context.Context, row Row, need int) (*Solution, error) {
 		return nil, err
 	}
 	run := result.Groups[0].Placed
-	return &Solution{Run: run, Impossible: run == nil && (!result.Open || result.Groups[0].Proven)}, nil
+	return &Solution{Run: run, Asks: result.Asks, Impossible: run == nil && (!result.Open || result.Groups[0].Proven)}, nil
 }

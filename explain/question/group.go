@@ -106,7 +106,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 		g.pod = q.Pod
 		return &g, nil
 	}
-	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{}}
+	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
 	if g.result, err = joint.Explore(ctx, rowOf(g.c, []joint.Entity{g.entity})); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (g *gang) explainJointly(ctx context.Context, e *explain.Explanation) error
 
 // jointly is the pods of the group that wait, of which as many as it needs are to be placed together.
 func (g *gang) jointly(subject explain.Subject) *jointly {
-	j := &jointly{c: g.c, opts: g.opts, entities: []joint.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need}
+	j := &jointly{c: g.c, opts: g.opts, entities: []joint.Entity{g.entity}, pods: map[explain.Subject]*corev1.Pod{}, subject: subject, need: g.entity.Need, asks: &g.memo.asks}
 	for _, m := range g.entity.Members {
 		pod, ok := g.c.Snapshot().Pod(inspect.PodRef{Namespace: m.Subject.Namespace, Name: m.Subject.Name})
 		if m.Subject == subject {
@@ -164,6 +164,8 @@ type gang struct {
 // gangMemo is what was found out about a group once for all its pods.
 type gangMemo struct {
 	jointly *explain.Explanation
+	// asks is how many questions are left for that.
+	asks int
 	// missing is about the first pod that finds no room, or nil.
 	missing *explain.Explanation
 	// counted says that room and exact are known.

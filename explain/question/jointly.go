@@ -28,6 +28,11 @@ const (
 	maxVerifyAsks = 250
 )
 
+// asksFor is how many questions may be put in all for the pods of a command, so that it takes about a second.
+func asksFor(c *allocator.Cluster) int {
+	return max(200, min(3000, 200_000/max(1, len(c.Snapshot().Nodes()))))
+}
+
 // jointly is pods that are to be placed together.
 type jointly struct {
 	c    *allocator.Cluster
@@ -38,6 +43,8 @@ type jointly struct {
 	// subject is the one that was asked about.
 	subject explain.Subject
 	need    int
+	// asks is how many questions are left, for this and other searches.
+	asks *int
 }
 
 // explain adds to an answer that is no certain yes how all can be placed together, and what makes the scheduler find that.
@@ -46,11 +53,15 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 		return nil
 	}
 	row := rowOf(j.c, j.entities)
-	row.MaxAsks = maxSolveAsks
+	if *j.asks <= 0 {
+		return nil
+	}
+	row.MaxAsks = min(maxSolveAsks, *j.asks)
 	solution, err := joint.Solve(ctx, row, j.need)
 	if err != nil {
 		return err
 	}
+	*j.asks -= solution.Asks
 	fixes := e.Fixes
 	e.Fixes = nil
 	defer func() { e.Fixes = append(e.Fixes, fixes...) }()
@@ -92,11 +103,15 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint
 // succeeds reports whether the scheduler places all in every run.
 func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) (bool, error) {
 	row := rowOf(c, entities)
-	row.MaxAsks = maxVerifyAsks
+	if *j.asks <= 0 {
+		return false, nil
+	}
+	row.MaxAsks = min(maxVerifyAsks, *j.asks)
 	result, err := joint.Explore(ctx, row)
 	if err != nil {
 		return false, err
 	}
+	*j.asks -= result.Asks
 	for i := range entities {
 		if result.Met(i) != joint.Always {
 			return false, nil

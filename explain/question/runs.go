@@ -64,7 +64,7 @@ func (r *sequence) overAllRuns(ctx context.Context, subject metav1.Object, e *ex
 // jointly adds whether a pod and those before it can be placed together after all. Groups say that of themselves.
 func (r *sequence) jointly(ctx context.Context, subject metav1.Object, e *explain.Explanation) error {
 	entities, _ := r.entities(r.upTo(subject))
-	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities)}
+	j := &jointly{c: r.base, opts: r.opts, entities: entities, pods: map[explain.Subject]*corev1.Pod{}, subject: e.Subject, need: len(entities), asks: &r.asks}
 	for _, other := range r.upTo(subject) {
 		if pod, ok := other.(*corev1.Pod); ok {
 			j.pods[subjectOf(pod)] = pod

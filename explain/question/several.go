@@ -27,7 +27,7 @@ import (
 func Objects(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) ([]*explain.Explanation, error) {
 	out := make([]*explain.Explanation, len(subjects))
 	opts.gangs = map[inspect.PodRef]*gang{}
-	row := &sequence{base: c, opts: opts, alone: map[inspect.PodRef]*gang{}}
+	row := &sequence{base: c, opts: opts, asks: asksFor(c), alone: map[inspect.PodRef]*gang{}}
 	order := turns(c.Snapshot(), subjects)
 	for _, i := range order {
 		row.all = append(row.all, subjects[i])
@@ -90,6 +90,8 @@ type sequence struct {
 	// all are the subjects in the order in which they are asked.
 	all  []metav1.Object
 	runs *runs
+	// asks is how many questions are left to find out how all can be placed together.
+	asks int
 	// preempting are those for which the scheduler ends other pods.
 	preempting []string
 	// alone are gangs that were decided without those before.
