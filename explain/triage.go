@@ -58,8 +58,10 @@ type StuckSubject struct {
 	Subject
 	// Since is when it began to wait. It is zero if that is not known.
 	Since time.Time
-	// Message is why, in a sentence without the name. Subjects that ask for the same have the same.
+	// Message is why, in a sentence without the name.
 	Message string
+	// Alike is the same number for subjects of a cause of which the same is to be said, since they ask for the same.
+	Alike int
 	// Behind says that it would fit if nothing before it in the queue took what it needs.
 	Behind bool
 }

@@ -74,7 +74,12 @@ func (v *nodeVolumeLimits) add(use volumeUse) {
 	case noVolume && class != "" && objects.classes[class] == nil && v.index.storageUnread(inspect.StorageClasses, "", len(objects.classes)):
 		v.doubt(use, inspect.StorageClasses, fmt.Sprintf("the storage class %s of claim %s could not be read", class, use.name))
 	default:
-		if a, ok := v.index.storage.attached()[use.name]; ok {
+		a, ok := v.index.storage.attached()[use.name]
+		if use.toCome {
+			a = objects.attachable(use.claim)
+			ok = a.counts()
+		}
+		if ok {
 			v.volumes = append(v.volumes, podVolume{attachable: a, object: use.object()})
 		}
 	}

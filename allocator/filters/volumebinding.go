@@ -107,6 +107,8 @@ func (x *Index) lateClass(plugin Plugin, use *volumeUse) (*storagev1.StorageClas
 	name, classes := classOfClaim(use.claim), x.storage.byName().classes
 	class := classes[name]
 	switch {
+	case unclassed(use.claim) && x.storageUnread(inspect.StorageClasses, "", len(classes)):
+		return nil, doubt(Doubt{Plugin: plugin, Resource: inspect.StorageClasses, Key: "default", Message: fmt.Sprintf("which storage class the volume claim %s gets by default could not be read", use.name)})
 	case name == "":
 		return nil, use.unusable(plugin, "unbound", fmt.Sprintf("the volume claim %s is not bound to a volume, and has no storage class that would make one", use.name))
 	case class == nil && x.storageUnread(inspect.StorageClasses, "", len(classes)):

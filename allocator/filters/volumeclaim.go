@@ -76,7 +76,7 @@ func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (
 	pod := x.standIn(claim)
 	p := &Prepared{Index: x, Pod: pod}
 	binding, everywhere := newVolumeBinding(x, pod)
-	out := &VolumeAnswer{Claim: claim, Bound: len(binding.bound) > 0, Class: x.className(claim), Everywhere: everywhere}
+	out := &VolumeAnswer{Claim: x.written(claim), Bound: len(binding.bound) > 0, Class: x.className(claim), Everywhere: everywhere}
 	var checks []check
 	for _, prepare := range []func(*Prepared) (check, Outcome){prepareNodeVolumeLimits, prepareVolumeZone} {
 		c, o := prepare(p)
@@ -102,6 +102,16 @@ func (x *Index) VolumeClaim(namespace, name string, nodes ...inspect.NodeName) (
 	}
 	x.addPods(out)
 	return out, true
+}
+
+// written is a claim as the snapshot has it.
+func (x *Index) written(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+	for _, other := range x.snapshot.Objects().VolumeClaims {
+		if other.Namespace == claim.Namespace && other.Name == claim.Name {
+			return other
+		}
+	}
+	return claim
 }
 
 // standIn is a pod that has nothing but a claim: the pod for which the claim was made, or any.
@@ -153,7 +163,7 @@ func (x *Index) addPods(a *VolumeAnswer) {
 
 func (x *Index) uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return (v.PersistentVolumeClaim != nil || v.Ephemeral != nil) && x.volumeUseOf(pod, &v).claim == claim
+		return (v.PersistentVolumeClaim != nil || v.Ephemeral != nil) && x.volumeUseOf(pod, &v).name == objectName{claim.Namespace, claim.Name}
 	})
 }
 

@@ -37,12 +37,13 @@ type volumeOffers struct {
 
 // volumeObjects are the objects of storage by name.
 type volumeObjects struct {
-	volumes     map[string]*corev1.PersistentVolume
-	ofClass     map[string][]*corev1.PersistentVolume // sorted by name
-	classes     map[string]*storagev1.StorageClass
-	drivers     map[string]*storagev1.CSIDriver
-	nodes       map[string]*storagev1.CSINode
-	attachments map[string][]*storagev1.VolumeAttachment // by node
+	defaultClass *storagev1.StorageClass // or nil
+	volumes      map[string]*corev1.PersistentVolume
+	ofClass      map[string][]*corev1.PersistentVolume // sorted by name
+	classes      map[string]*storagev1.StorageClass
+	drivers      map[string]*storagev1.CSIDriver
+	nodes        map[string]*storagev1.CSINode
+	attachments  map[string][]*storagev1.VolumeAttachment // by node
 }
 
 // objectName names an object in a namespace.
@@ -67,7 +68,9 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 		v.claims, v.attached = like.storage.claims, like.storage.attached
 		return v
 	}
-	v.claims = sync.OnceValue(func() map[objectName]*corev1.PersistentVolumeClaim { return claimsByName(s.Objects().VolumeClaims) })
+	v.claims = sync.OnceValue(func() map[objectName]*corev1.PersistentVolumeClaim {
+		return v.byName().claimsByName(s.Objects().VolumeClaims)
+	})
 	v.attached = sync.OnceValue(func() map[objectName]attachable { return v.byName().attachables(v.claims()) })
 	return v
 }
@@ -81,10 +84,11 @@ func sameStorage(s, t *inspect.Snapshot) bool {
 		slices.Equal(a.VolumeAttachments, b.VolumeAttachments)
 }
 
-func claimsByName(claims []*corev1.PersistentVolumeClaim) map[objectName]*corev1.PersistentVolumeClaim {
+// claimsByName are claims as they are once they have been created.
+func (o *volumeObjects) claimsByName(claims []*corev1.PersistentVolumeClaim) map[objectName]*corev1.PersistentVolumeClaim {
 	out := make(map[objectName]*corev1.PersistentVolumeClaim, len(claims))
 	for _, claim := range claims {
-		out[objectName{claim.Namespace, claim.Name}] = claim
+		out[objectName{claim.Namespace, claim.Name}] = o.onceCreated(claim)
 	}
 	return out
 }
@@ -93,6 +97,7 @@ func newVolumeObjects(o *inspect.Objects) *volumeObjects {
 	out := &volumeObjects{
 		volumes: byObjectName(o.Volumes), ofClass: map[string][]*corev1.PersistentVolume{}, classes: byObjectName(o.StorageClasses),
 		drivers: byObjectName(o.CSIDrivers), nodes: byObjectName(o.CSINodes), attachments: map[string][]*storagev1.VolumeAttachment{},
+		defaultClass: DefaultStorageClass(o.StorageClasses),
 	}
 	for _, volume := range o.Volumes {
 		class := classOfVolume(volume)

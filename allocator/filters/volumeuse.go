@@ -16,6 +16,8 @@ type volumeUse struct {
 	ephemeral bool
 	// claim is nil if there is none, or none is known.
 	claim *corev1.PersistentVolumeClaim
+	// toCome says that the claim will be made once the pod has been created.
+	toCome bool
 	// unread says that the claim may exist.
 	unread bool
 }
@@ -42,7 +44,12 @@ func (x *Index) volumeUseOf(pod *corev1.Pod, v *corev1.Volume) volumeUse {
 	if c := v.PersistentVolumeClaim; c != nil {
 		return x.volumeUse(pod.Namespace, c.ClaimName, false)
 	}
-	return x.volumeUse(pod.Namespace, ephemeral.VolumeClaimName(pod, v), true)
+	use := x.volumeUse(pod.Namespace, ephemeral.VolumeClaimName(pod, v), true)
+	if use.claim == nil && !use.unread {
+		use.claim = x.storage.byName().claimFor(pod, v)
+		use.toCome = use.claim != nil
+	}
+	return use
 }
 
 func (x *Index) volumeUse(namespace, name string, ephemeral bool) volumeUse {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
@@ -91,7 +92,12 @@ func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 	case claim.Spec.VolumeName != "":
 		return whatif.BindClaimEdit{Namespace: o.Namespace, Name: o.Name}, fmt.Sprintf("the volume claim %s is bound to the volume %s, which it names", o.Name, claim.Spec.VolumeName)
 	}
-	for _, class := range s.Q.Cluster.Snapshot().Objects().StorageClasses {
+	classes := s.Q.Cluster.Snapshot().Objects().StorageClasses
+	if class := filters.DefaultStorageClass(classes); claim.Spec.StorageClassName == nil && claim.Annotations[corev1.BetaStorageClassAnnotation] == "" && class != nil {
+		return whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, fmt.Sprintf(
+			"the controller has given the volume claim %s the class %s, which is the default", o.Name, class.Name)
+	}
+	for _, class := range classes {
 		if claim.Spec.StorageClassName != nil && class.Name == *claim.Spec.StorageClassName && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingImmediate {
 			return without, fmt.Sprintf("%s has made a volume for the claim %s%s", words.OneLine(class.Provisioner), o.Name, open)
 		}

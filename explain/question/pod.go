@@ -58,6 +58,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 	if len(claims.pending) > 0 {
 		e.Waits = append(e.Waits, podState(pod, opts)...)
 	}
+	e.Waits = append(e.Waits, claimsToCome(c, pod)...)
 	e.Scheduler = schedulerSays(s, []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}, opts)
 	nodes, err := nodesFor(s, opts)
 	if err != nil {
@@ -100,6 +101,19 @@ func changed(ctx context.Context, c *allocator.Cluster, opts Options) func(*core
 	}
 	opts.Events.List = nil // which tell of the pod as it is, that its claim could not be made
 	return func(pod *corev1.Pod) (*explain.Explanation, error) { return PodObject(ctx, c, pod, opts) }
+}
+
+// claimsToCome tells of volume claims that are decided as they will be.
+func claimsToCome(c *allocator.Cluster, pod *corev1.Pod) []explain.Note {
+	var out []explain.Note
+	if pod.UID != "" || !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) {
+		return nil
+	}
+	for _, name := range c.Filters().ClaimsToCome(pod) {
+		out = append(out, explain.Note{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Message: fmt.Sprintf(
+			"its volume claim %s is made once the pod has been created; decided with one made from the template in the pod", name)})
+	}
+	return out
 }
 
 // podQuestion makes the question that a pod is to its nodes.

@@ -90,7 +90,8 @@ func (v *volumeQuestion) try(fix *explain.Fix, change func(*corev1.PersistentVol
 	change(changed)
 	after := v.index.Snapshot().With(func(o *inspect.Objects) {
 		o.VolumeClaims = slices.Clone(o.VolumeClaims)
-		o.VolumeClaims[slices.Index(o.VolumeClaims, v.answer.Claim)] = changed
+		at := slices.IndexFunc(o.VolumeClaims, func(c *corev1.PersistentVolumeClaim) bool { return c.Namespace == changed.Namespace && c.Name == changed.Name })
+		o.VolumeClaims[at] = changed
 	})
 	answer, ok := filters.NewIndex(after, v.index).VolumeClaim(changed.Namespace, changed.Name, v.nodes...)
 	if !ok || !answer.Everywhere.Passes() {

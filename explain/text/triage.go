@@ -104,14 +104,16 @@ func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
 
 // stuckSubjects names the subjects of a cause, by why each is stuck if that differs.
 func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string) {
-	var order []string
-	groups := map[string][]explain.Subject{}
+	var order []int
+	groups := map[int][]explain.Subject{}
+	messages := map[int]string{}
 	behind := 0
 	for _, s := range c.Subjects {
-		if _, known := groups[s.Message]; !known {
-			order = append(order, s.Message)
+		if _, known := groups[s.Alike]; !known {
+			order = append(order, s.Alike)
+			messages[s.Alike] = s.Message
 		}
-		groups[s.Message] = append(groups[s.Message], s.Subject)
+		groups[s.Alike] = append(groups[s.Alike], s.Subject)
 		if s.Behind {
 			behind++
 		}
@@ -127,17 +129,17 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 	if len(order) == 1 {
 		all := groups[order[0]]
 		p.add(indent, indent, span(styled.Dim, subjectCount(all)+age+": "), span(styled.Name, words.Shorten(fullNames(all), limit)))
-		if order[0] != c.Message {
-			p.add(indent, indent+"  ", span(styled.Plain, order[0]))
+		if why := messages[order[0]]; why != c.Message {
+			p.add(indent, indent+"  ", span(styled.Plain, why))
 		}
 	} else {
 		p.add(indent, indent, span(styled.Dim, subjectCount(subjectsOf(c))+age+":"))
-		for i, message := range order {
+		for i, alike := range order {
 			if i == maxPhrases && !p.opts.Verbose {
 				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(order)-i)))
 				break
 			}
-			p.add(indent+"  ", indent+"    ", span(styled.Name, words.Shorten(fullNames(groups[message]), limit)), span(styled.Plain, " "+message))
+			p.add(indent+"  ", indent+"    ", span(styled.Name, words.Shorten(fullNames(groups[alike]), limit)), span(styled.Plain, " "+messages[alike]))
 		}
 	}
 	if behind > 0 {

@@ -158,14 +158,17 @@ func nearestReasons(e *explain.Explanation) []blocker {
 type collection struct {
 	s      *inspect.Snapshot
 	causes map[string]*explain.Cause
-	// alike are the different messages of the subjects of each cause, and whether they say what the cause is.
-	alike map[string]map[string]bool
+	// alike are the numbers of the subjects of each cause that ask for different things, and whether the messages of these say
+	// what the cause is.
+	alike map[string]map[int]bool
+	// unlike is the number of subjects that are like no others.
+	unlike int
 	// of are the keys of the causes of subjects.
 	of map[explain.Subject]string
 }
 
 func newCollection(s *inspect.Snapshot) *collection {
-	return &collection{s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[string]bool{}, of: map[explain.Subject]string{}}
+	return &collection{s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}}
 }
 
 // add puts a subject to its cause, which is made by make if there is none with the key yet.
@@ -175,12 +178,18 @@ func (c *collection) add(key string, subject explain.StuckSubject, tells bool, m
 	if !ok {
 		cause = make()
 		cause.Key = key
-		c.causes[key], c.alike[key] = cause, map[string]bool{}
+		c.causes[key], c.alike[key] = cause, map[int]bool{}
 	}
 	cause.Subjects = append(cause.Subjects, subject)
 	cause.Since = earliest(cause.Since, subject.Since)
-	c.alike[key][subject.Message] = tells
+	c.alike[key][subject.Alike] = tells
 	c.of[subject.Subject] = key
+}
+
+// unlikeOthers is the number of another subject that is like no others.
+func (c *collection) unlikeOthers() int {
+	c.unlike++
+	return -c.unlike
 }
 
 // addWaiting adds a subject that cannot be scheduled.
@@ -190,7 +199,7 @@ func (c *collection) addWaiting(object metav1.Object, a *answer) {
 	for _, b := range blockers {
 		names, texts = append(names, b.name()), append(texts, b.message)
 	}
-	subject := explain.StuckSubject{Subject: subjectOf(object), Since: since(object), Message: whyOf(a.e), Behind: a.behind}
+	subject := explain.StuckSubject{Subject: subjectOf(object), Since: since(object), Message: whyOf(a.e), Alike: a.number, Behind: a.behind}
 	tells := a.e.Verdict != explain.Unknown && (a.e.Brief != "" || a.e.Conflict == nil)
 	c.add(strings.Join(names, ", "), subject, tells, func() *explain.Cause {
 		return &explain.Cause{
@@ -230,8 +239,8 @@ func actorOf(e *explain.Explanation) explain.Actor {
 func (c *collection) sorted() []explain.Cause {
 	var out []explain.Cause
 	for key, cause := range c.causes {
-		if m := cause.Subjects[0].Message; len(c.alike[key]) == 1 && c.alike[key][m] {
-			cause.Message = m
+		if first := &cause.Subjects[0]; len(c.alike[key]) == 1 && c.alike[key][first.Alike] {
+			cause.Message = first.Message
 		}
 		out = append(out, *cause)
 	}

@@ -41,7 +41,7 @@ func concerns(p *explain.Problem, pod *corev1.Pod) bool {
 
 // addProblem adds a pod that does not run.
 func (c *collection) addProblem(pod *corev1.Pod, p *explain.Problem) {
-	subject := explain.StuckSubject{Subject: subjectOf(pod), Since: p.Since, Message: cmp.Or(p.Message, p.Brief)}
+	subject := explain.StuckSubject{Subject: subjectOf(pod), Since: p.Since, Message: cmp.Or(p.Message, p.Brief), Alike: c.unlikeOthers()}
 	if subject.Since.IsZero() {
 		subject.Since = pod.CreationTimestamp.Time
 	}
@@ -113,7 +113,7 @@ func (c *collection) addDeleting(opts Options) {
 		if claim.DeletionTimestamp == nil || claim.Status.Allocation == nil || !opts.asks(claim) {
 			continue
 		}
-		subject := explain.StuckSubject{Subject: subjectOf(claim), Since: claim.DeletionTimestamp.Time, Message: deletionWaits(c.s, claim)}
+		subject := explain.StuckSubject{Subject: subjectOf(claim), Since: claim.DeletionTimestamp.Time, Message: deletionWaits(c.s, claim), Alike: c.unlikeOthers()}
 		c.add("Deleting", subject, true, func() *explain.Cause {
 			return &explain.Cause{Message: "claims are being deleted and keep their devices", Verdict: explain.Allocated, Actor: explain.User}
 		})

@@ -130,6 +130,8 @@ func (r *replay) stuckShapes() []*shape {
 type answer struct {
 	// e is nil if the question was given up.
 	e *explain.Explanation
+	// number tells answers apart.
+	number int
 	// behind says that the shape fits the cluster as it is, and no longer when those before it in the queue are placed.
 	behind bool
 	// members are the indices in the queue of those that are stuck. The first of them was asked about.
@@ -140,8 +142,8 @@ type answer struct {
 // placed is.
 func (r *replay) explainAll(ctx context.Context, c *allocator.Cluster, shapes []*shape) (map[*shape]*answer, error) {
 	out := map[*shape]*answer{}
-	for _, s := range shapes {
-		out[s] = &answer{}
+	for i, s := range shapes {
+		out[s] = &answer{number: i}
 	}
 	for i, q := range r.queue {
 		if a, ok := out[q.shape]; ok && !r.outcomes[i].placed() && r.outcomes[i].verdict != "" {
