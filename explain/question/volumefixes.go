@@ -90,7 +90,9 @@ func (v *volumeQuestion) try(fix *explain.Fix, change func(*corev1.PersistentVol
 	change(changed)
 	after := v.index.Snapshot().With(func(o *inspect.Objects) {
 		o.VolumeClaims = slices.Clone(o.VolumeClaims)
-		at := slices.IndexFunc(o.VolumeClaims, func(c *corev1.PersistentVolumeClaim) bool { return c.Namespace == changed.Namespace && c.Name == changed.Name })
+		at := slices.IndexFunc(o.VolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
+			return c.Namespace == changed.Namespace && c.Name == changed.Name
+		})
 		o.VolumeClaims[at] = changed
 	})
 	answer, ok := filters.NewIndex(after, v.index).VolumeClaim(changed.Namespace, changed.Name, v.nodes...)
