@@ -59,6 +59,10 @@ func TestEditsOfPods(t *testing.T) {
 		{"an init container", nil, nil, func(s *corev1.PodSpec) {
 			s.InitContainers = []corev1.Container{{Name: "first", Resources: corev1.ResourceRequirements{Requests: amounts(corev1.ResourceCPU, "70")}}}
 		}, explain.ResourceRequired, []string{"ReduceRequest n 1 replace /spec/initContainers/0/resources/requests/cpu \"64\""}},
+		{"of two containers the one that can", nil, nil, func(s *corev1.PodSpec) {
+			s.Containers[0].Resources.Requests = amounts(corev1.ResourceCPU, "1")
+			s.Containers = append(s.Containers, corev1.Container{Name: "more", Resources: corev1.ResourceRequirements{Requests: amounts(corev1.ResourceCPU, "70")}})
+		}, explain.ResourceRequired, []string{"ReduceRequest n 1 replace /spec/containers/1/resources/requests/cpu \"63\""}},
 		{"a limit alone is a request", nil, nil, func(s *corev1.PodSpec) {
 			s.Containers[0].Resources.Limits = amounts(corev1.ResourceMemory, "300Gi")
 		}, explain.ResourceRequired, []string{"ReduceRequest n 1 replace /spec/containers/0/resources/limits/memory \"256Gi\""}},
@@ -169,5 +173,21 @@ func TestEndOfPodsFreesDevices(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestConflictWhereLessHelps: the conflict is shown of the node where a smaller request would do.
+func TestConflictWhereLessHelps(t *testing.T) {
+	o := inspect.Objects{Nodes: []*corev1.Node{explaintest.Node("n0"), explaintest.Node("n1")}}
+	for node, cpus := range map[string]string{"n0": "64", "n1": "60"} {
+		o.Pods = append(o.Pods, runningPod("on-"+node, node, func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts(corev1.ResourceCPU, cpus) }))
+	}
+	pod := explaintest.NewPod(func(s *corev1.PodSpec) { s.Containers[0].Resources.Requests = amounts(corev1.ResourceCPU, "8") })
+	e, err := question.PodObject(t.Context(), explaintest.NewCluster(o), pod, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Conflict == nil || e.Conflict.Node != "n1" {
+		t.Errorf("%+v", e.Conflict)
 	}
 }
