@@ -55,6 +55,14 @@ func (c *podChecks) needed(f *explain.Fix) {
 				c.wrong("%s: %s %s is not needed", f.Message, op.Op, op.Path)
 			}
 		}
+		more := *f
+		more.Changes = slices.Clone(f.Changes)
+		if more.Changes[i].Patch = raised(f.Changes[i].Patch); slices.ContainsFunc(more.Changes[i].Patch, isRequest) {
+			c.tally["largest requests of several changes"]++
+			if after, _ := c.problem.carriedOut(c.T, &more); after.fits(c.T, string(f.Node)) {
+				c.wrong("%s: %v would do", f.Message, more.Changes[i].Patch)
+			}
+		}
 	}
 	for i := range f.Claims {
 		less := *f
@@ -66,24 +74,35 @@ func (c *podChecks) needed(f *explain.Fix) {
 	}
 }
 
+// isRequest reports whether an operation is about what a container asks for of a resource.
+func isRequest(op explain.PatchOperation) bool { return strings.Contains(op.Path, "/resources/") }
+
+// raised returns operations that ask for the smallest amount more of each resource that they change.
+func raised(patch []explain.PatchOperation) []explain.PatchOperation {
+	var out []explain.PatchOperation
+	for _, op := range patch {
+		if isRequest(op) {
+			q := resource.MustParse(fmt.Sprint(op.Value))
+			step := resource.MustParse("1")
+			if strings.HasSuffix(op.Path, "/cpu") {
+				step = resource.MustParse("1m")
+			}
+			q.Add(step)
+			op.Value = q.String()
+		}
+		out = append(out, op)
+	}
+	return out
+}
+
 // largest checks that with the smallest amount more of a resource the pod fits nowhere.
 func (c *podChecks) largest(f *explain.Fix) {
+	if !slices.ContainsFunc(f.Changes[0].Patch, isRequest) {
+		return // a port
+	}
 	more := *f
 	more.Changes = slices.Clone(f.Changes)
-	more.Changes[0].Patch = nil
-	for _, op := range f.Changes[0].Patch {
-		if op.Op != "replace" {
-			return // a port
-		}
-		q := resource.MustParse(fmt.Sprint(op.Value))
-		step := resource.MustParse("1")
-		if strings.HasSuffix(op.Path, "/cpu") {
-			step = resource.MustParse("1m")
-		}
-		q.Add(step)
-		op.Value = q.String()
-		more.Changes[0].Patch = append(more.Changes[0].Patch, op)
-	}
+	more.Changes[0].Patch = raised(f.Changes[0].Patch)
 	c.tally["largest requests"]++
 	after, _ := c.problem.carriedOut(c.T, &more)
 	if node := after.fitsSomewhere(c.T); node != "" {

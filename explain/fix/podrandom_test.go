@@ -45,7 +45,7 @@ var podCoverage = map[string]int{
 	"requirement Term": 20, "requirement Volume": 50, "several requirements": 30,
 	"fix AddDevices": 60, "fix AddNode": 100, "fix DropConstraint": 80, "fix MovePod": 100, "fix ReduceCount": 150, "fix ReduceRequest": 80, "fix RelaxSelector": 60,
 	"fix ReleaseClaim": 30, "fix TolerateTaint": 30, "fix UncordonNode": 10, "fix WaitFor": 5, "several changes": 200,
-	"largest requests": 40, "largest counts": 40, "fewest pods": 100, "parts of fixes left out": 600,
+	"largest requests": 40, "largest requests of several changes": 60, "largest counts": 40, "fewest pods": 100, "parts of fixes left out": 600,
 }
 
 // TestFixesOfHardPods does so for pods that were answered wrongly once.
@@ -61,6 +61,7 @@ func TestFixesOfHardPods(t *testing.T) {
 		759:  "the end of pods in the zone lets the spread be",
 		1131: "of two containers, now the one and now the other was to ask for less",
 		1236: "of the pods that take room, one has to stay: the pod wants to be with it",
+		2292: "less CPU than is left once the claim is released, and its pod has ended",
 		3646: "without the node selector, a spread constraint refuses the node",
 		5533: "the same, with a node affinity",
 		6933: "the node selector decides about a spread over nodes that match it",
@@ -133,6 +134,9 @@ func (c *podChecks) conflict() {
 		r := &c.e.Conflict.Requirements[i]
 		core = append(core, wantKey(r))
 		c.tally["requirement "+string(r.Kind)]++
+		if r.Kind == explain.SpreadRequired && r.Actual == "" {
+			c.wrong("what a spread constraint has against %s is not said", node)
+		}
 	}
 	if c.problem.spec() != nil && !c.problem.given(all, func(string) bool { return true }).fits(c.T, node) {
 		all = c.problem.withRequests(all) // it has not got any such devices

@@ -3,6 +3,7 @@ package requirement
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -157,10 +158,12 @@ func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *
 	return nil, nil
 }
 
+// Combine asks for as much as is left once the other edits are made: pods may have ended.
 func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
-	for _, refusal := range (&site{Sandbox: c.On}).refusals(filters.InsufficientResources) {
+	others := c.On.World(ctx, slices.Delete(slices.Clone(c.Edits), i, i+1))
+	for _, refusal := range others.Pod.On(nodeName(c.On)).Refusals {
 		containers := asking(c.Q.Pod, r.resource)
-		if refusal.Resource != r.resource || len(containers) != 1 {
+		if refusal.Code != filters.InsufficientResources || refusal.Resource != r.resource || len(containers) != 1 {
 			continue
 		}
 		at := &containers[0]
