@@ -138,7 +138,11 @@ func (c *podChecks) fewest(f *explain.Fix) {
 		if after, _ := c.problem.carriedOut(c.T, &less); len(less.Pods) > 0 && after.fits(c.T, string(f.Node)) {
 			c.wrong("%s: %s need not end", f.Message, ref)
 		}
-		highest = max(highest, *c.priorityOf(ref.Name))
+		pod := c.podNamed(ref.Name)
+		if len(pod.OwnerReferences) > 0 {
+			c.wrong("%s: the daemon set makes %s again", f.Message, ref)
+		}
+		highest = max(highest, *pod.Spec.Priority)
 	}
 	c.tally["fewest pods"]++
 	names, node := c.endable(func(p *corev1.Pod) bool { return *p.Spec.Priority < highest })
@@ -148,9 +152,8 @@ func (c *podChecks) fewest(f *explain.Fix) {
 	}
 }
 
-func (c *podChecks) priorityOf(name string) *int32 {
-	at := slices.IndexFunc(c.problem.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-	return c.problem.Pods[at].Spec.Priority
+func (c *podChecks) podNamed(name string) *corev1.Pod {
+	return c.problem.Pods[slices.IndexFunc(c.problem.Pods, func(p *corev1.Pod) bool { return p.Name == name })]
 }
 
 // endable finds pods of a node, of those that a function is true for, whose end is enough. It tries all sets.
