@@ -116,8 +116,8 @@ func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities [
 		if result.Met(i) != joint.Always {
 			return false, nil
 		}
-		for m, member := range entities[i].Members {
-			if (entities[i].Need < 2 || member.Subject == j.subject) && result.Of(i, m) != joint.Always {
+		for m := range entities[i].Members {
+			if result.Of(i, m) != joint.Always {
 				return false, nil
 			}
 		}

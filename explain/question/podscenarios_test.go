@@ -1,11 +1,13 @@
 package question_test
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -53,15 +55,7 @@ func TestSeveralScenarios(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(s.Name, func(t *testing.T) {
-			var subjects []metav1.Object
-			for i := range s.Wants {
-				pod, _ := s.Snapshot.Pod(s.Wants[i].Pod)
-				subjects = append(subjects, pod)
-			}
-			answers, err := question.Objects(t.Context(), allocator.NewCluster(s.Snapshot, allocator.Options{}), subjects, question.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			answers := askTogether(t, s, s.Snapshot)
 			least, most := 0, 0
 			for i, e := range answers {
 				if e.Turn != nil && e.Verdict == explain.Allocated {
@@ -75,6 +69,106 @@ func TestSeveralScenarios(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestJointFixesHelp makes each change that is to let several pods find room together, and asks about all of them again.
+func TestJointFixesHelp(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/several/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, file := range files {
+		s, err := scenario.LoadPods(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range askTogether(t, s, s.Snapshot) {
+			for _, f := range e.Fixes {
+				if f.Kind != explain.PinPod && f.Kind != explain.DropChoice {
+					continue
+				}
+				tried++
+				for _, then := range askTogether(t, s, changedBy(t, s.Snapshot, f)) {
+					if count(then, explain.Allocatable, explain.Allocated) == 0 {
+						t.Errorf("%s: with %q, %s", s.Name, f.Message, then.Message)
+					}
+				}
+			}
+		}
+	}
+	if tried < 5 {
+		t.Errorf("only %d changes were tried", tried)
+	}
+}
+
+// askTogether asks about all pods of a scenario.
+func askTogether(t *testing.T, s *scenario.PodScenario, snapshot *inspect.Snapshot) []*explain.Explanation {
+	t.Helper()
+	var subjects []metav1.Object
+	for i := range s.Wants {
+		pod, _ := snapshot.Pod(s.Wants[i].Pod)
+		subjects = append(subjects, pod)
+	}
+	answers, err := question.Objects(t.Context(), allocator.NewCluster(snapshot, allocator.Options{}), subjects, question.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// changedBy is a snapshot with the changes of a fix.
+func changedBy(t *testing.T, s *inspect.Snapshot, f explain.Fix) *inspect.Snapshot {
+	t.Helper()
+	return s.With(func(o *inspect.Objects) {
+		for _, c := range f.Changes {
+			for i, pod := range o.Pods {
+				if c.Kind == "Pod" && pod.Namespace == c.Namespace && pod.Name == c.Name {
+					o.Pods[i] = patched(t, pod, c.Patch)
+				}
+			}
+			for i, claim := range o.Claims {
+				if c.Kind == "ResourceClaim" && claim.Namespace == c.Namespace && claim.Name == c.Name {
+					o.Claims[i] = patched(t, claim, c.Patch)
+				}
+			}
+		}
+	})
+}
+
+// patched is an object after a patch.
+func patched[T any](t *testing.T, object *T, operations []explain.PatchOperation) *T {
+	t.Helper()
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	var list []operation
+	for _, o := range operations {
+		list = append(list, operation(o))
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := jsonpatch.DecodePatch(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := patch.Apply(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(T)
+	if err := json.Unmarshal(after, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // count is 1 if an answer has one of the verdicts.
