@@ -161,7 +161,7 @@ func (r resourceRequirement) lessOn(ctx context.Context, q *whatif.Question, b *
 // Combine asks for as much as is left once the other edits are made: pods may have ended.
 func (r resourceRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
 	others := c.On.World(ctx, slices.Delete(slices.Clone(c.Edits), i, i+1))
-	for _, refusal := range others.Pod.On(nodeName(c.On)).Refusals {
+	for _, refusal := range others.RefusalsOn(nodeName(c.On)) {
 		containers := asking(c.Q.Pod, r.resource)
 		if refusal.Code != filters.InsufficientResources || refusal.Resource != r.resource || len(containers) != 1 {
 			continue
