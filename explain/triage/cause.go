@@ -64,21 +64,34 @@ func heldBack(e *explain.Explanation) bool {
 
 // blockersIn are what stands against what a subject asks for, or else what it asks for.
 func blockersIn(c *explain.Conflict) []blocker {
-	var against, asked []blocker
+	var against []blocker
 	for i := range c.Requirements {
-		r := &c.Requirements[i]
-		b := blocker{kind: string(r.Kind), of: detail(r)}
-		if b.message = standing(r); asks[r.Kind] {
-			b.kind, b.of = "Asked", r.Request
-			asked = append(asked, b)
-			continue
+		if r := &c.Requirements[i]; !asks[r.Kind] {
+			against = append(against, blocker{string(r.Kind), detail(r), standing(r)})
 		}
-		against = append(against, b)
 	}
-	if len(against) > 0 {
+	if len(against) > 0 || len(c.Requirements) == 0 {
 		return against
 	}
-	return asked[:min(len(asked), 1)]
+	return []blocker{askedToo(c)}
+}
+
+// askedToo is the blocker of those who ask for what nobody has. It does not depend on how much it is: that devices are to be of
+// one model is one cause, and that several are to be together is another.
+func askedToo(c *explain.Conflict) blocker {
+	var kinds, terms []string
+	for i := range c.Requirements {
+		r := &c.Requirements[i]
+		if kinds = append(kinds, string(r.Kind)); r.Term != "" {
+			terms = append(terms, r.Term)
+		}
+	}
+	slices.Sort(kinds)
+	b := blocker{"Asked", strings.Join(append(slices.Compact(kinds), terms...), " "), "these ask for more than any node can give together"}
+	if len(terms) > 0 {
+		b.message = "no node has devices that are as these want them: " + strings.Join(terms, " and ")
+	}
+	return b
 }
 
 // detail tells requirements of a kind apart, as far as that makes another cause.

@@ -136,7 +136,7 @@ func TestTriage(t *testing.T) {
 				return o
 			},
 			[]string{
-				"Asked gpu (User): w0 w1 w2",
+				"Asked Count (User): w0 w1 w2",
 				"  ReduceCount frees [w0 w1], loses []",
 			}, "",
 		},
@@ -155,7 +155,7 @@ func TestTriage(t *testing.T) {
 				return o
 			},
 			[]string{
-				"Asked gpu (User): lonely",
+				"Asked Count (User): lonely",
 				"  ReduceCount frees [lonely], loses []",
 				"SchedulingGated SchedulingGates SchedulingGated queue (ClusterAdmin): g0 g1",
 			}, "takes",

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -142,6 +143,8 @@ func made(out answers) {
 
 func (a *asker) all() {
 	ctx, s := context.Background(), a.cluster.Snapshot()
+	stuck, err := triage.Of(ctx, a.cluster, triage.Options{Question: a.options})
+	a.triage(stuck, err)
 	for _, claim := range s.Objects().Claims {
 		ref := inspect.RefOf(claim)
 		e, err := question.Claim(ctx, a.cluster, ref, a.options)
@@ -194,6 +197,17 @@ func (a *asker) explanation(what string, e *explain.Explanation, err error) {
 	for _, verbose := range []bool{false, true} {
 		a.put(fmt.Sprintf("%s, text, verbose %t", what, verbose), layout(text.Lines(e, text.Options{Width: 1 << 20, Verbose: verbose})))
 	}
+}
+
+// triage keeps what is stuck as it is, as it goes over the wire and as it is laid out.
+func (a *asker) triage(t *explain.Triage, err error) {
+	if err != nil {
+		a.put("stuck", outline{Lines: []string{"error"}})
+		return
+	}
+	a.put("stuck", outlineOf(t))
+	a.put("stuck, wire", outlineOf(output.NewTriage(t)))
+	a.put("stuck, text", layout(text.TriageLines(t, text.Options{Width: 1 << 20, Verbose: true})))
 }
 
 // layout is the form of a page: for every line how far it is indented and the roles of its parts, with the text of
