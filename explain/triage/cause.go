@@ -184,12 +184,12 @@ func newCollection(s *inspect.Snapshot) *collection {
 	return &collection{s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}}
 }
 
-// add puts a subject to its cause, which is made by make if there is none with the key yet.
+// add puts a subject to its cause, which newCause makes if there is none with the key yet.
 // tells says that the message of the subject is all that there is to say about the cause.
-func (c *collection) add(key string, subject explain.StuckSubject, tells bool, make func() *explain.Cause) {
+func (c *collection) add(key string, subject explain.StuckSubject, tells bool, newCause func() *explain.Cause) {
 	cause, ok := c.causes[key]
 	if !ok {
-		cause = make()
+		cause = newCause()
 		cause.Key = key
 		c.causes[key], c.alike[key] = cause, map[int]bool{}
 	}

@@ -48,14 +48,8 @@ the changed file.
 Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`
 
-func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags, narrow := &questionFlags{}, &triageFlags{}
-	var fix string
-	cmd := &cobra.Command{
-		Use:   "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
-		Short: "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
-		Long:  explainLong,
-		Example: `  # What is stuck in the cluster, and what frees most of it?
+// explainExample shows how explain is used.
+const explainExample = `  # What is stuck in the cluster, and what frees most of it?
   kubectl dra explain
 
   # Why is the claim pending?
@@ -74,7 +68,16 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
   kubectl dra explain claim train-0 -n ml --fix 1
 
   # On one node only, for a script
-  kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`,
+  kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`
+
+func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags, narrow := &questionFlags{}, &triageFlags{}
+	var fix string
+	cmd := &cobra.Command{
+		Use:               "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
+		Short:             "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
+		Long:              explainLong,
+		Example:           explainExample,
 		ValidArgsFunction: completer.typed(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(flags.files) == 0 {
