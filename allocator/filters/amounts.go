@@ -38,7 +38,7 @@ func (a *amounts) add(other amounts) {
 			return strings.Compare(string(e.Resource), string(name))
 		})
 		if found {
-			(*a)[at].Value += other[i].Value
+			(*a)[at].Value = plus((*a)[at].Value, other[i].Value)
 		} else {
 			*a = slices.Insert(*a, at, other[i])
 		}

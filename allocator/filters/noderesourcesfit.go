@@ -82,6 +82,11 @@ func (c nodeResourcesFit) on(n *nodeInfo) Outcome {
 			if w.classes.unsure != "" {
 				out.and(doubt(Doubt{Plugin: NodeResourcesFit, Resource: inspect.Classes, Key: string(w.Resource), Message: w.classes.unsure}))
 			}
+		case w.Value == countless || used == countless:
+			out.and(doubt(Doubt{
+				Plugin: NodeResourcesFit, Resource: inspect.Pods, Key: "countless " + string(w.Resource),
+				Message: "of " + string(w.Resource) + " more is asked for than can be counted",
+			}))
 		case w.Value > allocatable-used:
 			out.Refusals = append(out.Refusals, insufficient(w.Amount, used, allocatable))
 		}

@@ -253,3 +253,30 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 }
+
+// TestCountless: sums that do not fit into 64 bits are not decided about. The scheduler's own may come out as anything.
+func TestCountless(t *testing.T) {
+	s := live(inspect.Objects{Nodes: []*corev1.Node{testNode("n", "cpu", "4", "memory", "8Gi", "pods", "10")}})
+	for name, lists := range map[string][]corev1.ResourceList{
+		"memory": {list("memory", "5Ei"), list("memory", "5Ei")},
+		"cpu":    {list("cpu", "9P"), list("cpu", "9P")},
+	} {
+		pod := waiting(func(p *corev1.Pod) {
+			p.Spec.Containers = nil
+			for _, requests := range lists {
+				p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Resources: corev1.ResourceRequirements{Requests: requests}})
+			}
+		})
+		want := fmt.Sprintf("? pods %q of %s more is asked for than can be counted", "countless "+name, name)
+		if got := said(NodeResourcesFit, pod, "n", s); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	running := testPod("q", "n", "memory", "5Ei")
+	other := running.DeepCopy()
+	other.Name = "r"
+	full := live(inspect.Objects{Nodes: s.Nodes(), Pods: []*corev1.Pod{running, other}})
+	if got := said(NodeResourcesFit, testPod("p", "", "memory", "1Gi"), "n", full); !strings.Contains(got, "more is asked for than can be counted") {
+		t.Errorf("beside 10Ei: %s", got)
+	}
+}

@@ -70,11 +70,23 @@ func (s *sum) max(other *sum) {
 }
 
 func (p *part) add(other part) {
-	p.whole += other.whole
+	p.whole = plus(p.whole, other.whole)
 	p.thousandths += other.thousandths
 	if p.thousandths >= 1000 {
-		p.whole, p.thousandths = p.whole+1, p.thousandths-1000
+		p.whole, p.thousandths = plus(p.whole, 1), p.thousandths-1000
 	}
+}
+
+// countless stands for sums that do not fit into 64 bits. The scheduler goes on with what is left of them, which may be
+// anything, so no such sum is decided about.
+const countless = math.MaxInt64
+
+// plus adds two numbers. A sum that is countless stays so.
+func plus(a, b int64) int64 {
+	if a == countless || b == countless || a > 0 && b > math.MaxInt64-a {
+		return countless
+	}
+	return a + b
 }
 
 // largestExact is the largest amount of which thousandths fit into 64 bits. Of larger ones only whole ones count.
@@ -106,9 +118,13 @@ func (s *sum) amounts(known names) amounts {
 		switch {
 		case !known.counted(p.name):
 		case p.name == corev1.ResourceCPU:
-			out = append(out, Amount{p.name, p.whole*1000 + p.thousandths})
+			millis := int64(countless)
+			if p.whole < countless/1000 {
+				millis = p.whole*1000 + p.thousandths
+			}
+			out = append(out, Amount{p.name, millis})
 		case p.thousandths > 0:
-			out = append(out, Amount{p.name, p.whole + 1})
+			out = append(out, Amount{p.name, plus(p.whole, 1)})
 		default:
 			out = append(out, Amount{p.name, p.whole})
 		}

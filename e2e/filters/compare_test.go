@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -192,12 +191,4 @@ func lacking(plugin filters.Plugin) decide {
 		}
 		return a
 	}
-}
-
-func list(ds []disagreement) string {
-	var b strings.Builder
-	for _, d := range ds {
-		fmt.Fprintln(&b, d)
-	}
-	return b.String()
 }

@@ -127,9 +127,9 @@ func (g *generator) pod(name, node string) *corev1.Pod {
 }
 
 // valid makes an object until it is one that the API server lets in.
-func valid[T metav1.Object](make func() T) T {
+func valid[T metav1.Object](try func() T) T {
 	for tries := 1; ; tries++ {
-		object := make()
+		object := try()
 		if _, err := admit(object); err == nil {
 			return object
 		} else if tries == 1000 {
@@ -158,10 +158,10 @@ func has[T metav1.Object](objects []T, name string) bool {
 }
 
 // times is a list of up to most values.
-func times[T any](g *generator, most int, make func() T) []T {
+func times[T any](g *generator, most int, one func() T) []T {
 	var out []T
 	for range g.IntN(most + 1) {
-		out = append(out, make())
+		out = append(out, one())
 	}
 	return out
 }
