@@ -37,6 +37,8 @@ type Cause struct {
 	Key string
 	// Message is the cause in a sentence without a subject.
 	Message string
+	// Told says that the message tells all that there is to say about each of the subjects.
+	Told bool
 	// Verdict is Unsatisfiable or Invalid for what cannot be scheduled, Unknown for what may or may not be, and Allocated for
 	// what has been scheduled and does not run.
 	Verdict Verdict

@@ -34,5 +34,5 @@ func Summary(refusals []Refusal) string {
 	case first.Code == InsufficientResources:
 		return fmt.Sprintf("the pod asks for %s; at most %s left", Words(first.Resource, first.Requested), numberWithVerb(first.Resource, most.Left()))
 	}
-	return fmt.Sprintf("%s (on one of the nodes; elsewhere likewise)", first.Message)
+	return fmt.Sprintf("%s; likewise on the other nodes", first.Message)
 }

@@ -302,7 +302,7 @@ func (s *shortage) by() string {
 	for _, l := range s.losses("free") {
 		for i := range l.Claims {
 			if s.q.Supposed[l.Claims[i].Claim] {
-				return ", or given to those who were asked before"
+				return " or taken by those before it"
 			}
 			if name := l.Claims[i].Claim.String(); !slices.Contains(names, name) {
 				names = append(names, name)

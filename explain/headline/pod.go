@@ -244,7 +244,7 @@ func (l *lacks) what(at *lack) string {
 	case filters.PortInUse:
 		return fmt.Sprintf("port %d", r.Port.HostPort)
 	case filters.SpreadConstraint:
-		return "a place in its spread"
+		return "a place that its topology spread allows"
 	case filters.PodAffinity:
 		return "the company that it wants"
 	case filters.PodAntiAffinity:

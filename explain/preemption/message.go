@@ -18,19 +18,19 @@ const maxNamed = 3
 func (d *decision) message() string {
 	switch d.out.Outcome {
 	case explain.PreemptionNever:
-		return "ends no other pods for it, since it has preemptionPolicy Never"
+		return "will not preempt other pods for this one, since it has preemptionPolicy Never"
 	case explain.PreemptionUnderway:
 		return fmt.Sprintf("has preempted already, and waits for %s on %s to end", d.names(), d.out.Node)
 	case explain.PreemptionPossible:
 		return d.chosen()
 	case explain.PreemptionNotHelpful:
-		return "ends no other pods for it (\"Preemption is not helpful for scheduling\"): " + d.obstaclesInWords()
+		return "will not preempt other pods for this one (\"Preemption is not helpful for scheduling\"): " + d.obstaclesInWords()
 	case explain.PreemptionUnknown:
 	}
 	if noPriority(d.Pod) {
-		return fmt.Sprintf("may end other pods for it; the priority of its class %s is not known", d.Pod.Spec.PriorityClassName)
+		return fmt.Sprintf("may preempt other pods for this one; the priority of its class %s is not known", d.Pod.Spec.PriorityClassName)
 	}
-	return "may end other pods for it; that is not known: " + d.obstaclesInWords()
+	return "may preempt other pods for this one; that is not known: " + d.obstaclesInWords()
 }
 
 func (d *decision) names() string {
@@ -43,7 +43,7 @@ func (d *decision) names() string {
 
 // chosen says which pods would end.
 func (d *decision) chosen() string {
-	const makes = "makes room by preemption: it ends "
+	const makes = "makes room by preemption: it evicts "
 	at, why := " on "+string(d.out.Node), " ("+d.priorities()+")"
 	switch {
 	case !d.out.Determined && len(d.candidates) == 1 && d.obstacles[explain.NotKnown] == 0:
@@ -67,7 +67,7 @@ func (d *decision) priorities() string {
 	if corev1helpers.PodPriority(c.victims[len(c.victims)-1]) != highest {
 		most = "at most "
 	}
-	return fmt.Sprintf("priority %s%d, below %d of this pod", most, highest, corev1helpers.PodPriority(d.Pod))
+	return fmt.Sprintf("priority %s%d, below this pod's %d", most, highest, corev1helpers.PodPriority(d.Pod))
 }
 
 // obstaclesInWords says why nodes do not come into question.
@@ -75,14 +75,14 @@ func (d *decision) obstaclesInWords() string {
 	var parts []string
 	for _, o := range d.out.Obstacles {
 		text := map[explain.ObstacleKind]string{
-			explain.DevicesMissing: "it never does that for the sake of devices",
-			explain.NotByPods:      "what is in the way does not go away with other pods",
+			explain.DevicesMissing: "it never preempts to free devices",
+			explain.NotByPods:      "removing other pods would not help",
 			explain.NoVictims:      "no pod has a lower priority (\"No preemption victims found for incoming pod\")",
 			explain.NotEnough:      "there is no room without all pods of lower priority either",
 			explain.NotKnown:       "not everything is known",
 		}[o.Kind]
 		if len(d.out.Obstacles) > 1 {
-			text += " on " + words.Count(o.Nodes, "node")
+			text = "on " + words.Count(o.Nodes, "node") + " " + text
 		}
 		parts = append(parts, text)
 	}

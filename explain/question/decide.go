@@ -51,7 +51,25 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if e.Verdict == explain.Unsatisfiable {
 		e.Preemption = preemption.Of(q)
 	}
-	return findFixes(ctx, q, e, o)
+	if err := findFixes(ctx, q, e, o); err != nil {
+		return err
+	}
+	sayPreempting(e)
+	return nil
+}
+
+// sayPreempting says in the message that the scheduler is about to make room by itself, so that nobody has to act.
+func sayPreempting(e *explain.Explanation) {
+	if e.Preemption == nil {
+		return
+	}
+	switch e.Preemption.Outcome {
+	case explain.PreemptionPossible:
+		say(e, "%s; kube-scheduler makes room for it by preemption", e.Predicate)
+	case explain.PreemptionUnderway:
+		say(e, "%s; kube-scheduler has preempted other pods for it", e.Predicate)
+	case explain.PreemptionNever, explain.PreemptionNotHelpful, explain.PreemptionUnknown:
+	}
 }
 
 // conclude sets the verdict and the message, and what would be allocated.

@@ -280,7 +280,7 @@ func (g *gang) tooFew(ctx context.Context, e *explain.Explanation, run joint.Run
 		placed := slices.ContainsFunc(run, func(s joint.Step) bool { return s.Placed })
 		text += "; "
 		if placed {
-			text += "with them placed, "
+			text += "once these are placed, "
 		}
 		text += fmt.Sprintf("pod %s %s", missing.Subject.Name, missing.Predicate)
 		if g.sameAsAsked(missing.Subject) {

@@ -188,7 +188,7 @@ func (b *builder) replaced(changes []explain.ObjectChange) []explain.ObjectChang
 	for _, c := range changes {
 		if immutable[c.Kind] && !c.Creates {
 			out = append(out, c)
-			b.remark(fmt.Sprintf("The spec of a %s cannot be changed: it is deleted and made anew.", c.Kind))
+			b.remark(fmt.Sprintf("The spec of a %s is immutable, so this deletes and recreates it.", c.Kind))
 		}
 	}
 	return out

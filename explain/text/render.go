@@ -44,6 +44,10 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p.conflict()
 	p.failure()
 	p.search()
+	helps := e.Preemption != nil && (e.Preemption.Outcome == explain.PreemptionPossible || e.Preemption.Outcome == explain.PreemptionUnderway)
+	if helps {
+		p.preemption() // before anybody does by hand what the scheduler is about to do
+	}
 	p.fixes()
 	switch {
 	case e.Volume != nil:
@@ -57,7 +61,9 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	default:
 		p.groups()
 	}
-	p.preemption()
+	if !helps {
+		p.preemption()
+	}
 	p.notes(waitsHeading(e.Verdict), e.Waits)
 	p.notes("The scheduler's own message", e.Scheduler)
 	p.events()

@@ -53,7 +53,7 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	if n == 0 {
 		text := "nothing is stuck"
 		if len(t.Ready) > 0 {
-			text += "; the scheduler can place " + readyText(t)
+			text += "; " + readyText(t)
 		}
 		p.add("", "  ", styled.Span{Text: "✓ ", Role: styled.Good}, span(styled.Strong, text))
 		return
@@ -67,17 +67,21 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	all = append(all, t.NotLookedInto...)
 	text := fmt.Sprintf("%s %s stuck", subjectCount(all), words.Plural(n, "is", "are"))
 	if len(t.Causes) > 1 {
-		text += fmt.Sprintf(", for %d causes", len(t.Causes))
+		text += fmt.Sprintf(", for %d different reasons", len(t.Causes))
 	}
 	if len(t.Ready) > 0 {
-		text += "; the scheduler can place " + readyText(t)
+		text += "; " + readyText(t)
 	}
 	p.add("", "  ", styled.Span{Text: "✗ ", Role: styled.Bad}, span(styled.Strong, text))
 }
 
 // readyText names what the scheduler can place now.
 func readyText(t *explain.Triage) string {
-	text := subjectCount(t.Ready) + " now"
+	noun := "pod"
+	if t.Stuck() > 0 {
+		noun = "more pod"
+	}
+	text := plural(len(t.Ready), noun) + words.Plural(len(t.Ready), " waits and fits now", " wait and fit now")
 	if len(t.Ready) <= maxSubjects {
 		text += " (" + words.Shorten(fullNames(t.Ready), maxSubjects) + ")"
 	}
@@ -129,8 +133,8 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 	if len(order) == 1 {
 		all := groups[order[0]]
 		p.add(indent, indent, span(styled.Dim, subjectCount(all)+age+": "), span(styled.Name, words.Shorten(fullNames(all), limit)))
-		if why := messages[order[0]]; why != c.Message {
-			p.add(indent, indent+"  ", span(styled.Plain, why))
+		if !c.Told {
+			p.add(indent, indent+"  ", span(styled.Plain, messages[order[0]]))
 		}
 	} else {
 		p.add(indent, indent, span(styled.Dim, subjectCount(subjectsOf(c))+age+":"))
@@ -161,7 +165,7 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 		}
 		text := f.Message
 		if actor := f.Actor(f.Of); actor != explain.User {
-			text += " (" + actorNames[actor] + ")"
+			text += "; up to " + actorNames[actor]
 		}
 		if others := elsewhere(c, f); len(others) > 0 {
 			text += "; also " + words.Shorten(others, maxSubjects)
@@ -190,9 +194,9 @@ func elsewhere(c *explain.Cause, f *explain.CauseFix) []string {
 
 func freesText(f *explain.CauseFix) string {
 	if f.AtLeast {
-		return fmt.Sprintf("frees at least %d", len(f.Frees))
+		return fmt.Sprintf("unblocks at least %d", len(f.Frees))
 	}
-	return fmt.Sprintf("frees %d", len(f.Frees))
+	return fmt.Sprintf("unblocks %d", len(f.Frees))
 }
 
 func subjectsOf(c *explain.Cause) []explain.Subject {

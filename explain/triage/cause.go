@@ -253,7 +253,7 @@ func (c *collection) sorted() []explain.Cause {
 	var out []explain.Cause
 	for key, cause := range c.causes {
 		if first := &cause.Subjects[0]; len(c.alike[key]) == 1 && c.alike[key][first.Alike] {
-			cause.Message = first.Message
+			cause.Message, cause.Told = first.Message, true
 		}
 		out = append(out, *cause)
 	}

@@ -207,7 +207,13 @@ func (a *asker) triage(t *explain.Triage, err error) {
 	}
 	a.put("stuck", outlineOf(t))
 	a.put("stuck, wire", outlineOf(output.NewTriage(t)))
-	a.put("stuck, text", layout(text.TriageLines(t, text.Options{Width: 1 << 20, Verbose: true})))
+	lines := text.TriageLines(t, text.Options{Width: 1 << 20, Verbose: true})
+	for _, line := range lines {
+		for i := range line {
+			line[i].Role = styled.Plain // headings are causes here, and names stand in a list
+		}
+	}
+	a.put("stuck, text", layout(lines))
 }
 
 // layout is the form of a page: for every line how far it is indented and the roles of its parts, with the text of

@@ -67,7 +67,7 @@ func rowOf(w *screen.World, t *explain.Triage, cause int, s explain.StuckSubject
 	}
 	if len(c.Fixes) > 0 {
 		f := &c.Fixes[0]
-		r.helps = inspect.Sanitize(fmt.Sprintf("frees %d: %s", len(f.Frees), f.Message))
+		r.helps = inspect.Sanitize(fmt.Sprintf("unblocks %d: %s", len(f.Frees), f.Message))
 	}
 	return r
 }
