@@ -12,7 +12,7 @@ type Triage struct {
 	// the order of its queue.
 	Waiting int
 	Ready   []Subject
-	// NotLookedInto are those that do not fit either and of which the cause was not looked for, since there are so many
+	// NotLookedInto are those that may be stuck too, and of which the cause was not looked for, since there are so many
 	// different ones, or since the question takes too long.
 	NotLookedInto []Subject
 	// OtherSchedulers are the pods that wait for a scheduler that is not decided about here, by its name.
@@ -22,11 +22,20 @@ type Triage struct {
 	Basis   Basis
 }
 
-// Stuck is the number of subjects of all causes, and of those that were not looked into.
-func (t *Triage) Stuck() int {
-	n := len(t.NotLookedInto)
+// Stuck is the number of subjects that are known to be stuck.
+func (t *Triage) Stuck() int { return t.count(func(c *Cause) bool { return c.Verdict != Unknown }) }
+
+// Undecided is the number of subjects of which it is not known whether they are stuck.
+func (t *Triage) Undecided() int {
+	return len(t.NotLookedInto) + t.count(func(c *Cause) bool { return c.Verdict == Unknown })
+}
+
+func (t *Triage) count(of func(*Cause) bool) int {
+	n := 0
 	for i := range t.Causes {
-		n += len(t.Causes[i].Subjects)
+		if of(&t.Causes[i]) {
+			n += len(t.Causes[i].Subjects)
+		}
 	}
 	return n
 }

@@ -36,7 +36,7 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 	}
 	if n := len(t.NotLookedInto); n > 0 {
 		p.blank()
-		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s cannot be placed either and %s not looked into: %s",
+		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s not looked into, and may be stuck too: %s",
 			subjectCount(t.NotLookedInto), words.Plural(n, "was", "were"), words.Shorten(fullNames(t.NotLookedInto), maxSubjects))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.OtherSchedulers)) {
@@ -49,36 +49,38 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 }
 
 func (p *page) stuckHeadline(t *explain.Triage) {
-	n := t.Stuck()
-	if n == 0 {
-		text := "nothing is stuck"
-		if len(t.Ready) > 0 {
-			text += "; " + readyText(t)
-		}
-		p.add("", "  ", styled.Span{Text: "✓ ", Role: styled.Good}, span(styled.Strong, text))
-		return
-	}
-	var all []explain.Subject
+	sign, text := styled.Span{Text: "✓ ", Role: styled.Good}, "nothing is stuck"
+	var known []explain.Subject
+	causes := 0
 	for i := range t.Causes {
-		for _, s := range t.Causes[i].Subjects {
-			all = append(all, s.Subject)
+		if t.Causes[i].Verdict != explain.Unknown {
+			known = append(known, subjectsOf(&t.Causes[i])...)
+			causes++
 		}
 	}
-	all = append(all, t.NotLookedInto...)
-	text := fmt.Sprintf("%s %s stuck", subjectCount(all), words.Plural(n, "is", "are"))
-	if len(t.Causes) > 1 {
-		text += fmt.Sprintf(", for %d different reasons", len(t.Causes))
+	switch n := len(known); {
+	case n > 0:
+		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+		text = fmt.Sprintf("%s %s stuck", subjectCount(known), words.Plural(n, "is", "are"))
+		if causes > 1 {
+			text += fmt.Sprintf(", for %d different reasons", causes)
+		}
+	case t.Undecided() > 0:
+		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to be stuck"
+	}
+	if n := t.Undecided(); n > 0 {
+		text += fmt.Sprintf("; of %d %s it is not known", n, words.Plural(n, "other", "others"))
 	}
 	if len(t.Ready) > 0 {
 		text += "; " + readyText(t)
 	}
-	p.add("", "  ", styled.Span{Text: "✗ ", Role: styled.Bad}, span(styled.Strong, text))
+	p.add("", "  ", sign, span(styled.Strong, text))
 }
 
 // readyText names what the scheduler can place now.
 func readyText(t *explain.Triage) string {
 	noun := "pod"
-	if t.Stuck() > 0 {
+	if t.Stuck()+t.Undecided() > 0 {
 		noun = "more pod"
 	}
 	text := plural(len(t.Ready), noun) + words.Plural(len(t.Ready), " waits and fits now", " wait and fit now")

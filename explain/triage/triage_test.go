@@ -217,7 +217,7 @@ func TestNotDecided(t *testing.T) {
 		return fmt.Errorf("giving up: %w", triage.ErrTooLong)
 	}}
 	got := triageOf(t, o, opts)
-	if got.Stuck() != 1 || len(got.NotLookedInto) != 1 || got.NotLookedInto[0].Name != "endless" || len(got.OtherSchedulers["volcano"]) != 1 {
+	if got.Stuck() != 0 || got.Undecided() != 1 || len(got.NotLookedInto) != 1 || got.NotLookedInto[0].Name != "endless" || len(got.OtherSchedulers["volcano"]) != 1 {
 		t.Errorf("%d stuck, %v, %v", got.Stuck(), got.NotLookedInto, got.OtherSchedulers)
 	}
 }

@@ -114,11 +114,10 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 // triageCode is the exit code of a triage: no if something is known to be stuck, and otherwise a failure if that is not known
 // of something.
 func triageCode(t *explain.Triage) int {
-	known := slices.ContainsFunc(t.Causes, func(c explain.Cause) bool { return c.Verdict != explain.Unknown })
 	switch {
-	case known:
-		return exitNo
 	case t.Stuck() > 0:
+		return exitNo
+	case t.Undecided() > 0:
 		return exitFailed
 	}
 	return exitAnswered

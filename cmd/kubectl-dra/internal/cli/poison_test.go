@@ -51,7 +51,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 		}
 		out = append(out, []string{"get", view, "-A"})
 	}
-	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage"} {
+	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage", "causes"} {
 		out = append(out, []string{"top", view, "--once"})
 	}
 	for i, c := range s.Claims {
@@ -81,7 +81,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	}
 	return append(out,
 		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
-		[]string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
+		[]string{"explain", "-v"}, []string{"explain", "-o", "json"}, []string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
 		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
 		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""})
 }

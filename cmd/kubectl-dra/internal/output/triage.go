@@ -11,9 +11,11 @@ type Triage struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
 	Causes     []Cause `json:"causes"`
-	// Stuck is the number of subjects of all causes and of notLookedInto, Waiting that of the pods that wait to be scheduled.
-	Stuck   int `json:"stuck"`
-	Waiting int `json:"waiting"`
+	// Stuck is the number of subjects that are known to be stuck, Undecided that of those of which it is not known, and Waiting
+	// that of the pods that wait to be scheduled.
+	Stuck     int `json:"stuck"`
+	Undecided int `json:"undecided,omitempty"`
+	Waiting   int `json:"waiting"`
 	// Ready are the pods that the scheduler can place now, in the order of its queue.
 	Ready []Subject `json:"ready"`
 	// NotLookedInto are those of which the cause was not looked for.
@@ -66,7 +68,7 @@ type CauseFix struct {
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
 	out := &Triage{
-		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Waiting: t.Waiting,
+		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Waiting: t.Waiting,
 		Ready: each(t.Ready, subject), NotLookedInto: optional(t.NotLookedInto, subject), Partial: each(t.Partial, same),
 		Basis: basis(t.Basis),
 	}

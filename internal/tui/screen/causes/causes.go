@@ -73,7 +73,7 @@ func (s *Screen) whyEmpty(w *screen.World) string {
 		return "looking at everything that waits"
 	case s.answer.Err != nil:
 		return "what is stuck is not known: " + inspect.Sanitize(s.answer.Err.Error())
-	case w.Namespace != "" && s.answer.Value.Stuck() > 0:
+	case w.Namespace != "" && s.answer.Value.Stuck()+s.answer.Value.Undecided() > 0:
 		return "nothing is stuck in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
 	}
 	return "nothing is stuck"
