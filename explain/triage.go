@@ -17,6 +17,8 @@ type Triage struct {
 	NotLookedInto []Subject
 	// OtherSchedulers are the pods that wait for a scheduler that is not decided about here, by its name.
 	OtherSchedulers map[string][]Subject
+	// Unseen says that pods or claims could not be read that may be stuck.
+	Unseen bool
 	// Partial says what could not be read or tried, and what that means.
 	Partial []string
 	Basis   Basis

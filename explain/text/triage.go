@@ -65,11 +65,14 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 		if causes > 1 {
 			text += fmt.Sprintf(", for %d different reasons", causes)
 		}
-	case t.Undecided() > 0:
+	case t.Undecided() > 0 || t.Unseen:
 		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to be stuck"
 	}
 	if n := t.Undecided(); n > 0 {
 		text += fmt.Sprintf("; of %d %s it is not known", n, words.Plural(n, "other", "others"))
+	}
+	if t.Unseen {
+		text += "; not everything could be read"
 	}
 	if len(t.Ready) > 0 {
 		text += "; " + readyText(t)

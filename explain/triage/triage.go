@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Options narrow what is looked at.
@@ -60,6 +61,7 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
 	queue, others := queueOf(s, opts)
 	t.OtherSchedulers = others
+	t.Unseen = unseen(s, inspect.Pods, &opts) || unseen(s, inspect.Claims, &opts)
 	before, err := run(ctx, c, queue, max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
 	if err != nil {
 		return nil, err
@@ -107,6 +109,13 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	stuck.addFixes(trials, queue)
 	t.Causes = stuck.sorted()
 	return t, nil
+}
+
+// unseen reports whether there may be objects of a resource that are asked about and were not read.
+func unseen(s *inspect.Snapshot, r inspect.Resource, opts *Options) bool {
+	h := s.Health(r)
+	narrowed := h.State == inspect.Narrowed && opts.Namespace != "" && slices.Contains(h.Namespaces, opts.Namespace)
+	return h.Partial() && !narrowed
 }
 
 // stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.

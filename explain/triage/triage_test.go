@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -264,5 +265,25 @@ func TestExplained(t *testing.T) {
 	}})
 	if f := got.Causes[0].Fixes[0]; !slices.Equal(f.Commands, []string{"do it"}) {
 		t.Errorf("commands %q", f.Commands)
+	}
+}
+
+// TestUnseen: where pods could not be read, that nothing is known to be stuck is no all-clear.
+func TestUnseen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		health    inspect.Health
+		namespace string
+		want      bool
+	}{
+		"all":                 {inspect.Health{State: inspect.Synced}, "", false},
+		"forbidden":           {inspect.Health{State: inspect.Forbidden}, "", true},
+		"another namespace":   {inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, "", true},
+		"that namespace only": {inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, "ml", false},
+	} {
+		s := inspect.New(explaintest.NodesWithDevices(1), inspect.Config{Health: map[inspect.Resource]inspect.Health{inspect.Pods: tt.health}})
+		got, err := triage.Of(t.Context(), allocator.NewCluster(s, allocator.Options{}), triage.Options{Namespace: tt.namespace})
+		if err != nil || got.Unseen != tt.want {
+			t.Errorf("%s: unseen %t, %v", name, got.Unseen, err)
+		}
 	}
 }

@@ -117,7 +117,7 @@ func triageCode(t *explain.Triage) int {
 	switch {
 	case t.Stuck() > 0:
 		return exitNo
-	case t.Undecided() > 0:
+	case t.Undecided() > 0 || t.Unseen:
 		return exitFailed
 	}
 	return exitAnswered

@@ -16,6 +16,8 @@ type Triage struct {
 	Stuck     int `json:"stuck"`
 	Undecided int `json:"undecided,omitempty"`
 	Waiting   int `json:"waiting"`
+	// Unseen: pods or claims could not be read that may be stuck.
+	Unseen bool `json:"unseen,omitempty"`
 	// Ready are the pods that the scheduler can place now, in the order of its queue.
 	Ready []Subject `json:"ready"`
 	// NotLookedInto are those of which the cause was not looked for.
@@ -68,7 +70,7 @@ type CauseFix struct {
 // NewTriage returns the wire form of a triage.
 func NewTriage(t *explain.Triage) *Triage {
 	out := &Triage{
-		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Waiting: t.Waiting,
+		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: each(t.Ready, subject), NotLookedInto: optional(t.NotLookedInto, subject), Partial: each(t.Partial, same),
 		Basis: basis(t.Basis),
 	}

@@ -76,6 +76,9 @@ func (s *Screen) whyEmpty(w *screen.World) string {
 	case w.Namespace != "" && s.answer.Value.Stuck()+s.answer.Value.Undecided() > 0:
 		return "nothing is stuck in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
 	}
+	if s.answer.Value.Unseen {
+		return "nothing is known to be stuck, and not everything could be read"
+	}
 	return "nothing is stuck"
 }
 
