@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,11 +49,48 @@ func (s *severalScene) play(t *testing.T) {
 		time.Sleep(pause)
 		s.queue(t, pause)
 		if wrong = s.compare(t); wrong == nil {
+			s.checkTriage(t)
 			return
 		}
 		t.Logf("after %v: %v", pause, wrong)
 	}
 	t.Error(wrong)
+}
+
+// checkTriage asks what is stuck in the cluster once the scheduler has done what it can: that must be the pods that still wait,
+// none of which is said to fit.
+func (s *severalScene) checkTriage(t *testing.T) {
+	t.Helper()
+	result := s.Plugin(t, cluster.Admin, "explain", "-o", "json")
+	var got struct {
+		Causes []struct{ Subjects []struct{ Kind, Name string } }
+		Ready  []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(result.Stdout), &got); err != nil {
+		t.Fatalf("%v\n%v", err, result)
+	}
+	var told, waiting []string
+	for _, c := range got.Causes {
+		for _, subject := range c.Subjects {
+			if subject.Kind == "Pod" {
+				told = append(told, subject.Name)
+			}
+		}
+	}
+	pods, err := s.Client().CoreV1().Pods(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.Spec.NodeName == "" {
+			waiting = append(waiting, pod.Name)
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(waiting)
+	if len(got.Ready) > 0 || !slices.Equal(told, waiting) {
+		t.Errorf("%v wait, told to be stuck: %v, to fit: %v", waiting, told, got.Ready)
+	}
 }
 
 // queued reports whether an object is one for the scheduler's queue: a pod that waits, or a group of pods.

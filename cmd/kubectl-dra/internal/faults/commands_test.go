@@ -36,7 +36,7 @@ var commands = []command{
 	{name: "explain", args: []string{"explain", "claim", "pretrain-2", "-n", "ml"}, cannotBe: []int{0}, requests: 20},
 	{name: "get", args: []string{"get", "claims", "-A"}, requests: 20},
 	{name: "get --watch", args: []string{"get", "claims", "-A", "--watch"}, follows: true, requests: 30},
-	{name: "top", args: []string{"top"}, follows: true, screen: true, requests: 60},
+	{name: "top", args: []string{"top", "claims"}, follows: true, screen: true, requests: 60},
 	{name: "top --once", args: []string{"top", "--once"}, requests: 30},
 	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 36},
 	{name: "allocate --dry-run=server", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--dry-run=server"}, requests: 50},
