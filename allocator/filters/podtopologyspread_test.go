@@ -182,7 +182,7 @@ func TestSpreadFacts(t *testing.T) {
 			Refusal{
 				Key: "topologySpreadConstraints[0]", Pods: ml("w1", "w3"),
 				Topology: &Topology{Key: corev1.LabelTopologyZone, Value: "eu-1a", Labelled: true, Which: " with app=web", Pods: 2, Spread: &Spread{MaxSkew: 1, Self: true, Fewest: 1, FewestValue: "eu-1b", Domains: 3, MinDomains: 1}},
-				Message:  "zone eu-1a would have 3 pods with app=web, 2 more than zone eu-1b, which has the fewest; topologySpreadConstraints[0] allows 1 more",
+				Message:  "zone eu-1a would have 3 pods with app=web, 2 more than zone eu-1b, which has the fewest; maxSkew of topologySpreadConstraints[0] is 1",
 			},
 		},
 		"without itself": {
@@ -190,7 +190,7 @@ func TestSpreadFacts(t *testing.T) {
 			Refusal{
 				Key: "topologySpreadConstraints[0]", Pods: ml("w1", "w2"),
 				Topology: &Topology{Key: corev1.LabelHostname, Value: "n1", Labelled: true, Which: " with app=web", Pods: 2, Spread: &Spread{MaxSkew: 1, FewestValue: "n2", Domains: 8, MinDomains: 1}},
-				Message:  "node n1 has 2 pods with app=web, 2 more than node n2, which has the fewest; topologySpreadConstraints[0] allows 1 more",
+				Message:  "node n1 has 2 pods with app=web, 2 more than node n2, which has the fewest; maxSkew of topologySpreadConstraints[0] is 1",
 			},
 		},
 		"too few domains": {

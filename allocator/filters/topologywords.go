@@ -73,13 +73,14 @@ func spreadInWords(refusals []Refusal) string {
 		what = placesInWords(places) + many
 	}
 	what += howMany(pods+self) + t.Which
-	switch allows := first.rule() + " allows " + strconv.Itoa(s.MaxSkew); {
+	skew := fmt.Sprintf("maxSkew of %s is %d", first.rule(), s.MaxSkew)
+	switch {
 	case s.Domains < s.MinDomains:
-		return fmt.Sprintf("%s; while there are fewer than %d %s, %s", what, s.MinDomains, kindsOfPlaces(t.Key), allows)
+		return fmt.Sprintf("%s; while there are fewer than %d %s, %s allows %d", what, s.MinDomains, kindsOfPlaces(t.Key), first.rule(), s.MaxSkew)
 	case !same || s.FewestValue == t.Value:
-		return what + "; " + allows + " more than the fewest"
+		return what + "; " + skew
 	default:
-		return fmt.Sprintf("%s, %d more than %s, which has the fewest; %s more", what, pods+self-s.Fewest, domain{t.Key, s.FewestValue}, allows)
+		return fmt.Sprintf("%s, %d more than %s, which has the fewest; %s", what, pods+self-s.Fewest, domain{t.Key, s.FewestValue}, skew)
 	}
 }
 

@@ -19,15 +19,15 @@ func TestTopologySummary(t *testing.T) {
 	}{
 		"spread over two": {
 			neighbourCase{nodes: "a zone=a, b zone=b, c zone=c", pods: podsOf("0@a app=web, 1@b app=web, 2@b app=web"), pod: podOf("w app=web", spread("zone", 1, web))}, PodTopologySpread,
-			"zones a and b each would have at least 2 pods with app=web, 2 more than zone c, which has the fewest; topologySpreadConstraints[0] allows 1 more",
+			"zones a and b each would have at least 2 pods with app=web, 2 more than zone c, which has the fewest; maxSkew of topologySpreadConstraints[0] is 1",
 		},
 		"spread over many": {
 			neighbourCase{nodes: five, pods: podsOf("0@a app=web, 1@b app=web, 2@c app=web, 3@d app=web"), pod: podOf("w", spread("host", 0, web))}, PodTopologySpread,
-			"4 nodes each have at least 1 pod with app=web, 1 more than node e, which has the fewest; topologySpreadConstraints[0] allows 0 more",
+			"4 nodes each have at least 1 pod with app=web, 1 more than node e, which has the fewest; maxSkew of topologySpreadConstraints[0] is 0",
 		},
 		"one zone of two nodes": {
 			neighbourCase{nodes: "a1 zone=a, a2 zone=a, b zone=b", pods: podsOf("0@a1 app=web"), pod: podOf("w app=web", spread("zone", 1, web))}, PodTopologySpread,
-			"zone a would have 2 pods with app=web, 2 more than zone b, which has the fewest; topologySpreadConstraints[0] allows 1 more",
+			"zone a would have 2 pods with app=web, 2 more than zone b, which has the fewest; maxSkew of topologySpreadConstraints[0] is 1",
 		},
 		"too few domains": {
 			neighbourCase{nodes: "a rack=a, b rack=b", pods: podsOf("0@a app=web, 1@b app=web"), pod: podOf("w app=web", spread("rack", 1, web, minDomains(3)))}, PodTopologySpread,
@@ -36,7 +36,7 @@ func TestTopologySummary(t *testing.T) {
 		// The pod that is expected on a changes which zone has the fewest there.
 		"fewest differ": {
 			neighbourCase{nodes: "a zone=a, b zone=b", pods: []*corev1.Pod{podOf("0 app=web", nominatedTo("a")), podOf("1 app=web", nominatedTo("b"))}, pod: podOf("w app=web", spread("zone", 1, web))}, PodTopologySpread,
-			"zones a and b each would have at least 2 pods with app=web; topologySpreadConstraints[0] allows 1 more than the fewest",
+			"zones a and b each would have at least 2 pods with app=web; maxSkew of topologySpreadConstraints[0] is 1",
 		},
 		"affinity": {
 			neighbourCase{nodes: five, pods: podsOf("0@e app=web"), pod: podOf("w", nearTo("host", web))}, InterPodAffinity,

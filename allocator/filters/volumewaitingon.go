@@ -196,7 +196,11 @@ func (w *waitingClaim) noRoom(x *Index, verdict VolumeVerdict, offer *volumeOffe
 	case verdict.Offered == nil:
 		return verdict.refuse(VolumeCapacity, "unsaid "+w.name.String(), fmt.Sprintf("%s; %s, which the node reaches, does not say at the moment what is left", asks, verdict.By.Name))
 	}
-	return verdict.refuse(VolumeCapacity, w.name.String(), fmt.Sprintf("%s; the most that the node can have is %s (%s, %s)", asks, verdict.Offered, verdict.By.Name, verdict.Field))
+	by := "CSIStorageCapacity " + verdict.By.Name
+	if verdict.Field != "capacity" {
+		by = verdict.Field + " of " + by
+	}
+	return verdict.refuse(VolumeCapacity, w.name.String(), fmt.Sprintf("%s; the node can have at most %s (%s)", asks, verdict.Offered, by))
 }
 
 func (w *waitingClaim) unknownRoom(unread inspect.Resource, why string) *Doubt {

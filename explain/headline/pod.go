@@ -225,7 +225,7 @@ func (l *lacks) split() Headline {
 	slices.SortStableFunc(all, func(a, b *lack) int { return words.Btoi(a.key == devices) - words.Btoi(b.key == devices) })
 	first, second := all[0], all[1] // the second is devices, if any of them is
 	return Headline{
-		Sentence: fmt.Sprintf("would need %s and %s of one node; %s, and %s", l.what(first), l.what(second), l.has(first, second), l.has(second, first)),
+		Sentence: fmt.Sprintf("needs %s and %s on one node; %s, and %s", l.what(first), l.what(second), l.has(first, second), l.has(second, first)),
 		Brief:    fmt.Sprintf("no node has both %s and %s", l.what(first), l.what(second)),
 	}
 }

@@ -63,7 +63,7 @@ func listSpread(_ context.Context, s *site) []Relaxable {
 		out = append(out, spreadRequirement{droppable{onPod{
 			ofPod(explain.SpreadRequired, &r, fmt.Sprintf("spec.topologySpreadConstraints[%d]", r.Index), "the pods are to be spread over "+key, r.Message),
 			whatif.SpreadEdit{Index: r.Index}, 3, CostDrop,
-		}, "make the spread over " + key + " a wish (ScheduleAnyway)"}, nodeName(s.Sandbox), r.Index})
+		}, "make the spread over " + key + " a preference (whenUnsatisfiable: ScheduleAnyway)"}, nodeName(s.Sandbox), r.Index})
 	}
 	return out
 }
