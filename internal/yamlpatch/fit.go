@@ -107,6 +107,7 @@ func limitedAlike(op Operation, all []Operation) bool {
 	return limit != op.Path && slices.ContainsFunc(all, func(other Operation) bool { return other.Path == limit && reflect.DeepEqual(other.Value, op.Value) })
 }
 
+// patchedValue is an object after one operation.
 func patchedValue(object any, op Operation) (any, error) {
 	before, err := json.Marshal(object)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
 // Operation is an operation of a JSON patch: "add", "replace" or "remove".
@@ -186,23 +185,7 @@ func (d *document) patched(op Operation) (any, error) {
 	if op.Op == "replace" && d.find(op.Path) == nil {
 		op.Op = "add"
 	}
-	data, err := json.Marshal(before)
-	if err != nil {
-		return nil, err
-	}
-	list, err := json.Marshal([]Operation{op})
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonpatch.DecodePatch(list)
-	if err != nil {
-		return nil, err
-	}
-	after, err := patch.Apply(data)
-	if err != nil {
-		return nil, err
-	}
-	return decodeJSON(after)
+	return patchedValue(before, op)
 }
 
 // value is what the document says.
