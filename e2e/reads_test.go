@@ -44,6 +44,7 @@ func TestReadFlags(t *testing.T) {
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2)+"---\n"+objectsYAML)
 	c.ApplyText(t, capacityYAML)
 	fits, none := answer{stdout: "can be allocated on node n1"}, answer{code: 1, stderr: `there is one in namespace "default": use -n default`}
+	named := answer{code: 2, stderr: "--all-namespaces and --selector narrow what is stuck"}
 	cases := []struct {
 		args                            []string
 		plain, other, everywhere, asked answer // asked: as a user who may read nothing
@@ -55,9 +56,9 @@ func TestReadFlags(t *testing.T) {
 		{reads[4], answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{code: 1, stderr: "cannot list deviceclasses.resource.k8s.io"}},
 		{reads[5], answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{code: 1, stderr: "cannot list prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"}},
 		{reads[6], answer{stdout: "here"}, answer{stderr: "No storage found in namespace \"other\"; 1 in other namespaces"}, answer{stdout: "default     here"}, answer{code: 1, stderr: "cannot list csistoragecapacities.storage.k8s.io"}},
-		{reads[7], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceclaims.resource.k8s.io"}},
-		{reads[8], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list pods"}},
-		{reads[9], fits, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceclaimtemplates.resource.k8s.io"}},
+		{reads[7], fits, none, named, answer{code: 1, stderr: "cannot list resourceclaims.resource.k8s.io"}},
+		{reads[8], answer{stdout: "can be scheduled on node n1"}, none, named, answer{code: 1, stderr: "cannot list pods"}},
+		{reads[9], fits, none, named, answer{code: 1, stderr: "cannot list resourceclaimtemplates.resource.k8s.io"}},
 		{reads[10], answer{stdout: "2 more copies"}, none, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceclaims.resource.k8s.io"}},
 		{reads[11], answer{stdout: "It matches 2 of 2 devices."}, answer{stdout: "It matches 2 of 2 devices."}, answer{code: 2, stderr: "unknown shorthand flag: 'A'"}, answer{code: 1, stderr: "cannot list resourceslices.resource.k8s.io"}},
 	}

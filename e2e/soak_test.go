@@ -253,7 +253,7 @@ func (s *soak) right(after string) {
 	s.until("the truth after "+after, func(now *inspect.Snapshot) string {
 		var wrong []string
 		for _, r := range inspect.Resources() {
-			if h := now.Health(r); h.State != inspect.Synced {
+			if h := now.Health(r); !h.Complete() {
 				wrong = append(wrong, fmt.Sprintf("%s is %s: %s", r, h.State, h.Message))
 			}
 		}

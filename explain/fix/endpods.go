@@ -86,7 +86,8 @@ func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 		return nil
 	}
 	for _, occupant := range filtered.Occupants(inspect.NodeName(b.Node.Name)) {
-		if !whatif.BoundToNode(occupant.Pod) {
+		supposed := q.SupposedPods[inspect.PodRef{Namespace: occupant.Namespace, Name: occupant.Name}]
+		if !supposed && !whatif.BoundToNode(occupant.Pod) {
 			c.pods = append(c.pods, occupant)
 		}
 	}

@@ -70,16 +70,19 @@ func (d *Decision) Put(o *inspect.Objects) {
 	joint.Put(o, d.took.Taking)
 }
 
-// Supposing returns the options for a question in a cluster in which decisions have put what they take: no release of
-// such claims is a fix.
+// Supposing returns the options for a question in a cluster in which decisions have put what they take: neither to release
+// such claims nor to end such pods is a fix.
 func (o Options) Supposing(decisions []*Decision) Options {
-	o.supposed = map[inspect.ClaimRef]bool{}
+	o.supposed, o.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 	for _, d := range decisions {
 		if d.took == nil {
 			continue
 		}
 		for _, claim := range d.took.Claims {
 			o.supposed[inspect.RefOf(claim)] = true
+		}
+		if pod := d.took.Pod; pod != nil {
+			o.supposedPods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
 		}
 	}
 	return o

@@ -393,7 +393,12 @@ func (g *gang) after(ctx context.Context, run joint.Run, pod *corev1.Pod) (*expl
 	if pod.Name != g.pod.Name {
 		opts.Node = ""
 	}
-	opts.grouped, opts.supposed = true, supposed
+	opts.grouped, opts.supposed, opts.supposedPods = true, supposed, map[inspect.PodRef]bool{}
+	for _, step := range run {
+		if step.Placed && step.Subject.Kind == "Pod" {
+			opts.supposedPods[inspect.PodRef{Namespace: step.Subject.Namespace, Name: step.Subject.Name}] = true
+		}
+	}
 	e, _, err := podAsIs(ctx, c, pod, opts)
 	return e, err
 }

@@ -24,6 +24,8 @@ type Options struct {
 	verdictOnly bool
 	// supposed are claims that have devices only because those who were asked before got them.
 	supposed map[inspect.ClaimRef]bool
+	// supposedPods are pods that are on nodes only because those who were asked before are.
+	supposedPods map[inspect.PodRef]bool
 	// grouped says that who asks decides what becomes of the other pods of a group.
 	grouped bool
 	// gangs are those that were decided already, by the name of the group. It is nil if nobody asks again.

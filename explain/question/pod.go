@@ -121,7 +121,7 @@ func podQuestion(c *allocator.Cluster, e *explain.Explanation, pod *corev1.Pod, 
 	s := c.Snapshot()
 	q := &whatif.Question{
 		Cluster: c, Claims: claims.pending, Templates: claims.templates, Nodes: nodes, Subject: e.Subject,
-		Unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated), Supposed: opts.supposed, Own: map[inspect.ClaimRef]bool{},
+		Unsuitable: unsuitableNodes(s, pod, nodes, claims.allocated), Supposed: opts.supposed, SupposedPods: opts.supposedPods, Own: map[inspect.ClaimRef]bool{},
 	}
 	for _, claim := range claims.allocated {
 		q.Own[inspect.RefOf(claim)] = true

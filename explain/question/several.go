@@ -113,8 +113,11 @@ func (r *sequence) ask(ctx context.Context, subject metav1.Object) (*explain.Exp
 	cluster, opts := r.base, r.opts
 	if len(before) > 0 {
 		var takings []*joint.Taking
-		opts.supposed = map[inspect.ClaimRef]bool{}
+		opts.supposed, opts.supposedPods = map[inspect.ClaimRef]bool{}, map[inspect.PodRef]bool{}
 		for _, t := range before {
+			if t.Pod != nil {
+				opts.supposedPods[inspect.PodRef{Namespace: t.Pod.Namespace, Name: t.Pod.Name}] = true
+			}
 			takings = append(takings, t.Taking)
 			for _, claim := range t.Claims {
 				opts.supposed[inspect.RefOf(claim)] = true

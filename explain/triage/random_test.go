@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -34,7 +35,16 @@ func randomCluster(seed int) *allocator.Cluster {
 			},
 		})
 		if (seed+i)%2 == 0 {
-			o.Claims = append(o.Claims, explaintest.AllocatedClaim(fmt.Sprint("held-", i), node.Name, 0))
+			held := explaintest.AllocatedClaim(fmt.Sprint("held-", i), node.Name, 0)
+			o.Claims = append(o.Claims, held)
+			o.Pods = append(o.Pods, &corev1.Pod{ // which ends with the claim, and makes room for more than devices
+				ObjectMeta: metav1.ObjectMeta{Namespace: held.Namespace, Name: held.Name, UID: "1"},
+				Spec: corev1.PodSpec{
+					NodeName: node.Name, ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &held.Name}},
+					Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}}},
+				},
+				Status: corev1.PodStatus{Phase: corev1.PodRunning},
+			})
 		}
 	}
 	for _, pod := range o.Pods { // what is nominated would wait too
@@ -208,10 +218,19 @@ func byHand(o *inspect.Objects, f *explain.Fix) {
 		i := slices.IndexFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == h.Claim })
 		o.Claims[i] = o.Claims[i].DeepCopy()
 		o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
+		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool {
+			return slices.Contains(h.Pods, inspect.PodRef{Namespace: p.Namespace, Name: p.Name})
+		})
 	}
 	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool {
 		return slices.Contains(f.Pods, inspect.PodRef{Namespace: p.Namespace, Name: p.Name})
 	})
+	for i, claim := range o.Claims { // of a pod of the same name: Kubernetes clears it when that ends
+		if slices.Contains(f.Pods, inspect.PodRef(inspect.RefOf(claim))) {
+			o.Claims[i] = claim.DeepCopy()
+			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
+		}
+	}
 	for i, node := range o.Nodes {
 		if f.Kind == explain.UncordonNode && node.Name == string(f.Node) {
 			o.Nodes[i] = node.DeepCopy()

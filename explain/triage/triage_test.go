@@ -235,6 +235,15 @@ func TestRunning(t *testing.T) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		})
 	}
+	waiting(&o, "crashes", 0, 0, func(p *corev1.Pod) { // by itself: it uses no devices
+		p.Spec.NodeName, p.Status.Phase = "n0", corev1.PodPending
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", RestartCount: 9, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"},
+		}}}
+	})
+	waiting(&o, "leaves", 0, 0, func(p *corev1.Pod) { // it waits for nothing any more
+		p.DeletionTimestamp, p.Spec.NodeSelector = &deleted, map[string]string{"no": "where"}
+	})
 	got := triageOf(t, o, triage.Options{})
 	want := []string{"NodeSilent gone (ClusterAdmin): x y", "Deleting (User): leaving"}
 	if !slices.Equal(outline(got), want) {

@@ -27,6 +27,8 @@ type Question struct {
 	Own map[inspect.ClaimRef]bool
 	// Supposed are claims that have devices by supposition only, so that there is nothing to release.
 	Supposed map[inspect.ClaimRef]bool
+	// SupposedPods are pods that are on nodes by supposition only, so that there is nothing to end.
+	SupposedPods map[inspect.PodRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
 	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked about it too.
