@@ -68,7 +68,8 @@ func (e *rewriting) rewrite() string {
 		b.WriteString(text)
 		i += used - 1
 		b.WriteString(e.after[i])
-		if e.after[i] == "" && e.at(i).isWord() && e.at(i+1).isWord() {
+		this, next := e.at(i), e.at(i+1)
+		if e.after[i] == "" && (this.isWord() && next.isWord() || this.is("/") && next.is("/")) {
 			b.WriteByte(' ') // a tab or a comment was there, or nothing, in a text that does not compile
 		}
 	}
