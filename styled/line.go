@@ -30,13 +30,16 @@ const (
 type Span struct {
 	Text string
 	Role Role
+	// Link names what the text leads to, for a program in which it can be followed. Whoever makes spans and whoever follows
+	// them agree on what it means; it is never shown. It is empty if the text leads nowhere.
+	Link string
 }
 
 // Line is a line of text.
 type Line []Span
 
 // Text is a line in one role.
-func Text(role Role, s string) Line { return Line{{s, role}} }
+func Text(role Role, s string) Line { return Line{{Text: s, Role: role}} }
 
 // Width returns the number of columns that the line takes.
 func (l Line) Width() int {
@@ -59,10 +62,10 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// With adds a span. One that has the role of the span before it becomes part of that. The line itself must not be used
+// With adds a span. One that has the role and the link of the span before it becomes part of that. The line itself must not be used
 // any more.
 func (l Line) With(s Span) Line {
-	if n := len(l); n > 0 && l[n-1].Role == s.Role {
+	if n := len(l); n > 0 && l[n-1].Role == s.Role && l[n-1].Link == s.Link {
 		l[n-1].Text += s.Text
 		return l
 	}

@@ -148,3 +148,23 @@ func FuzzWrap(f *testing.F) {
 		}
 	})
 }
+
+func TestWrapKeepsLinks(t *testing.T) {
+	line := Line{{Text: "held by "}, {Text: "ml/train-0", Link: "claim"}, {Text: " ml/train-1", Link: "other"}}
+	got := Wrap(line, Wrapping{Width: 8, Break: true})
+	want := []Line{{{Text: "held by"}}, {{Text: "ml/train", Link: "claim"}}, {{Text: "-0", Link: "claim"}}, {{Text: "ml/train", Link: "other"}}, {{Text: "-1", Link: "other"}}}
+	if diff := cmp.Diff(want, got, cmp.Transformer("filled", filled)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// filled is a line without spans that have no text.
+func filled(l Line) []Span {
+	var spans []Span
+	for _, s := range l {
+		if s.Text != "" {
+			spans = append(spans, s)
+		}
+	}
+	return spans
+}

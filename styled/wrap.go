@@ -56,13 +56,13 @@ func (o Wrapping) words(line Line) []word {
 			if n := len(rest) - len(strings.TrimLeft(rest, " ")); n > 0 {
 				next = next || len(words) > 0 && len(words[len(words)-1].text) > 0
 				w := last()
-				w.blanks = w.blanks.With(Span{rest[:n], span.Role})
+				w.blanks = w.blanks.With(Span{Text: rest[:n], Role: span.Role, Link: span.Link})
 				rest = rest[n:]
 				continue
 			}
 			text, _, _ := strings.Cut(rest, " ")
 			w := last()
-			w.text = w.text.With(Span{text, span.Role})
+			w.text = w.text.With(Span{Text: text, Role: span.Role, Link: span.Link})
 			rest = rest[len(text):]
 		}
 	}
@@ -99,7 +99,7 @@ func (w *wrapper) add(word word) {
 			if w.column+width > w.Width && !w.empty {
 				w.begin(w.Rest)
 			}
-			w.put(Text(span.Role, character))
+			w.put(Line{{Text: character, Role: span.Role, Link: span.Link}})
 			w.empty = false
 		}
 	}

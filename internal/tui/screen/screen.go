@@ -1,9 +1,13 @@
 package screen
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Screen is what fills the space between header and status line. It is used by one goroutine only, and
@@ -70,6 +74,9 @@ const (
 	Device          Kind = "Device" // Name is driver/pool/device
 	Pool            Kind = "Pool"   // Name is driver/pool
 	Class           Kind = "DeviceClass"
+	TaintRule       Kind = "DeviceTaintRule"
+	Driver          Kind = "Driver" // Name is that of the driver
+	Namespace       Kind = "Namespace"
 	PriorityLevel   Kind = "PriorityLevelConfiguration"
 	FlowSchema      Kind = "FlowSchema"
 	StorageCapacity Kind = "CSIStorageCapacity"
@@ -87,4 +94,22 @@ func (r Ref) String() string {
 		return r.Name
 	}
 	return r.Namespace + "/" + r.Name
+}
+
+// Link is the Ref as the link of a span, which ParseLink reads.
+func (r Ref) Link() string { return string(r.Kind) + "\x00" + r.Namespace + "\x00" + r.Name }
+
+// ParseLink reads what Link has written. Of anything else it returns the zero Ref.
+func ParseLink(link string) Ref {
+	kind, rest, _ := strings.Cut(link, "\x00")
+	namespace, name, ok := strings.Cut(rest, "\x00")
+	if !ok {
+		return Ref{}
+	}
+	return Ref{Kind: Kind(kind), Namespace: namespace, Name: name}
+}
+
+// LinkTo is a text that leads to an object. The text is sanitised.
+func LinkTo(r Ref, text string) styled.Span {
+	return styled.Span{Text: inspect.Sanitize(text), Role: styled.Name, Link: r.Link()}
 }
