@@ -15,12 +15,20 @@ import (
 // of 4/3 of the length, of which the terminals that take least take 100,000 bytes.
 const maxCopied = 74_000
 
-// copied is what the copy key takes.
-func copied(s screen.Screen, ref screen.Ref) string {
-	if c, ok := s.(screen.CopyTexter); ok {
+// copied is what the copy key takes: names, each of which is one line, or what the screen knows better.
+func (m *model) copied() string {
+	if c, ok := m.top().(screen.CopyTexter); ok {
 		return c.CopyText()
 	}
-	return inspect.Sanitize(ref.Name) // a name is one line
+	refs := m.subjects()
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		if names[i] = ref.Name; len(refs) > 1 {
+			names[i] = ref.String() // they may be of several namespaces
+		}
+		names[i] = inspect.Sanitize(names[i])
+	}
+	return strings.Join(names, "\n")
 }
 
 // copyText puts text onto the clipboard. It is made safe first, line by line: it may be pasted into a

@@ -47,13 +47,13 @@ func TestCopiedNameIsOneLine(t *testing.T) {
 	})})
 	ref := screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: name}
 	d.send(screen.Go{View: "claims", Ref: ref})
-	if got, want := copied(d.m.top(), ref), `x\nreboot\n\x1b[201~`; got != want {
+	if got, want := d.m.copied(), `x\nreboot\n\x1b[201~`; got != want {
 		t.Errorf("copied %q from the list, want %q", got, want)
 	}
 	d.send(screen.Go{View: "claims"})
 	for _, key := range []string{"enter", "e", "y"} {
 		d.press(key)
-		if got := copied(d.m.top(), ref); strings.Contains(got, "\nreboot") || !strings.Contains(got, "reboot") {
+		if got := d.m.copied(); strings.Contains(got, "\nreboot") || !strings.Contains(got, "reboot") {
 			t.Errorf("after %s: copied %q", key, got)
 		}
 		d.press("esc")

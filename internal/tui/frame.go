@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,6 +62,7 @@ func (m *model) frame() string {
 	if header > titleHeight {
 		lines = append(lines, widget.Rule(th, m.crumbs(), m.width))
 	}
+	screen = m.withOffers(screen, body)
 	lines = append(lines, screen, widget.Rule(th, nil, m.width), m.statusLine())
 	frame := strings.Join(lines, "\n")
 	if m.popup != nil {
@@ -69,21 +71,40 @@ func (m *model) frame() string {
 	return frame
 }
 
-// tabLine is the views with their numbers, and where each stands.
-func (m *model) tabLine(short bool) (line styled.Line, ends []int) {
+// withOffers puts what can be taken for what is typed over the end of a screen.
+func (m *model) withOffers(body string, height int) string {
+	if m.input == nil || len(m.input.offers) == 0 || height < 4 {
+		return body
+	}
+	th := m.world.Theme
+	offers := m.input.offerLines(min(12, height-2))
+	lines := strings.Split(body, "\n")
+	lines = append(lines[:height-len(offers)-1], widget.Rule(th, nil, m.width))
+	for _, l := range offers {
+		lines = append(lines, widget.Render(th, l, m.width))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tabStyle is how much the titles of views say.
+type tabStyle int
+
+const (
+	wholeTabs tabStyle = iota
+	shortTabs
+	bareTabs // numbers, but for the view that is shown
+)
+
+// tabLine is the views with their numbers, and where each ends.
+func (m *model) tabLine(style tabStyle) (line styled.Line, ends []int) {
 	at := 0
-	for i, v := range m.views {
-		role := styled.Plain
-		if i == m.current {
-			role = styled.Accent
+	for i := range m.views {
+		if i >= numbered && i != m.current {
+			continue
 		}
-		title := v.title
-		if short && i != m.current {
-			title = styled.Cut(title, 4)
-		}
-		text := fmt.Sprintf("%d %s", i+1, title)
+		role, text := styled.Plain, m.tab(i, style)
 		if i == m.current {
-			text = "[" + text + "]"
+			role, text = styled.Accent, "["+text+"]"
 		} else {
 			text = " " + text + " "
 		}
@@ -94,10 +115,25 @@ func (m *model) tabLine(short bool) (line styled.Line, ends []int) {
 	return line, ends
 }
 
-// tabsAndScope are the views and which namespace is shown.
+// tab is the title of a view.
+func (m *model) tab(i int, style tabStyle) string {
+	title := m.views[i].title
+	switch {
+	case i >= numbered:
+		return title
+	case i == m.current:
+	case style == bareTabs:
+		return strconv.Itoa(i + 1)
+	case style == shortTabs && m.views[i].short != "":
+		title = m.views[i].short
+	}
+	return fmt.Sprintf("%d %s", i+1, title)
+}
+
+// tabs are the views and which namespace is shown.
 func (m *model) tabs() string {
 	scope := m.scope()
-	line, _ := m.tabLine(m.shortTabs())
+	line, _ := m.tabLine(m.tabStyle())
 	room := m.width - line.Width()
 	if scope.Width() >= room {
 		scope = styled.Text(styled.Dim, styled.Cut(scope.String(), max(0, room-1)))
@@ -119,15 +155,20 @@ func (m *model) scope() styled.Line {
 // want.
 const leastScope, mostScope = 10, 24
 
-func (m *model) shortTabs() bool {
-	line, _ := m.tabLine(false)
-	return line.Width()+max(leastScope, min(mostScope, m.scope().Width())) > m.width
+// tabStyle says as much as there is room for.
+func (m *model) tabStyle() tabStyle {
+	for style := wholeTabs; style < bareTabs; style++ {
+		if line, _ := m.tabLine(style); line.Width()+max(leastScope, min(mostScope, m.scope().Width())) <= m.width {
+			return style
+		}
+	}
+	return bareTabs
 }
 
 // tabAt returns the view whose tab is at a column, or -1.
 func (m *model) tabAt(x int) int {
-	_, ends := m.tabLine(m.shortTabs())
-	for i, end := range ends {
+	_, ends := m.tabLine(m.tabStyle())
+	for i, end := range ends[:numbered] {
 		if x < end {
 			return i
 		}
@@ -146,10 +187,13 @@ func (m *model) crumbs() styled.Line {
 		line = append(line, styled.Span{Text: "WHAT IF  ", Role: styled.Supposed}, styled.Span{Text: text + "  (W forgets)", Role: styled.Supposed})
 	}
 	for _, p := range m.pages {
-		line = append(line, styled.Span{Text: separator(line) + string(p.kind) + " "}, styled.Span{Text: inspect.Sanitize(p.ref.String()), Role: styled.Name})
+		line = append(line, styled.Span{Text: separator(line) + string(p.kind) + " "}, styled.Span{Text: inspect.Sanitize(p.name()), Role: styled.Name})
 	}
 	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
 		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
+	}
+	if a, ok := m.top().(screen.Arranger); ok && a.Arrangement() != "" {
+		line = append(line, styled.Span{Text: separator(line) + a.Arrangement(), Role: styled.Dim})
 	}
 	return line
 }
@@ -165,7 +209,7 @@ func separator(line styled.Line) string {
 func (m *model) statusLine() string {
 	th := m.world.Theme
 	if m.popup != nil {
-		return widget.Render(th, m.popup.keyLine(m.height), m.width)
+		return m.popupLine()
 	}
 	status := styled.Text(styled.Dim, " "+m.top().Status()+" ")
 	room := m.width - status.Width()
@@ -178,6 +222,16 @@ func (m *model) statusLine() string {
 	line := m.keyLine(room)
 	line = append(line, styled.Span{Text: strings.Repeat(" ", max(0, room-line.Width()))})
 	return widget.Render(th, append(line, status...), m.width)
+}
+
+// popupLine tells of the keys of the popup, and what was typed to confirm it.
+func (m *model) popupLine() string {
+	keys := m.popup.keyLine(m.height)
+	if m.popup.confirm == nil {
+		return widget.Render(m.world.Theme, keys, m.width)
+	}
+	room := max(12, m.width-keys.Width())
+	return m.popup.answer.View(m.world.Theme, room) + widget.Render(m.world.Theme, keys, m.width-room)
 }
 
 // keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
@@ -228,6 +282,25 @@ func (m *model) byWeight(keys keymap.Map) keymap.Map {
 	return slices.Concat(root[:at], keys[:own], root[at:])
 }
 
+// keyText is a key in the status line, where a click presses it.
 func keyText(k keymap.Key) styled.Line {
-	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent}, {Text: " " + k.Short + " ", Role: styled.Dim}}
+	press := ""
+	if len(k.Press) > 0 {
+		press = k.Press[0]
+	}
+	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent, Link: press}, {Text: " " + k.Short + " ", Role: styled.Dim, Link: press}}
+}
+
+// keyAt is the key that the status line shows at a column, or "".
+func (m *model) keyAt(x int) string {
+	if m.popup != nil || m.input != nil || m.remark.Text != "" {
+		return ""
+	}
+	at := 0
+	for _, span := range m.keyLine(m.width - styled.Width(" "+m.top().Status()+" ")) {
+		if at += styled.Width(span.Text); x < at {
+			return span.Link
+		}
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,8 +18,10 @@ import (
 // place is where ":" can go.
 type place struct {
 	text string // as typed
+	note string // what it is, in a few words
 	view string
 	ref  screen.Ref
+	quit bool
 }
 
 // found are the places that a text may mean.
@@ -27,32 +30,83 @@ type found struct {
 	hits []place
 }
 
-// goFound goes to the best place that was found: an object that has no view of its own is shown in detail.
+// aliases are other words for what places begin with, as kubectl and others use them.
+var aliases = map[string]string{
+	"po": "pod", "no": "node", "rc": "claim", "resourceclaim": "claim", "resourceclaims": "claims",
+	"resourceclaimtemplate": "template", "resourceclaimtemplates": "templates", "rct": "template",
+	"deviceclass": "class", "deviceclasses": "classes", "devicetaintrule": "rule", "devicetaintrules": "rules", "taints": "rules",
+	"resourceslice": "pool", "resourceslices": "pools", "slices": "pools",
+	"ns": "namespace", "namespaces": "namespaces", "why": "causes", "apf": "priority", "csc": "storage", "exit": "quit", "quit!": "quit", "q!": "quit", "q": "quit",
+}
+
+// asPlace is a text in the words of places: claim/train-0 and rc train-0 mean claim train-0.
+func asPlace(text string) string {
+	named := strings.HasSuffix(text, " ") || strings.HasSuffix(text, "/") // the kind is, and a name is to come
+	text = strings.TrimSpace(text)
+	word, rest, spaced := strings.Cut(text, " ")
+	if !spaced {
+		if kind, name, ok := strings.Cut(text, "/"); ok && (slices.Contains(kindWords, kind) || aliases[kind] != "") {
+			word, rest = kind, name
+		}
+	}
+	if plain := aliases[word]; plain != "" && (rest == "" || slices.Contains(kindWords, plain)) {
+		word = plain
+	}
+	if rest == "" && word == "namespace" && !named {
+		word = "namespaces"
+	}
+	return strings.TrimSpace(word + " " + strings.TrimSpace(rest))
+}
+
+// kindWords are what places that are objects begin with.
+var kindWords = []string{"claim", "pod", "node", "device", "class", "template", "rule", "driver", "pool", "namespace"}
+
+// goFound goes to the best place that was found.
 func (m *model) goFound(f found) tea.Cmd {
 	if len(f.hits) == 0 {
 		return m.say(styled.Warn, fmt.Sprintf("nothing is called %q", f.text))
 	}
-	best := f.hits[0]
-	if best.view == "" {
-		return m.open(screen.Open{Page: screen.Detail, Ref: best.ref})
+	return m.goPlace(f.hits[0])
+}
+
+// goPlace goes to a place: an object that has no view of its own is shown in detail.
+func (m *model) goPlace(p place) tea.Cmd {
+	switch {
+	case p.quit:
+		return m.leave()
+	case p.ref.Kind == screen.Namespace:
+		return m.showNamespace(p.ref.Name)
+	case p.view == "":
+		return m.open(screen.Open{Page: screen.Detail, Ref: p.ref})
 	}
-	m.enter(best.ref.Namespace)
-	return m.goTo(screen.Go{View: best.view, Ref: best.ref})
+	m.enter(p.ref.Namespace)
+	return m.goTo(screen.Go{View: p.view, Ref: p.ref})
+}
+
+// commands are the places that are there whatever the cluster has.
+func commands() []place {
+	var all []place
+	for i, v := range viewTable {
+		note := "view"
+		if i < numbered {
+			note = fmt.Sprintf("view, also key %d", i+1)
+		}
+		all = append(all, place{text: v.name, note: note, view: v.name})
+	}
+	all = append(all, place{text: "namespace " + allNamespaces, note: "show all namespaces", ref: screen.Ref{Kind: screen.Namespace, Name: allNamespaces}})
+	return append(all, place{text: "quit", note: "leave", quit: true})
 }
 
 // places lists where one can go in a world, views first. It takes time.
 func places(w *screen.World) []place {
-	var all []place
-	for _, v := range viewTable {
-		all = append(all, place{text: v.name, view: v.name})
-	}
+	all := commands()
 	if w.Snapshot == nil {
 		return all
 	}
 	objects := w.Snapshot.Objects()
 	add := func(kind screen.Kind, word, view, namespace, name string) {
 		ref := screen.Ref{Kind: kind, Namespace: namespace, Name: name}
-		all = append(all, place{word + " " + ref.String(), view, ref})
+		all = append(all, place{text: word + " " + ref.String(), view: view, ref: ref})
 	}
 	for _, c := range objects.Claims {
 		add(screen.Claim, "claim", "claims", c.Namespace, c.Name)
@@ -71,15 +125,29 @@ func places(w *screen.World) []place {
 	for _, c := range objects.Classes {
 		add(screen.Class, "class", "", "", c.Name)
 	}
+	for _, r := range objects.TaintRules {
+		add(screen.TaintRule, "rule", "", "", r.Name)
+	}
+	for _, d := range w.Inventory().Drivers {
+		add(screen.Driver, "driver", "", "", d.Driver)
+	}
+	for i := range w.Inventory().Pools {
+		id := w.Inventory().Pools[i].ID
+		add(screen.Pool, "pool", "", "", id.Driver+"/"+id.Pool)
+	}
 	devices := w.Devices()
 	for i := range devices {
 		add(screen.Device, "device", "devices", "", devices[i].ID.String())
+	}
+	for _, name := range namespacesOf(objects) {
+		add(screen.Namespace, "namespace", "", "", name)
 	}
 	return all
 }
 
 // search returns the places that a text may mean, the best first.
 func search(all []place, text string) []place {
+	text = asPlace(text)
 	words := strings.Fields(strings.ToLower(text))
 	var hits []place
 	for _, p := range all {
@@ -100,8 +168,15 @@ func closeness(p place, text string) int {
 		return 0
 	}
 	name := words[len(words)-1]
+	kind, _, _ := strings.Cut(p.text, " ")
 	switch {
-	case p.text == text, p.ref.Name == name, p.ref.String() == name, strings.HasSuffix(p.ref.Name, "/"+name):
+	case p.text == text:
+		return 4
+	case len(words) > 1 && kind != words[0]:
+		return 0 // the kind was named, and it is another one
+	case p.ref.Name == name, p.ref.String() == name, strings.HasSuffix(p.ref.Name, "/"+name):
+		return 3
+	case strings.HasPrefix(p.text, text) && p.ref.Kind == screen.None:
 		return 2
 	case strings.HasPrefix(p.text, text), p.ref.Name != "" && strings.HasPrefix(p.ref.Name, name):
 		return 1
@@ -112,17 +187,24 @@ func closeness(p place, text string) int {
 // askName lets the user go anywhere by name.
 func (m *model) askName() tea.Cmd {
 	world := m.world
-	in := &input{prompt: widget.Prompt{Label: ":", Hint: "a view, or the name of a claim, pod, node, device, class or template"}}
+	known := sync.OnceValue(func() []place { return places(world) })
+	in := &input{chosen: none, prompt: widget.Prompt{Label: ":", Hint: "a view, a kind, or the name of anything; ↓ chooses"}}
 	var job screen.Job[[]place]
-	var hits []place
 	in.typed = func(text string) tea.Cmd {
-		return job.Start(m.world, func(context.Context) ([]place, error) { return search(places(world), text), nil })
+		if strings.TrimSpace(text) == "" {
+			job.Stop()
+			in.offer(m.placeOffers(commands()))
+			return nil
+		}
+		return job.Start(m.world, func(context.Context) ([]place, error) { return search(known(), text), nil })
 	}
 	in.take = func(msg tea.Msg) bool {
 		result, ok := job.Take(msg)
 		if ok {
-			hits = result.Value
-			in.prompt.Hint = placesHint(hits)
+			in.offer(m.placeOffers(result.Value))
+			if in.prompt.Hint = ""; len(result.Value) == 0 {
+				in.prompt.Hint = "nothing is called so"
+			}
 		}
 		return ok
 	}
@@ -130,22 +212,17 @@ func (m *model) askName() tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
-		return m.find.Start(m.world, func(context.Context) (found, error) { return found{text, search(places(world), text)}, nil })
+		return m.find.Start(m.world, func(context.Context) (found, error) { return found{text, search(known(), text)}, nil })
 	}
 	m.input = in
-	return nil
+	return in.typed("")
 }
 
-func placesHint(hits []place) string {
-	texts := make([]string, 0, 4)
-	for _, p := range hits[:min(4, len(hits))] {
-		texts = append(texts, inspect.Sanitize(p.text))
+// placeOffers are places to choose from.
+func (m *model) placeOffers(places []place) []offer {
+	offers := make([]offer, len(places))
+	for i, p := range places {
+		offers[i] = offer{text: p.text, note: p.note, take: func() tea.Cmd { return m.goPlace(p) }}
 	}
-	if len(hits) > 4 {
-		texts = append(texts, fmt.Sprintf("… (%d)", len(hits)))
-	}
-	if len(hits) == 0 {
-		return "nothing is called so"
-	}
-	return "⏎ " + strings.Join(texts, "  ")
+	return offers
 }

@@ -53,15 +53,15 @@ func (u usage) share() float64 {
 	return max(scarcest.Used(), float64(u.Whole.Used)/float64(max(1, u.Whole.Total)))
 }
 
-// text is how many devices of how many are used, or which part of their counters.
+// text is how many devices of how many are free, as everywhere, or which part of their scarcest counter is.
 func (u usage) text() string {
 	scarcest := u.Scarcest()
 	if scarcest == nil {
-		return fmt.Sprintf("%d/%d", u.Devices.Used, u.Devices.Total)
+		return fmt.Sprintf("%d/%d", u.Devices.Free, u.Devices.Total)
 	}
-	text := fmt.Sprintf("%.0f%%", math.Floor(100*scarcest.Used()))
+	text := fmt.Sprintf("%.0f%%", math.Floor(100*(1-scarcest.Used())))
 	if u.Whole.Total > 0 {
-		text = fmt.Sprintf("%d/%d+", u.Whole.Used, u.Whole.Total) + text
+		text = fmt.Sprintf("%d/%d+", u.Whole.Free, u.Whole.Total) + text
 	}
 	return text
 }
@@ -174,6 +174,9 @@ func (m *model) usageLine(room int) styled.Line {
 }
 
 func (m *model) usages(shown []usage, length int) (line styled.Line) {
+	if len(shown) > 0 {
+		line = styled.Text(styled.Dim, "  free")
+	}
 	for _, u := range shown {
 		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)
 	}

@@ -28,7 +28,7 @@ func TestUsage(t *testing.T) {
 		texts[u.Driver] = u.text()
 	}
 	// Of the memory of the four GPUs 80Gi, 60Gi, 80Gi and 60Gi are taken, of 28 compute slices 24.
-	for driver, want := range map[string]string{"gpu.example.com": "38/64", "fpga.example.com": "3/5", "nic.example.com": "5/18", "mig.example.com": "87%"} {
+	for driver, want := range map[string]string{"gpu.example.com": "18/64", "fpga.example.com": "0/5", "nic.example.com": "13/18", "mig.example.com": "12%"} {
 		if texts[driver] != want {
 			t.Errorf("%s: %s, want %s", driver, texts[driver], want)
 		}
@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		Devices: inspect.DeviceCount{Total: 16, Used: 7, Free: 9, AtOnce: 9}, Whole: inspect.DeviceCount{Total: 8, Used: 6, Free: 2, AtOnce: 2},
 		Counters: []inspect.CounterStatus{{Counter: "memory", Total: resource.MustParse("80Gi"), Left: resource.MustParse("60Gi")}},
 	}}
-	if mixed.text() != "6/8+25%" || mixed.share() != 0.75 {
-		t.Errorf("%s, %v; want 6/8+25%%, 0.75", mixed.text(), mixed.share())
+	if mixed.text() != "2/8+75%" || mixed.share() != 0.75 {
+		t.Errorf("%s, %v; want 2/8+75%%, 0.75", mixed.text(), mixed.share())
 	}
 }

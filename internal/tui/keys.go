@@ -32,46 +32,77 @@ const (
 	goName     keymap.Action = "go to"
 	help       keymap.Action = "help"
 	quit       keymap.Action = "quit"
+	suspend    keymap.Action = "suspend"
 )
 
 // keys are the keys that mean the same everywhere, each with the reason why it does nothing now.
 func (m *model) keys() keymap.Map {
 	ref := m.top().Selection()
 	keys := keymap.Map{
-		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, ref)},
-		{Action: details, Press: []string{"enter"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history", Off: m.pageOff(screen.Detail, ref)},
-		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, ref)},
-		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(ref)},
+		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, m.subjects())},
+		{Action: details, Press: []string{"enter", "d"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history, and where else to go from there (also d)", Off: m.pageOff(screen.Detail, only(ref))},
+		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, only(ref))},
+		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(m.subjects())},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
-		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, ref)},
-		{Action: allocate, Press: []string{"a"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(ref)},
-		{Action: deallocate, Press: []string{"d"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(ref)},
+		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
+		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(ref)},
+		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(ref)},
 		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
 		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
 		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
-		{Action: goName, Press: []string{":"}, Short: "go to", Help: "go to a view, claim, pod, node or device by name"},
+		{Action: goName, Press: []string{":"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits"},
 		{Action: copyIt, Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff(ref)},
 		{Action: nextView, Press: []string{"tab"}, Show: "Tab", Help: "next view"},
 		{Action: prevView, Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view"},
-		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back, or clear the filter", Off: m.backOff()},
+		{Action: back, Press: []string{"esc"}, Show: "Esc", Help: "back; or clear the marks, or the filter", Off: m.backOff()},
 		{Action: help, Press: []string{"?"}, Short: "help", Help: "all keys"},
+		{Action: suspend, Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on"},
 		{Action: quit, Press: []string{"q"}, Help: "quit"},
 	}
-	for i, v := range m.views {
+	for i, v := range m.views[:numbered] {
 		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
 	}
 	return keys
 }
 
-// pageOff says why there is no such page about an object here, or "".
-func (m *model) pageOff(p screen.Page, ref screen.Ref) string {
-	if n := len(m.pages); n > 0 && m.pages[n-1].kind == p && m.pages[n-1].ref == ref {
-		return "this is it"
+// marked are the objects that the user has marked, in the screen that is visible.
+func (m *model) marked() []screen.Ref {
+	if s, ok := m.top().(screen.Marker); ok {
+		return s.Marked()
 	}
-	return pageTable[p].refuses(ref)
+	return nil
 }
 
-func (m *model) supposeOff(ref screen.Ref) string {
+// subjects are what questions about several objects are about: those that are marked, or else the one at the cursor.
+func (m *model) subjects() []screen.Ref {
+	if refs := m.marked(); len(refs) > 0 {
+		return refs
+	}
+	return only(m.top().Selection())
+}
+
+func only(ref screen.Ref) []screen.Ref { return []screen.Ref{ref} }
+
+// pageOff says why there is no such page about objects here, or "".
+func (m *model) pageOff(p screen.Page, refs []screen.Ref) string {
+	if n := len(m.pages); n > 0 && m.pages[n-1].kind == p && slices.Equal(m.pages[n-1].refs, refs) {
+		return "this is it"
+	}
+	return pageTable[p].refuses(refs)
+}
+
+// supposeOff says why nothing can be supposed of objects, or "".
+func (m *model) supposeOff(refs []screen.Ref) string {
+	why := ""
+	for _, ref := range refs {
+		if why = m.supposeOneOff(ref); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+func (m *model) supposeOneOff(ref screen.Ref) string {
 	if slices.Contains(m.hypotheses, m.supposable(ref)) {
 		return "" // to be taken back
 	}
@@ -104,6 +135,8 @@ func (m *model) writeOff(ref screen.Ref) string {
 		return "something is being written already"
 	case len(m.hypotheses) > 0:
 		return "not while something is supposed: W forgets it"
+	case len(m.marked()) > 0:
+		return "writes are for one claim at a time: Esc clears the marks"
 	case ref.Kind != screen.Claim:
 		return "select a claim first"
 	}
@@ -111,10 +144,7 @@ func (m *model) writeOff(ref screen.Ref) string {
 }
 
 func (m *model) labOff(ref screen.Ref) string {
-	switch {
-	case m.views[len(m.views)-1].make == nil:
-		return "not built yet"
-	case ref.Kind == screen.Claim, ref.Kind == screen.Class, ref.Kind == screen.Template:
+	if ref.Kind == screen.Claim || ref.Kind == screen.Class || ref.Kind == screen.Template {
 		return ""
 	}
 	return "select a claim or a class first"
@@ -129,8 +159,8 @@ func (m *model) filterOff() string {
 
 func (m *model) backOff() string {
 	f, ok := m.top().(screen.Filterer)
-	if len(m.pages) == 0 && (!ok || f.FilterText() == "") {
-		return "no page is open and no filter is in force; q quits"
+	if len(m.pages) == 0 && (!ok || f.FilterText() == "") && len(m.marked()) == 0 && len(m.trail) == 0 {
+		return "there is nothing to go back to; q quits"
 	}
 	return ""
 }
@@ -185,15 +215,15 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	ref := m.top().Selection()
 	switch action {
 	case explainIt:
-		return m.open(screen.Open{Page: screen.Explain, Ref: ref})
+		return m.openSeveral(screen.Explain, m.subjects())
 	case details:
 		return m.open(screen.Open{Page: screen.Detail, Ref: ref})
 	case fit:
 		return m.open(screen.Open{Page: screen.Fit, Ref: ref})
 	case yaml:
-		return m.open(screen.Open{Page: screen.YAML, Ref: ref})
+		return m.openSeveral(screen.YAML, m.subjects())
 	case whatIf:
-		return m.supposeOrNot(ref)
+		return m.supposeSubjects()
 	case forget:
 		m.hypotheses = nil
 		return m.rebuildWorld()
@@ -210,7 +240,7 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	case goName:
 		return m.askName()
 	case copyIt:
-		return m.copyText(copied(m.top(), ref))
+		return m.copyText(m.copied())
 	case nextView:
 		return m.step(1)
 	case prevView:
@@ -220,10 +250,12 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	case help:
 		m.popup = m.helpPopup()
 		return nil
+	case suspend:
+		return tea.Suspend
 	case quit:
 		return m.leave()
 	}
-	return m.goTo(screen.Go{View: string(action)})
+	return m.switchTo(string(action))
 }
 
 // leave ends the program; while something is being written, only when it is asked for again.
@@ -237,6 +269,26 @@ func (m *model) leave() tea.Cmd {
 
 // step goes to the view after, or before, the current one.
 func (m *model) step(by int) tea.Cmd {
-	n := len(m.views)
-	return m.goTo(screen.Go{View: m.views[(m.current+by+n)%n].name})
+	from := m.current
+	if from >= numbered { // a list of a kind stands before the first view and behind the last
+		from = min(0, -by)
+	}
+	return m.switchTo(m.views[(from+by+numbered)%numbered].name)
+}
+
+// pressOf is the press of a key that a keymap names.
+func pressOf(name string) tea.KeyPressMsg {
+	switch name {
+	case "enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "esc":
+		return tea.KeyPressMsg{Code: tea.KeyEscape}
+	case "tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab}
+	}
+	r := []rune(name)
+	if len(r) != 1 {
+		return tea.KeyPressMsg{}
+	}
+	return tea.KeyPressMsg{Code: r[0], Text: name}
 }

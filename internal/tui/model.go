@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,6 +36,8 @@ type model struct {
 	current int
 	// pages lie above the view, the last one on top.
 	pages []page
+	// trail are the places that were left by going somewhere by name, the last one at the end.
+	trail []spot
 
 	header    header
 	record    recorder
@@ -64,11 +67,19 @@ type view struct {
 	screen screen.Screen
 }
 
-// page is a screen about one object.
+// page is a screen about an object, or about several that were marked.
 type page struct {
 	kind   screen.Page
-	ref    screen.Ref
+	refs   []screen.Ref
 	screen screen.Screen
+}
+
+// name is what the page is about.
+func (p *page) name() string {
+	if len(p.refs) == 1 {
+		return p.refs[0].String()
+	}
+	return fmt.Sprintf("%d objects", len(p.refs))
 }
 
 func newModel(ctx context.Context, options Options) *model {

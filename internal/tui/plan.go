@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -37,13 +38,16 @@ func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// confirmation shows exactly what will be written, and writes it on "y".
+// yes is what has to be typed before something is written: more than a key that is pressed from habit.
+const yes = "yes"
+
+// confirmation shows exactly what will be written, and writes it when the user has typed so.
 func (m *model) confirmation(plan Plan) *popup {
-	p := &popup{title: "write this to the cluster?"}
+	p := &popup{title: "write this to the cluster?", answer: widget.Prompt{Label: " " + yes + "? "}}
 	for line := range strings.SplitSeq(strings.TrimRight(plan.Text(), "\n"), "\n") {
 		p.lines = append(p.lines, styled.Text(styled.Plain, inspect.Sanitize(line)))
 	}
-	p.lines = append(p.lines, nil, styled.Line{{Text: "y", Role: styled.Accent}, {Text: " write it   "}, {Text: "n", Role: styled.Accent}, {Text: " or Esc: leave all as it is"}})
+	p.lines = append(p.lines, nil, styled.Line{{Text: "To write it, type "}, {Text: yes, Role: styled.Accent}, {Text: " and press "}, {Text: "⏎", Role: styled.Accent}, {Text: "; Esc leaves all as it is."}})
 	p.confirm = func() tea.Cmd {
 		m.remark = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: styled.Dim}
 		return m.commit.Await(m.world, plan.Execute)

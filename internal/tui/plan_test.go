@@ -41,15 +41,15 @@ func writing(t *testing.T, n *notebook) *driver {
 func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 	n := &notebook{}
 	d := writing(t, n)
-	d.press("a")
+	d.press("A")
 	d.shows("write this to the cluster?", `ml/x gets gpu-0\x1b[2J`, "nobody else could want it")
-	for _, no := range []string{"n", "esc"} {
-		d.press(no, "a")
+	for _, no := range []string{"n", "y"} {
+		d.press(no, "enter", "esc", "A")
 	}
 	if d.press("x", "enter", "esc"); n.executed != 0 {
 		t.Fatal("something was written although nobody said yes")
 	}
-	d.press("d", "y")
+	d.press("D", "yes", "enter")
 	d.shows("ml/x allocated")
 	if n.executed != 1 || strings.Join(n.planned, ", ") != "allocate ml/train-1, allocate ml/train-1, allocate ml/train-1, deallocate ml/train-1" {
 		t.Errorf("%d times written; planned %v", n.executed, n.planned)
@@ -59,7 +59,7 @@ func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 func TestAPlanThatFailsIsSaid(t *testing.T) {
 	n := &notebook{err: errors.New("it is reserved by pod x")}
 	d := writing(t, n)
-	d.press("d")
+	d.press("D")
 	d.shows("it is reserved by pod x")
 }
 
@@ -68,7 +68,7 @@ func TestOneWriteAtATime(t *testing.T) {
 	n := &notebook{}
 	d := writing(t, n)
 	d.m.commit.Start(d.m.world, n.Execute) // never runs
-	d.press("a")
+	d.press("A")
 	d.shows("something is being written already")
 	if len(n.planned) != 0 {
 		t.Error("a second change was begun")

@@ -18,8 +18,10 @@ type popup struct {
 	title string
 	lines []styled.Line
 	top   int
-	// confirm is what the accept key does. If it is nil, every key that does not scroll closes the popup.
+	// confirm is what happens after yes and Enter. If it is nil, every key that does not scroll closes the popup.
 	confirm func() tea.Cmd
+	// answer is what was typed to confirm.
+	answer widget.Prompt
 }
 
 func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
@@ -50,17 +52,19 @@ func (p *popup) keys(height int) keymap.Map {
 		scroll = "scroll"
 	}
 	keys := keymap.Map{
-		{Action: lineUp, Press: []string{"up", "k"}, Show: "↑ ↓", Short: scroll},
-		{Action: lineDown, Press: []string{"down", "j"}},
+		{Action: lineUp, Press: []string{"up"}, Show: "↑ ↓", Short: scroll},
+		{Action: lineDown, Press: []string{"down"}},
 		{Action: screenUp, Press: []string{"pgup"}},
-		{Action: screenDown, Press: []string{"pgdown", "space"}},
+		{Action: screenDown, Press: []string{"pgdown"}},
 	}
 	if p.confirm == nil {
+		keys[0].Press, keys[1].Press = append(keys[0].Press, "k"), append(keys[1].Press, "j")
+		keys[3].Press = append(keys[3].Press, "space")
 		return append(keys, keymap.Key{Action: closePopup, Show: "any other key", Short: "closes"})
 	}
 	return append(keymap.Map{
-		{Action: accept, Press: []string{"y"}, Short: "write it"},
-		{Action: decline, Press: []string{"n", "esc", "q"}, Show: "n Esc", Short: "leave all as it is"},
+		{Action: accept, Press: []string{"enter"}, Show: yes + " ⏎", Short: "write it"},
+		{Action: decline, Press: []string{"esc"}, Show: "Esc", Short: "leave all as it is"},
 	}, keys...)
 }
 
@@ -90,6 +94,9 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	case screenDown:
 		p.top += m.height / 2
 	case accept:
+		if !strings.EqualFold(strings.TrimSpace(p.answer.Value()), yes) {
+			return nil // nobody means to write by pressing Enter
+		}
 		m.popup = nil
 		return p.confirm()
 	case decline:
@@ -97,7 +104,9 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	default:
 		if p.confirm == nil {
 			m.popup = nil
+			return nil
 		}
+		p.answer.Press(k)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,6 +50,32 @@ func (m *model) supposeOrNot(ref screen.Ref) tea.Cmd {
 		return cmd
 	}
 	return tea.Batch(m.update(m.top(), screen.Selected{Ref: ref}), cmd)
+}
+
+// supposeSubjects supposes something of all objects that are marked, or takes it back if all of it is supposed. Without marks
+// it is about the object at the cursor.
+func (m *model) supposeSubjects() tea.Cmd {
+	refs := m.marked()
+	if len(refs) == 0 || m.base == nil {
+		return m.supposeOrNot(m.top().Selection())
+	}
+	var missing, there []screen.Change
+	for _, ref := range refs {
+		switch c := m.supposable(ref); {
+		case slices.Contains(m.hypotheses, c):
+			there = append(there, c)
+		case m.supposeOneOff(ref) == "" && pointless(m.base, c) == "":
+			missing = append(missing, c)
+		}
+	}
+	changes := slices.Concat(m.hypotheses, missing)
+	m.remark = screen.Say{Text: fmt.Sprintf("what if: %d more changes (w again takes them back)", len(missing)), Role: styled.Supposed}
+	if len(missing) == 0 {
+		changes = slices.DeleteFunc(slices.Clone(m.hypotheses), func(c screen.Change) bool { return slices.Contains(there, c) })
+		m.remark.Text = fmt.Sprintf("%d changes are no longer supposed", len(there))
+	}
+	m.hypotheses = changes
+	return m.rebuildWorld()
 }
 
 // toggle supposes a change, or stops supposing it.

@@ -126,9 +126,9 @@ var tasks = []task{
 	},
 	{
 		question: "Take devices back that nobody uses",
-		keys:     []string{"/", "state=alloc dev", "enter", "d"},
-		shows:    []string{"write this to the cluster?", "deallocate dev/notebook-omar", "y write it"},
-		says:     "A claim that is allocated and not reserved holds devices for nobody. `d` shows what would be written, and `y` writes it; where that is not possible, the key says why.",
+		keys:     []string{"/", "state=alloc dev", "enter", "D"},
+		shows:    []string{"write this to the cluster?", "deallocate dev/notebook-omar", "To write it, type yes"},
+		says:     "A claim that is allocated and not reserved holds devices for nobody. `D` shows what would be written, and typing `yes` writes it; where that is not possible, the key says why.",
 		kubectl: []string{
 			`kubectl get resourceclaims -A -o json | jq -r '.items[]|select(.status.allocation and (.status.reservedFor|length)==0)|.metadata.namespace+" "+.metadata.name'`,
 			`kubectl patch resourceclaim notebook-omar -n dev --subresource=status --type=merge -p '{"status":{"allocation":null}}'`,

@@ -94,7 +94,7 @@ func TestAPageThatIsOpenIsNotOpenedAgain(t *testing.T) {
 func TestKeysThatDoNothingSayWhy(t *testing.T) {
 	d := drive(t, 80, 24, "devices")
 	for key, want := range map[string]string{
-		"x": "x is no key here", "left": "left is no key here", "esc": "no page is open", "W": "nothing is supposed",
+		"x": "x is no key here", "esc": "there is nothing to go back to", "W": "nothing is supposed",
 		"w": "fpga.example.com/fabric/fpga-0 has no taints", "f": "not for a Device, only for a ResourceClaim or ResourceClaimTemplate",
 	} {
 		d.press(key)
@@ -128,8 +128,8 @@ func TestKeysOfThePopup(t *testing.T) {
 	d.shows("Everywhere")
 	d.press("esc")
 	d.m.options.Writer = &scribe{}
-	d.press("a")
-	if got := d.lastLine(); !strings.Contains(got, "y write it") || !strings.Contains(got, "leave all as it is") {
+	d.press("A")
+	if got := d.lastLine(); !strings.Contains(got, "yes ⏎ write it") || !strings.Contains(got, "leave all as it is") {
 		t.Errorf("the status line is %q", got)
 	}
 }

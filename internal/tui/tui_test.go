@@ -23,7 +23,7 @@ func TestKeysOfTheContract(t *testing.T) {
 	d := drive(t, 80, 24, "")
 	keys := d.m.keys()
 	want := map[string]string{
-		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "a": "allocate", "d": "deallocate",
+		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "d": "detail", "A": "allocate", "D": "deallocate", "ctrl+z": "suspend",
 		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel lab", "?": "help", ":": "go to", "q": "quit",
 		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel", "7": "causes",
 	}
@@ -76,7 +76,7 @@ func TestASourceThatNeverAnswersStillHandlesKeys(t *testing.T) {
 	d := &driver{T: t, m: m}
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.shows("connecting", "waiting for the cluster")
-	for _, key := range []string{"j", "s", "g", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "7", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
+	for _, key := range []string{"j", "s", "b", "g", "space", "*", "/", "x", "esc", ":", "claims", "enter", "2", "3", "4", "5", "6", "7", "1", "e", "w", "f", "y", "?", "esc", "n", "enter", "tab"} {
 		d.press(key)
 		d.frame()
 	}
@@ -194,7 +194,7 @@ func TestSupposingAgainTakesBackTheSame(t *testing.T) {
 		return names
 	}
 	d := drive(t, 120, 30, "devices")
-	d.press("/", "tainted", "enter", "g", "g", "g", "g", "g", "g")
+	d.press("/", "tainted", "enter", "b", "b", "b", "b", "b", "b")
 	first := d.m.top().Selection()
 	d.press("w")
 	if got := held(d); len(got) != 1 || got[0] != "taints of "+first.String()+" tolerated" {
@@ -223,7 +223,7 @@ func TestSupposingAgainTakesBackTheSame(t *testing.T) {
 // The cursor stays at what is supposed, although its row is sorted elsewhere.
 func TestTheCursorStaysAtWhatIsSupposed(t *testing.T) {
 	d := drive(t, 120, 40, "devices")
-	d.press("/", "gpu-a-04", "enter", "g", "g", "g", "g", "g", "g")
+	d.press("/", "gpu-a-04", "enter", "b", "b", "b", "b", "b", "b")
 	d.press("s", "s", "s", "s", "s", "s", "S") // by state, those that are tainted first
 	ref := d.m.top().Selection()
 	d.press("w")

@@ -130,6 +130,7 @@ func (m *model) goTo(msg screen.Go) tea.Cmd {
 	if at < 0 {
 		return nil
 	}
+	m.leaveTrail(at)
 	cmd := m.show(func() {
 		m.pages = nil
 		m.current = at
@@ -164,27 +165,45 @@ func (m *model) setNamespace(namespace string) {
 // open shows a page about an object. If it is open already, those above it are closed: who goes to and fro between
 // two pages does not have to go all the way back.
 func (m *model) open(msg screen.Open) tea.Cmd {
-	entry := pageTable[msg.Page]
-	if why := entry.refuses(msg.Ref); why != "" {
-		return m.say(styled.Warn, why)
-	}
-	if at := slices.IndexFunc(m.pages, func(p page) bool { return p.kind == msg.Page && p.ref == msg.Ref }); at >= 0 {
-		return m.show(func() { m.pages = m.pages[:at+1] })
-	}
-	return m.show(func() {
-		m.pages = append(m.pages, page{kind: msg.Page, ref: msg.Ref, screen: entry.make(msg.Ref)})
-	})
+	return m.openSeveral(msg.Page, only(msg.Ref))
 }
 
-// refuses says why there is no such page about an object, or "".
-func (e pageEntry) refuses(ref screen.Ref) string {
+// openSeveral shows a page about one or more objects.
+func (m *model) openSeveral(kind screen.Page, refs []screen.Ref) tea.Cmd {
+	entry := pageTable[kind]
+	if why := entry.refuses(refs); why != "" {
+		return m.say(styled.Warn, why)
+	}
+	if at := slices.IndexFunc(m.pages, func(p page) bool { return p.kind == kind && slices.Equal(p.refs, refs) }); at >= 0 {
+		return m.show(func() { m.pages = m.pages[:at+1] })
+	}
+	made := page{kind: kind, refs: refs}
+	if len(refs) == 1 {
+		made.screen = entry.make(refs[0])
+	} else {
+		made.screen = entry.several(refs)
+	}
+	return m.show(func() { m.pages = append(m.pages, made) })
+}
+
+// mostSubjects is how many objects a page may be about: more could not be read.
+const mostSubjects = 50
+
+// refuses says why there is no such page about objects, or "".
+func (e pageEntry) refuses(refs []screen.Ref) string {
+	for _, ref := range refs {
+		if ref.Kind == screen.None {
+			return "nothing is selected"
+		}
+		if !slices.Contains(e.kinds, ref.Kind) {
+			return fmt.Sprintf("not for a %s, only for a %s", ref.Kind, kindList(e.kinds))
+		}
+	}
 	switch {
-	case e.make == nil:
-		return "not built yet"
-	case ref.Kind == screen.None:
-		return "nothing is selected"
-	case !slices.Contains(e.kinds, ref.Kind):
-		return fmt.Sprintf("not for a %s, only for a %s", ref.Kind, kindList(e.kinds))
+	case len(refs) > 1 && e.several == nil:
+		return "only for one object: Esc clears the marks"
+	case len(refs) > mostSubjects:
+		return fmt.Sprintf("%d are marked, and it is for at most %d", len(refs), mostSubjects)
 	}
 	return ""
 }
@@ -204,15 +223,20 @@ func kindList(kinds []screen.Kind) string {
 	return b.String()
 }
 
-// back closes the page on top; without one it clears the filter.
+// back closes the page on top; without one it takes marks away, then the filter, and then it goes back to where the user
+// came from.
 func (m *model) back() tea.Cmd {
-	if n := len(m.pages); n > 0 {
+	if n := len(m.pages); n > 0 && len(m.marked()) == 0 {
 		return m.show(func() { m.pages = m.pages[:n-1] })
+	}
+	if len(m.marked()) > 0 {
+		m.top().(screen.Marker).Unmark()
+		return nil
 	}
 	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" {
 		return m.update(m.top(), screen.Filter{})
 	}
-	return nil
+	return m.goBack()
 }
 
 func (m *model) say(role styled.Role, text string) tea.Cmd {
@@ -232,7 +256,12 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == 1 {
 		if at := m.tabAt(mouse.X); at >= 0 {
 			m.input = nil // it is about the view that is left
-			return m.goTo(screen.Go{View: m.views[at].name})
+			return m.switchTo(m.views[at].name)
+		}
+	}
+	if _, ok := msg.(tea.MouseClickMsg); ok && mouse.Y == m.height-1 {
+		if key := m.keyAt(mouse.X); key != "" {
+			return m.press(pressOf(key))
 		}
 	}
 	header := m.headerHeight()
@@ -253,7 +282,7 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.input != nil {
 		m.input.prompt.Insert(msg.Content)
-		return m.typed()
+		return m.input.typed(m.input.prompt.Value())
 	}
 	if m.popup == nil && m.typing() {
 		return m.update(m.top(), msg)

@@ -11,39 +11,56 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/explanation"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/nodes"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/priority"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/storage"
 )
 
-// viewEntry is a view that has a number.
+// viewEntry is a view.
 type viewEntry struct {
 	name, title string
+	// short is the title where all of them have little room. It is empty if the title is short itself.
+	short string
 	// make makes the screen, when the view is first shown.
 	make func(*Options) screen.Screen
 }
 
-// viewTable lists the views by their numbers. A new view is a package and a line here.
+// viewTable lists the views: first those with a number, by which a key leads to them, then lists of kinds, to which only their
+// names lead. A new view is a package and a line here.
 var viewTable = []viewEntry{
-	{"claims", "Claims", func(*Options) screen.Screen { return claims.New() }},
-	{"devices", "Devices", func(*Options) screen.Screen { return devices.New() }},
-	{"nodes", "Nodes", func(*Options) screen.Screen { return nodes.New() }},
-	{"priority", "Priority", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
-	{"storage", "Storage", func(*Options) screen.Screen { return storage.New() }},
-	{"cel", "CEL", func(*Options) screen.Screen { return cel.New() }},
-	{"causes", "Causes", func(*Options) screen.Screen { return causes.New() }},
+	{"claims", "Claims", "", func(*Options) screen.Screen { return claims.New() }},
+	{"devices", "Devices", "Dev", func(*Options) screen.Screen { return devices.New() }},
+	{"nodes", "Nodes", "", func(*Options) screen.Screen { return nodes.New() }},
+	{"priority", "Priority", "Prio", func(o *Options) screen.Screen { return priority.New(o.priority()) }},
+	{"storage", "Storage", "Stor", func(*Options) screen.Screen { return storage.New() }},
+	{"cel", "CEL", "", func(*Options) screen.Screen { return cel.New() }},
+	{"causes", "Causes", "Why", func(*Options) screen.Screen { return causes.New() }},
+
+	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods() }},
+	{"classes", "Classes", "", func(*Options) screen.Screen { return objects.NewClasses() }},
+	{"templates", "Templates", "", func(*Options) screen.Screen { return objects.NewTemplates() }},
+	{"rules", "Rules", "", func(*Options) screen.Screen { return objects.NewRules() }},
+	{"drivers", "Drivers", "", func(*Options) screen.Screen { return objects.NewDrivers() }},
+	{"pools", "Pools", "", func(*Options) screen.Screen { return objects.NewPools() }},
+	{"namespaces", "Namespaces", "", func(*Options) screen.Screen { return objects.NewNamespaces() }},
 }
+
+// numbered is how many of the views have a number, by which a key leads to them.
+const numbered = 7
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.
 var pageTable = map[screen.Page]pageEntry{
-	screen.Explain: {explanation.Kinds, explanation.New},
-	screen.Detail:  {detail.Kinds, detail.New},
-	screen.YAML:    {manifest.Kinds, manifest.New},
-	screen.Fit:     {copies.Kinds, copies.New},
+	screen.Explain: {kinds: explanation.Kinds, make: explanation.New, several: explanation.NewSeveral},
+	screen.Detail:  {kinds: detail.Kinds, make: detail.New},
+	screen.YAML:    {kinds: manifest.Kinds, make: manifest.New, several: manifest.NewSeveral},
+	screen.Fit:     {kinds: copies.Kinds, make: copies.New},
 }
 
 type pageEntry struct {
 	kinds []screen.Kind
 	make  func(screen.Ref) screen.Screen
+	// several makes the page for objects that were marked. It is nil if there is none.
+	several func([]screen.Ref) screen.Screen
 }
 
 // Views returns the names of the views, in the order of their numbers.

@@ -43,21 +43,23 @@ func TestNothingIsWrittenWithoutAYes(t *testing.T) {
 	s := &scribe{}
 	d.m.options.Writer = s
 	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-1"}})
-	for _, no := range []string{"n", "esc", "q"} {
-		d.press("a")
+	for _, no := range []string{"", "n", "q", "y", "ye", "yess", "A", "no"} {
+		d.press("A")
 		d.shows("write this to the cluster?", `status of allocate ml/train-1\x1b[2J`)
-		d.press("x", "a", "enter", no)
+		d.press(no, "enter")
+		d.shows("write this to the cluster?") // and nothing is written
+		d.press("esc")
 		if strings.Contains(d.frame(), "write this") || len(s.written) > 0 {
 			t.Fatalf("after %s: written %q\n%s", no, s.written, d.frame())
 		}
 	}
-	d.press("d", "y")
+	d.press("D", "yes", "enter")
 	d.shows("done: deallocate ml/train-1")
 	if !slices.Equal(s.written, []string{"deallocate ml/train-1"}) {
 		t.Errorf("written: %q", s.written)
 	}
 	s.fail = errors.New("conflict")
-	d.press("a", "y")
+	d.press("A", "yes", "enter")
 	d.shows("conflict")
 }
 
@@ -66,7 +68,7 @@ func TestNothingIsWrittenFromASupposition(t *testing.T) {
 	s := &scribe{}
 	d.m.options.Writer = s
 	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}})
-	d.press("w", "a")
+	d.press("w", "A")
 	d.shows("not while something is supposed")
 	if len(s.planned) > 0 {
 		t.Errorf("planned: %q", s.planned)
@@ -75,7 +77,7 @@ func TestNothingIsWrittenFromASupposition(t *testing.T) {
 
 func TestADisabledKeySaysWhy(t *testing.T) {
 	d := drive(t, 100, 30, "")
-	d.press("a")
+	d.press("A")
 	d.shows("the demo cluster cannot be written")
 	d.press("3", "e")
 	d.shows("e explain: not for a Node")
@@ -144,7 +146,7 @@ func TestNobodyIsAskedInTheMiddleOfSomethingElse(t *testing.T) {
 	d := drive(t, 100, 30, "")
 	s := &scribe{}
 	d.m.options.Writer = s
-	d.ahead("a", "y")
+	d.ahead("A", "y")
 	if strings.Contains(d.frame(), "write this") || len(s.written) > 0 {
 		t.Errorf("written: %q\n%s", s.written, d.frame())
 	}

@@ -61,6 +61,7 @@ func (a *arranged[T]) wordTest(word string, alike bool) func(*T) bool {
 			return exact
 		}
 	}
+	a.alike = true
 	return func(row *T) bool { return a.has(row, word, fuzzy) }
 }
 
@@ -113,7 +114,9 @@ func parse(word string) (title, operator, value string) {
 
 // column is the column with a title, or nil.
 func (a *arranged[T]) column(title string) *Column[T] {
-	i := slices.IndexFunc(a.columns, func(c Column[T]) bool { return strings.EqualFold(c.Title, title) })
+	i := slices.IndexFunc(a.columns, func(c Column[T]) bool {
+		return strings.EqualFold(c.Title, title) || slices.Contains(c.Names, strings.ToLower(title))
+	})
 	if i < 0 {
 		return nil
 	}

@@ -17,6 +17,8 @@ import (
 // Column is a column of a List of T.
 type Column[T any] struct {
 	widget.Column
+	// Names are what filters may call the column besides its title.
+	Names []string
 	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
 	Cell func(row *T) styled.Line
 	// Text is what filters and sorting see of a row. If it is nil, they see the text of the Cell.
@@ -84,6 +86,10 @@ type List[T any] struct {
 	namespace string
 	// moved says that the user has chosen a row, with which the cursor stays. Before that it stays on the first row.
 	moved bool
+	// marks are the keys of the rows that are marked. It is not written: the rows that are shown see it in the background.
+	marks map[string]bool
+	// marked are the objects of these rows.
+	marked []screen.Ref
 }
 
 // What screens get by embedding a List.
@@ -127,13 +133,18 @@ const (
 	down     keymap.Action = "down"
 	pageUp   keymap.Action = "page up"
 	pageDown keymap.Action = "page down"
+	halfUp   keymap.Action = "half a page up"
+	halfDown keymap.Action = "half a page down"
 	first    keymap.Action = "first"
 	last     keymap.Action = "last"
+	sortPrev keymap.Action = "sort by the column before"
+	mark     keymap.Action = "mark"
+	markAll  keymap.Action = "mark all"
 )
 
 // Keys are the keys of every table.
 func (l *List[T]) Keys() keymap.Map {
-	group := keymap.Key{Action: regroup, Press: []string{"g"}, Short: "group", Help: "group by " + l.groupNames()}
+	group := keymap.Key{Action: regroup, Press: []string{"b"}, Short: "group", Help: "group by " + l.groupNames()}
 	if len(l.config.Groupings) == 0 {
 		group = group.Disabled("there is nothing to group " + l.config.Noun + " by")
 		group.Help, group.Short = "group", ""
@@ -143,13 +154,18 @@ func (l *List[T]) Keys() keymap.Map {
 		back.Help = "sort by the last column, the other way round"
 	}
 	return keymap.Map{
-		{Action: sortNext, Press: []string{"s"}, Short: "sort", Help: "sort by the next column (or click its title)"},
+		{Action: sortNext, Press: []string{"s", "right", "l"}, Short: "sort", Help: "sort by the next column (also →, or a click on its title)"},
+		{Action: sortPrev, Press: []string{"left", "h"}, Show: "←", Help: "sort by the column before"},
 		back, group,
+		{Action: mark, Press: []string{"space"}, Show: "Space", Help: "mark the row, for " + l.bulk(), Off: l.markOff()},
+		{Action: markAll, Press: []string{"*"}, Help: "mark all rows that the filter lets pass, or none", Off: l.markOff()},
 		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "one row up"},
 		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "one row down"},
 		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
-		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
-		{Action: first, Press: []string{"home"}, Show: "Home", Help: "to the first row"},
+		{Action: pageDown, Press: []string{"pgdown", "ctrl+f"}, Show: "PgDn", Help: "one page down"},
+		{Action: halfUp, Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up"},
+		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
+		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the first row"},
 		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the last row"},
 	}
 }
@@ -188,8 +204,12 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		}
 	case tea.MouseClickMsg:
 		l.moved = true
-		if title, _ := l.table.Click(msg.X, msg.Y); title >= 0 {
+		before := l.table.Cursor()
+		switch title, row := l.table.Click(msg.X, msg.Y); {
+		case title >= 0:
 			return l.sortBy(w, title)
+		case row && l.table.Cursor() == before && l.Row() != nil: // a second click opens it
+			return screen.Send(screen.Open{Page: screen.Detail, Ref: l.Selection()})
 		}
 	}
 	return nil
@@ -198,7 +218,13 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	switch l.Keys().Action(k.String()) {
 	case sortNext:
-		return l.sortNext(w)
+		return l.sortStep(w, 1)
+	case sortPrev:
+		return l.sortStep(w, -1)
+	case mark:
+		return l.toggleMark()
+	case markAll:
+		return l.toggleMarks()
 	case reverse:
 		if l.order.sort < 0 {
 			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
@@ -221,21 +247,28 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 		l.table.Move(-l.table.Page())
 	case pageDown:
 		l.table.Move(l.table.Page())
+	case halfUp:
+		l.table.Move(-max(1, l.table.Page()/2))
+	case halfDown:
+		l.table.Move(max(1, l.table.Page()/2))
 	case first:
-		l.table.MoveTo(0)
+		l.table.MoveTo(l.now.firstRow())
 	case last:
 		l.table.MoveTo(l.table.Len() - 1)
 	}
 	return nil
 }
 
-// sortNext goes through the columns and then back to the default order.
-func (l *List[T]) sortNext(w *screen.World) tea.Cmd {
-	l.order.sort++
-	l.order.desc = false
-	if l.order.sort >= len(l.table.Columns) {
-		l.order.sort = -1
+// sortStep goes on to the next column that is shown, or to the one before, with the default order after the last.
+func (l *List[T]) sortStep(w *screen.World, by int) tea.Cmd {
+	n := len(l.table.Columns) + 1 // the default order is one of them
+	for range n {
+		l.order.sort = (l.order.sort+1+by+n)%n - 1
+		if l.order.sort < 0 || l.table.Visible(l.order.sort) {
+			break
+		}
 	}
+	l.order.desc = false
 	return l.arrange(w)
 }
 
@@ -299,6 +332,7 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 		jump := l.want != ""
 		cursor := l.cursorIn(&result.Value)
 		l.now, l.built = result.Value, true
+		l.setMarks(l.marks)
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
 		l.table.Columns = widgetColumns(l.now.columns)
 		if jump = jump && l.want == ""; jump {
@@ -375,6 +409,19 @@ func (l *List[T]) Selection() screen.Ref {
 // FilterText is the filter in force.
 func (l *List[T]) FilterText() string { return l.order.filter }
 
+// Arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by what they are
+// grouped, and that the filter lets pass what is only like it.
+func (l *List[T]) Arrangement() string {
+	var parts []string
+	if l.now.alike {
+		parts = append(parts, "nothing has it as typed: what is like it")
+	}
+	if l.now.order.grouping >= 0 && l.now.order.grouping < len(l.config.Groupings) && !(l.config.Grouped && l.now.order.grouping == 0) {
+		parts = append(parts, "by "+l.config.Groupings[l.now.order.grouping].Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Unsettled reports whether other rows than those that are shown were asked for, by a filter, an order, a
 // namespace or an object to point at, so that it is not known yet which row will be pointed at. Rows of a newer snapshot do not count.
 func (l *List[T]) Unsettled() bool {
@@ -419,6 +466,13 @@ func (l *List[T]) emptyText(w *screen.World) string {
 
 // Status counts the rows.
 func (l *List[T]) Status() string {
+	if n := len(l.marked); n > 0 {
+		return fmt.Sprintf("%d marked, %s", n, l.count())
+	}
+	return l.count()
+}
+
+func (l *List[T]) count() string {
 	if !l.built {
 		return ""
 	}

@@ -23,6 +23,10 @@ type arranged[T any] struct {
 	natural []int
 	// hint says why a filter that lets nothing pass may not be what the user meant. It is empty if there is nothing to say.
 	hint string
+	// alike says that a word of the filter is nowhere, and that rows pass which have its characters in their order.
+	alike bool
+	// marks are the keys of the rows that are marked.
+	marks map[string]bool
 }
 
 // item is a line of the table: a row, or, with row -1, a heading.
@@ -51,10 +55,11 @@ func (a *arranged[T]) Row(i int) widget.Row {
 	for j := range cells {
 		cells[j] = a.columns[j].Cell(row)
 	}
+	line := widget.Row{Cells: cells, Marked: len(a.marks) > 0 && a.marks[a.config.Key(row)]}
 	if a.order.grouping >= 0 {
-		return widget.Row{Cells: cells, Mark: a.branch(i)}
+		line.Mark = a.branch(i)
 	}
-	return widget.Row{Cells: cells}
+	return line
 }
 
 // branch draws how a row hangs below the heading of its group.

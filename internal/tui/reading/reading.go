@@ -58,6 +58,10 @@ const (
 	down     keymap.Action = "down"
 	pageUp   keymap.Action = "page up"
 	pageDown keymap.Action = "page down"
+	halfUp   keymap.Action = "half a page up"
+	halfDown keymap.Action = "half a page down"
+	follow   keymap.Action = "follow"
+	leave    keymap.Action = "leave"
 	first    keymap.Action = "first"
 	last     keymap.Action = "last"
 )
@@ -73,10 +77,14 @@ func (r *Reader[T]) Keys() keymap.Map {
 	}
 	return keymap.Map{
 		verbose,
-		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "scroll up"},
-		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "scroll down"},
+		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up"},
+		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "to the next link, which Enter follows, or a line down"},
+		{Action: follow, Press: []string{"right", "l"}, Show: "→ l", Help: "follow the link under the cursor, as Enter does", Off: r.followOff()},
+		{Action: leave, Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does"},
 		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
 		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
+		{Action: halfUp, Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up"},
+		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
 		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the beginning"},
 		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the end"},
 	}
@@ -94,7 +102,11 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	cmd, _ := r.answer.Update(w, msg)
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		r.press(msg)
+		return tea.Batch(cmd, r.press(msg))
+	case tea.MouseClickMsg:
+		if r.page.Click(msg.X-1, msg.Y) { // as View indents
+			return tea.Batch(cmd, r.follow())
+		}
 	case tea.MouseWheelMsg:
 		switch msg.Button {
 		case tea.MouseWheelUp:
@@ -106,14 +118,38 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-func (r *Reader[T]) press(k tea.KeyPressMsg) {
+func (r *Reader[T]) followOff() string {
+	if r.page.Link() == "" {
+		return "↓ goes to the next link first"
+	}
+	return ""
+}
+
+// follow opens the page about what the link under the cursor leads to.
+func (r *Reader[T]) follow() tea.Cmd {
+	ref := screen.ParseLink(r.page.Link())
+	if ref.Kind == screen.None {
+		return nil
+	}
+	return screen.Send(screen.Open{Page: screen.Detail, Ref: ref})
+}
+
+func (r *Reader[T]) press(k tea.KeyPressMsg) tea.Cmd {
 	switch r.Keys().Action(k.String()) {
 	case more:
 		r.verbose = !r.verbose
 	case up:
-		r.page.Scroll(-1)
+		r.page.Step(-1)
 	case down:
-		r.page.Scroll(1)
+		r.page.Step(1)
+	case follow:
+		return r.follow()
+	case leave:
+		return screen.Send(screen.Back{})
+	case halfUp:
+		r.page.Scroll(-r.page.Height() / 2)
+	case halfDown:
+		r.page.Scroll(r.page.Height() / 2)
 	case pageUp:
 		r.page.Scroll(1 - r.page.Height())
 	case pageDown:
@@ -123,6 +159,7 @@ func (r *Reader[T]) press(k tea.KeyPressMsg) {
 	case last:
 		r.page.ScrollTo(r.page.Len())
 	}
+	return nil
 }
 
 // lines lays the answer out.
@@ -159,11 +196,19 @@ func (r *Reader[T]) Plain(w *screen.World, width int) string {
 	return p.Plain(w.Theme)
 }
 
-// Selection implements screen.Screen.
-func (r *Reader[T]) Selection() screen.Ref { return r.config.Ref }
+// Selection is what the link under the cursor leads to; without one, the object that the page is about.
+func (r *Reader[T]) Selection() screen.Ref {
+	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
+		return ref
+	}
+	return r.config.Ref
+}
 
 // Status implements screen.Screen.
 func (r *Reader[T]) Status() string {
+	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
+		return "→ " + styled.Cut(inspect.Sanitize(string(ref.Kind)+" "+ref.String()), 40)
+	}
 	switch below := r.page.More(); below {
 	case 0:
 		return ""

@@ -33,6 +33,8 @@ func Find(w *World, ref Ref) (Object, schema.GroupVersionKind, bool) {
 	case Class:
 		o, ok := s.Class(ref.Name)
 		return o, dra("DeviceClass"), ok
+	case TaintRule:
+		return named(s.Objects().TaintRules, ref, "resource.k8s.io", "v1")
 	case Pod:
 		o, ok := s.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name})
 		return o, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, ok

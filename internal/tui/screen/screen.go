@@ -26,7 +26,8 @@ type Screen interface {
 	Plain(w *World, width int) string
 	// Keys are the keys of this screen besides those that mean the same everywhere.
 	Keys() keymap.Map
-	// Selection is the object that keys such as explain are about. It is the zero Ref if there is none.
+	// Selection is the object that keys such as explain are about: the one at the cursor, or the one that a link under the
+	// cursor leads to. It is the zero Ref if there is none.
 	Selection() Ref
 	// Status is a few words for the end of the status line, such as "214 claims".
 	Status() string
@@ -43,11 +44,25 @@ type Filterer interface {
 	FilterText() string
 }
 
+// Arranger is a Screen that can say how its content is arranged.
+type Arranger interface {
+	// Arrangement says so in a few words. It is empty if there is nothing to say.
+	Arrangement() string
+}
+
 // Pending is a Screen whose selection can be about to become another one, because the rows that the user has asked
 // for are still being worked out.
 type Pending interface {
 	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
 	Unsettled() bool
+}
+
+// Marker is a Screen in which rows can be marked, so that questions can be asked about several objects at once.
+type Marker interface {
+	// Marked are the objects of the marked rows, in the order of the rows.
+	Marked() []Ref
+	// Unmark takes all marks away.
+	Unmark()
 }
 
 // HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.

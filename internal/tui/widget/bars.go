@@ -38,3 +38,29 @@ func Bar(share float64, width int, role styled.Role) styled.Line {
 	filled := strings.Repeat("█", units/8) + eighths[units%8]
 	return styled.Line{{Text: filled, Role: role}, {Text: strings.Repeat("·", max(0, width-styled.Width(filled))), Role: styled.Dim}}
 }
+
+// CountBar draws how many of a total are used, and how many more nobody can have, in exactly width columns. What is neither is
+// free. Of what there is at all, at least one column is drawn where there is room.
+func CountBar(used, lost, total, width int) styled.Line {
+	columns := func(n int) int {
+		at := n * width / max(1, total)
+		if n > 0 {
+			at = max(at, 1)
+		}
+		return at
+	}
+	free := columns(total - used - lost)
+	u := min(columns(used), width-free)
+	l := min(columns(lost), width-free-u)
+	if rest := width - free - u - l; used > 0 || lost == 0 && free == 0 && total > 0 {
+		u += rest
+	} else if lost > 0 {
+		l += rest
+	} else {
+		free += rest
+	}
+	return styled.Line{
+		{Text: strings.Repeat("█", u), Role: styled.Used}, {Text: strings.Repeat("▒", l), Role: styled.Warn},
+		{Text: strings.Repeat("·", free), Role: styled.Dim},
+	}
+}

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
@@ -21,6 +22,8 @@ type Column struct {
 	// Rank says how dispensable the column is: where space is short, columns with the highest rank are
 	// left out first. Columns of rank 0 stay.
 	Rank int
+	// Spare columns are shown only where all others have their natural width.
+	Spare bool
 }
 
 // Row is a row of a table: cells, or a heading that goes across all columns.
@@ -29,6 +32,8 @@ type Row struct {
 	Heading styled.Line
 	// Mark stands before the row, in one column; the cursor takes its place.
 	Mark string
+	// Marked says that the row was chosen, beside the one at the cursor.
+	Marked bool
 }
 
 // Rows are what a Table shows. Rows are asked for only when they are visible.
@@ -117,6 +122,11 @@ func (t *Table) MoveTo(row int) {
 
 // Move points at a row further down, or up.
 func (t *Table) Move(rows int) { t.MoveTo(t.cursor + rows) }
+
+// Visible reports whether a column was drawn the last time, or no column was.
+func (t *Table) Visible(column int) bool {
+	return len(t.spans) == 0 || slices.ContainsFunc(t.spans, func(s columnSpan) bool { return s.column == column })
+}
 
 // Page returns how many rows make a page.
 func (t *Table) Page() int { return max(1, t.height-1) }
@@ -257,7 +267,12 @@ func (t *Table) row(b *strings.Builder, th *theme.Theme, i int, widths []int, wi
 	if selected {
 		mark, role = "▸", styled.Accent
 	}
-	b.WriteString(p.paint(role, styled.Pad(mark, min(margin, width))))
+	chosen := " "
+	if row.Marked {
+		chosen = "●"
+	}
+	b.WriteString(p.paint(role, styled.Pad(mark, min(1, width))))
+	b.WriteString(p.paint(styled.Accent, styled.Pad(chosen, clamp(width-1, 0, margin-1))))
 	t.cells(b, p, row, widths, max(0, width-margin))
 }
 
@@ -287,8 +302,23 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 
 // layout returns how wide each column is drawn. A column of width 0 is left out.
 func (t *Table) layout(width int) []int {
+	widths := t.fit(width, false)
+	room := width - margin - styled.ColumnsWidth(widths, gap)
+	for _, c := range t.Columns {
+		if c.Spare && room > gap+c.Min {
+			return t.fit(width, true)
+		}
+	}
+	return widths
+}
+
+// fit returns the widths with the spare columns or without.
+func (t *Table) fit(width int, spare bool) []int {
 	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {
+		if c.Spare && !spare {
+			continue
+		}
 		w := styled.Width(c.Title) + 2
 		if i < len(t.natural) {
 			w = t.natural[i]
@@ -302,7 +332,19 @@ func (t *Table) layout(width int) []int {
 		}
 		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
 	}
-	return styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}.Columns(columns)
+	fitting := styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}
+	if spare {
+		return fitting.Columns(columns)
+	}
+	// What is not there must take no gap.
+	shown := slices.DeleteFunc(slices.Clone(columns), func(c styled.Column) bool { return c.Natural == 0 })
+	widths := fitting.Columns(shown)
+	for i := range columns {
+		if columns[i].Natural == 0 {
+			widths = slices.Insert(widths, i, 0)
+		}
+	}
+	return widths
 }
 
 func clamp(n, low, high int) int { return max(low, min(n, high)) }

@@ -1,23 +1,120 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// Page shows lines of text that can be scrolled.
+// Page shows lines of text that can be scrolled, with a cursor that goes from link to link.
 type Page struct {
 	lines  []styled.Line
 	top    int
 	height int
+	links  []link
+	at     int // of the links, one more than its index; 0 if the cursor is on none
 }
 
-// SetLines replaces the text; the place stays.
+// link is a piece of text that leads somewhere: from a column up to another one of a line.
+type link struct {
+	line, from, to int
+	target         string
+}
+
+// SetLines replaces the text; the place stays, and the cursor at the link that it was on, if that is still there.
 func (p *Page) SetLines(lines []styled.Line) {
+	before := p.links
 	p.lines = lines
+	p.links = linksOf(lines)
+	if p.at > 0 && (p.at > len(p.links) || p.links[p.at-1].target != before[p.at-1].target) {
+		target := before[p.at-1].target
+		p.at = 1 + slices.IndexFunc(p.links, func(l link) bool { return l.target == target })
+	}
 	p.Scroll(0)
+}
+
+// linksOf finds the links of lines. A link that goes on in the next line, or in the next piece of text, is one.
+func linksOf(lines []styled.Line) []link {
+	var links []link
+	for i, line := range lines {
+		column := 0
+		for _, span := range line {
+			width := styled.Width(span.Text)
+			if n := len(links); span.Link != "" && strings.TrimSpace(span.Text) != "" {
+				if n > 0 && links[n-1].target == span.Link && links[n-1].line == i && links[n-1].to == column {
+					links[n-1].to += width
+				} else {
+					links = append(links, link{i, column, column + width, span.Link})
+				}
+			}
+			column += width
+		}
+	}
+	return links
+}
+
+// Link is where the link under the cursor leads. It is empty if the cursor is on none.
+func (p *Page) Link() string {
+	if p.at == 0 {
+		return ""
+	}
+	return p.links[p.at-1].target
+}
+
+// Step moves the cursor to the next link, or to the one before, if that is in sight or a line away; otherwise it scrolls by a
+// line.
+func (p *Page) Step(by int) {
+	if next := p.near(by); next > 0 {
+		p.at = next
+		p.reveal()
+		return
+	}
+	if by > 0 && p.More() == 0 || by < 0 && p.top == 0 {
+		return
+	}
+	p.Scroll(by)
+}
+
+// near is the link to step to, or 0: the next one, or, without a cursor in sight, the first or the last that is.
+func (p *Page) near(by int) int {
+	first, last := p.top, p.top+p.Height()-1
+	inSight := func(l link, slack int) bool { return l.line >= first-slack && l.line <= last+slack }
+	if p.at > 0 && inSight(p.links[p.at-1], 0) {
+		next := p.at + by
+		if next < 1 || next > len(p.links) || !inSight(p.links[next-1], 1) {
+			return 0
+		}
+		return next
+	}
+	for i := range p.links {
+		at := i
+		if by < 0 {
+			at = len(p.links) - 1 - i
+		}
+		if inSight(p.links[at], 0) {
+			return at + 1
+		}
+	}
+	return 0
+}
+
+// reveal brings the link under the cursor into sight.
+func (p *Page) reveal() {
+	line := p.links[p.at-1].line
+	p.top = clamp(p.top, line-p.Height()+1, line)
+}
+
+// Click puts the cursor onto the link at a place of the last drawing, and reports whether there is one.
+func (p *Page) Click(x, y int) bool {
+	for i, l := range p.links {
+		if l.line == p.top+y && x >= l.from && x < l.to {
+			p.at = i + 1
+			return true
+		}
+	}
+	return false
 }
 
 // Len returns the number of lines.
@@ -26,9 +123,12 @@ func (p *Page) Len() int { return len(p.lines) }
 // Height returns the number of lines that were last shown at once.
 func (p *Page) Height() int { return max(1, p.height) }
 
-// Scroll moves down, or up.
+// Scroll moves down, or up. A cursor that is no longer in sight is on no link.
 func (p *Page) Scroll(lines int) {
 	p.top = clamp(p.top+lines, 0, max(0, len(p.lines)-p.Height()))
+	if p.at > 0 && (p.links[p.at-1].line < p.top || p.links[p.at-1].line >= p.top+p.Height()) {
+		p.at = 0
+	}
 }
 
 // ScrollTo shows a line at the top.
@@ -43,9 +143,29 @@ func (p *Page) View(th *theme.Theme, width, height int) string {
 		if i > p.top {
 			b.WriteString("\n")
 		}
-		painter{theme: th}.line(&b, p.lines[i], width, false)
+		p.line(&b, th, i, width)
 	}
 	return b.String()
+}
+
+// line draws a line, with the link under the cursor marked.
+func (p *Page) line(b *strings.Builder, th *theme.Theme, i, width int) {
+	if p.at == 0 || p.links[p.at-1].line != i {
+		painter{theme: th}.line(b, p.lines[i], width, false)
+		return
+	}
+	l, column, left := p.links[p.at-1], 0, width
+	for _, span := range p.lines[i] {
+		w := styled.Width(span.Text)
+		chosen := column >= l.from && column < l.to
+		if column+w == l.from && strings.HasSuffix(span.Text, " ") { // which tells without colours too
+			span.Text = strings.TrimSuffix(span.Text, " ") + "▸"
+		}
+		n := min(w, left)
+		painter{theme: th, selected: chosen}.line(b, styled.Line{span}, n, false)
+		column, left = column+w, left-n
+	}
+	b.WriteString(styled.Blanks(left))
 }
 
 // More says how many lines are below what is shown.

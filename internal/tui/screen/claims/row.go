@@ -24,7 +24,7 @@ type row struct {
 	namespace, name string
 	state           inspect.ClaimState
 	node            string
-	devices         string
+	devices, asks   string
 	count           int // of devices
 	pods            string
 	age             time.Duration
@@ -90,7 +90,8 @@ func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
 		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
 		claim: claim, state: inspect.StateOf(claim),
 		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
-		age: screen.Age(w.Snapshot, claim.CreationTimestamp.Time),
+		asks: screen.Asks(&claim.Spec),
+		age:  screen.Age(w.Snapshot, claim.CreationTimestamp.Time),
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
 		r.node = inspect.Sanitize(string(inspect.AllocationNode(allocation)))
@@ -125,10 +126,9 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24, Rank: 3}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.namespace) }},
 	{Column: widget.Column{Title: "NAME", Min: 13, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Text: func(r *row) string { return string(r.state) + " " + stateCell(r).String() }, Compare: func(a, b *row) int { return cmp.Compare(a.rank(), b.rank()) }},
-	{Column: widget.Column{Title: "WHERE", Min: 8, Max: 32, Rank: 1}, Cell: func(r *row) styled.Line { return orDash(r.node) }},
-	{Column: widget.Column{Title: "DEVICES", Min: 7, Max: 28, Rank: 2}, Cell: func(r *row) styled.Line { return orDash(r.devices) }, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
-	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 6}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
-	{Column: widget.Column{Title: "REASON", Min: 24, Max: 120, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.reason.text) }},
+	{Column: widget.Column{Title: "DEVICES", Min: 9, Max: 20, Rank: 2}, Cell: devicesCell, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
+	{Column: widget.Column{Title: "WHERE OR WHY NOT", Min: 22, Max: 160, Rank: 1}, Names: []string{"where", "reason", "why", "node"}, Cell: placeCell},
+	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5, Spare: true}, Names: []string{"pod"}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
 	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
 }
 
@@ -137,6 +137,27 @@ func orDash(s string) styled.Line {
 		return styled.Text(styled.Dim, "–")
 	}
 	return styled.Text(styled.Plain, s)
+}
+
+// devicesCell is what a claim has or, in brackets, what it asks for.
+func devicesCell(r *row) styled.Line {
+	if r.devices == "" {
+		return styled.Text(styled.Dim, "("+r.asks+")")
+	}
+	return styled.Text(styled.Plain, r.devices)
+}
+
+// placeCell is where a claim has its devices, and why it has none or does not give them back.
+func placeCell(r *row) styled.Line {
+	switch {
+	case r.node == "" && r.reason.text == "":
+		return styled.Text(styled.Dim, "–")
+	case r.reason.text == "":
+		return styled.Text(styled.Plain, r.node)
+	case r.node == "":
+		return styled.Text(styled.Plain, r.reason.text)
+	}
+	return styled.Line{{Text: r.node}, {Text: "  " + r.reason.text, Role: styled.Dim}}
 }
 
 func stateCell(r *row) styled.Line {

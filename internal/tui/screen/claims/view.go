@@ -15,6 +15,8 @@ import (
 const (
 	// wide is how many columns let the explanation stand beside the table.
 	wide = 150
+	// leastSide is how many columns the explanation then has at least.
+	leastSide = 64
 	// least is how many lines the table keeps when the panel is below it.
 	least = 5
 )
@@ -22,7 +24,7 @@ const (
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
 	if width >= wide {
-		side := width * 2 / 5
+		side := max(leastSide, width/3)
 		table := s.List.View(w, width-side-1, height)
 		s.side.SetLines(s.sideLines(side - 2))
 		return widget.Beside(w.Theme, table, s.side.View(w.Theme, side-2, height), width-side-1, side, height)

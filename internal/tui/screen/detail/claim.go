@@ -15,7 +15,9 @@ import (
 
 func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
 	s.title(w, c, strings.ToLower(string(inspect.StateOf(c))))
-	s.spec(&c.Spec)
+	s.belongs(c)
+	s.template(w, c)
+	s.spec(w, &c.Spec)
 	if c.Status.Allocation != nil {
 		s.allocation(w, c)
 	}
@@ -28,19 +30,19 @@ func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
 }
 
 // spec lists what is asked for.
-func (s *sheet) spec(spec *resourcev1.ResourceClaimSpec) {
+func (s *sheet) spec(w *screen.World, spec *resourcev1.ResourceClaimSpec) {
 	s.section("Asks for")
 	for i := range spec.Devices.Requests {
 		r := &spec.Devices.Requests[i]
 		if r.Exactly != nil {
-			s.request(r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
+			s.request(w, r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
 			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
 				s.field("", "with admin access")
 			}
 		}
 		for j := range r.FirstAvailable {
 			sub := &r.FirstAvailable[j]
-			s.request(r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
+			s.request(w, r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
 		}
 	}
 	for _, c := range spec.Devices.Constraints {
@@ -70,12 +72,16 @@ type wanted struct {
 	capacity    *resourcev1.CapacityRequirements
 }
 
-func (s *sheet) request(name string, r wanted) {
+func (s *sheet) request(w *screen.World, name string, r wanted) {
 	count := fmt.Sprintf("%d × ", r.count)
 	if r.mode == resourcev1.DeviceAllocationModeAll {
 		count = "all of "
 	}
-	s.spans(name, styled.Span{Text: count}, named(r.class))
+	if _, ok := w.Snapshot.Class(r.class); ok {
+		s.spans(name, styled.Span{Text: count}, plainLink(screen.Class, r.class))
+	} else {
+		s.spans(name, styled.Span{Text: count + r.class}, styled.Span{Text: "  there is no such device class" + readable(w, inspect.Classes), Role: styled.Bad})
+	}
 	for _, sel := range r.selectors {
 		if sel.CEL != nil {
 			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
@@ -92,14 +98,22 @@ func (s *sheet) request(name string, r wanted) {
 	}
 }
 
+// readable says that something may only not have been read, or "".
+func readable(w *screen.World, r inspect.Resource) string {
+	if w.Snapshot.Health(r).Complete() {
+		return ""
+	}
+	return " among those that could be read"
+}
+
 // allocation lists the devices that a claim has, with what their drivers say of them.
 func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
 	s.section("Has")
-	s.field("node", string(inspect.AllocationNode(c.Status.Allocation)))
+	s.linkField("node", nodeLink(string(inspect.AllocationNode(c.Status.Allocation))))
 	for i := range c.Status.Allocation.Devices.Results {
 		r := &c.Status.Allocation.Devices.Results[i]
 		id := inspect.DeviceOf(r)
-		spans := []styled.Span{named(id.String())}
+		spans := []styled.Span{deviceLink(id)}
 		if r.AdminAccess != nil && *r.AdminAccess {
 			spans = append(spans, dim("  admin access"))
 		}
@@ -121,7 +135,7 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	}
 	var spans []styled.Span
 	for i := range d.Device.Taints {
-		spans = append(spans, styled.Span{Text: "  " + screen.TaintText(w.Snapshot, id, &d.Device.Taints[i]), Role: styled.Warn})
+		spans = append(append(spans, dim("  ")), taint(w.Snapshot, id, &d.Device.Taints[i])...)
 	}
 	return spans
 }
@@ -157,24 +171,42 @@ func (s *sheet) pods(w *screen.World, ref inspect.ClaimRef) {
 		return
 	}
 	s.section("Used by")
-	for _, p := range pods {
+	for _, p := range pods[:min(len(pods), mostListed)] {
 		pod, ok := w.Snapshot.Pod(p)
 		if !ok {
-			s.spans("pod", named(p.Name), dim("  could not be read"))
+			s.spans("pod", podLink(p), dim("  could not be read"))
 			continue
 		}
-		s.spans("pod", named(p.Name), styled.Span{Text: "  " + string(pod.Status.Phase)}, dim(onNode(pod)))
+		s.spans("pod", append([]styled.Span{podLink(p), phase(pod)}, onNode(pod)...)...)
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 				s.field("", strings.Join(strings.Fields(c.Message), " "))
 			}
 		}
 	}
+	s.rest(len(pods), "pods")
 }
 
-func onNode(pod *corev1.Pod) string {
+func onNode(pod *corev1.Pod) []styled.Span {
 	if pod.Spec.NodeName == "" {
-		return ""
+		return nil
 	}
-	return " on " + pod.Spec.NodeName
+	return []styled.Span{dim(" on "), nodeLink(pod.Spec.NodeName)}
+}
+
+// template leads to the template that a claim was made from, which its pod names.
+func (s *sheet) template(w *screen.World, c *resourcev1.ResourceClaim) {
+	for _, ref := range w.Snapshot.PodsOf(inspect.RefOf(c)) {
+		pod, ok := w.Snapshot.Pod(ref)
+		if !ok {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			entry := &pod.Spec.ResourceClaims[i]
+			if name, _ := inspect.ClaimNameFor(pod, entry); name == c.Name && entry.ResourceClaimTemplateName != nil {
+				s.spans("made from", screen.LinkTo(screen.Ref{Kind: screen.Template, Namespace: c.Namespace, Name: *entry.ResourceClaimTemplateName}, *entry.ResourceClaimTemplateName), dim("  template"))
+				return
+			}
+		}
+	}
 }

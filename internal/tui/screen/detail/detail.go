@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
@@ -14,7 +16,10 @@ import (
 )
 
 // Kinds are the kinds of objects that have a page.
-var Kinds = []screen.Kind{screen.Claim, screen.Device, screen.Node, screen.Pod, screen.Class, screen.Template}
+var Kinds = []screen.Kind{
+	screen.Claim, screen.Device, screen.Node, screen.Pod, screen.Class, screen.Template, screen.Pool, screen.TaintRule, screen.Driver,
+	screen.Namespace, screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity,
+}
 
 // New makes the page for an object.
 func New(ref screen.Ref) screen.Screen {
@@ -25,20 +30,38 @@ func New(ref screen.Ref) screen.Screen {
 	})
 }
 
+// describe makes the page about an object, or about what is none in the API: a driver, a pool or a namespace.
 func describe(ctx context.Context, w *screen.World, ref screen.Ref) (*sheet, error) {
+	s := &sheet{}
+	if err := s.describe(ctx, w, ref); err != nil {
+		return nil, err
+	}
+	s.history(w, ref)
+	return s, nil
+}
+
+func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) error {
+	switch ref.Kind {
+	case screen.Driver:
+		return s.driver(w, ref.Name)
+	case screen.Pool:
+		return s.pool(w, ref)
+	case screen.Namespace:
+		return s.namespace(w, ref.Name)
+	}
 	object, _, ok := screen.Find(w, ref)
 	if !ok {
-		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
+		return fmt.Errorf("%s %s is gone", ref.Kind, ref)
 	}
-	s := &sheet{}
 	switch o := object.(type) {
 	case *resourcev1.ResourceClaim:
 		s.claim(w, o)
 	case *resourcev1.ResourceClaimTemplate:
-		s.title(w, o, "template")
-		s.spec(&o.Spec.Spec)
+		s.templatePage(w, o)
 	case *resourcev1.DeviceClass:
-		s.class(w, o)
+		s.class(ctx, w, o)
+	case *resourcev1.DeviceTaintRule:
+		s.rule(w, o)
 	case *resourcev1.ResourceSlice:
 		d, _ := screen.FindDevice(w, ref)
 		s.device(w, &d)
@@ -46,9 +69,14 @@ func describe(ctx context.Context, w *screen.World, ref screen.Ref) (*sheet, err
 		s.node(ctx, w, o)
 	case *corev1.Pod:
 		s.pod(w, o)
+	case *flowcontrolv1.PriorityLevelConfiguration:
+		s.level(w, o)
+	case *flowcontrolv1.FlowSchema:
+		s.flowSchema(w, o)
+	case *storagev1.CSIStorageCapacity:
+		s.capacity(w, o)
 	}
-	s.history(w, ref)
-	return s, nil
+	return nil
 }
 
 // title is the first line: the name, what it is, and how old.

@@ -2,14 +2,11 @@ package detail
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
@@ -28,10 +25,11 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.StateRole(d.State)},
 	})
 	s.field("note", d.Note)
-	s.field("node", string(d.Node))
-	s.field("slice", d.Slice.Name)
+	s.linkField("node", nodeLink(string(d.Node)))
+	s.spans("pool", screen.LinkTo(screen.PoolRef(d.ID.PoolID()), d.ID.Pool), dim("  slice "+d.Slice.Name))
+	s.linkField("driver", plainLink(screen.Driver, d.ID.Driver))
 	for i := range d.Device.Taints {
-		s.spans("taint", styled.Span{Text: screen.TaintText(w.Snapshot, d.ID, &d.Device.Taints[i]), Role: styled.Warn})
+		s.spans("taint", taint(w.Snapshot, d.ID, &d.Device.Taints[i])...)
 	}
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
@@ -66,7 +64,7 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 	}
 	s.section("Held by")
 	for _, h := range d.Holders {
-		spans := []styled.Span{named(h.Claim.String())}
+		spans := []styled.Span{claimLink(h.Claim)}
 		if claim, ok := w.Snapshot.Claim(h.Claim); ok {
 			spans = append(spans, styled.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))},
 				dim("  "+screen.FormatAge(screen.Age(w.Snapshot, claim.CreationTimestamp.Time))))
@@ -75,7 +73,7 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 			spans = append(spans, dim("  admin access"))
 		}
 		for _, pod := range w.Snapshot.PodsOf(h.Claim) {
-			spans = append(spans, dim("  pod "), named(pod.Name))
+			spans = append(spans, dim("  pod "), podLink(pod))
 		}
 		s.spans("claim", spans...)
 	}
@@ -111,117 +109,4 @@ func counterOf(p *inspect.PoolStatus, set, counter string) *inspect.CounterStatu
 		return nil
 	}
 	return &p.Counters[i]
-}
-
-func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
-	what := "node"
-	if w.Snapshot.NodesAssumed() {
-		what = "node that ResourceSlices name; no Node object is known"
-	}
-	s.title(w, n, what)
-	nodes := w.Nodes()
-	at, ok := slices.BinarySearchFunc(nodes, inspect.NodeName(n.Name), func(s inspect.NodeStatus, name inspect.NodeName) int { return cmp.Compare(s.Name, name) })
-	if ok {
-		s.section("Devices")
-		for _, driver := range sortedKeys(nodes[at].Drivers) {
-			c := nodes[at].Drivers[driver]
-			bar := widget.Bar(float64(c.Total-c.Free)/float64(max(1, c.Total)), 20, styled.Used)
-			s.spans(driver, append(bar, styled.Span{Text: " " + words.FreeOf(c)})...)
-		}
-	}
-	s.extended(ctx, w, n)
-	s.nodeDevices(w, n.Name)
-	if len(n.Labels)+len(n.Spec.Taints) > 0 {
-		s.section("Labels and taints")
-	}
-	for _, name := range sortedKeys(n.Labels) {
-		s.field(name, n.Labels[name])
-	}
-	for i := range n.Spec.Taints {
-		s.field("taint", n.Spec.Taints[i].ToString())
-	}
-}
-
-// nodeDevices lists the devices that are tied to a node, with their holders.
-func (s *sheet) nodeDevices(w *screen.World, node string) {
-	driver := ""
-	for i := range w.Devices() {
-		d := &w.Devices()[i]
-		if string(d.Node) != node {
-			continue
-		}
-		if d.ID.Driver != driver {
-			driver = d.ID.Driver
-			s.section("%s", driver)
-		}
-		if pool := d.ID.PoolID(); i == 0 || w.Devices()[i-1].ID.PoolID() != pool {
-			s.room(w.Inventory().Pool(pool))
-		}
-		spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
-		for _, h := range d.Holders {
-			spans = append(spans, named("  "+h.Claim.String()))
-		}
-		for j := range d.Device.Taints {
-			spans = append(spans, styled.Span{Text: "  " + screen.TaintText(w.Snapshot, d.ID, &d.Device.Taints[j]), Role: styled.Warn})
-		}
-		s.spans(d.ID.Device, append(spans, dim("  "+d.Note))...)
-	}
-}
-
-// room lists what the counters of a pool have left, and what still fits.
-func (s *sheet) room(p *inspect.PoolStatus) {
-	if p == nil || len(p.Counters) == 0 {
-		return
-	}
-	set := ""
-	for i := range p.Counters {
-		c := &p.Counters[i]
-		name := ""
-		if c.Set != set {
-			set, name = c.Set, c.Set
-		}
-		s.spans(name, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + c.Counter + " " + words.Left(c) + " left"})...)
-	}
-	s.field("still fits", words.Fits(p.Fits))
-}
-
-func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
-	s.title(w, p, strings.ToLower(string(p.Status.Phase)))
-	s.field("node", p.Spec.NodeName)
-	s.section("Claims")
-	for i := range p.Spec.ResourceClaims {
-		entry := &p.Spec.ResourceClaims[i]
-		name, ok := inspect.ClaimNameFor(p, entry)
-		claim, found := w.Snapshot.Claim(inspect.ClaimRef{Namespace: p.Namespace, Name: name})
-		switch {
-		case !ok:
-			s.field(entry.Name, "not created yet")
-		case name == "":
-			s.field(entry.Name, "none is needed")
-		case !found:
-			s.spans(entry.Name, named(name), styled.Span{Text: "  does not exist", Role: styled.Bad})
-		default:
-			s.spans(entry.Name, named(name), styled.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))})
-		}
-	}
-	s.section("Conditions")
-	for _, c := range p.Status.Conditions {
-		s.field(string(c.Type), strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
-	}
-}
-
-func (s *sheet) class(w *screen.World, c *resourcev1.DeviceClass) {
-	s.title(w, c, "device class")
-	s.section("Selects")
-	for _, sel := range c.Spec.Selectors {
-		if sel.CEL != nil {
-			s.field("devices", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
-		}
-	}
-	if len(c.Spec.Selectors) == 0 {
-		s.field("devices", "all of them")
-	}
-	if c.Spec.ExtendedResourceName != nil {
-		s.field("extended resource", *c.Spec.ExtendedResourceName)
-	}
 }

@@ -67,6 +67,6 @@ func number(n *int64) string {
 // uses lists pods that have some of a resource.
 func (s *sheet) uses(uses []extended.Use, how string) {
 	for _, u := range uses {
-		s.spans("", dim("pod "), named(u.Pod.String()), dim(fmt.Sprintf(" has %d%s", u.Count, how)))
+		s.spans("", dim("pod "), screen.LinkTo(screen.Ref{Kind: screen.Pod, Namespace: u.Pod.Namespace, Name: u.Pod.Name}, u.Pod.String()), dim(fmt.Sprintf(" has %d%s", u.Count, how)))
 	}
 }

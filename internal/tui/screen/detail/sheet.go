@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -15,6 +16,7 @@ type sheet struct{ parts []part }
 type part struct {
 	heading bool
 	name    string
+	link    string // what the name leads to, or ""
 	line    styled.Line
 }
 
@@ -38,7 +40,7 @@ func (s *sheet) spans(name string, spans ...styled.Span) {
 	line := styled.Line{}
 	for _, span := range spans {
 		if span.Text != "" {
-			line = append(line, styled.Span{Text: inspect.Sanitize(span.Text), Role: span.Role})
+			line = append(line, styled.Span{Text: inspect.Sanitize(span.Text), Role: span.Role, Link: span.Link})
 		}
 	}
 	if len(line) > 0 {
@@ -47,8 +49,6 @@ func (s *sheet) spans(name string, spans ...styled.Span) {
 }
 
 func plain(s string) []styled.Span { return []styled.Span{{Text: s}} }
-
-func named(s string) styled.Span { return styled.Span{Text: s, Role: styled.Name} }
 
 func dim(s string) styled.Span { return styled.Span{Text: s, Role: styled.Dim} }
 
@@ -60,23 +60,52 @@ func (s *sheet) lines(width int) []styled.Line {
 	}
 	wide = min(wide, width/3)
 	var lines []styled.Line
-	for _, p := range s.parts {
+	least := wide
+	for i, p := range s.parts {
 		if p.heading {
 			lines = append(lines, p.line)
-			continue
-		}
-		label := styled.Span{Text: "  " + styled.Pad(p.name, wide) + "  ", Role: styled.Dim}
-		room := max(10, width-wide-4)
-		if p.line.Width() <= room {
-			lines = append(lines, append(styled.Line{label}, p.line...))
-			continue
-		}
-		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: room, Break: true}) {
-			if i > 0 {
-				label.Text = strings.Repeat(" ", wide+4)
+			if wide = least; !s.namesAfter(i) {
+				wide = -2 // a list has no names to stand beside
 			}
-			lines = append(lines, append(styled.Line{label}, line...))
+			continue
+		}
+		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Break: true}) {
+			label := p.label(wide)
+			if i > 0 {
+				label = styled.Text(styled.Dim, strings.Repeat(" ", wide+4))
+			}
+			lines = append(lines, append(label, line...))
 		}
 	}
 	return lines
+}
+
+// namesAfter reports whether a field after a heading, up to the next one, has a name.
+func (s *sheet) namesAfter(heading int) bool {
+	for _, p := range s.parts[heading+1:] {
+		if p.heading || p.name != "" {
+			return p.name != ""
+		}
+	}
+	return false
+}
+
+// label is the name of a field, in so many columns and two on each side; where that is none, only those before it.
+func (p *part) label(wide int) styled.Line {
+	if wide < 0 {
+		return styled.Text(styled.Dim, strings.Repeat(" ", wide+4))
+	}
+	name := styled.Cut(p.name, wide)
+	after := strings.Repeat(" ", wide-styled.Width(name)+2)
+	if p.link == "" {
+		return styled.Line{{Text: "  " + name + after, Role: styled.Dim}}
+	}
+	return styled.Line{{Text: "  ", Role: styled.Dim}, {Text: name, Role: styled.Name, Link: p.link}, {Text: after, Role: styled.Dim}}
+}
+
+// linked adds a field whose name leads to an object.
+func (s *sheet) linked(ref screen.Ref, name string, spans ...styled.Span) {
+	if s.spans(name, spans...); len(s.parts) > 0 {
+		s.parts[len(s.parts)-1].link = ref.Link()
+	}
 }

@@ -222,7 +222,7 @@ func heading(group string, rows []*row) styled.Line {
 		group = "none"
 	}
 	line := styled.Line{{Text: inspect.Sanitize(group) + "  ", Role: styled.Strong}}
-	line = append(line, widget.Bar(float64(count.Total-count.Free)/float64(count.Total), 10, styled.Used)...)
+	line = append(line, widget.CountBar(count.Used, count.Total-count.Used-count.Free, count.Total, 10)...)
 	return append(line, styled.Span{Text: "  " + words.FreeOf(count), Role: styled.Dim})
 }
 

@@ -16,7 +16,7 @@ import (
 // Kinds are the kinds of objects that can be shown.
 var Kinds = []screen.Kind{
 	screen.Claim, screen.Template, screen.Class, screen.Pod, screen.Node, screen.Device, screen.Pool,
-	screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity,
+	screen.PriorityLevel, screen.FlowSchema, screen.StorageCapacity, screen.TaintRule,
 }
 
 // New makes the page for an object.
@@ -24,6 +24,27 @@ func New(ref screen.Ref) screen.Screen {
 	return reading.New(reading.Config[[]styled.Line]{
 		Ref:   ref,
 		Ask:   func(_ context.Context, w *screen.World) ([]styled.Line, error) { return lines(w, ref) },
+		Lines: func(lines []styled.Line, _ reading.Layout) []styled.Line { return lines },
+	})
+}
+
+// NewSeveral makes the page for several objects, one after the other.
+func NewSeveral(refs []screen.Ref) screen.Screen {
+	return reading.New(reading.Config[[]styled.Line]{
+		Ask: func(_ context.Context, w *screen.World) ([]styled.Line, error) {
+			var all []styled.Line
+			for i, ref := range refs {
+				if i > 0 {
+					all = append(all, styled.Text(styled.Dim, "---"))
+				}
+				one, err := lines(w, ref)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, one...)
+			}
+			return all, nil
+		},
 		Lines: func(lines []styled.Line, _ reading.Layout) []styled.Line { return lines },
 	})
 }

@@ -228,7 +228,7 @@ func barCell(r *row) styled.Line {
 }
 
 func rejectedCell(r *row) styled.Line {
-	line := number(r.figures.Rejected, styled.Plain)
+	line := number(r.figures.Rejected, styled.Warn)
 	if r.rates.rejected > 0 {
 		return append(line, styled.Span{Text: fmt.Sprintf(" +%s/s", perSecond(r.rates.rejected)), Role: styled.Bad})
 	}

@@ -1,0 +1,60 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Asks is what a claim asks for, in a few words: "5 gpu, 1 nic". It is safe to show.
+func Asks(spec *resourcev1.ResourceClaimSpec) string {
+	var parts []string
+	for i := range spec.Devices.Requests {
+		r := &spec.Devices.Requests[i]
+		if r.Exactly != nil {
+			parts = append(parts, amount(r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.DeviceClassName))
+			continue
+		}
+		var alternatives []string
+		for j := range r.FirstAvailable {
+			sub := &r.FirstAvailable[j]
+			alternatives = append(alternatives, amount(sub.AllocationMode, sub.Count, sub.DeviceClassName))
+		}
+		parts = append(parts, strings.Join(alternatives, " or "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func amount(mode resourcev1.DeviceAllocationMode, count int64, class string) string {
+	if mode == resourcev1.DeviceAllocationModeAll {
+		return "all " + ShortDriver(class)
+	}
+	return fmt.Sprintf("%d %s", max(1, count), ShortDriver(class))
+}
+
+// RuleSelects says which devices a DeviceTaintRule is for: "driver gpu.example.com, pool gpu-b-03". It is not sanitised.
+func RuleSelects(r *resourcev1.DeviceTaintRule) string {
+	s := r.Spec.DeviceSelector
+	if s == nil {
+		return "no device"
+	}
+	var parts []string
+	for _, part := range []struct {
+		name  string
+		value *string
+	}{{"driver", s.Driver}, {"pool", s.Pool}, {"device", s.Device}} {
+		if part.value != nil {
+			parts = append(parts, part.name+" "+*part.value)
+		}
+	}
+	if len(parts) == 0 {
+		return "every device"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// PoolRef names a pool.
+func PoolRef(id inspect.PoolID) Ref { return Ref{Kind: Pool, Name: id.Driver + "/" + id.Pool} }

@@ -1,0 +1,151 @@
+package detail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// driver is what a driver publishes, by pool.
+func (s *sheet) driver(w *screen.World, name string) error {
+	drivers := w.Inventory().Drivers
+	at := slices.IndexFunc(drivers, func(d inspect.DriverStatus) bool { return d.Driver == name })
+	if at < 0 {
+		return fmt.Errorf("driver %s publishes nothing any more", name)
+	}
+	s.head(styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  driver", Role: styled.Strong}})
+	s.counted(&drivers[at].Devices)
+	for i := range drivers[at].Counters {
+		c := &drivers[at].Counters[i]
+		s.spans(c.Counter, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + words.Left(c) + " left"})...)
+	}
+	s.section("Pools")
+	var pools []*inspect.PoolStatus
+	for i := range w.Inventory().Pools {
+		if p := &w.Inventory().Pools[i]; p.ID.Driver == name {
+			pools = append(pools, p)
+		}
+	}
+	slices.SortStableFunc(pools, func(a, b *inspect.PoolStatus) int { return strings.Compare(b.Error, a.Error) }) // broken ones first
+	for _, p := range pools[:min(len(pools), mostListed)] {
+		spans := []styled.Span{screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool), dim("  " + freeOf(&p.Devices))}
+		if p.Node != "" && string(p.Node) != p.ID.Pool {
+			spans = append(spans, dim("  on "), nodeLink(string(p.Node)))
+		}
+		s.spans("", append(spans, styled.Span{Text: trouble(p), Role: styled.Bad})...)
+	}
+	s.rest(len(pools), "pools")
+	return nil
+}
+
+func trouble(p *inspect.PoolStatus) string {
+	if p.Error == "" {
+		return ""
+	}
+	return "  " + p.Error
+}
+
+func freeOf(c *inspect.DeviceCount) string { return fmt.Sprintf("%d of %d free", c.Free, c.Total) }
+
+// counted tells how many devices there are and what is to be had of them.
+func (s *sheet) counted(c *inspect.DeviceCount) {
+	s.spans("devices", append(widget.CountBar(c.Used, c.Total-c.Used-c.Free, c.Total, 20),
+		styled.Span{Text: fmt.Sprintf(" %d used, %d blocked, %d free of %d", c.Used, c.Blocked, c.Free, c.Total)})...)
+}
+
+// pool is a pool with its devices.
+func (s *sheet) pool(w *screen.World, ref screen.Ref) error {
+	pools := w.Inventory().Pools
+	at := slices.IndexFunc(pools, func(p inspect.PoolStatus) bool { return screen.PoolRef(p.ID) == ref })
+	if at < 0 {
+		return fmt.Errorf("pool %s is gone", ref)
+	}
+	p := &pools[at]
+	s.head(styled.Line{{Text: inspect.Sanitize(p.ID.Pool), Role: styled.Name}, {Text: "  pool", Role: styled.Strong}})
+	s.linkField("driver", plainLink(screen.Driver, p.ID.Driver))
+	s.linkField("node", nodeLink(string(p.Node)))
+	s.field("slices", fmt.Sprintf("%d of %d, generation %d", p.Slices, p.SlicesWanted, p.Generation))
+	if p.Error != "" {
+		s.spans("trouble", styled.Span{Text: p.Error, Role: styled.Bad})
+	}
+	s.counted(&p.Devices)
+	s.room(p)
+	s.section("Devices")
+	n := 0
+	for i := range w.Devices() {
+		d := &w.Devices()[i]
+		if d.ID.PoolID() != p.ID {
+			continue
+		}
+		if n++; n <= mostListed {
+			s.deviceLine(w, d)
+		}
+	}
+	s.rest(n, "devices")
+	return nil
+}
+
+// deviceLine is a line about a device, with who has it.
+func (s *sheet) deviceLine(w *screen.World, d *inspect.DeviceStatus) {
+	spans := []styled.Span{{Text: styled.Pad(strings.ToLower(string(d.State)), 11), Role: screen.StateRole(d.State)}}
+	for _, h := range d.Holders {
+		spans = append(spans, dim("  "), claimLink(h.Claim))
+	}
+	for j := range d.Device.Taints {
+		spans = append(append(spans, dim("  ")), taint(w.Snapshot, d.ID, &d.Device.Taints[j])...)
+	}
+	s.linked(screen.DeviceRef(d.ID), d.ID.Device, append(spans, dim("  "+d.Note))...)
+}
+
+// rule is a DeviceTaintRule, the devices that it taints, and who has them.
+func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
+	s.title(w, r, "device taint rule")
+	t := resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}
+	s.spans("taint", styled.Span{Text: words.FormatTaint(&t), Role: styled.Warn})
+	s.field("for", screen.RuleSelects(r))
+	for i := range r.Status.Conditions {
+		c := &r.Status.Conditions[i]
+		s.field(c.Type, strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
+	}
+	var hit []*inspect.DeviceStatus
+	for i := range w.Devices() {
+		if d := &w.Devices()[i]; inspect.RuleSelects(r, d.ID) {
+			hit = append(hit, d)
+		}
+	}
+	s.section("Taints %d devices", len(hit))
+	for _, d := range hit[:min(len(hit), mostListed)] {
+		spans := []styled.Span{deviceLink(d.ID)}
+		for _, h := range d.Holders {
+			spans = append(spans, dim("  "), claimLink(h.Claim), dim(tolerance(w.Snapshot, h.Claim, d.ID, &t)))
+			for _, p := range w.Snapshot.PodsOf(h.Claim) {
+				spans = append(spans, dim("  pod "), podLink(p))
+			}
+		}
+		s.spans("", spans...)
+	}
+	s.rest(len(hit), "devices")
+}
+
+// tolerance says whether a claim tolerates a taint of a device that it has, as its allocation records it.
+func tolerance(s *inspect.Snapshot, ref inspect.ClaimRef, id inspect.DeviceID, t *resourcev1.DeviceTaint) string {
+	claim, ok := s.Claim(ref)
+	if !ok || claim.Status.Allocation == nil {
+		return ""
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		if r := &claim.Status.Allocation.Devices.Results[i]; inspect.DeviceOf(r) == id && !allocator.Tolerated(t, r.Tolerations) {
+			return " does not tolerate it"
+		}
+	}
+	return " tolerates it"
+}

@@ -1,0 +1,118 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// level is a priority level and the FlowSchemas that lead to it.
+func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfiguration) {
+	s.title(w, l, "priority level")
+	if l.Spec.Limited != nil {
+		limited := l.Spec.Limited
+		s.field("shares", fmt.Sprint(ptr.Deref(limited.NominalConcurrencyShares, 30)))
+		s.field("lendable", fmt.Sprintf("%d %% of its seats", ptr.Deref(limited.LendablePercent, 0)))
+		if limited.BorrowingLimitPercent != nil {
+			s.field("may borrow", fmt.Sprintf("%d %% of its seats", *limited.BorrowingLimitPercent))
+		} else {
+			s.field("may borrow", "as many seats as others lend")
+		}
+		s.field("when full", strings.ToLower(string(limited.LimitResponse.Type))+"s requests")
+		if q := limited.LimitResponse.Queuing; q != nil {
+			s.field("queues", fmt.Sprintf("%d of %d requests each, %d to a flow", q.Queues, q.QueueLengthLimit, q.HandSize))
+		}
+	} else {
+		s.field("limit", "none: its requests are never queued")
+	}
+	s.section("FlowSchemas that lead here")
+	for _, f := range w.Snapshot.Objects().FlowSchemas {
+		if f.Spec.PriorityLevelConfiguration.Name == l.Name {
+			s.spans("", plainLink(screen.FlowSchema, f.Name), dim(fmt.Sprintf("  precedence %d", f.Spec.MatchingPrecedence)))
+		}
+	}
+}
+
+// flowSchema is which requests a FlowSchema matches, and where they go.
+func (s *sheet) flowSchema(w *screen.World, f *flowcontrolv1.FlowSchema) {
+	s.title(w, f, "flow schema")
+	s.linkField("level", plainLink(screen.PriorityLevel, f.Spec.PriorityLevelConfiguration.Name))
+	s.field("precedence", fmt.Sprintf("%d; the least that matches a request takes it", f.Spec.MatchingPrecedence))
+	if d := f.Spec.DistinguisherMethod; d != nil {
+		s.field("flows", string(d.Type))
+	}
+	for i := range f.Spec.Rules {
+		r := &f.Spec.Rules[i]
+		s.section("Rule %d", i+1)
+		for _, subject := range r.Subjects {
+			s.field("who", whom(&subject))
+		}
+		for _, p := range r.ResourceRules {
+			s.field("what", strings.Join(p.Verbs, " ")+" "+strings.Join(p.Resources, " ")+" of "+strings.Join(p.APIGroups, " "))
+		}
+		for _, p := range r.NonResourceRules {
+			s.field("what", strings.Join(p.Verbs, " ")+" "+strings.Join(p.NonResourceURLs, " "))
+		}
+	}
+	s.conditions(f.Status.Conditions)
+}
+
+func (s *sheet) conditions(conditions []flowcontrolv1.FlowSchemaCondition) {
+	for i := range conditions {
+		s.field(string(conditions[i].Type), string(conditions[i].Status)+"  "+conditions[i].Message)
+	}
+}
+
+func whom(subject *flowcontrolv1.Subject) string {
+	switch {
+	case subject.User != nil:
+		return "user " + subject.User.Name
+	case subject.Group != nil:
+		return "group " + subject.Group.Name
+	case subject.ServiceAccount != nil:
+		return "service account " + subject.ServiceAccount.Namespace + "/" + subject.ServiceAccount.Name
+	}
+	return string(subject.Kind)
+}
+
+// capacity is how much storage there is where.
+func (s *sheet) capacity(w *screen.World, c *storagev1.CSIStorageCapacity) {
+	s.title(w, c, "storage capacity")
+	s.field("class", c.StorageClassName)
+	if c.Capacity != nil {
+		s.field("room", c.Capacity.String())
+	}
+	if c.MaximumVolumeSize != nil {
+		s.field("largest volume", c.MaximumVolumeSize.String())
+	}
+	switch {
+	case c.NodeTopology == nil:
+		s.spans("nodes", styled.Span{Text: "none", Role: styled.Warn})
+	default:
+		s.field("nodes", metav1.FormatLabelSelector(c.NodeTopology))
+	}
+	s.section("Nodes that reach it")
+	n := 0
+	for _, node := range w.Snapshot.Nodes() {
+		selector, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
+		if err != nil {
+			s.spans("invalid", styled.Span{Text: err.Error(), Role: styled.Bad})
+			return
+		}
+		if !selector.Matches(labels.Set(node.Labels)) {
+			continue
+		}
+		if n++; n <= mostListed {
+			s.spans("", nodeLink(node.Name))
+		}
+	}
+	s.rest(n, "nodes")
+}

@@ -1,0 +1,242 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// plainNumber is a column of numbers that are neither good nor bad.
+func plainNumber[T any](title string, of func(row *T) int) listing.Column[T] {
+	return number(title, styled.Plain, of)
+}
+
+// counts are the columns that count devices.
+func counts[T any](of func(row *T) *inspect.DeviceCount) []listing.Column[T] {
+	return []listing.Column[T]{
+		plainNumber("DEVICES", func(row *T) int { return of(row).Total }),
+		number("USED", styled.Used, func(row *T) int { return of(row).Used }),
+		number("BLOCKED", styled.Dim, func(row *T) int { return of(row).Blocked }),
+		number("FREE", styled.Good, func(row *T) int { return of(row).Free }),
+	}
+}
+
+// rule is a DeviceTaintRule and what it hits.
+type rule struct {
+	ref           screen.Ref
+	taint         string
+	selects       string
+	devices, held int
+	age           time.Duration
+}
+
+// NewRules makes the list of DeviceTaintRules.
+func NewRules() screen.Screen {
+	return newList(kind[rule]{
+		noun: "rules", resource: inspect.TaintRules, build: buildRules,
+		ref: func(r *rule) screen.Ref { return r.ref },
+		columns: []listing.Column[rule]{
+			name("NAME", func(r *rule) string { return r.ref.Name }),
+			text("TAINT", func(r *rule) string { return r.taint }),
+			ranked(2, text("SELECTS", func(r *rule) string { return r.selects })),
+			number("DEVICES", styled.Warn, func(r *rule) int { return r.devices }),
+			number("HELD", styled.Warn, func(r *rule) int { return r.held }),
+			ranked(1, age(func(r *rule) time.Duration { return r.age })),
+		},
+	})
+}
+
+func buildRules(ctx context.Context, w *screen.World) ([]rule, error) {
+	rules := w.Snapshot.Objects().TaintRules
+	rows := make([]rule, 0, len(rules))
+	for _, r := range rules {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		row := rule{
+			ref:   screen.Ref{Kind: screen.TaintRule, Name: r.Name},
+			taint: words.FormatTaint(&resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}), selects: screen.RuleSelects(r), age: screen.Age(w.Snapshot, r.CreationTimestamp.Time),
+		}
+		for i := range w.Devices() {
+			if d := &w.Devices()[i]; inspect.RuleSelects(r, d.ID) {
+				row.devices++
+				if d.Held() {
+					row.held++
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// driver is a driver and its pools.
+type driver struct {
+	ref                  screen.Ref
+	counts               inspect.DeviceCount
+	pools, broken, nodes int
+}
+
+// NewDrivers makes the list of drivers that publish devices.
+func NewDrivers() screen.Screen {
+	columns := []listing.Column[driver]{name("NAME", func(d *driver) string { return d.ref.Name })}
+	columns = append(columns, counts(func(d *driver) *inspect.DeviceCount { return &d.counts })...)
+	columns = append(columns,
+		plainNumber("POOLS", func(d *driver) int { return d.pools }),
+		number("BROKEN", styled.Bad, func(d *driver) int { return d.broken }),
+		plainNumber("NODES", func(d *driver) int { return d.nodes }))
+	return newList(kind[driver]{
+		noun: "drivers", resource: inspect.Slices, build: buildDrivers,
+		ref: func(d *driver) screen.Ref { return d.ref }, columns: columns,
+	})
+}
+
+func buildDrivers(_ context.Context, w *screen.World) ([]driver, error) {
+	inventory := w.Inventory()
+	rows := make([]driver, 0, len(inventory.Drivers))
+	at := map[string]int{}
+	for i := range inventory.Drivers {
+		d := &inventory.Drivers[i]
+		at[d.Driver] = len(rows)
+		rows = append(rows, driver{ref: screen.Ref{Kind: screen.Driver, Name: d.Driver}, counts: d.Devices})
+	}
+	nodes := map[string]map[inspect.NodeName]bool{}
+	for i := range inventory.Pools {
+		p := &inventory.Pools[i]
+		row := &rows[at[p.ID.Driver]]
+		if row.pools++; p.Error != "" {
+			row.broken++
+		}
+		if nodes[p.ID.Driver] == nil {
+			nodes[p.ID.Driver] = map[inspect.NodeName]bool{}
+		}
+		if p.Node != "" {
+			nodes[p.ID.Driver][p.Node] = true
+		}
+	}
+	for i := range rows {
+		rows[i].nodes = len(nodes[rows[i].ref.Name])
+	}
+	return rows, nil
+}
+
+// pool is a pool and what is wrong with it.
+type pool struct {
+	status *inspect.PoolStatus
+	ref    screen.Ref
+}
+
+// NewPools makes the list of pools, those first that are broken.
+func NewPools() screen.Screen {
+	columns := []listing.Column[pool]{
+		ranked(4, text("DRIVER", func(p *pool) string { return p.status.ID.Driver })),
+		name("POOL", func(p *pool) string { return p.status.ID.Pool }),
+		ranked(3, text("NODE", func(p *pool) string { return string(p.status.Node) })),
+		ranked(2, plainNumber("GENERATION", func(p *pool) int { return int(p.status.Generation) })),
+		ranked(1, text("SLICES", func(p *pool) string { return fmt.Sprintf("%d/%d", p.status.Slices, p.status.SlicesWanted) })),
+	}
+	columns = append(columns, counts(func(p *pool) *inspect.DeviceCount { return &p.status.Devices })...)
+	trouble := ranked(5, text("TROUBLE", func(p *pool) string { return p.status.Error }))
+	trouble.Cell = func(p *pool) styled.Line { return styled.Text(styled.Bad, inspect.Sanitize(p.status.Error)) }
+	return newList(kind[pool]{
+		noun: "pools", resource: inspect.Slices, build: buildPools, columns: append(columns, trouble),
+		ref: func(p *pool) screen.Ref { return p.ref },
+		groupings: []listing.Grouping[pool]{
+			{Name: "driver", Of: func(p *pool) string { return inspect.Sanitize(p.status.ID.Driver) }},
+			{Name: "node", Of: func(p *pool) string { return inspect.Sanitize(string(p.status.Node)) }},
+		},
+	})
+}
+
+func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
+	var broken, whole []pool
+	for i := range w.Inventory().Pools {
+		p := &w.Inventory().Pools[i]
+		row := pool{status: p, ref: screen.PoolRef(p.ID)}
+		if p.Error != "" {
+			broken = append(broken, row)
+		} else {
+			whole = append(whole, row)
+		}
+	}
+	return append(broken, whole...), nil
+}
+
+// namespace is a namespace and what it has.
+type namespace struct {
+	ref                          screen.Ref
+	claims, stuck, pods, devices int
+}
+
+// NewNamespaces makes the list of namespaces in which there is something to show.
+func NewNamespaces() screen.Screen {
+	return newList(kind[namespace]{
+		noun: "namespaces", resource: inspect.Claims, build: buildNamespaces,
+		ref: func(n *namespace) screen.Ref { return n.ref },
+		columns: []listing.Column[namespace]{
+			name("NAME", func(n *namespace) string { return n.ref.Name }),
+			number("DEVICES", styled.Used, func(n *namespace) int { return n.devices }),
+			plainNumber("CLAIMS", func(n *namespace) int { return n.claims }),
+			plainNumber("PODS", func(n *namespace) int { return n.pods }),
+			number("STUCK PODS", styled.Bad, func(n *namespace) int { return n.stuck }),
+		},
+	})
+}
+
+func buildNamespaces(_ context.Context, w *screen.World) ([]namespace, error) {
+	var rows []namespace
+	at := map[string]int{}
+	of := func(name string) *namespace {
+		i, ok := at[name]
+		if !ok {
+			i = len(rows)
+			at[name] = i
+			rows = append(rows, namespace{ref: screen.Ref{Kind: screen.Namespace, Name: name}})
+		}
+		return &rows[i]
+	}
+	o := w.Snapshot.Objects()
+	for _, c := range o.Claims {
+		row := of(c.Namespace)
+		row.claims++
+		if c.Status.Allocation != nil {
+			row.devices += held(c.Status.Allocation)
+		}
+	}
+	for _, p := range o.Pods {
+		if !concerned(p) {
+			continue
+		}
+		row := of(p.Namespace)
+		if row.pods++; podRow(w, p).stuck {
+			row.stuck++
+		}
+	}
+	sortByName(rows)
+	return rows, nil
+}
+
+// held counts the devices of an allocation that it takes from others: admin access does not.
+func held(a *resourcev1.AllocationResult) int {
+	n := 0
+	for i := range a.Devices.Results {
+		if admin := a.Devices.Results[i].AdminAccess; admin == nil || !*admin {
+			n++
+		}
+	}
+	return n
+}
+
+func sortByName(rows []namespace) {
+	slices.SortFunc(rows, func(a, b namespace) int { return strings.Compare(a.ref.Name, b.ref.Name) })
+}

@@ -1,0 +1,3 @@
+// Package objects has the lists of kinds that have no view of their own: pods, classes, templates, taint rules, drivers, pools
+// and namespaces. Each leads to the pages about its objects.
+package objects

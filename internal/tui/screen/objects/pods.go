@@ -1,0 +1,113 @@
+package objects
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// pod is a pod that uses claims, or that waits for a node.
+type pod struct {
+	ref    screen.Ref
+	state  string
+	stuck  bool
+	node   string
+	claims string
+	reason string
+	age    time.Duration
+}
+
+// NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that are stuck come
+// first.
+func NewPods() screen.Screen {
+	return newList(kind[pod]{
+		noun: "pods", resource: inspect.Pods, build: buildPods,
+		ref: func(p *pod) screen.Ref { return p.ref },
+		columns: []listing.Column[pod]{
+			ranked(3, text("NAMESPACE", func(p *pod) string { return p.ref.Namespace })),
+			name("NAME", func(p *pod) string { return p.ref.Name }),
+			podState,
+			ranked(1, text("NODE", func(p *pod) string { return p.node })),
+			ranked(4, text("CLAIMS", func(p *pod) string { return p.claims })),
+			reasonColumn,
+			ranked(2, age(func(p *pod) time.Duration { return p.age })),
+		},
+		groupings: []listing.Grouping[pod]{
+			{Name: "namespace", Of: func(p *pod) string { return inspect.Sanitize(p.ref.Namespace) }},
+			{Name: "node", Of: func(p *pod) string { return inspect.Sanitize(p.node) }},
+			{Name: "state", Of: func(p *pod) string { return inspect.Sanitize(p.state) }},
+		},
+	})
+}
+
+var podState = listing.Column[pod]{Column: widget.Column{Title: "STATE"}, Cell: func(p *pod) styled.Line {
+	switch {
+	case p.stuck:
+		return styled.Text(styled.Bad, "✗ stuck")
+	case p.state == "pending":
+		return styled.Text(styled.Warn, p.state)
+	case p.state == "running":
+		return styled.Text(styled.Good, p.state)
+	}
+	return styled.Text(styled.Plain, inspect.Sanitize(p.state))
+}}
+
+var reasonColumn = listing.Column[pod]{Column: widget.Column{Title: "THE SCHEDULER SAYS", Min: 20, Max: 160, Rank: 5}, Cell: func(p *pod) styled.Line {
+	return styled.Text(styled.Plain, inspect.Sanitize(p.reason))
+}}
+
+func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
+	var stuck, others []pod
+	for i, p := range w.Snapshot.Objects().Pods {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !w.InNamespace(p.Namespace) || !concerned(p) {
+			continue
+		}
+		if row := podRow(w, p); row.stuck {
+			stuck = append(stuck, row)
+		} else {
+			others = append(others, row)
+		}
+	}
+	return append(stuck, others...), nil
+}
+
+// concerned reports whether a pod uses claims, its own or one for extended resources, or waits for a node.
+func concerned(p *corev1.Pod) bool {
+	return len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil || p.Spec.NodeName == "" && p.Status.Phase == corev1.PodPending
+}
+
+func podRow(w *screen.World, p *corev1.Pod) pod {
+	row := pod{
+		ref:   screen.Ref{Kind: screen.Pod, Namespace: p.Namespace, Name: p.Name},
+		state: strings.ToLower(string(p.Status.Phase)), node: p.Spec.NodeName,
+		age: screen.Age(w.Snapshot, p.CreationTimestamp.Time),
+	}
+	var claims []string
+	for i := range p.Spec.ResourceClaims {
+		if claim, ok := inspect.ClaimNameFor(p, &p.Spec.ResourceClaims[i]); ok && claim != "" {
+			claims = append(claims, claim)
+		}
+	}
+	if s := p.Status.ExtendedResourceClaimStatus; s != nil {
+		claims = append(claims, s.ResourceClaimName)
+	}
+	row.claims = strings.Join(claims, " ")
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && p.Spec.NodeName == "" {
+			row.reason, row.stuck = strings.Join(strings.Fields(c.Message), " "), c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return row
+}
