@@ -1,10 +1,13 @@
 package replay
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +18,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
-	metaapi "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,21 +39,24 @@ type Server struct {
 	listed      time.Time              // when the last list or streaming list had been sent
 }
 
-// collection is the objects of one resource, and who watches them.
+// collection is the objects of one resource, and who watches them. Objects are kept as they are sent, so that neither
+// lists nor watches cost what encoding costs.
 type collection struct {
-	list     func() runtime.Object
-	example  func() object
-	encoder  runtime.Encoder
-	objects  []object
-	encoded  [][]byte
+	list    func() runtime.Object
+	example func() object
+	encoder runtime.Encoder
+	encoded [][]byte // whole objects, each of which is replaced and never written
+	// changing are the objects that have changed before, by their place; the others are decoded when they change.
+	changing map[int]object
 	watchers map[*watcher]bool
 }
 
 // watcher is a watch in progress. Events queue up in it; a client that is slow does not hold up the others.
 type watcher struct {
-	mu    sync.Mutex
-	queue []byte
-	wake  chan struct{}
+	initial [][]byte // encoded objects, which are sent first
+	mu      sync.Mutex
+	queue   []byte
+	wake    chan struct{}
 }
 
 // New makes a cluster with so many nodes, of eight devices, four claims and four pods each.
@@ -119,7 +124,7 @@ func (s *Server) add(path string, list func() runtime.Object, example func() obj
 		}
 	}
 	s.collections[path] = &collection{
-		list: list, example: example, watchers: map[*watcher]bool{},
+		list: list, example: example, watchers: map[*watcher]bool{}, changing: map[int]object{},
 		encoder: scheme.Codecs.EncoderForVersion(protobuf, schema.GroupVersion{Group: parts[0], Version: parts[1]}),
 	}
 }
@@ -127,15 +132,15 @@ func (s *Server) add(path string, list func() runtime.Object, example func() obj
 // put stores a new object.
 func (s *Server) put(path string, o object) error {
 	c := s.collections[path]
-	c.objects, c.encoded = append(c.objects, o), append(c.encoded, nil)
-	return s.write(c, len(c.objects)-1)
+	c.encoded = append(c.encoded, nil)
+	return s.write(c, len(c.encoded)-1, o)
 }
 
 // write gives an object a new version and encodes it.
-func (s *Server) write(c *collection, i int) error {
+func (s *Server) write(c *collection, i int, o object) error {
 	s.version++
-	c.objects[i].SetResourceVersion(strconv.FormatInt(s.version, 10))
-	data, err := runtime.Encode(c.encoder, c.objects[i])
+	o.SetResourceVersion(strconv.FormatInt(s.version, 10))
+	data, err := runtime.Encode(c.encoder, o)
 	c.encoded[i] = data
 	return err
 }
@@ -145,9 +150,17 @@ func (s *Server) Change(path string, i int, change func(object)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.collections[path]
-	i %= len(c.objects)
-	change(c.objects[i])
-	if err := s.write(c, i); err != nil {
+	i %= len(c.encoded)
+	o := c.changing[i]
+	if o == nil {
+		o = c.example()
+		if err := runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), c.encoded[i], o); err != nil {
+			return fmt.Errorf("decoding object %d of %s: %w", i, path, err)
+		}
+		c.changing[i] = o
+	}
+	change(o)
+	if err := s.write(c, i, o); err != nil {
 		return err
 	}
 	f, err := frame(watch.Modified, c.encoded[i])
@@ -227,7 +240,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ok && r.URL.Query().Get("watch") != "" && r.URL.Query().Get("watch") != "false":
 		s.watch(w, r, c)
 	case ok:
-		s.list(w, c)
+		s.list(w, r, c)
 	case strings.Count(path, "/") == 1 && strings.HasPrefix(r.URL.Path, "/apis/"):
 		s.discover(w, path)
 	default:
@@ -255,29 +268,6 @@ func (s *Server) discover(w http.ResponseWriter, gv string) {
 	reply(w, list)
 }
 
-// list sends everything at once.
-func (s *Server) list(w http.ResponseWriter, c *collection) {
-	s.mu.Lock()
-	list := c.list()
-	items := make([]runtime.Object, len(c.objects))
-	for i, o := range c.objects {
-		items[i] = o
-	}
-	err := metaapi.SetList(list, items)
-	if about, e := metaapi.ListAccessor(list); e == nil {
-		about.SetResourceVersion(strconv.FormatInt(s.version, 10))
-	}
-	data, encodeErr := runtime.Encode(c.encoder, list)
-	s.mu.Unlock()
-	if err != nil || encodeErr != nil {
-		http.Error(w, fmt.Sprint(err, encodeErr), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_, _ = w.Write(data)
-	s.sent()
-}
-
 func (s *Server) sent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,6 +289,9 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c *collection) {
 	}()
 	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
 	flusher := http.NewResponseController(w)
+	if mine.sendInitial(w) != nil {
+		return
+	}
 	for first := true; ; first = false {
 		if _, err := w.Write(mine.take()); err != nil || flusher.Flush() != nil {
 			return
@@ -314,6 +307,22 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, c *collection) {
 	}
 }
 
+// sendInitial sends what there was when the watch began.
+func (w *watcher) sendInitial(to io.Writer) error {
+	buffered := bufio.NewWriterSize(to, 1<<18)
+	for _, encoded := range w.initial {
+		f, err := frame(watch.Added, encoded)
+		if err != nil {
+			return err
+		}
+		if _, err := buffered.Write(f); err != nil {
+			return fmt.Errorf("sending: %w", err)
+		}
+	}
+	w.initial = nil
+	return buffered.Flush()
+}
+
 // begin adds a watcher and gives it what there is, closed by the bookmark that says that this was all.
 func (s *Server) begin(c *collection, mine *watcher, streaming bool) error {
 	s.mu.Lock()
@@ -322,13 +331,7 @@ func (s *Server) begin(c *collection, mine *watcher, streaming bool) error {
 	if !streaming {
 		return nil
 	}
-	for _, encoded := range c.encoded {
-		f, err := frame(watch.Added, encoded)
-		if err != nil {
-			return err
-		}
-		mine.send(f)
-	}
+	mine.initial = slices.Clone(c.encoded)
 	end := c.example()
 	end.SetResourceVersion(strconv.FormatInt(s.version, 10))
 	end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
