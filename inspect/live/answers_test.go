@@ -26,7 +26,7 @@ var wrongAnswers = map[string]struct{ content, body, message string }{
 	"null items":       {"application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[null]}`, "item 1 has no name"},
 	"a nameless item":  {"application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"x"}},{}]}`, "item 2 has no name"},
 	"an array":         {"application/json", `[]`, "the answer is no JSON object"},
-	"nothing":          {"application/json", ``, "0-length response"},
+	"nothing":          {"application/json", ``, "the answer is empty"},
 	"half an object":   {"application/json", `{"kind":"ResourceClaimList","items":[{`, "JSON"},
 	"a login page":     {"text/html", "<html>Please \x1b[31mlog in", `the answer is "text/html": a page of a login or of a proxy`},
 	"YAML":             {"application/yaml", "kind: ResourceClaimList", `the answer is "application/yaml"`},

@@ -20,7 +20,12 @@ import (
 
 // codec decodes what a server sends, but no YAML, no quantity that would take forever, and no list of another
 // kind than was asked for.
-type codec struct{ runtime.NegotiatedSerializer }
+type codec struct {
+	runtime.NegotiatedSerializer
+	kinds map[schema.GroupVersionKind]kind
+}
+
+func newCodec() codec { return codec{codecs().WithoutConversion(), kindsByName()} }
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.
 func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
@@ -31,14 +36,22 @@ func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.
 func (c codec) DecoderToVersion(inner runtime.Decoder, to runtime.GroupVersioner) runtime.Decoder {
-	return guarded{c.NegotiatedSerializer.DecoderToVersion(inner, to)}
+	return guarded{c.NegotiatedSerializer.DecoderToVersion(inner, to), c}
 }
 
 // guarded is a decoder of answers and of the objects of events.
-type guarded struct{ runtime.Decoder }
+type guarded struct {
+	runtime.Decoder
+	codec codec
+}
 
 // Decode implements runtime.Decoder.
 func (g guarded) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if into == nil { // an object of an event
+		if o, gvk, ok, err := g.codec.single(data); ok {
+			return o, &gvk, err
+		}
+	}
 	if err := checkKind(data, into); err != nil {
 		return nil, nil, err
 	}

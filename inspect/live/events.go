@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRe
 	if err != nil {
 		return inspect.Events{}, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, server: serverName(client), retries: readRetries, progress: serialized(nil)}
+	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil)}
 	objects = objects[:min(len(objects), maxEventObjects)]
 	found, failures := make([][]inspect.Event, len(objects)), make([]error, len(objects))
 	var group errgroup.Group
@@ -73,7 +74,7 @@ func (r *reader) eventsOf(ctx context.Context, o *inspect.ObjectRef) ([]inspect.
 		apifields.OneTermEqualSelector("involvedObject.name", o.Name), apifields.OneTermEqualSelector("involvedObject.uid", string(o.UID)),
 	)
 	options := metav1.ListOptions{FieldSelector: selector.String(), Limit: eventsPage}
-	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], o.Namespace, options)
+	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], o.Namespace, options, &bytes.Buffer{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -126,7 +127,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 	if namespace != "" {
 		pause = narrowPause
 	}
-	opened := &opened{feed: f, version: v, began: began, initial: stream}
+	opened := &opened{feed: f, version: v, began: began, initial: stream, common: newCommon()}
 	return newProxyWatch(ctx, w, pause, opened), nil
 }
 
@@ -137,7 +138,7 @@ type opened struct {
 	began   time.Time
 	initial bool // it still sends what there was at the beginning
 	count   int  // how many objects it sent so far while it did
-	before  object
+	common  *common
 }
 
 // change implements events.
@@ -160,16 +161,12 @@ func (o *opened) change(e watch.Event) watch.Event {
 	return changed
 }
 
-// share lets an object share memory with the one that was sent before it.
+// share lets an object share memory with those that were sent before it.
 func (o *opened) share(e watch.Event) {
 	sent, ok := e.Object.(object)
-	if o.kind.share == nil || !ok || e.Type != watch.Added && e.Type != watch.Modified {
-		return
+	if ok && (e.Type == watch.Added || e.Type == watch.Modified) {
+		o.kind.share(o.common, sent)
 	}
-	if o.before != nil {
-		o.kind.share(sent, o.before)
-	}
-	o.before = sent
 }
 
 // spoil reports that the watch cannot be followed. What fails at the beginning is listed next, which tells more.
@@ -218,6 +215,9 @@ func (o *opened) ended() {
 // convert turns the object of an event into a reduced one at v1. Bookmarks carry an annotation that the
 // reflector needs.
 func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
+	if o, ok := e.Object.(object); ok && v.convert == nil && reflect.TypeOf(o) == reflect.TypeOf(f.kind.empty()) {
+		return e, f.reduced(e.Type, o)
+	}
 	list := v.newList()
 	if err := meta.SetList(list, []runtime.Object{e.Object}); err != nil {
 		return e, fmt.Errorf("an event has a %T and no %s", e.Object, f.kind.qualified())
@@ -226,14 +226,20 @@ func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
 	if err != nil || len(objects) != 1 {
 		return e, fmt.Errorf("converting %T: %w", e.Object, err)
 	}
-	if e.Type != watch.Bookmark {
-		if objects[0].GetName() == "" {
-			return e, errors.New("an event has an object without a name")
-		}
-		f.kind.reduce(objects[0])
-	}
 	e.Object = objects[0]
-	return e, nil
+	return e, f.reduced(e.Type, objects[0])
+}
+
+// reduced reduces the object of an event.
+func (f *feed) reduced(event watch.EventType, o object) error {
+	if event == watch.Bookmark {
+		return nil
+	}
+	if o.GetName() == "" {
+		return errors.New("an event has an object without a name")
+	}
+	f.kind.reduce(o)
+	return nil
 }
 
 // statusOf makes a reflector list again.

@@ -22,10 +22,14 @@ const (
 // cover returns a copy of an encoded object, JSON or protobuf, in which x stands for every number that is not
 // quantity.Bounded, or nil when there is none. The copy has the same length.
 func cover(data []byte) []byte {
-	number := jsonNumber
 	if isProtobuf(data) {
-		number = protobufNumber
+		return coverWith(data, protobufNumber)
 	}
+	return coverWith(data, jsonNumber)
+}
+
+// coverWith does what cover does. The function returns the texts around digits that may be numbers.
+func coverWith(data []byte, number func(data []byte, from, to int) ([]span, int)) []byte {
 	var covered []byte
 	// A run of so many digits has one at a place that is looked at.
 	for i := exponentDigits - 1; i < len(data); i += exponentDigits {

@@ -26,6 +26,7 @@ type kind struct {
 	inspect.Kind
 	versions []apiVersion // newest first
 	typed
+	trim trim // what is left out before an object is decoded
 }
 
 // object is an object of any kind.
@@ -34,38 +35,72 @@ type object interface {
 	runtime.Object
 }
 
+// message is an object that can be decoded from protobuf.
+type message interface {
+	object
+	Unmarshal(data []byte) error
+}
+
 // typed is what has to know the Go types of a kind.
 type typed struct {
 	// items returns the objects of a decoded list at the newest version. With a *partialError some are missing.
 	items func(v apiVersion, list runtime.Object) ([]object, error)
+	// empty returns a new object at the newest version.
+	empty func() message
 	// reduce drops what no question reads of an object.
 	reduce func(object)
-	// share, if not nil, lets an object share memory with the one that was read before it.
-	share func(o, before object)
+	// share lets an object that was just decoded share memory with others of its kind.
+	share func(c *common, o object)
+	// alike, if not nil, lets an object share memory with one that is likely to be much like it.
+	alike func(o, before object)
 }
 
 // read returns the objects of a decoded list at the newest version, reduced.
-func (k kind) read(v apiVersion, list runtime.Object) ([]object, error) {
+func (k kind) read(v apiVersion, list runtime.Object, c *common) ([]object, error) {
 	objects, err := k.items(v, list)
-	for i, o := range objects {
-		if o.GetName() == "" {
-			return nil, fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
-		}
-		k.reduce(o)
-		if k.share != nil && i > 0 {
-			k.share(o, objects[i-1])
-		}
+	if err := k.reduceAll(objects, c); err != nil {
+		return nil, err
 	}
 	return objects, err
 }
 
-// sharing adds to a kind whose objects share memory.
+// reduceAll reduces the objects of a list.
+func (k kind) reduceAll(objects []object, c *common) error {
+	for i, o := range objects {
+		if o.GetName() == "" {
+			return fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
+		}
+		k.reduce(o)
+		k.share(c, o)
+	}
+	return nil
+}
+
+// sharing adds to a kind what its objects share besides metadata: names with any others, and, if alike is not nil, what
+// is alike with the one before. What an object has been given by either is not its own to write to.
 func sharing[T any, PT interface {
 	*T
 	object
-}](t typed, share func(o, before *T)) typed {
-	t.share = func(o, before object) { share((*T)(o.(PT)), (*T)(before.(PT))) }
+}](t typed, names func(c *common, o *T), alike func(o, before *T)) typed {
+	if alike != nil {
+		t.alike = func(o, before object) { alike((*T)(o.(PT)), (*T)(before.(PT))) }
+	}
+	t.share = func(c *common, o object) {
+		shareMetaOf(c, o)
+		names(c, (*T)(o.(PT)))
+		if c.before != nil && alike != nil {
+			t.alike(o, c.before)
+		}
+		c.before = o
+	}
 	return t
+}
+
+// shareMetaOf lets any object share its metadata.
+func shareMetaOf(c *common, o object) {
+	if of, ok := o.(metav1.ObjectMetaAccessor); ok {
+		shareMeta(c, of.GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // it is that of every API type
+	}
 }
 
 // apiVersion is one version at which a kind may be served.
@@ -101,9 +136,10 @@ func items[L, T any, PL interface {
 	runtime.Object
 }, PT interface {
 	*T
-	object
+	message
 }](of func(*L) []T, reduce func(*T)) typed {
 	return typed{
+		empty: func() message { return PT(new(T)) },
 		items: func(v apiVersion, in runtime.Object) ([]object, error) {
 			var err error
 			out, ok := in.(PL)
@@ -114,12 +150,13 @@ func items[L, T any, PL interface {
 			objects := of((*L)(out))
 			result := make([]object, len(objects))
 			for i := range objects {
-				inspect.ReduceManagedFields(PT(&objects[i]))
 				result[i] = PT(&objects[i])
 			}
 			return result, err
 		},
+		share: shareMetaOf,
 		reduce: func(o object) {
+			inspect.ReduceManagedFields(o)
 			if reduce != nil {
 				reduce((*T)(o.(PT)))
 			}
@@ -139,7 +176,11 @@ func kindOf(resource inspect.Resource) (kind, bool) {
 
 // kinds returns how every resource of a Snapshot is read.
 func kinds() []kind {
-	return slices.Concat(draKinds(), coreKinds(), flowKinds(), storageKinds(), schedulingKinds())
+	all := slices.Concat(draKinds(), coreKinds(), flowKinds(), storageKinds(), schedulingKinds())
+	for i := range all {
+		all[i].trim = trimOf(all[i].Kind)
+	}
+	return all
 }
 
 func draKinds() []kind {
@@ -150,7 +191,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }, nil),
+		typed: sharing(items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }, nil), shareClaimNames, shareClaim),
 	}, {
 		Kind: inspect.KindOf(inspect.Templates),
 		versions: []apiVersion{
@@ -174,7 +215,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceSliceList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
 		},
-		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }, reduceSlice),
+		typed: sharing(items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }, nil), shareSlice, nil),
 	}, {
 		Kind: inspect.KindOf(inspect.TaintRules),
 		versions: []apiVersion{
@@ -190,11 +231,11 @@ func coreKinds() []kind {
 	return []kind{{
 		Kind:     inspect.KindOf(inspect.Pods),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-		typed:    sharing(items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod), sharePod),
+		typed:    sharing(items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod), sharePodNames, sharePod),
 	}, {
 		Kind:     inspect.KindOf(inspect.Nodes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-		typed:    items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, reduceNode),
+		typed:    sharing(items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, reduceNode), shareNode, nil),
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeClaims),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
@@ -253,7 +294,7 @@ func storageKinds() []kind {
 	}, {
 		Kind:     inspect.KindOf(inspect.CSINodes),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSINodeList]}},
-		typed:    items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, bare),
+		typed:    sharing(items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, bare), shareCSINode, nil),
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeAttachments),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.VolumeAttachmentList]}},

@@ -1,16 +1,19 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"mime"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
@@ -20,6 +23,9 @@ import (
 // Retry-After) or drops the connection. A reader that is started by hand has no use for client-go's
 // ten.
 const readRetries = 3
+
+// bodyVerbosity is that from which on client-go logs bodies.
+const bodyVerbosity = 8
 
 // listed is the outcome of reading one resource.
 type listed struct {
@@ -128,8 +134,9 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	var result listed
 	var partial error
 	options := metav1.ListOptions{Limit: limit}
+	shared, buffer := newCommon(), &bytes.Buffer{}
 	for pages := newPaging(k); ; {
-		page, err := r.listPage(ctx, k, v, namespace, options)
+		page, err := r.listPage(ctx, k, v, namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {
 			options = smaller
 			continue
@@ -137,7 +144,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		if err != nil {
 			return result, err
 		}
-		objects, err := k.read(v, page.list)
+		objects, err := page.read(k, v, shared)
 		if err != nil && !errors.As(err, new(*partialError)) {
 			return listed{}, err
 		}
@@ -151,25 +158,61 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		if options.Continue = page.next; page.next == "" {
 			return result, partial
 		}
+		if r.grow {
+			options.Limit = nextLimit(options.Limit, page.bytes)
+		}
 	}
 }
 
-// listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said.
-func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions) (*page, error) {
-	into := v.newList()
+// listPage asks for a page. Its error is that of ctx when that has ended, whatever the server said. The buffer is
+// memory to read into, which the next page may use again.
+func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace string, options metav1.ListOptions, buffer *bytes.Buffer) (*page, error) {
 	bounds := connection.Bounds{Bytes: limits.page}
 	if options.Limit == 0 || options.ResourceVersion != "" { // a server may answer that from its cache, which knows no pages
 		bounds.Bytes = limits.whole
 	}
-	result := r.request(k, v, namespace, options).Do(connection.With(ctx, bounds))
-	err := decode(result, into)
+	media, err := r.fetch(ctx, r.request(k, v, namespace, options), bounds, buffer)
+	var p *page
+	if err == nil {
+		p, err = r.newPage(buffer.Bytes(), media, k, v)
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err() //nolint:wrapcheck // of the caller
 	}
-	if err != nil {
-		return nil, err
+	return p, err
+}
+
+// fetch reads the answer to a request into a buffer, and returns its media type.
+func (r *reader) fetch(ctx context.Context, request *rest.Request, bounds connection.Bounds, into *bytes.Buffer) (media string, err error) {
+	if r.timeout > 0 { // client-go does not see to it where it does not read the body
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
 	}
-	return newPage(result, into)
+	var content atomic.Value
+	bounds.ContentType = &content
+	body, err := request.Stream(connection.With(ctx, bounds))
+	if err != nil {
+		return "", err //nolint:wrapcheck // callers look at it and say what they asked for
+	}
+	defer body.Close() //nolint:errcheck // it was read
+	into.Reset()
+	if _, err := into.ReadFrom(body); err != nil {
+		// The words of client-go, which reads all other answers.
+		return "", fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+	}
+	if log := klog.FromContext(ctx).V(bodyVerbosity); log.Enabled() {
+		log.Info("Response Body", "body", clean(into.String()))
+	}
+	text, _ := content.Load().(string)
+	if err := checkContent(text); err != nil {
+		return "", err
+	}
+	media, _, err = mime.ParseMediaType(text)
+	if err != nil { // there is none
+		media = runtime.ContentTypeProtobuf
+	}
+	return media, nil
 }
 
 // decode decodes the answer to a request.
@@ -179,12 +222,22 @@ func decode(result rest.Result, into runtime.Object) error {
 	}
 	var content string
 	result.ContentType(&content)
-	switch media, _, err := mime.ParseMediaType(content); {
-	case content == "":
-	case err != nil, media != runtime.ContentTypeJSON && media != runtime.ContentTypeProtobuf:
-		return fmt.Errorf("the answer is %q: a page of a login or of a proxy, and not of an API server", clean(content))
+	if err := checkContent(content); err != nil {
+		return err
 	}
 	return result.Into(into) //nolint:wrapcheck // as above
+}
+
+// checkContent refuses an answer that no API server gives.
+func checkContent(content string) error {
+	if content == "" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(content)
+	if err != nil || media != runtime.ContentTypeJSON && media != runtime.ContentTypeProtobuf {
+		return fmt.Errorf("the answer is %q: a page of a login or of a proxy, and not of an API server", clean(content))
+	}
+	return nil
 }
 
 // request asks for a resource at a version, in one namespace or in all ("").

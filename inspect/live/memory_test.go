@@ -141,7 +141,7 @@ func readPods(tb testing.TB, k kind, n int) []object {
 		if err := decoded.Unmarshal(data); err != nil {
 			tb.Fatal(err)
 		}
-		objects, err := k.read(k.versions[0], decoded)
+		objects, err := k.read(k.versions[0], decoded, newCommon())
 		if err != nil {
 			tb.Fatal(err)
 		}

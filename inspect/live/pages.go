@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
@@ -36,22 +36,67 @@ var limits = struct {
 
 // page is a part of a list.
 type page struct {
-	list     runtime.Object
+	list     runtime.Object // nil if the objects are decoded already
+	objects  []object
 	bytes    int64
 	revision string
 	next     string // continues the list; "" at its end
 }
 
-func newPage(result rest.Result, list runtime.Object) (*page, error) {
-	about, err := meta.ListAccessor(list)
+// newPage decodes the answer to a request, of which it keeps nothing.
+func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page, error) {
+	objects, about, ok, err := k.decodedPage(v, data)
+	if ok || err != nil {
+		return &page{objects: objects, bytes: int64(len(data)), revision: about.ResourceVersion, next: about.Continue}, err
+	}
+	list := v.newList()
+	if err := r.decodeInto(data, media, list); err != nil {
+		return nil, err
+	}
+	of, err := meta.ListAccessor(list)
 	if err != nil {
 		return nil, fmt.Errorf("reading the list: %w", err)
 	}
-	p := &page{list: list, revision: about.GetResourceVersion(), next: about.GetContinue()}
-	if raw, err := result.Raw(); err == nil {
-		p.bytes = int64(len(raw))
+	return &page{list: list, bytes: int64(len(data)), revision: of.GetResourceVersion(), next: of.GetContinue()}, nil
+}
+
+// decodeInto does what client-go does with an answer of whatever kind.
+func (r *reader) decodeInto(data []byte, media string, into runtime.Object) error {
+	if len(data) == 0 {
+		return errors.New("the answer is empty")
 	}
-	return p, nil
+	decoder, err := r.negotiator.Decoder(media, nil)
+	if err != nil {
+		return fmt.Errorf("the answer is %q: %w", media, err)
+	}
+	got, _, err := decoder.Decode(data, nil, into)
+	if status, ok := got.(*metav1.Status); err == nil && ok && status.Status != metav1.StatusSuccess {
+		return apierrors.FromObject(status)
+	}
+	return err //nolint:wrapcheck // callers look at it and say what they asked for
+}
+
+// read returns the objects of a page at the newest version, reduced.
+func (p *page) read(k kind, v apiVersion, c *common) ([]object, error) {
+	if p.list != nil {
+		return k.read(v, p.list, c)
+	}
+	return p.objects, k.reduceAll(p.objects, c)
+}
+
+const (
+	// pageBytes is the size that pages approach, and mostOfPage how many objects one has at most: a server need not hold
+	// more at once, and a client would wait for many small ones.
+	pageBytes  = 4 << 20
+	mostOfPage = 5000
+)
+
+// nextLimit returns how many objects to ask for after a page of that size in bytes, of which so many were asked for.
+func nextLimit(limit, bytes int64) int64 {
+	if limit == 0 || bytes == 0 {
+		return limit
+	}
+	return min(max(limit, limit*pageBytes/bytes), 4*limit, max(limit, mostOfPage))
 }
 
 // smallerPage returns how to ask again when a page was too large.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
@@ -34,7 +35,7 @@ type Options struct {
 	// Progress, if not nil, is told in a few words what is being read. It is called from several
 	// goroutines, one call at a time, and must not block.
 	Progress func(string)
-	// PageSize is how many objects one request asks for; 0 means 500.
+	// PageSize is how many objects one request asks for; 0 means 500, and more after pages that were small.
 	PageSize int64
 	// Resources are those to read; nil means DefaultResources().
 	Resources []inspect.Resource
@@ -75,14 +76,17 @@ type Cluster struct {
 
 // reader is one Read under way.
 type reader struct {
-	client   *rest.RESTClient
-	server   string
-	timeout  time.Duration // of each request but watches; 0 stands for that of the client, if it has one
-	retries  int           // how often client-go repeats a request by itself
-	opts     Options
-	served   map[string]func(context.Context) (discovered, error) // by path, see discovery.go
-	progress func(format string, args ...any)
-	recent   sync.Map // of *recent by schema.GroupVersion, see discoverOften
+	client *rest.RESTClient
+	// negotiator finds the decoder of an answer that is not decoded here.
+	negotiator runtime.ClientNegotiator
+	server     string
+	timeout    time.Duration // of each request but watches; 0 stands for that of the client, if it has one
+	retries    int           // how often client-go repeats a request by itself
+	opts       Options
+	grow       bool                                                 // pages may become larger than opts.PageSize
+	served     map[string]func(context.Context) (discovered, error) // by path, see discovery.go
+	progress   func(format string, args ...any)
+	recent     sync.Map // of *recent by schema.GroupVersion, see discoverOften
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the
@@ -125,7 +129,8 @@ func Read(ctx context.Context, config *rest.Config, opts Options) (*Cluster, err
 
 // newReader checks the options and makes the client.
 func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
-	if opts.PageSize <= 0 {
+	grow := opts.PageSize <= 0
+	if grow {
 		opts.PageSize = defaultPageSize
 	}
 	if opts.Resources == nil {
@@ -146,7 +151,7 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, server: serverName(client), opts: opts, retries: readRetries}
+	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), opts: opts, grow: grow, retries: readRetries}
 	r.served = r.discoveries(chosen)
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil
@@ -158,7 +163,7 @@ func newClient(config *rest.Config) (*rest.RESTClient, error) {
 	c := rest.CopyConfig(config)
 	c.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	c.ContentType = runtime.ContentTypeProtobuf
-	c.NegotiatedSerializer = codec{codecs().WithoutConversion()}
+	c.NegotiatedSerializer = newCodec()
 	// Deprecated versions are chosen only where nothing newer is served: no news for the user.
 	c.WarningHandler, c.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	if c.RateLimiter == nil && c.QPS >= 0 {
@@ -169,6 +174,11 @@ func newClient(config *rest.Config) (*rest.RESTClient, error) {
 		return nil, err //nolint:wrapcheck // the caller says which server
 	}
 	return rest.UnversionedRESTClientForConfigAndClient(c, client)
+}
+
+// negotiator returns what finds the decoders of client-go.
+func negotiator() runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(newCodec(), schema.GroupVersion{})
 }
 
 // serialized wraps a progress function so that calls do not overlap.

@@ -1,11 +1,7 @@
 package live
 
 import (
-	"maps"
-	"reflect"
-
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,44 +25,6 @@ func reduceMeta(m *metav1.ObjectMeta) {
 	}
 }
 
-// sharePod lets a pod share with the one read before it what both have: pods of one controller come one after the other and
-// differ in little, so that this is most of what pods take in memory.
-func sharePod(p, before *corev1.Pod) {
-	if p.Namespace != before.Namespace {
-		return
-	}
-	p.Namespace = before.Namespace
-	if maps.Equal(p.Labels, before.Labels) {
-		p.Labels = before.Labels
-	}
-	share(&p.OwnerReferences, before.OwnerReferences)
-	own, other := &p.Spec, &before.Spec
-	share(&own.Containers, other.Containers)
-	share(&own.InitContainers, other.InitContainers)
-	share(&own.Tolerations, other.Tolerations)
-	share(&own.TopologySpreadConstraints, other.TopologySpreadConstraints)
-	share(&own.Affinity, other.Affinity)
-	share(&own.NodeSelector, other.NodeSelector)
-	share(&own.Overhead, other.Overhead)
-	share(&own.Resources, other.Resources)
-	share(&own.Volumes, other.Volumes)
-	share(&own.ResourceClaims, other.ResourceClaims)
-	share(&own.Priority, other.Priority)
-	share(&own.SchedulerName, other.SchedulerName)
-	share(&own.PriorityClassName, other.PriorityClassName)
-	share(&own.RestartPolicy, other.RestartPolicy)
-	share(&p.Status.Phase, before.Status.Phase)
-	share(&p.Status.AllocatedResources, before.Status.AllocatedResources)
-	share(&p.Status.Resources, before.Status.Resources)
-}
-
-// share replaces a value by another one that is equal in every bit, and in memory already.
-func share[T any](value *T, by T) {
-	if reflect.DeepEqual(*value, by) {
-		*value = by
-	}
-}
-
 // bare drops nothing but most of the metadata, see reduceMeta.
 func bare[T any, PT interface {
 	*T
@@ -84,16 +42,4 @@ func reduceAttachment(a *storagev1.VolumeAttachment) {
 // reduceNode drops the lists of images and volumes, by far the largest part of a node.
 func reduceNode(n *corev1.Node) {
 	n.Status.Images, n.Status.VolumesInUse, n.Status.VolumesAttached = nil, nil, nil
-}
-
-// reduceSlice lets devices that have the same capacities share them: in large clusters these are a third of what
-// slices take in memory.
-func reduceSlice(s *resourcev1.ResourceSlice) {
-	devices := s.Spec.Devices
-	for i := 1; i < len(devices); i++ {
-		// Equal in every bit, not only in the amount: a policy is a pointer, so only devices without one share.
-		if maps.Equal(devices[i].Capacity, devices[i-1].Capacity) {
-			devices[i].Capacity = devices[i-1].Capacity
-		}
-	}
 }

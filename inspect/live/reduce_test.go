@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-func TestReduceSliceSharesEqualCapacities(t *testing.T) {
+func TestSliceSharesEqualCapacities(t *testing.T) {
 	memory := func(amount string, policy *resourcev1.CapacityRequestPolicy) map[resourcev1.QualifiedName]resourcev1.DeviceCapacity {
 		return map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: resource.MustParse(amount), RequestPolicy: policy}}
 	}
@@ -25,7 +25,7 @@ func TestReduceSliceSharesEqualCapacities(t *testing.T) {
 		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Capacity: capacity})
 	}
 	before := slice.DeepCopy()
-	reduceSlice(slice)
+	shareSlice(newCommon(), slice)
 	if !reflect.DeepEqual(slice, before) {
 		t.Errorf("the slice reads differently:\n%v\n%v", slice, before)
 	}
@@ -51,7 +51,7 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 		out.Items[2].Namespace = "elsewhere"
 		return out
 	}
-	got, err := pods.read(pods.versions[0], list())
+	got, err := pods.read(pods.versions[0], list(), newCommon())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +68,8 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 	if &first.Spec.Containers[0] == &second.Spec.Containers[0] {
 		t.Error("containers that differ are shared")
 	}
-	if reflect.ValueOf(second.Labels).Pointer() == reflect.ValueOf(other.Labels).Pointer() {
-		t.Error("pods of different namespaces share")
+	if &second.Spec.InitContainers[0] == &other.Spec.InitContainers[0] {
+		t.Error("pods of different namespaces share their containers")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestChangedPodShares(t *testing.T) {
 // TestWatchedPodsShare: so do those that a watch sends at its beginning.
 func TestWatchedPodsShare(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
-	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], initial: true}
+	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], initial: true, common: newCommon()}
 	first := o.change(watch.Event{Type: watch.Added, Object: typicalPod(1)}).Object.(*corev1.Pod)
 	o.change(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{}})
 	second := o.change(watch.Event{Type: watch.Added, Object: typicalPod(2)}).Object.(*corev1.Pod)

@@ -20,6 +20,8 @@ type Bounds struct {
 	Idle time.Duration
 	// RetryAfter, if not nil, is set to the seconds of the header Retry-After.
 	RetryAfter *atomic.Int64
+	// ContentType, if not nil, is set to the header of that name.
+	ContentType *atomic.Value
 }
 
 // The defaults. An API server ends what takes longer than a minute by itself. The times count only where the

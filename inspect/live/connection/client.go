@@ -77,6 +77,9 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	noteRetryAfter(response, bounds)
+	if bounds.ContentType != nil {
+		bounds.ContentType.Store(response.Header.Get("Content-Type"))
+	}
 	if response.StatusCode >= http.StatusBadRequest {
 		response.Body = beginning{io.LimitReader(response.Body, longestError), response.Body}
 	}

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What nothing reads of an object is most of what a server sends: images and environments, who manages which field. It
+// is left out of the encoded object before that is decoded, which costs a small part of decoding it and dropping it
+// after that. Only what reduce drops anyway is left out (TestTrim).
+
+// trim says what is left out of a message, by the number of a field.
+type trim map[uint64]rule
+
+// rule is what becomes of a field.
+type rule struct {
+	drop   bool
+	within trim // of a field that is a message
+}
+
+// dropping adds fields that are left out.
+func (t trim) dropping(numbers ...uint64) trim {
+	for _, n := range numbers {
+		t[n] = rule{drop: true}
+	}
+	return t
+}
+
+// The numbers of the fields are those in the generated.proto of each API group.
+
+// trimOf returns what is left out of the objects of a kind.
+func trimOf(k inspect.Kind) trim {
+	const metadata, spec, status, managedFields = 1, 2, 3, 17
+	switch k.Resource {
+	case inspect.TaintRules: // managed fields tell who set the taint
+		return trim{}
+	case inspect.Pods:
+		// generateName, selfLink, generation, deletionGracePeriodSeconds, finalizers
+		meta := trim{}.dropping(2, 4, 7, 10, 14, managedFields)
+		return trim{metadata: {within: meta}, spec: {within: podSpecTrim()}, status: {within: podStatusTrim()}}
+	case inspect.Nodes:
+		// images, volumesInUse, volumesAttached
+		return trim{metadata: {within: trim{}.dropping(managedFields)}, status: {within: trim{}.dropping(8, 9, 10)}}
+	}
+	return trim{metadata: {within: trim{}.dropping(managedFields)}}
+}
+
+func podSpecTrim() trim {
+	const volumes, containers, initContainers, ephemeralContainers = 1, 2, 20, 34
+	// image, command, args, workingDir, env, probes, lifecycle, termination messages, pull policy, security context,
+	// terminals, envFrom, volumeDevices, resizePolicy
+	container := trim{}.dropping(2, 3, 4, 5, 7, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)
+	// emptyDir, gitRepo, secret, nfs, glusterfs, flexVolume, cephfs, flocker, downwardAPI, fc, configMap, quobyte,
+	// photonPersistentDisk, scaleIO, projected, storageos, image
+	source := trim{}.dropping(2, 5, 6, 7, 9, 12, 14, 15, 16, 17, 19, 21, 23, 25, 26, 27, 30)
+	t := trim{
+		volumes: {within: trim{2: {within: source}}}, containers: {within: container}, initContainers: {within: container},
+		ephemeralContainers: {within: trim{1: {within: container}}.dropping(2)},
+	}
+	// the grace period, deadlines, DNS, service accounts, security, secrets, names of hosts, readiness gates, service links
+	return t.dropping(4, 5, 6, 8, 9, 12, 13, 14, 15, 16, 17, 21, 23, 26, 27, 28, 29, 30, 35, 41, 44)
+}
+
+func podStatusTrim() trim {
+	// image, imageID, containerID, started, volumeMounts, user, stopSignal
+	status := rule{within: trim{}.dropping(6, 7, 8, 9, 12, 13, 15)}
+	// addresses, the class of quality, ephemeral containers, observedGeneration, volumeHealth
+	return trim{8: status, 10: status}.dropping(5, 6, 9, 12, 13, 16, 17, 22)
+}
+
+// The types of fields in an encoded message.
+const (
+	wireVarint    = 0
+	wireFixed64   = 1
+	wireDelimited = 2
+	wireFixed32   = 5
+)
+
+var errWire = errors.New("broken protobuf message")
+
+// apply appends a message without what is left out of it.
+func (t trim) apply(to, message []byte) ([]byte, error) {
+	for len(message) > 0 {
+		number, kind, size, body := wireField(message)
+		if size <= 0 {
+			return to, errWire
+		}
+		whole := message[:size]
+		message = message[size:]
+		r, special := t[number]
+		switch {
+		case !special:
+			to = append(to, whole...)
+		case r.drop:
+		case kind != wireDelimited:
+			return to, errWire
+		default:
+			var err error
+			if to, err = r.within.embed(to, number, body); err != nil {
+				return to, err
+			}
+		}
+	}
+	return to, nil
+}
+
+// lengthRoom is the number of bytes that a length is written with before it is known.
+const lengthRoom = 5
+
+// embed appends a field with a message without what is left out of it.
+func (t trim) embed(to []byte, number uint64, message []byte) ([]byte, error) {
+	to = binary.AppendUvarint(to, number<<3|wireDelimited)
+	at := len(to)
+	to = slices.Grow(to, lengthRoom+len(message))[:at+lengthRoom]
+	to, err := t.apply(to, message)
+	length := len(to) - at - lengthRoom
+	for i := range lengthRoom { // a varint may have more bytes than it needs
+		to[at+i] = byte(length>>(7*i))&0x7f | 0x80 //nolint:gosec // seven bits
+	}
+	to[at+lengthRoom-1] &= 0x7f
+	return to, err
+}
+
+// wireField returns the first field of a message: its number, its type, its size with its tag, and what is in it if it is
+// delimited. The size is 0 if there is no whole field.
+func wireField(message []byte) (number uint64, kind, size int, body []byte) {
+	tag, n := binary.Uvarint(message)
+	if n <= 0 || tag>>3 == 0 {
+		return 0, 0, 0, nil
+	}
+	rest := message[n:]
+	kind = int(tag & 7) //nolint:gosec // three bits
+	length := 0
+	switch kind {
+	case wireVarint:
+		if _, length = binary.Uvarint(rest); length <= 0 {
+			return 0, 0, 0, nil
+		}
+	case wireFixed64:
+		length = 8
+	case wireFixed32:
+		length = 4
+	case wireDelimited:
+		l, m := binary.Uvarint(rest)
+		if m <= 0 || l > uint64(len(rest)-m) { //nolint:gosec // not negative
+			return 0, 0, 0, nil
+		}
+		length = m + int(l) //nolint:gosec // not more than there is
+		body = rest[m:length]
+	default: // groups, which no Kubernetes object has
+		return 0, 0, 0, nil
+	}
+	if length > len(rest) {
+		return 0, 0, 0, nil
+	}
+	return tag >> 3, kind, n + length, body
+}
