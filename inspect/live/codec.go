@@ -29,9 +29,17 @@ func newCodec() codec { return codec{codecs().WithoutConversion(), kindsByName()
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.
 func (c codec) SupportedMediaTypes() []runtime.SerializerInfo {
-	return slices.DeleteFunc(slices.Clone(c.NegotiatedSerializer.SupportedMediaTypes()), func(i runtime.SerializerInfo) bool {
+	kept := slices.DeleteFunc(slices.Clone(c.NegotiatedSerializer.SupportedMediaTypes()), func(i runtime.SerializerInfo) bool {
 		return i.MediaType != runtime.ContentTypeJSON && i.MediaType != runtime.ContentTypeProtobuf
 	})
+	for i := range kept {
+		if stream := kept[i].StreamSerializer; stream != nil && kept[i].MediaType == runtime.ContentTypeProtobuf {
+			kept[i].StreamSerializer = &runtime.StreamSerializerInfo{
+				EncodesAsText: stream.EncodesAsText, Framer: stream.Framer, Serializer: eventSerializer{stream.Serializer},
+			}
+		}
+	}
+	return kept
 }
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.

@@ -187,3 +187,27 @@ func TestCommon(t *testing.T) {
 		}
 	}
 }
+
+// TestEventOf: an event is taken apart without a copy of its object, as client-go would decode it, and what is none is left
+// to client-go.
+func TestEventOf(t *testing.T) {
+	event := metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte("k8s\x00object")}}
+	data, err := event.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, raw, ok := eventOf(data)
+	if !ok || kind != event.Type || string(raw) != string(event.Object.Raw) || &raw[0] != &data[len(data)-len(raw)] {
+		t.Errorf("%q %q %v", kind, raw, ok)
+	}
+	for n := range data {
+		if _, _, ok := eventOf(data[:n]); ok {
+			t.Errorf("of an event that is cut off after %d bytes something is read", n)
+		}
+	}
+	for name, other := range map[string]string{"a number": "\x08\x01", "a third field": string(data) + "\x1a\x01x", "two objects": string(data) + string(data[7:])} {
+		if _, _, ok := eventOf([]byte(other)); ok {
+			t.Errorf("%s is read", name)
+		}
+	}
+}

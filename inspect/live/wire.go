@@ -122,3 +122,43 @@ func kindsByName() map[schema.GroupVersionKind]kind {
 	}
 	return out
 }
+
+// eventSerializer decodes the events of a watch without a copy of the encoded object, which is decoded before the next
+// event is read.
+type eventSerializer struct{ runtime.Serializer }
+
+// Decode implements runtime.Decoder.
+func (s eventSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	if event, ok := into.(*metav1.WatchEvent); ok {
+		if kind, raw, ok := eventOf(data); ok {
+			event.Type, event.Object.Raw = kind, raw
+			return event, &schema.GroupVersionKind{}, nil
+		}
+	}
+	return s.Serializer.Decode(data, defaults, into) //nolint:wrapcheck // it stands in for the other decoder
+}
+
+// eventOf takes an encoded event apart. It returns false for what it does not know.
+func eventOf(data []byte) (eventType string, raw []byte, ok bool) {
+	const typeField, objectField, rawField = 1, 2, 1 // of metav1.WatchEvent and runtime.RawExtension
+	for len(data) > 0 {
+		number, kind, size, body := wireField(data)
+		if size <= 0 || kind != wireDelimited {
+			return "", nil, false
+		}
+		data = data[size:]
+		switch number {
+		case typeField:
+			eventType = string(body)
+		case objectField:
+			number, kind, size, inner := wireField(body)
+			if number != rawField || kind != wireDelimited || size != len(body) || raw != nil {
+				return "", nil, false
+			}
+			raw = inner
+		default:
+			return "", nil, false
+		}
+	}
+	return eventType, raw, raw != nil
+}
