@@ -41,8 +41,8 @@ func plugin(tb testing.TB) string {
 	return path
 }
 
-// start runs the plugin against a server until the test ends.
-func start(tb testing.TB, url string, args ...string) *terminal {
+// against returns the environment of a plugin that is to ask a server.
+func against(tb testing.TB, url string) []string {
 	tb.Helper()
 	dir := tb.TempDir()
 	kubeconfig := filepath.Join(dir, "config")
@@ -50,8 +50,14 @@ func start(tb testing.TB, url string, args ...string) *terminal {
 	if err := os.WriteFile(kubeconfig, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), plugin(tb), args...)
-	cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "TERM=xterm-256color", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	return []string{"KUBECONFIG=" + kubeconfig, "TERM=xterm-256color", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+}
+
+// start runs the plugin against a server until the test ends.
+func start(tb testing.TB, url, program string, args ...string) *terminal {
+	tb.Helper()
+	cmd := exec.CommandContext(context.Background(), program, args...)
+	cmd.Env = against(tb, url)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
 	if err != nil {
 		tb.Fatal(err)
