@@ -38,6 +38,10 @@ type feed struct {
 	report func(inspect.Health)
 	size   func() int // how many objects the store has
 	pace   *connection.Pace
+	// recovery is what the pace has in common with those of other resources.
+	recovery *connection.Recovery
+	// unreadable says that the last list failed, and unwatchable that the last watch could not begin.
+	unreadable, unwatchable atomic.Bool
 	// retryAfter is what the server said with its last answer, in seconds.
 	retryAfter atomic.Int64
 
@@ -59,15 +63,22 @@ type begun struct {
 
 // await waits until the server may be asked. The context that it returns is for the request.
 func (f *feed) await(ctx context.Context) (context.Context, error) {
-	if err := pause(ctx, f.pace.Wait(time.Now())); err != nil {
-		return nil, err
+	for {
+		woken := f.pace.Woken()
+		length := f.pace.Wait(time.Now())
+		if err := pause(ctx, length, woken); err != nil {
+			return nil, err
+		}
+		if length <= 0 {
+			break
+		}
 	}
 	f.retryAfter.Store(0)
 	return connection.With(ctx, connection.Bounds{RetryAfter: &f.retryAfter}), nil
 }
 
-// pause waits for a time, or until ctx is done, which is the error.
-func pause(ctx context.Context, length time.Duration) error {
+// pause waits for a time, or until ctx is done, which is the error, or until it is woken.
+func pause(ctx context.Context, length time.Duration, woken <-chan struct{}) error {
 	if length <= 0 {
 		return ctx.Err() //nolint:wrapcheck // of the caller
 	}
@@ -77,8 +88,9 @@ func pause(ctx context.Context, length time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err() //nolint:wrapcheck // as above
 	case <-timer.C:
-		return nil
+	case <-woken:
 	}
+	return nil
 }
 
 // list implements the first half of a cache.ListerWatcher. It reads all pages, at the newest revision, which is
@@ -98,13 +110,22 @@ func (f *feed) list(ctx context.Context) (runtime.Object, error) {
 		}
 		return err
 	})
+	failed := f.unreadable.Swap(err != nil)
 	switch {
 	case isExpired(err):
 		return nil, errors.New(err.Error()) // else the reflector would list again at once
 	case err != nil:
 		return nil, err
 	}
+	now := time.Now()
 	f.pace.Succeeded()
+	switch {
+	case failed: // as watches did, which say nothing of their own then
+		f.unwatchable.Store(false)
+		f.recovery.Recovered(now)
+	case f.unwatchable.Load():
+		f.pace.Ended(now, now) // that listing works does not mend it
+	}
 	if !f.get().served || result.ResourceVersion == "" {
 		result.ResourceVersion = "1" // there must be one
 	}

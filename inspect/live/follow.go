@@ -29,14 +29,14 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	if options.SendInitialEvents != nil && *options.SendInitialEvents {
 		return f.watchFromBeginning(ctx, options)
 	}
-	at := f.get()
+	at, woken := f.get(), f.pace.Woken()
 	switch {
 	case !at.served:
-		return later(ctx, unservedPause), nil
+		return later(ctx, unservedPause, nil), nil
 	case at.version.jsonOnly:
-		return later(ctx, pollPause), nil
+		return later(ctx, pollPause, nil), nil
 	case f.listsOnly():
-		return later(ctx, f.pace.Rhythm().Most*5/3), nil
+		return later(ctx, f.listsPause(), woken), nil
 	}
 	asked, err := f.await(ctx)
 	if err != nil {
@@ -49,11 +49,14 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err), isExpired(err):
 		now := time.Now() // listing shows whether that is forbidden, too
 		f.pace.Ended(now, now)
-		return later(ctx, f.pace.Wait(now)), nil
+		return later(ctx, f.pace.Wait(now), woken), nil
 	case err != nil:
-		now := time.Now()
-		f.pace.Ended(now, now) // that listing works does not mend it
-		return nil, f.failed(at.version, err)
+		f.unwatchable.Store(true)
+		err := f.failed(at.version, err)
+		return nil, errors.New(err.Error()) // else the reflector would not list before it tries again
+	}
+	if f.unwatchable.Swap(false) {
+		f.recovery.Recovered(time.Now())
 	}
 	f.report(at.health) // it may have been broken
 	return w, nil
@@ -71,6 +74,19 @@ func (f *feed) listsOnly() bool {
 	}
 	return true
 }
+
+// listsPause is how long it is to the next list of a resource that is not watched: it becomes longer the more often that
+// does not last, so that a server which was in trouble for a minute is not followed a minute late for long.
+func (f *feed) listsPause() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.pace.Rhythm()
+	doublings := max(0, f.pace.Cuts()-manyCuts) + f.unwatched + 2
+	return min(r.Most*5/3, r.First<<min(doublings, mostDoublings))
+}
+
+// mostDoublings makes more of any pause than is ever waited.
+const mostDoublings = 16
 
 // errNoStream makes a reflector list instead of watching from the beginning.
 var errNoStream = errors.New("the resource cannot be streamed")
@@ -128,7 +144,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 		pause = narrowPause
 	}
 	opened := &opened{feed: f, version: v, began: began, initial: stream, common: newCommon()}
-	return newProxyWatch(ctx, w, pause, opened), nil
+	return newProxyWatch(ctx, w, pause, nil, opened), nil
 }
 
 // opened looks at the events of a watch.

@@ -24,9 +24,9 @@ func (nothing) change(e watch.Event) watch.Event { return e }
 func (nothing) ended()                           {}
 func (nothing) silence() time.Duration           { return endless }
 
-// later is a watch on which nothing happens until it asks to list again.
-func later(ctx context.Context, pause time.Duration) watch.Interface {
-	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, nothing{})
+// later is a watch on which nothing happens until it asks to list again, after a time or when it is woken.
+func later(ctx context.Context, pause time.Duration, woken <-chan struct{}) watch.Interface {
+	return newProxyWatch(ctx, watch.NewRaceFreeFake(), pause, woken, nothing{})
 }
 
 // proxyWatch changes the events of another watch, and ends it after a time by asking to list again. (The
@@ -42,13 +42,13 @@ type proxyWatch struct {
 // endless is longer than any watch lasts.
 const endless = 24 * time.Hour
 
-func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, with events) *proxyWatch {
+func newProxyWatch(ctx context.Context, inner watch.Interface, pause time.Duration, woken <-chan struct{}, with events) *proxyWatch {
 	p := &proxyWatch{inner: inner, with: with, out: make(chan watch.Event), done: make(chan struct{})}
-	go p.run(ctx, pause)
+	go p.run(ctx, pause, woken)
 	return p
 }
 
-func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
+func (p *proxyWatch) run(ctx context.Context, pause time.Duration, woken <-chan struct{}) {
 	defer close(p.out)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -68,6 +68,9 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration) {
 			}
 		case <-silent.C:
 			p.with.ended()
+			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
+			return
+		case <-woken:
 			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
 			return
 		case <-timer.C:

@@ -47,6 +47,8 @@ type Watcher struct {
 	dirty   chan struct{}
 	asked   chan struct{} // closed when it is known what the server is
 	stores  []*store
+	// recovery has the feeds try again together once the server answers again.
+	recovery *connection.Recovery
 
 	mu     sync.Mutex
 	health map[inspect.Resource]inspect.Health
@@ -73,6 +75,7 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 	w := &Watcher{
 		reader: r, kinds: kinds, began: time.Now(), updates: make(chan *inspect.Snapshot, 1), dirty: make(chan struct{}, 1),
 		asked: make(chan struct{}), health: map[inspect.Resource]inspect.Health{},
+		recovery: connection.NewRecovery(rhythm),
 	}
 	for _, k := range kinds {
 		w.report(k.Resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.Resource)})
@@ -143,7 +146,7 @@ func (w *Watcher) Updates() <-chan *inspect.Snapshot { return w.updates }
 
 // follow starts to fill a store.
 func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
-	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: connection.NewPace(rhythm)}
+	f := &feed{reader: w.reader, kind: k, report: func(h inspect.Health) { w.report(k.Resource, h) }, pace: w.recovery.NewPace(), recovery: w.recovery}
 	s := newStore(k, f.filled, w.mark)
 	f.size = s.size
 	w.stores = append(w.stores, s)
@@ -158,7 +161,7 @@ func (w *Watcher) follow(ctx context.Context, k kind, group *sync.WaitGroup) {
 		// Not RunWithContext: it reports errors, which are in the health, to a handler that all clients share.
 		for {
 			_ = reflector.ListAndWatchWithContext(ctx)
-			if pause(ctx, breather.Duration) != nil {
+			if pause(ctx, breather.Duration, nil) != nil {
 				return
 			}
 		}
@@ -224,7 +227,7 @@ func (w *Watcher) askAgain(ctx context.Context) {
 			pace.Failed(time.Now(), false, 0)
 			length = pace.Wait(time.Now())
 		}
-		if pause(ctx, length) != nil {
+		if pause(ctx, length, nil) != nil {
 			return
 		}
 		if w.ask(ctx) == nil {
