@@ -35,6 +35,9 @@ func (m *model) tooSmall() bool { return m.width < minWidth || m.height < minHei
 
 // View implements tea.Model.
 func (m *model) View() tea.View {
+	if m.drawing.resting {
+		return m.drawing.view
+	}
 	v := tea.NewView(m.frame())
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
@@ -42,7 +45,10 @@ func (m *model) View() tea.View {
 	if m.options.Cluster != "" {
 		v.WindowTitle += " – " + inspect.Sanitize(m.options.Cluster)
 	}
-	return v
+	if m.drawing.show(v) {
+		m.pacer.wake()
+	}
+	return m.drawing.view
 }
 
 // frame draws the whole screen.

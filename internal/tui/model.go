@@ -39,6 +39,9 @@ type model struct {
 	// trail are the places that were left by going somewhere by name, the last one at the end.
 	trail []spot
 
+	drawing drawing
+	pacer   pacer
+
 	header    header
 	record    recorder
 	input     *input

@@ -31,7 +31,8 @@ func Run(ctx context.Context, options Options) error {
 	defer cancel()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + spare))
 	m := newModel(ctx, options)
-	_, err := tea.NewProgram(m, programOptions(ctx, options)...).Run()
+	m.pacer.program = tea.NewProgram(m, programOptions(ctx, options)...)
+	_, err := m.pacer.program.Run()
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):
 		return ErrInterrupted
