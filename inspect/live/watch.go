@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,9 +24,14 @@ import (
 const (
 	// shortestPause is the time between two snapshots: there are at most ten a second.
 	shortestPause = 100 * time.Millisecond
-	// breath is the time between two snapshots as a multiple of what it took to make the first: following a large
+	// longestPause is how long a change waits at most to be seen.
+	longestPause = time.Second
+	// breath is the time between two snapshots as a multiple of what it takes to make one: following a large
 	// cluster that never comes to rest takes this part of a core at most.
-	breath = 10
+	breath = 4
+	// remembered is how many of the last snapshots tell what it takes: the one that was made quickest. The others had to wait
+	// for a processor.
+	remembered = 4
 	// patience is how long the first snapshot waits for all resources to be read.
 	patience = time.Second
 	// gatesPause is the time between two looks at the server's version and feature gates.
@@ -246,6 +252,7 @@ func (w *Watcher) knowsVersion() bool {
 func (w *Watcher) publish(ctx context.Context) {
 	var objects inspect.Objects
 	var last *inspect.Snapshot
+	var took []time.Duration
 	select {
 	case <-ctx.Done():
 		return
@@ -271,7 +278,8 @@ func (w *Watcher) publish(ctx context.Context) {
 			}
 			w.put(last)
 			revision++
-			pause = max(pause, breath*time.Since(start))
+			took = append(took[max(0, len(took)+1-remembered):], time.Since(start))
+			pause = min(max(pause, breath*slices.Min(took)), longestPause)
 		} else {
 			time.AfterFunc(patience-time.Since(w.began), w.mark)
 		}
