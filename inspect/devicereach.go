@@ -21,15 +21,19 @@ type reach struct {
 	levels map[PoolID]CounterLevels
 }
 
-// reach asks every node which pools it sees.
-func (s *Snapshot) reach() *reach {
-	r := &reach{
+func newReach() *reach {
+	return &reach{
 		pools:   map[NodeName][]*NodePool{},
 		whole:   map[*resourcev1.ResourceSlice]bool{},
 		partly:  map[*resourcev1.ResourceSlice]map[int]bool{},
 		invalid: map[PoolID]string{},
 		levels:  map[PoolID]CounterLevels{},
 	}
+}
+
+// reach asks every node which pools it sees.
+func (s *Snapshot) reach() *reach {
+	r := newReach()
 	for _, node := range s.objects.Nodes {
 		pools, err := s.PoolsOn(node)
 		if err != nil {

@@ -2,8 +2,8 @@ package inspect
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -56,23 +56,46 @@ type DeviceStatus struct {
 func (s *Snapshot) Devices() []DeviceStatus { return s.devices(s.reach()) }
 
 func (s *Snapshot) devices(r *reach) []DeviceStatus {
-	byID := map[DeviceID]DeviceStatus{}
-	usable := map[DeviceID]bool{}
+	n := 0
 	for _, info := range s.slices {
+		n += len(info.slice.Spec.Devices)
+	}
+	out := make([]DeviceStatus, 0, n)
+	for _, id := range s.poolIDs() {
+		out = s.appendDevices(out, r, id)
+	}
+	return out
+}
+
+// appendDevices appends the devices of a pool, sorted by name.
+func (s *Snapshot) appendDevices(out []DeviceStatus, r *reach, pool PoolID) []DeviceStatus {
+	infos := s.slicesOfPool(pool)
+	unique := len(infos) == 1 && infos[0].duplicate == ""
+	type found struct {
+		at     int
+		usable bool
+	}
+	known := map[string]found{}
+	start := len(out)
+	for _, info := range infos {
 		for i := range info.slice.Spec.Devices {
-			id := DeviceIDOf(info.slice, i)
-			ok := r.usable(info.slice, i)
-			if have, dup := byID[id]; dup && !supersedes(info.slice, ok, have.Slice, usable[id]) {
+			if unique {
+				out = append(out, s.deviceStatus(r, info, i))
 				continue
 			}
-			byID[id] = s.deviceStatus(r, info, i)
-			usable[id] = ok
+			name, usable := info.slice.Spec.Devices[i].Name, r.usable(info.slice, i)
+			have, dup := known[name]
+			switch {
+			case !dup:
+				known[name] = found{len(out), usable}
+				out = append(out, s.deviceStatus(r, info, i))
+			case supersedes(info.slice, usable, out[have.at].Slice, have.usable):
+				known[name] = found{have.at, usable}
+				out[have.at] = s.deviceStatus(r, info, i)
+			}
 		}
 	}
-	out := make([]DeviceStatus, 0, len(byID))
-	for _, id := range slices.SortedFunc(maps.Keys(byID), DeviceID.Compare) {
-		out = append(out, byID[id])
-	}
+	sortUnlessSorted(out[start:], func(a, b DeviceStatus) int { return strings.Compare(a.ID.Device, b.ID.Device) })
 	return out
 }
 

@@ -17,24 +17,31 @@ type Inventory struct {
 	Pools   []PoolStatus   // as of [Snapshot.PoolStatuses]
 	Drivers []DriverStatus // sorted by driver
 
-	levels map[PoolID]CounterLevels
-	pools  map[NodeName][]*NodePool     // that reach a node
-	tied   map[NodeName][]*DeviceStatus // to a node by name, sorted
+	snapshot *Snapshot
+	levels   map[PoolID]CounterLevels
+	pools    map[NodeName][]*NodePool // that reach a node
+	tied     map[NodeName][]int32     // the indexes of Devices that are tied to a node by name, sorted
 }
 
 // Inventory returns all of it. That costs little more than the devices alone.
 func (s *Snapshot) Inventory() *Inventory {
 	r := s.reach()
-	i := &Inventory{Devices: s.devices(r), levels: r.levels, pools: r.pools, tied: map[NodeName][]*DeviceStatus{}}
-	for at := range i.Devices {
-		if d := &i.Devices[at]; d.Node != "" {
-			i.tied[d.Node] = append(i.tied[d.Node], d)
-		}
-	}
+	i := &Inventory{Devices: s.devices(r), snapshot: s, levels: r.levels, pools: r.pools}
+	i.tie()
 	i.Nodes = i.nodeStatuses(s.objects.Nodes)
 	i.Pools = s.poolStatuses(r, i.Devices)
 	i.Drivers = driverStatuses(i.Pools)
 	return i
+}
+
+// tie writes down which devices are tied to nodes.
+func (i *Inventory) tie() {
+	i.tied = map[NodeName][]int32{}
+	for at := range i.Devices {
+		if d := &i.Devices[at]; d.Node != "" {
+			i.tied[d.Node] = append(i.tied[d.Node], int32(at)) //nolint:gosec // one for each device in memory
+		}
+	}
 }
 
 // Count counts some of the devices.
@@ -50,7 +57,10 @@ func (i *Inventory) Count(devices iter.Seq[*DeviceStatus]) DeviceCount {
 // then those of usable pools that reach it besides. A device that several nodes can use is on each.
 func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 	name := NodeName(node.Name)
-	out := slices.Clip(i.tied[name])
+	out := make([]*DeviceStatus, len(i.tied[name]))
+	for n, at := range i.tied[name] {
+		out[n] = &i.Devices[at]
+	}
 	for _, pool := range i.pools[name] {
 		if !pool.Usable() {
 			continue

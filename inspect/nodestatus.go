@@ -23,16 +23,20 @@ func (s *Snapshot) NodeStatuses() []NodeStatus { return s.Inventory().Nodes }
 func (i *Inventory) nodeStatuses(nodes []*corev1.Node) []NodeStatus {
 	out := make([]NodeStatus, 0, len(nodes))
 	for _, node := range nodes {
-		drivers := map[string]*tally{}
-		for _, d := range i.On(node) {
-			if drivers[d.ID.Driver] == nil {
-				drivers[d.ID.Driver] = &tally{}
-			}
-			drivers[d.ID.Driver].add(d, i.levels)
-		}
-		out = append(out, nodeStatus(NodeName(node.Name), drivers, i.levels))
+		out = append(out, i.nodeStatus(node))
 	}
 	return out
+}
+
+func (i *Inventory) nodeStatus(node *corev1.Node) NodeStatus {
+	drivers := map[string]*tally{}
+	for _, d := range i.On(node) {
+		if drivers[d.ID.Driver] == nil {
+			drivers[d.ID.Driver] = &tally{}
+		}
+		drivers[d.ID.Driver].add(d, i.levels)
+	}
+	return nodeStatus(NodeName(node.Name), drivers, i.levels)
 }
 
 func nodeStatus(name NodeName, drivers map[string]*tally, levels map[PoolID]CounterLevels) NodeStatus {

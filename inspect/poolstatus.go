@@ -56,22 +56,32 @@ type PoolCounts struct{ Total, Allocated, Available, Unavailable int }
 func (s *Snapshot) PoolStatuses() []PoolStatus { return s.Inventory().Pools }
 
 func (s *Snapshot) poolStatuses(r *reach, devices []DeviceStatus) []PoolStatus {
-	inUse := s.allocatedDevices()
 	var statuses []PoolStatus
 	for _, id := range s.poolIDs() { // in the order of the devices
-		n := 0
-		for n < len(devices) && devices[n].ID.PoolID() == id {
-			n++
-		}
-		status := s.poolStatus(id, inUse[id])
-		if reason := r.invalid[id]; status.Complete && reason != "" {
-			status.Error = "PoolInvalid: " + reason
-		}
-		s.addCounts(&status, devices[:n], r.levels)
-		statuses = append(statuses, status)
+		n := devicesIn(id, devices)
+		statuses = append(statuses, s.statusOf(id, r, devices[:n]))
 		devices = devices[n:]
 	}
 	return statuses
+}
+
+// devicesIn returns how many devices at the beginning of the list are of a pool.
+func devicesIn(id PoolID, devices []DeviceStatus) int {
+	n := 0
+	for n < len(devices) && devices[n].ID.PoolID() == id {
+		n++
+	}
+	return n
+}
+
+// statusOf returns the status of a pool with these devices.
+func (s *Snapshot) statusOf(id PoolID, r *reach, devices []DeviceStatus) PoolStatus {
+	status := s.poolStatus(id, s.poolUse(id))
+	if reason := r.invalid[id]; status.Complete && reason != "" {
+		status.Error = "PoolInvalid: " + reason
+	}
+	s.addCounts(&status, devices, r.levels)
+	return status
 }
 
 // addCounts counts the devices of a pool, and what is left for them.
@@ -96,25 +106,22 @@ type poolUse struct {
 	consumed quantities
 }
 
-func (s *Snapshot) allocatedDevices() map[PoolID]poolUse {
-	out := map[PoolID]poolUse{}
-	for id, holders := range s.AllHolders {
-		for _, h := range holders {
-			if h.Admin() {
-				continue
-			}
-			use, ok := out[id.PoolID()]
-			if !ok {
-				use = poolUse{devices: map[string]bool{}, consumed: quantities{}}
-				out[id.PoolID()] = use
-			}
-			use.devices[id.Device] = true
-			for name, q := range h.Result.ConsumedCapacity {
-				use.consumed.add(name, q)
-			}
+func (s *Snapshot) poolUse(id PoolID) poolUse {
+	use := poolUse{devices: map[string]bool{}, consumed: quantities{}}
+	held := s.HoldersIn(id)
+	if held == nil {
+		return use
+	}
+	for at, h := range held.holders {
+		if h.Admin() {
+			continue
+		}
+		use.devices[held.devices[at]] = true
+		for name, q := range h.Result.ConsumedCapacity {
+			use.consumed.add(name, q)
 		}
 	}
-	return out
+	return use
 }
 
 func (s *Snapshot) poolStatus(id PoolID, use poolUse) PoolStatus {

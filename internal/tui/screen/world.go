@@ -49,6 +49,8 @@ type derived struct {
 	// like is the newest cluster that was built before this one. It is nil at the beginning.
 	like      *generation
 	inventory func() *inspect.Inventory
+	// counted is the newest inventory that was made: this one, or else one before it.
+	counted atomic.Pointer[inspect.Inventory]
 }
 
 // generation is a cluster that has what it knows of expressions and devices from others before it. With that
@@ -95,7 +97,7 @@ func replaced(before, after []*resourcev1.ResourceSlice) int {
 
 // NewWorld makes a World of a snapshot, which may be nil. Work that screens start ends with ctx.
 func NewWorld(ctx context.Context, version int, s *inspect.Snapshot) *World {
-	return newWorld(ctx, version, s, nil)
+	return newWorld(ctx, version, s, nil, nil)
 }
 
 // Next makes the World that follows this one, with another snapshot. It looks as this one does.
@@ -104,16 +106,19 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 	if like == nil {
 		like = w.derived.like
 	}
-	next := newWorld(w.ctx, version, s, like)
+	next := newWorld(w.ctx, version, s, like, w.derived.counted.Load())
 	next.Namespace, next.Theme, next.Now, next.History, next.Events = w.Namespace, w.Theme, w.Now, w.History, w.Events
 	return next
 }
 
-func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation) *World {
-	d := &derived{
-		like:      like,
-		inventory: sync.OnceValue(func() *inspect.Inventory { return s.Inventory() }),
-	}
+func newWorld(ctx context.Context, version int, s *inspect.Snapshot, like *generation, counted *inspect.Inventory) *World {
+	d := &derived{like: like}
+	d.counted.Store(counted)
+	d.inventory = sync.OnceValue(func() *inspect.Inventory {
+		i := s.InventoryAfter(d.counted.Load())
+		d.counted.Store(i)
+		return i
+	})
 	d.cluster = sync.OnceValue(func() *allocator.Cluster {
 		g := like.after(s)
 		d.built.Store(g)
