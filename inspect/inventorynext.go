@@ -15,11 +15,10 @@ func (s *Snapshot) InventoryAfter(before *Inventory) *Inventory {
 	if before.snapshot == s {
 		return before
 	}
-	d := s.changesSince(before)
-	if d == nil || len(d.pools) > len(before.Pools)/4+1 {
-		return s.Inventory()
+	if c := s.changesSince(before); c != nil {
+		return c.inventory()
 	}
-	return d.inventory()
+	return s.Inventory()
 }
 
 // comparable reports whether the same rules hold for the devices of two snapshots, whose nodes are the same.

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,22 +27,26 @@ func (i *Inventory) nodeStatuses(nodes []*corev1.Node) []NodeStatus {
 	return out
 }
 
-func (i *Inventory) nodeStatus(node *corev1.Node) NodeStatus {
-	drivers := map[string]*tally{}
-	for _, d := range i.On(node) {
-		if drivers[d.ID.Driver] == nil {
-			drivers[d.ID.Driver] = &tally{}
-		}
-		drivers[d.ID.Driver].add(d, i.levels)
-	}
-	return nodeStatus(NodeName(node.Name), drivers, i.levels)
+// driverTally counts the devices of a driver.
+type driverTally struct {
+	driver string
+	tally
 }
 
-func nodeStatus(name NodeName, drivers map[string]*tally, levels map[PoolID]CounterLevels) NodeStatus {
-	status := NodeStatus{Name: name, Drivers: make(map[string]DeviceCount, len(drivers))}
-	for _, driver := range slices.Sorted(maps.Keys(drivers)) {
-		c := drivers[driver].count(levels)
-		status.Drivers[driver] = c
+func (i *Inventory) nodeStatus(node *corev1.Node) NodeStatus {
+	var drivers []driverTally
+	for _, d := range i.On(node) {
+		at := slices.IndexFunc(drivers, func(t driverTally) bool { return t.driver == d.ID.Driver })
+		if at < 0 {
+			at = len(drivers)
+			drivers = append(drivers, driverTally{driver: d.ID.Driver})
+		}
+		drivers[at].add(d, i.levels)
+	}
+	status := NodeStatus{Name: NodeName(node.Name), Drivers: make(map[string]DeviceCount, len(drivers))}
+	for at := range drivers {
+		c := drivers[at].count(i.levels)
+		status.Drivers[drivers[at].driver] = c
 		status.Devices.plus(c)
 	}
 	return status
