@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,7 @@ type podIndex struct {
 
 // podUse is a pod that uses a claim; before is the index of another use of that claim, or -1.
 type podUse struct {
-	pod    *corev1.Pod
+	pod    PodRef
 	before int32
 }
 
@@ -74,16 +75,76 @@ func (x *podIndex) add(pod *corev1.Pod, name string) {
 	if name == "" {
 		return
 	}
-	ref := ClaimRef{pod.Namespace, name}
+	ref, user := ClaimRef{pod.Namespace, name}, PodRef{pod.Namespace, pod.Name}
 	before, used := x.last[ref]
 	switch {
 	case !used:
 		before = -1
-	case x.uses[before].pod == pod:
+	case x.uses[before].pod == user:
 		return
 	}
 	x.last[ref] = int32(len(x.uses)) //nolint:gosec // one for each claim of each pod in memory
-	x.uses = append(x.uses, podUse{pod, before})
+	x.uses = append(x.uses, podUse{user, before})
+}
+
+// otherUses yields the pods of two sorted lists that are in one only, or use other claims in one than in the other.
+func otherUses(before, after []*corev1.Pod) iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		i, j := 0, 0
+		for i < len(before) || j < len(after) {
+			var a, b *corev1.Pod
+			order := 0
+			switch {
+			case j == len(after):
+				order = -1
+			case i == len(before):
+				order = 1
+			case before[i] != after[j]:
+				order = byName(before[i], after[j])
+			}
+			if order <= 0 {
+				a = before[i]
+				i++
+			}
+			if order >= 0 {
+				b = after[j]
+				j++
+			}
+			if a == b || a != nil && b != nil && sameUses(a, b) {
+				continue
+			}
+			if a != nil && !yield(a) || b != nil && !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// sameUses reports whether two versions of a pod use the same claims.
+func sameUses(a, b *corev1.Pod) bool {
+	if len(a.Spec.ResourceClaims) != len(b.Spec.ResourceClaims) {
+		return false
+	}
+	for i := range a.Spec.ResourceClaims {
+		x, known := ClaimNameFor(a, &a.Spec.ResourceClaims[i])
+		y, also := ClaimNameFor(b, &b.Spec.ResourceClaims[i])
+		if x != y || known != also {
+			return false
+		}
+	}
+	x, y := a.Status.ExtendedResourceClaimStatus, b.Status.ExtendedResourceClaimStatus
+	return x == y || x != nil && y != nil && x.ResourceClaimName == y.ResourceClaimName
+}
+
+// OtherPods returns the claims for which PodsOf may say something else than in another Snapshot although the claim is the same.
+func (s *Snapshot) OtherPods(before *Snapshot) map[ClaimRef]bool {
+	claims := map[ClaimRef]bool{}
+	for pod := range otherUses(before.objects.Pods, s.objects.Pods) {
+		for ref := range newPodIndex([]*corev1.Pod{pod}).last {
+			claims[ref] = true
+		}
+	}
+	return claims
 }
 
 // of returns the pods that use a claim.
@@ -91,7 +152,7 @@ func (x *podIndex) of(ref ClaimRef) []PodRef {
 	var out []PodRef
 	at, ok := x.last[ref]
 	for ; ok && at >= 0; at = x.uses[at].before {
-		out = append(out, PodRef{x.uses[at].pod.Namespace, x.uses[at].pod.Name})
+		out = append(out, x.uses[at].pod)
 	}
 	return out
 }

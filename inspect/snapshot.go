@@ -68,7 +68,11 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
 	s.poolRules = poolRulesOf(s.release, config.Features)
 	s.podsOf = before.podsOf
-	if s.podsOf == nil || !slices.Equal(objects.Pods, before.objects.Pods) {
+	for range otherUses(before.objects.Pods, objects.Pods) {
+		s.podsOf = nil
+		break
+	}
+	if s.podsOf == nil {
 		s.podsOf = sync.OnceValue(func() *podIndex { return newPodIndex(objects.Pods) })
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
