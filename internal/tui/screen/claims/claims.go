@@ -22,6 +22,7 @@ import (
 type Screen struct {
 	*listing.List[row]
 
+	plain plainRows
 	// reasons of pending claims, as far as they are known; the survey goes on in the background.
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
@@ -45,7 +46,7 @@ type Screen struct {
 func New() *Screen {
 	s := &Screen{}
 	s.List = listing.New(listing.Config[row]{
-		Noun: "claims", Build: builder(nil, nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
+		Noun: "claims", Build: builder(&s.plain, nil, nil), Columns: columns, Groupings: groupings, Empty: whyEmpty,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.reason.text },
@@ -113,7 +114,7 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if len(supposed) > 0 {
 		s.helped = helped(s.actual, s.reasons)
 	}
-	show := s.Rebuild(w, builder(s.reasons, s.actual))
+	show := s.Rebuild(w, builder(&s.plain, s.reasons, s.actual))
 	stale := rest.about.Version != w.Version // the claims have changed: begin again, with what is known
 	if len(supposed) == 0 && len(w.Supposed) > 0 {
 		stale = s.known

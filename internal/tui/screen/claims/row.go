@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -36,30 +37,50 @@ type row struct {
 
 // builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
 // a look come first.
-func builder(reasons, actual map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		rows, err := build(ctx, w)
+		plain, err := known.of(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		for i := range rows {
-			r := &rows[i]
-			ref := inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}
-			known, ok := reasons[ref]
-			if ok && (r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting) {
-				r.reason = known
-			}
-			if len(w.Supposed) > 0 {
-				r.released = slices.Contains(w.Supposed, screen.Change{Kind: screen.ReleaseClaim, Ref: r.ref})
-				if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
-					r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
-				}
-			}
+		ranks, places := make([]int, len(plain)), [lastRank - firstRank + 2]int{}
+		for i, p := range plain {
+			r := *p
+			r.judge(w, reasons, actual)
+			ranks[i] = r.rank() - firstRank
+			places[ranks[i]+1]++
 		}
-		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.rank(), b.rank()) })
+		for i := 1; i < len(places); i++ {
+			places[i] += places[i-1]
+		}
+		rows := make([]row, len(plain))
+		for i, p := range plain {
+			r := &rows[places[ranks[i]]]
+			places[ranks[i]]++
+			*r = *p
+			r.age = screen.Age(w.Snapshot, r.claim.CreationTimestamp.Time)
+			r.judge(w, reasons, actual)
+		}
 		return rows, nil
 	}
 }
+
+// judge adds what is known of the reasons.
+func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]reason) {
+	ref := inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}
+	if r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting {
+		r.reason = reasons[ref]
+	}
+	if len(w.Supposed) > 0 {
+		r.released = slices.Contains(w.Supposed, screen.Change{Kind: screen.ReleaseClaim, Ref: r.ref})
+		if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
+			r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
+		}
+	}
+}
+
+// firstRank and lastRank are the least and the greatest rank.
+const firstRank, lastRank = -2, 3
 
 // rank orders claims by how much they need a look.
 func (r *row) rank() int {
@@ -72,16 +93,47 @@ func (r *row) rank() int {
 	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
 }
 
-func build(ctx context.Context, w *screen.World) ([]row, error) {
-	var rows []row
-	for i, claim := range w.Snapshot.Objects().Claims {
+// plainRows are rows without reasons, as they were made last. Those of claims that did not change since are not made
+// again. It may be used by several goroutines.
+type plainRows struct{ last atomic.Pointer[plainRowsOf] }
+
+// plainRowsOf are the rows of the claims of a snapshot, in their order, as far as they were asked for. It is not written after it
+// was made, and neither are the rows.
+type plainRowsOf struct {
+	snapshot *inspect.Snapshot
+	rows     []*row // nil where the claim was not in the namespace
+}
+
+// of returns the rows of the claims of a world.
+func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*row, error) {
+	before := p.last.Load()
+	if before == nil {
+		before = &plainRowsOf{snapshot: inspect.New(inspect.Objects{}, inspect.Config{})}
+	}
+	claims, old := w.Snapshot.Objects().Claims, before.snapshot.Objects().Claims
+	others := w.Snapshot.OtherPods(before.snapshot)
+	next := &plainRowsOf{snapshot: w.Snapshot, rows: make([]*row, len(claims))}
+	rows := make([]*row, 0, len(claims))
+	at := 0
+	for i, claim := range claims {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		for at < len(old) && old[at] != claim && cmp.Or(cmp.Compare(old[at].Namespace, claim.Namespace), cmp.Compare(old[at].Name, claim.Name)) < 0 {
+			at++
+		}
+		if at < len(old) && old[at] == claim && !others[inspect.RefOf(claim)] {
+			next.rows[i] = before.rows[at]
+		}
 		if w.InNamespace(claim.Namespace) {
-			rows = append(rows, rowOf(w, claim))
+			if next.rows[i] == nil {
+				r := rowOf(w, claim)
+				next.rows[i] = &r
+			}
+			rows = append(rows, next.rows[i])
 		}
 	}
+	p.last.Store(next)
 	return rows, nil
 }
 
@@ -91,7 +143,6 @@ func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
 		claim: claim, state: inspect.StateOf(claim),
 		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
 		asks: screen.Asks(&claim.Spec),
-		age:  screen.Age(w.Snapshot, claim.CreationTimestamp.Time),
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
 		r.node = inspect.Sanitize(string(inspect.AllocationNode(allocation)))
