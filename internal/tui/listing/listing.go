@@ -366,13 +366,20 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 	if row == nil {
 		return max(0, l.table.Cursor())
 	}
-	key := l.config.Key(row)
-	for i, item := range next.items {
-		if item.row >= 0 && l.config.Key(&next.rows[item.row]) == key {
-			return i
+	return next.near(l.table.Cursor(), l.config.Key(row))
+}
+
+// near finds the row with a key. It looks around a place first: rows seldom go far, and to make the keys of all of them would
+// let the next key press wait.
+func (a *arranged[T]) near(at int, key string) int {
+	for distance := 0; distance < max(len(a.items), at+1); distance++ {
+		for _, i := range []int{at - distance, at + distance} {
+			if i >= 0 && i < len(a.items) && a.items[i].row >= 0 && a.config.Key(&a.rows[a.items[i].row]) == key {
+				return i
+			}
 		}
 	}
-	return l.table.Cursor()
+	return at
 }
 
 // Row is the row that is pointed at, or nil.
