@@ -130,16 +130,26 @@ func selected(lines []string) int {
 	return -1
 }
 
+// pointed returns the first two columns of the line with the cursor of the table. Unlike its place on the screen they change
+// only when the cursor is moved, not when rows come and go around it.
+func pointed(lines []string) string {
+	at := selected(lines)
+	if at < 0 {
+		return ""
+	}
+	return strings.Join(strings.Fields(lines[at])[:3], " ")
+}
+
 // press sends a key and returns how long it takes until the cursor of the table has moved.
 func (t *terminal) press(tb testing.TB, key string) time.Duration {
 	tb.Helper()
 	lines, _ := t.lines()
-	before := selected(lines)
+	before := pointed(lines)
 	begin := time.Now()
 	if _, err := t.pty.WriteString(key); err != nil {
 		tb.Fatal(err)
 	}
-	end := t.wait(tb, "the cursor elsewhere", func(lines []string) bool { at := selected(lines); return at >= 0 && at != before })
+	end := t.wait(tb, "the cursor elsewhere", func(lines []string) bool { at := pointed(lines); return at != "" && at != before })
 	return end.Sub(begin)
 }
 
