@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -99,19 +100,21 @@ func usageOf(drivers []inspect.DriverStatus) []usage {
 // namespacesOf returns the namespaces that have something to show, sorted.
 func namespacesOf(o *inspect.Objects) []string {
 	seen := map[string]bool{}
-	for _, c := range o.Claims {
-		seen[c.Namespace] = true
-	}
-	for _, t := range o.Templates {
-		seen[t.Namespace] = true
-	}
-	for _, p := range o.Pods {
-		seen[p.Namespace] = true
-	}
-	for _, c := range o.StorageCapacities {
-		seen[c.Namespace] = true
-	}
+	note(seen, o.Claims)
+	note(seen, o.Templates)
+	note(seen, o.Pods)
+	note(seen, o.StorageCapacities)
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// note notes the namespaces of objects that are sorted by them.
+func note[T metav1.Object](seen map[string]bool, objects []T) {
+	last := ""
+	for i, o := range objects {
+		if namespace := o.GetNamespace(); i == 0 || namespace != last {
+			seen[namespace], last = true, namespace
+		}
+	}
 }
 
 // take takes the counts of a message.

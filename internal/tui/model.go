@@ -55,7 +55,7 @@ type model struct {
 	// throttled says that a snapshot came so soon after the one before that it is shown a little later.
 	throttled bool
 	rebuilt   time.Time
-	hurried   int // how many in a row were
+	worked    time.Duration // see screen.Worked, when the world was made
 
 	// leaving says that the user wanted to leave and was told that something is being written.
 	leaving     bool
@@ -189,14 +189,15 @@ func (m *model) rebuildWorld() tea.Cmd {
 	})
 }
 
-// How often the world changes at most: more could not be read. In a cluster that does not come to rest it is
-// less, for each world costs work that grows with the cluster.
+// How often the world changes at most: not while what the one before made necessary goes on, and then for as long again,
+// so that work in the background leaves half of its time to others.
 const (
-	pace     = 300 * time.Millisecond
+	pace     = 50 * time.Millisecond
 	busyPace = time.Second
-	// restless is the number of worlds, each as soon after the one before as may be, that make a cluster busy.
-	restless = 5
 )
+
+// pauseFor is the time between two worlds, of which the first made so much work necessary.
+func pauseFor(work time.Duration) time.Duration { return min(max(pace, 2*work), busyPace) }
 
 // paced says that it is time to show the newest snapshot.
 type paced struct{}
@@ -208,18 +209,17 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 	if m.throttled {
 		return nil
 	}
-	wait := pace
-	if m.hurried >= restless {
-		wait = busyPace
-	}
-	if wait -= time.Since(m.rebuilt); wait > 0 {
+	if wait := pauseFor(screen.Worked()-m.worked) - time.Since(m.rebuilt); wait > 0 {
 		m.throttled = true
-		m.hurried++
 		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
 	}
-	m.hurried = 0
-	m.rebuilt = time.Now()
-	return tea.Batch(m.rebuildWorld(), open)
+	return tea.Batch(m.showNewest(), open)
+}
+
+// showNewest makes the world that is shown from the newest snapshot.
+func (m *model) showNewest() tea.Cmd {
+	m.throttled, m.rebuilt, m.worked = false, time.Now(), screen.Worked()
+	return m.rebuildWorld()
 }
 
 // openCauses goes to the view of causes when the first snapshot comes, if that is wanted, something is stuck in it, and the

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -35,8 +34,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ended:
 		return m, m.end()
 	case paced:
-		m.throttled, m.rebuilt = false, time.Now()
-		return m, m.rebuildWorld()
+		return m, m.showNewest()
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	case tea.PasteMsg:

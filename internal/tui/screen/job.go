@@ -3,6 +3,8 @@ package screen
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -54,6 +56,12 @@ func (j *Job[T]) Await(w *World, work func(ctx context.Context) (T, error)) tea.
 	}
 }
 
+// worked is how long all work took that had its turn, in nanoseconds.
+var worked atomic.Int64
+
+// Worked returns how long work in the background has taken since the program began, of all Jobs that take turns.
+func Worked() time.Duration { return time.Duration(worked.Load()) }
+
 // turns is held by the work that goes on, later by that of StartLater.
 var (
 	turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
@@ -68,6 +76,9 @@ func inTurn[T any](ctx context.Context, turns chan struct{}, work func(ctx conte
 		return *new(T), context.Cause(ctx)
 	}
 	defer func() { <-turns }()
+	if turns != later {
+		defer func(begin time.Time) { worked.Add(int64(time.Since(begin))) }(time.Now())
+	}
 	return work(ctx)
 }
 

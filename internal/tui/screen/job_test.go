@@ -66,3 +66,24 @@ func TestAwaitNeedsNoTurn(t *testing.T) {
 		<-done
 	}
 }
+
+// TestWorked: what Jobs do in their turn is counted, what they wait for is not.
+func TestWorked(t *testing.T) {
+	w := NewWorld(context.Background(), 1, nil)
+	work := func(context.Context) (int, error) { time.Sleep(20 * time.Millisecond); return 0, nil }
+	var job Job[int]
+	for name, test := range map[string]struct {
+		cmd  func() tea.Cmd
+		want time.Duration
+	}{
+		"Start":      {func() tea.Cmd { return job.Start(w, work) }, 20 * time.Millisecond},
+		"StartLater": {func() tea.Cmd { return job.StartLater(w, work) }, 20 * time.Millisecond},
+		"Await":      {func() tea.Cmd { return job.Await(w, work) }, 0},
+	} {
+		before := Worked()
+		test.cmd()()
+		if got := Worked() - before; got < test.want || test.want == 0 && got > 0 {
+			t.Errorf("%s: %v were worked, want %v", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// A snapshot that comes soon after another is shown a little later, with what has come in the meantime; one that comes after a
+// while is shown at once.
+func TestSnapshotsThatComeFast(t *testing.T) {
+	first := demoSnapshot(t)
+	next := func(revision int64) *inspect.Snapshot {
+		return first.Next(*first.Objects(), inspect.Config{Revision: revision, Features: first.Features(), Time: first.Time()})
+	}
+	m := driveLarge(t, first, "claims")
+	m.rebuilt = time.Time{}
+	m.takeSnapshot(next(2))
+	if got := m.world.Snapshot.Revision(); got != 2 {
+		t.Errorf("revision %d is shown after a while, want 2", got)
+	}
+	m.rebuilt = time.Now().Add(time.Hour) // so that this test is never too slow
+	m.takeSnapshot(next(3))
+	m.takeSnapshot(next(4))
+	if got := m.world.Snapshot.Revision(); got != 2 || !m.throttled {
+		t.Errorf("revision %d is shown at once, want 2", got)
+	}
+	m.Update(paced{})
+	if got := m.world.Snapshot.Revision(); got != 4 || m.throttled {
+		t.Errorf("revision %d is shown then, want 4", got)
+	}
+	for work, want := range map[time.Duration]time.Duration{0: pace, 100 * time.Millisecond: 200 * time.Millisecond, time.Minute: busyPace} {
+		if got := pauseFor(work); got != want {
+			t.Errorf("after %v of work the next world comes after %v, want %v", work, got, want)
+		}
+	}
+}
