@@ -29,6 +29,8 @@ type Life struct {
 	jobs     []*job
 	sick     *sickness
 	cordoned int // until this step, 0 when the node is in service
+	// closed is the node that is out of service.
+	closed *corev1.Node
 }
 
 // Pace is how much time passes in the cluster with each step.
@@ -55,9 +57,10 @@ type job struct {
 	phase   corev1.PodPhase
 	node    string
 	devices []string
-	// claim and pod are made anew when something changes.
-	claim *resourcev1.ResourceClaim
-	pod   *corev1.Pod
+	// claim and pod are made anew when something changes. Message is what the scheduler said of the pod.
+	claim   *resourcev1.ResourceClaim
+	pod     *corev1.Pod
+	message string
 }
 
 // sickness is a GPU whose driver has tainted it.
@@ -65,6 +68,8 @@ type sickness struct {
 	slice  int // in static.Slices
 	device int
 	until  int
+	// tainted is the slice with the taint.
+	tainted *resourcev1.ResourceSlice
 }
 
 // NewLife begins a life, in a cluster with these feature gates. The error is that of Objects.
@@ -112,16 +117,23 @@ func (l *Life) objects() inspect.Objects {
 		o.Claims, o.Pods = append(o.Claims, j.claim), append(o.Pods, j.pod)
 	}
 	if s := l.sick; s != nil {
-		o.Slices[s.slice] = l.sickSlice()
+		o.Slices[s.slice] = s.tainted
 	}
 	if l.cordoned > 0 {
 		at := slices.IndexFunc(o.Nodes, func(n *corev1.Node) bool { return n.Name == cordonedNode })
-		node := o.Nodes[at].DeepCopy()
-		node.Spec.Unschedulable = true
-		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
-		o.Nodes[at] = node
+		if l.closed == nil {
+			l.closed = o.Nodes[at].DeepCopy()
+			l.closed.Spec.Unschedulable = true
+			l.closed.Spec.Taints = append(l.closed.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+		}
+		o.Nodes[at] = l.closed
 	}
 	return o
+}
+
+// same reports whether nothing has changed between two moments of a life.
+func same(a, b *inspect.Objects) bool {
+	return slices.Equal(a.Claims, b.Claims) && slices.Equal(a.Pods, b.Pods) && slices.Equal(a.Slices, b.Slices) && slices.Equal(a.Nodes, b.Nodes)
 }
 
 // submit adds a job that waits.
@@ -171,14 +183,10 @@ func (l *Life) health() {
 	}
 	name := free[l.rng.IntN(len(free))]
 	device := slices.IndexFunc(l.static.Slices[at].Spec.Devices, func(d resourcev1.Device) bool { return d.Name == name })
-	l.sick = &sickness{slice: at, device: device, until: l.step + 10 + l.rng.IntN(20)}
-}
-
-func (l *Life) sickSlice() *resourcev1.ResourceSlice {
-	slice := l.static.Slices[l.sick.slice].DeepCopy()
-	d := &slice.Spec.Devices[l.sick.device]
+	slice := l.static.Slices[at].DeepCopy()
+	d := &slice.Spec.Devices[device]
 	d.Taints = append(d.Taints, resourcev1.DeviceTaint{Key: gpuDriver + "/unhealthy", Value: "xid-79", Effect: resourcev1.DeviceTaintEffectNoSchedule})
-	return slice
+	l.sick = &sickness{slice: at, device: device, until: l.step + 10 + l.rng.IntN(20), tainted: slice}
 }
 
 // cordon takes a node out of service for a while.
@@ -206,8 +214,10 @@ func (l *Life) schedule() {
 			}
 		}
 		if node == "" {
-			j.draw("0/12 nodes are available: 4 cannot allocate all claims, 8 node(s) didn't match Pod's node affinity/selector. " +
-				"preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.")
+			if j.message == "" {
+				j.draw("0/12 nodes are available: 4 cannot allocate all claims, 8 node(s) didn't match Pod's node affinity/selector. " +
+					"preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.")
+			}
 			continue
 		}
 		j.phase, j.node, j.until = corev1.PodRunning, node, l.step+j.length
@@ -272,7 +282,7 @@ func (j *job) draw(message string) {
 	if j.node != "" {
 		j.allocate(claim, pod)
 	}
-	j.claim, j.pod = claim, pod
+	j.claim, j.pod, j.message = claim, pod, message
 }
 
 func (j *job) allocate(claim *resourcev1.ResourceClaim, pod *corev1.Pod) {
@@ -292,7 +302,7 @@ func (j *job) allocate(claim *resourcev1.ResourceClaim, pod *corev1.Pod) {
 // Alive is a Life that goes on by itself.
 type Alive struct{ updates chan *inspect.Snapshot }
 
-// Live begins a life that takes a step at each interval, until ctx is done.
+// Live begins a life that takes a step at each interval, until ctx is done. Steps in which nothing happens make no snapshot.
 func Live(ctx context.Context, seed uint64, features inspect.Features, interval time.Duration) (*Alive, error) {
 	l, err := NewLife(seed, features)
 	if err != nil {
@@ -310,7 +320,11 @@ func Live(ctx context.Context, seed uint64, features inspect.Features, interval 
 				return
 			case <-ticker.C:
 			}
+			before := l.Snapshot()
 			next := l.Step()
+			if same(before.Objects(), next.Objects()) {
+				continue
+			}
 			select { // what nobody took is replaced
 			case <-a.updates:
 			default:

@@ -178,3 +178,24 @@ func TestLoadKeepsToTheLimits(t *testing.T) {
 		t.Errorf("%d queued, %d rejected, %d seats borrowed: it should be livelier", queued, rejected, borrowed)
 	}
 }
+
+// TestLifeRests: what does not change is the same object from step to step, and in many steps nothing changes, in which the
+// terminal UI has nothing to do.
+func TestLifeRests(t *testing.T) {
+	l, err := NewLife(7, inspect.DefaultFeatures(inspect.NewestMinor))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 1000
+	resting, before := 0, l.Snapshot().Objects()
+	for range steps {
+		now := l.Step().Objects()
+		if same(before, now) {
+			resting++
+		}
+		before = now
+	}
+	if resting < steps*65/100 || resting > steps*9/10 {
+		t.Errorf("nothing changes in %d of %d steps", resting, steps)
+	}
+}
