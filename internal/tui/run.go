@@ -31,6 +31,8 @@ func Run(ctx context.Context, options Options) error {
 	defer cancel()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + spare))
 	m := newModel(ctx, options)
+	m.garbage.begin()
+	defer m.garbage.end()
 	m.pacer.program = tea.NewProgram(m, programOptions(ctx, options)...)
 	_, err := m.pacer.program.Run()
 	switch {
