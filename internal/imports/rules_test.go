@@ -50,7 +50,7 @@ var layers = []layer{
 	{"internal/tui/theme", []string{"styled"}},
 	{"internal/tui/keymap", nil},
 	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
-	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.

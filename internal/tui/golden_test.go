@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -33,6 +34,9 @@ var goldens = []struct {
 	{"detail-node-partitions", "nodes", screen.Ref{Kind: screen.Node, Name: "mig-01"}, []string{"enter"}},
 	{"nodes", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, nil},
 	{"nodes-alike", "nodes", screen.Ref{}, []string{"z"}},
+	{"nodes-device", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-02"}, []string{"right", "right"}},
+	{"nodes-partitions", "nodes", screen.Ref{Kind: screen.Node, Name: "mig-02"}, nil},
+	{"nodes-racks", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-b-03"}, []string{"o", "L", "rack", "enter"}},
 	{"detail-node", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-a-03"}, []string{"enter"}},
 	{"detail-node-plugins", "nodes", screen.Ref{Kind: screen.Node, Name: "cpu-01"}, []string{"enter"}},
 	{"explain-storage", "storage", screen.Ref{Kind: screen.StorageCapacity, Namespace: "storage", Name: "csisc-gc8dg"}, []string{"e"}},
@@ -44,7 +48,11 @@ var goldens = []struct {
 // inspect/demo; go test -update writes the files anew, to be read before they are committed.
 func TestGolden(t *testing.T) {
 	for _, g := range goldens {
-		for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		sizes := [][2]int{{60, 15}, {80, 24}, {200, 50}}
+		if strings.HasPrefix(g.name, "nodes") { // which uses all the room that there is
+			sizes = append(sizes, [2]int{120, 35}, [2]int{300, 100})
+		}
+		for _, size := range sizes {
 			if size[0] != 80 && !testwork.Full() && !*screentest.Update {
 				continue // the full run looks at large screens
 			}

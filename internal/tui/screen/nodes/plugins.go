@@ -87,8 +87,8 @@ func (o *offer) freeCount() int64 {
 // pluginRank is that of the columns of device plugins: they are the first to go where space is short.
 const pluginRank = 10
 
-// pluginColumns makes a column for each resource, those of which there are most first.
-func pluginColumns(rows []row) []listing.Column[row] {
+// resources returns what device plugins have on nodes, that of which there is most first.
+func resources(rows []row) []string {
 	total := map[string]int64{}
 	var names []string
 	for i := range rows {
@@ -100,8 +100,13 @@ func pluginColumns(rows []row) []listing.Column[row] {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b)) })
+	return names
+}
+
+// pluginColumns makes a column for each resource.
+func pluginColumns(resources []string) []listing.Column[row] {
 	var columns []listing.Column[row]
-	for i, name := range names {
+	for i, name := range resources {
 		columns = append(columns, listing.Column[row]{
 			Column:  widget.Column{Title: strings.ToUpper(inspect.Sanitize(name)), Rank: pluginRank + i},
 			Cell:    func(r *row) styled.Line { return r.offerOf(name).cell() },

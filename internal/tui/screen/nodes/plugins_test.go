@@ -39,13 +39,13 @@ func TestPlugins(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{Health: test.health})))
+			rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, inspect.New(result.Objects, inspect.Config{Health: test.health})), byState)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := map[string][]string{}
 			var titles []string
-			for _, c := range pluginColumns(rows) {
+			for _, c := range pluginColumns(resources(rows)) {
 				titles = append(titles, c.Title)
 				for i := range rows {
 					got[c.Title] = append(got[c.Title], c.Cell(&rows[i]).String())

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -30,6 +28,27 @@ type row struct {
 	devices inspect.DeviceCount
 	// plugins are what device plugins have on the node, sorted by resource.
 	plugins []offer
+	// node is nil if there is no Node object.
+	node  *corev1.Node
+	chart *chart
+}
+
+// chart is what all rows have in common. It is not written after it was built.
+type chart struct {
+	all  *inspect.Inventory
+	by   meaning
+	tags []*tag // those with most devices first
+	// bands are the drivers with their widest pictures, those with most devices first; resources are those of device plugins,
+	// those of which there are most first.
+	bands     []band
+	resources []string
+}
+
+// band is the devices of a driver on all nodes.
+type band struct {
+	driver string
+	// cells and groups are how many of them a node has at most.
+	cells, groups int
 }
 
 // panel is the devices of one driver on a node, in groups that belong together.
@@ -42,38 +61,25 @@ type panel struct {
 
 // group is devices with the same value of an attribute of place, such as the NUMA node.
 type group struct {
-	value string
-	cells string // one character a device, as in cells
-	free  int
-}
-
-// cell is how a device is drawn.
-type cell struct {
-	key   byte
-	mark  string
-	name  string
-	role  styled.Role
-	state inspect.DeviceState
-}
-
-var cells = []cell{
-	{'a', "■", "used", styled.Used, inspect.DeviceAllocated},
-	{'p', "◧", "shared", styled.Shared, inspect.DevicePartial},
-	{'f', "□", "free", styled.Good, inspect.DeviceFree},
-	{'b', "·", "blocked", styled.Dim, inspect.DeviceBlocked},
-	{'t', "▨", "tainted", styled.Warn, inspect.DeviceTainted},
-	{'u', "✗", "unreachable", styled.Bad, inspect.DeviceUnreachable},
-}
-
-func cellOf(state inspect.DeviceState) cell {
-	return cells[max(0, slices.IndexFunc(cells, func(c cell) bool { return c.state == state }))]
+	value   string
+	cells   string // one character a device, as in cells
+	devices []*inspect.DeviceStatus
+	tags    []*tag // of each device, or nil; there are none if marks tell the state
+	free    int
 }
 
 // places are attributes that say where in a node a device is, the one that divides most first.
 var places = []string{"numa", "numanode", "pcieroot"}
 
+// counterPlace is the place of partitions.
+const counterPlace = "counters"
+
 // placeOf returns where in its node a device is, with the name of the attribute that says so. Both are empty if none does.
+// Partitions are where the counters are that they draw on, which is most often a physical device.
 func placeOf(d *inspect.DeviceStatus) (name, value string) {
+	if consumed := d.Device.ConsumesCounters; len(consumed) > 0 {
+		return counterPlace, consumed[0].CounterSet
+	}
 	at := len(places)
 	for attribute, a := range d.Device.Attributes {
 		short := strings.ToLower(string(attribute))
@@ -88,7 +94,7 @@ func placeOf(d *inspect.DeviceStatus) (name, value string) {
 	return places[at], value
 }
 
-func build(ctx context.Context, w *screen.World) ([]row, error) {
+func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 	statuses := w.Nodes()
 	if w.Snapshot.NodesAssumed() && len(statuses) == 1 && statuses[0].Name == inspect.PseudoNode {
 		return nil, nil
@@ -97,6 +103,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 	index := make(map[inspect.NodeName]int, len(statuses))
 	for i, n := range statuses {
 		rows[i] = row{name: string(n.Name), count: 1, devices: n.Devices, supposed: w.Supposes(n.Name)}
+		rows[i].node, _ = w.Snapshot.Node(n.Name)
 		index[n.Name] = i
 	}
 	devices := w.Devices() // sorted by driver first, so panels come in order
@@ -114,7 +121,35 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 		rows[i].settle(w.Inventory(), tied[i])
 	}
 	addPlugins(w, rows, index)
+	c := &chart{all: w.Inventory(), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
+	for i := range rows {
+		rows[i].chart = c
+	}
 	return rows, nil
+}
+
+// bands returns the drivers that have devices on nodes.
+func bands(rows []row) []band {
+	at := map[string]int{}
+	var out []band
+	var count []int
+	for i := range rows {
+		for j := range rows[i].drivers {
+			p := &rows[i].drivers[j]
+			k, known := at[p.driver]
+			if !known {
+				k = len(out)
+				at[p.driver], out, count = k, append(out, band{driver: p.driver}), append(count, 0)
+			}
+			n := p.size()
+			count[k] += n
+			out[k].cells, out[k].groups = max(out[k].cells, n), max(out[k].groups, len(p.groups))
+		}
+	}
+	slices.SortFunc(out, func(a, b band) int {
+		return cmp.Or(cmp.Compare(count[at[b.driver]], count[at[a.driver]]), strings.Compare(a.driver, b.driver))
+	})
+	return out
 }
 
 func (r *row) add(d *inspect.DeviceStatus) {
@@ -131,6 +166,7 @@ func (r *row) add(d *inspect.DeviceStatus) {
 	}
 	g := &p.groups[at]
 	g.cells += string(cellOf(d.State).key)
+	g.devices = append(g.devices, d)
 	if d.State == inspect.DeviceFree {
 		g.free++
 	}
@@ -175,15 +211,31 @@ func (r *row) look() string {
 		b.WriteString("|" + p.driver)
 		var groups []string
 		for _, g := range p.groups {
-			states := []byte(g.cells)
-			slices.Sort(states)
-			groups = append(groups, string(states))
+			groups = append(groups, g.look())
 		}
 		slices.Sort(groups)
 		b.WriteString(" " + strings.Join(groups, " "))
 	}
 	fmt.Fprintf(&b, "|%v", r.plugins)
 	return b.String()
+}
+
+// look is the same for groups that are drawn in the same way, but for the order of devices.
+func (g *group) look() string {
+	if len(g.tags) == 0 {
+		states := []byte(g.cells)
+		slices.Sort(states)
+		return string(states)
+	}
+	names := make([]string, len(g.cells))
+	for i := range g.cells {
+		names[i] = g.cells[i : i+1]
+		if g.tags[i] != nil {
+			names[i] = g.tags[i].name
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
 }
 
 // panelOf returns the devices of a driver.
@@ -196,29 +248,6 @@ func (r *row) panelOf(driver string) *panel {
 	return nil
 }
 
-// picture draws the devices of a driver, groups apart.
-func (p *panel) picture() styled.Line {
-	if p == nil {
-		return nil
-	}
-	var line styled.Line
-	for i, g := range p.groups {
-		if i > 0 {
-			line = append(line, styled.Span{Text: " "})
-		}
-		for from := 0; from < len(g.cells); {
-			to := from
-			for to < len(g.cells) && g.cells[to] == g.cells[from] {
-				to++
-			}
-			c := cells[slices.IndexFunc(cells, func(c cell) bool { return c.key == g.cells[from] })]
-			line = append(line, styled.Span{Text: strings.Repeat(c.mark, to-from), Role: c.role})
-			from = to
-		}
-	}
-	return line
-}
-
 // together is how many free devices one place has at most.
 func (p *panel) together() int {
 	most := 0
@@ -229,7 +258,11 @@ func (p *panel) together() int {
 }
 
 // stranded is how many free devices are in other places than most of them, although one place could have more.
+// Of partitions that says nothing: they overlap.
 func (p *panel) stranded() int {
+	if p.place == counterPlace {
+		return 0
+	}
 	size := 0
 	for _, g := range p.groups {
 		size = max(size, len(g.cells))
@@ -273,6 +306,27 @@ func (r *row) stranded() int {
 	return n
 }
 
+// kept says how many devices nobody has and nobody can get, as "7 tainted", or is "". A node of which all is tainted is not
+// full.
+func (p *panel) kept() string {
+	var parts []string
+	for _, c := range cells {
+		if n := p.drawn(c.key); n > 0 && (c.key == 't' || c.key == 'u') {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// drawn counts the devices that are drawn as a state.
+func (p *panel) drawn(key byte) int {
+	n := 0
+	for i := range p.groups {
+		n += strings.Count(p.groups[i].cells, string(key))
+	}
+	return n
+}
+
 func (r *row) remark() string {
 	var parts []string
 	for i := range r.drivers {
@@ -283,41 +337,11 @@ func (r *row) remark() string {
 		if text := p.fragmented(); text != "" {
 			parts = append(parts, screen.ShortDriver(p.driver)+" "+text)
 		}
+		if text := p.kept(); text != "" {
+			parts = append(parts, screen.ShortDriver(p.driver)+" "+text)
+		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-// sentence says of the selected row what the picture shows, in words.
-func (r *row) sentence() styled.Line {
-	who := inspect.Sanitize(r.name)
-	if r.count > 1 {
-		who += fmt.Sprintf(" and %d more like it", r.count-1)
-	}
-	line := styled.Line{{Text: "  " + who, Role: styled.Name}, {Text: "  "}}
-	own := 0
-	for i := range r.drivers {
-		p := &r.drivers[i]
-		own += p.count.Total
-		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(p.count)})
-		if text := p.fragmented(); text != "" {
-			line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
-		}
-		line = append(line, styled.Span{Text: "  "})
-	}
-	for i := range r.plugins {
-		line = append(line, styled.Span{Text: inspect.Sanitize(r.plugins[i].resource) + " " + r.plugins[i].numbers() + "  "})
-	}
-	if r.devices.Total > own {
-		line = append(line, styled.Span{Text: fmt.Sprintf("%d shared with other nodes", r.devices.Total-own), Role: styled.Dim})
-	}
-	return line
-}
-
-// base are the columns that are always there; adapt puts those of the drivers between them.
-var base = []listing.Column[row]{
-	{Column: widget.Column{Title: "NODE", Min: 10, Max: 40}, Cell: nameCell},
-	{Column: widget.Column{Title: "FREE", Right: true}, Cell: freeCell, Compare: func(a, b *row) int { return cmp.Compare(a.devices.Free, b.devices.Free) }, Amount: func(r *row) (float64, bool) { return float64(r.devices.Free), true }},
-	{Column: widget.Column{Title: "REMARK", Min: 12, Max: 60, Rank: 9}, Cell: func(r *row) styled.Line { return styled.Text(styled.Warn, r.remark()) }, Compare: func(a, b *row) int { return cmp.Compare(a.stranded(), b.stranded()) }},
 }
 
 func nameCell(r *row) styled.Line {
@@ -340,73 +364,10 @@ func freeCell(r *row) styled.Line {
 	return styled.Text(role, fmt.Sprintf("%d/%d", r.devices.Free, r.devices.Total))
 }
 
-// adapt makes a column for each driver, those with most devices first.
-func adapt(rows []row) []listing.Column[row] {
-	count := map[string]int{}
-	for i := range rows {
-		for _, p := range rows[i].drivers {
-			for _, g := range p.groups {
-				count[p.driver] += len(g.cells)
-			}
-		}
-	}
-	drivers := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b))
-	})
-	wide := map[string]int{}
-	for i := range rows {
-		for j := range rows[i].drivers {
-			p := &rows[i].drivers[j]
-			wide[p.driver] = min(widestPicture, max(wide[p.driver], p.width()))
-		}
-	}
-	columns := []listing.Column[row]{base[0]}
-	for i, driver := range drivers {
-		columns = append(columns, listing.Column[row]{
-			Column:  widget.Column{Title: strings.ToUpper(screen.ShortDriver(driver)), Min: max(6, wide[driver]), Rank: 1 + i},
-			Cell:    func(r *row) styled.Line { return r.panelOf(driver).picture() },
-			Compare: func(a, b *row) int { return cmp.Compare(a.panelOf(driver).freeCount(), b.panelOf(driver).freeCount()) },
-			Amount:  func(r *row) (float64, bool) { n := r.panelOf(driver).freeCount(); return float64(n), n >= 0 },
-		})
-	}
-	return slices.Concat(columns, pluginColumns(rows), base[1:])
-}
-
-// widestPicture is how much of the devices of a driver is shown at least, if the column is shown.
-const widestPicture = 24
-
-// width is the number of columns of the picture.
-func (p *panel) width() int {
-	n := len(p.groups) - 1
-	for _, g := range p.groups {
-		n += len(g.cells)
-	}
-	return n
-}
-
 // freeCount is how many devices are free. It is -1 if the node has no devices at all.
 func (p *panel) freeCount() int {
 	if p == nil {
 		return -1
 	}
 	return p.count.Free
-}
-
-var groupings = []listing.Grouping[row]{
-	{Name: "free devices", Of: func(r *row) string {
-		switch r.devices.Free {
-		case 0:
-			return "none free"
-		case r.devices.Total:
-			return "all free"
-		}
-		return "some free"
-	}},
-	{Name: "drivers", Of: func(r *row) string {
-		var names []string
-		for _, p := range r.drivers {
-			names = append(names, screen.ShortDriver(p.driver))
-		}
-		return strings.Join(names, " ")
-	}},
 }

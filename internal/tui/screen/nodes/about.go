@@ -1,0 +1,207 @@
+package nodes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// What is told of the device or node under the cursor: lines, the answer first, each of which stands for itself, since there may
+// be room for one only.
+
+// aboutDevice tells of a device: whose it is and since when, what keeps it from being had, and how it is.
+func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {
+	c := cellOf(d.State)
+	head := styled.Line{screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), {Text: "  " + c.mark + " " + c.name, Role: c.role}}
+	lines := []styled.Line{head}
+	for i, h := range d.Holders {
+		line := holder(w, h)
+		if i == 0 {
+			lines[0] = append(head, line...)
+			continue
+		}
+		lines = append(lines, append(styled.Line{{Text: "and"}}, line...))
+	}
+	for i := range d.Device.Taints {
+		lines = append(lines, taint(w.Snapshot, d.ID, &d.Device.Taints[i]))
+	}
+	if d.Note != "" {
+		lines = append(lines, styled.Text(styled.Warn, inspect.Sanitize(d.Note)))
+	}
+	for _, h := range d.Holders {
+		lines = append(lines, health(w.Snapshot, h, d.ID)...)
+	}
+	lines = append(lines, draws(all, d)...)
+	lines = append(lines, shares(d)...)
+	return append(lines, whatItIs(d))
+}
+
+// holder is since when who holds a device: the claim, for which pod and workload.
+func holder(w *screen.World, h inspect.Holder) styled.Line {
+	line := styled.Line{
+		{Text: since(w.Snapshot, h.Claim) + " by "},
+		screen.LinkTo(screen.Ref{Kind: screen.Claim, Namespace: h.Claim.Namespace, Name: h.Claim.Name}, h.Claim.String()),
+	}
+	if h.Admin() {
+		line = append(line, styled.Span{Text: " (admin access, takes nothing)", Role: styled.Dim})
+	}
+	pods := w.Snapshot.PodsOf(h.Claim)
+	if len(pods) == 0 {
+		return append(line, styled.Span{Text: "  no pod uses it", Role: styled.Warn})
+	}
+	line = append(line, styled.Span{Text: "  pod "}, screen.LinkTo(screen.Ref{Kind: screen.Pod, Namespace: pods[0].Namespace, Name: pods[0].Name}, pods[0].Name))
+	if len(pods) > 1 {
+		line = append(line, styled.Span{Text: fmt.Sprintf(" and %d more", len(pods)-1)})
+	}
+	if of := ownerOf(w.Snapshot, h.Claim); of.kind != "" && of.kind != string(screen.Pod) {
+		line = append(line, styled.Span{Text: "  of " + strings.ToLower(inspect.Sanitize(of.kind)) + " " + inspect.Sanitize(of.ref.Name), Role: styled.Dim})
+	}
+	return line
+}
+
+// listed is a device in a list of those of a node.
+func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
+	c := cellOf(d.State)
+	line := styled.Line{{Text: c.mark + " ", Role: c.role}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device)}
+	for _, h := range d.Holders {
+		if h.Admin() {
+			continue
+		}
+		return append(line, styled.Span{Text: "  " + inspect.Sanitize(h.Claim.Namespace+"/"+holderName(d)) + since(w.Snapshot, h.Claim)})
+	}
+	if d.Note != "" {
+		return append(line, styled.Span{Text: "  " + inspect.Sanitize(d.Note), Role: styled.Dim})
+	}
+	return append(line, styled.Span{Text: "  " + c.name, Role: styled.Dim})
+}
+
+// since says since when a claim holds what it has, as exactly as that is known.
+func since(s *inspect.Snapshot, claim inspect.ClaimRef) string {
+	at, known := lifecycle.HeldSince(s, claim)
+	age := screen.FormatAge(screen.Age(s, at))
+	switch known {
+	case lifecycle.Exactly:
+		return " for " + age
+	case lifecycle.AtLeast:
+		return " for " + age + " or longer"
+	case lifecycle.AtMost:
+		return " for " + age + " or less"
+	}
+	return ""
+}
+
+// taint is a taint with the rules that put it there.
+func taint(s *inspect.Snapshot, id inspect.DeviceID, t *resourcev1.DeviceTaint) styled.Line {
+	line := styled.Line{{Text: "taint " + inspect.Sanitize(words.FormatTaint(t)), Role: styled.Warn}}
+	rules := explain.TaintRules(s, t, id)
+	if len(rules) == 0 {
+		return append(line, styled.Span{Text: "  by its driver", Role: styled.Dim})
+	}
+	line = append(line, styled.Span{Text: "  by the rule "})
+	for i, r := range rules {
+		if i > 0 {
+			line = append(line, styled.Span{Text: ", "})
+		}
+		line = append(line, screen.LinkTo(screen.Ref{Kind: screen.TaintRule, Name: r.Name}, r.Name))
+	}
+	return line
+}
+
+// health is what pods and the driver say of a device while a claim holds it.
+func health(s *inspect.Snapshot, h inspect.Holder, id inspect.DeviceID) []styled.Line {
+	state := lifecycle.OfDevice(s, h.Claim, id)
+	var lines []styled.Line
+	if state.Health != "" {
+		role := styled.Good
+		if state.Health != explain.Healthy {
+			role = styled.Bad
+		}
+		line := styled.Line{{Text: "health: "}, {Text: strings.ToLower(inspect.Sanitize(string(state.Health))), Role: role}}
+		if state.HealthSaid != "" {
+			line = append(line, styled.Span{Text: "  " + inspect.Sanitize(words.OneLine(state.HealthSaid))})
+		}
+		lines = append(lines, line)
+	}
+	for i := range state.Conditions {
+		lines = append(lines, condition(&state.Conditions[i]))
+	}
+	return lines
+}
+
+func condition(c *metav1.Condition) styled.Line {
+	role := styled.Plain
+	if c.Status != metav1.ConditionTrue {
+		role = styled.Warn
+	}
+	text := fmt.Sprintf("%s is %s", c.Type, c.Status)
+	for _, more := range []string{c.Reason, c.Message} {
+		if more != "" {
+			text += ": " + words.OneLine(more)
+		}
+	}
+	return styled.Text(role, inspect.Sanitize(text))
+}
+
+// draws is what a device takes of counters, and the lane of the counter set that it takes most from.
+func draws(all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {
+	var lines []styled.Line
+	for i := range d.Device.ConsumesCounters {
+		c := &d.Device.ConsumesCounters[i]
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(c.Counters)) {
+			amount := c.Counters[name].Value
+			parts = append(parts, amount.String()+" "+name)
+		}
+		lines = append(lines, styled.Text(styled.Plain, inspect.Sanitize("takes "+strings.Join(parts, ", ")+" of "+c.CounterSet)))
+	}
+	if lines == nil {
+		return nil
+	}
+	for _, set := range all.CounterSets(d.ID.PoolID()) {
+		if set.Set == d.Device.ConsumesCounters[0].CounterSet {
+			lines = append(lines, lane(&set, string(d.Node)))
+		}
+	}
+	return lines
+}
+
+// shares is how much of its capacities claims hold of a device that they share.
+func shares(d *inspect.DeviceStatus) []styled.Line {
+	var lines []styled.Line
+	for _, name := range slices.Sorted(maps.Keys(d.Used)) {
+		total, ok := d.Device.Capacity[name]
+		if !ok {
+			continue
+		}
+		used := d.Used[name]
+		share := used.AsApproximateFloat64() / max(1e-9, total.Value.AsApproximateFloat64())
+		lines = append(lines, append(widget.Bar(share, 10, styled.Shared), styled.Span{
+			Text: inspect.Sanitize(fmt.Sprintf(" %s of %s %s", used.String(), total.Value.String(), name)),
+		}))
+	}
+	return lines
+}
+
+// whatItIs names a device in full, with its model and its place.
+func whatItIs(d *inspect.DeviceStatus) styled.Line {
+	line := styled.Text(styled.Dim, inspect.Sanitize(d.ID.String()))
+	if m := screen.Model(d.Device); m != "" {
+		line = append(line, styled.Span{Text: "  " + inspect.Sanitize(m)})
+	}
+	if name, value := placeOf(d); value != "" {
+		line = append(line, styled.Span{Text: "  " + name + " " + inspect.Sanitize(value), Role: styled.Dim})
+	}
+	return line
+}

@@ -1,0 +1,316 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
+)
+
+// user looks at the view and presses keys.
+type user struct {
+	*testing.T
+	s             *Screen
+	w             *screen.World
+	width, height int
+}
+
+func look(t *testing.T, snapshot *inspect.Snapshot, width, height int) *user {
+	t.Helper()
+	u := &user{t, New(), screen.NewWorld(context.Background(), 1, snapshot), width, height}
+	u.w.Theme = theme.None()
+	u.send(screen.Shown{})
+	u.frame()
+	return u
+}
+
+func demoCluster(t *testing.T) *inspect.Snapshot {
+	t.Helper()
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := inspect.DefaultFeatures(inspect.NewestMinor)
+	return inspect.New(objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: features})
+}
+
+func fromYAML(t *testing.T, text string) *inspect.Snapshot {
+	t.Helper()
+	result, err := manifest.ReadBytes("objects.yaml", []byte(text), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(result.Objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
+}
+
+func (u *user) send(msg tea.Msg) {
+	u.Helper()
+	for cmd := u.s.Update(u.w, msg); cmd != nil; {
+		cmd = u.s.Update(u.w, cmd())
+	}
+}
+
+func (u *user) press(keys ...string) {
+	u.Helper()
+	named := map[string]tea.Key{"right": {Code: tea.KeyRight}, "left": {Code: tea.KeyLeft}, "down": {Code: tea.KeyDown}, "up": {Code: tea.KeyUp}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "home": {Code: tea.KeyHome}}
+	for _, key := range keys {
+		if k, ok := named[key]; ok {
+			u.send(tea.KeyPressMsg(k))
+			continue
+		}
+		for _, r := range key {
+			u.send(tea.KeyPressMsg{Text: string(r), Code: r})
+		}
+	}
+}
+
+func (u *user) frame() string { return u.s.View(u.w, u.width, u.height) }
+
+// at points at a node.
+func (u *user) at(node string) {
+	u.Helper()
+	u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Node, Name: node}})
+}
+
+func (u *user) selects(want string) {
+	u.Helper()
+	if ref := u.s.Selection(); string(ref.Kind)+" "+ref.Name != want {
+		u.Errorf("%s %s is selected, want %s\n%s", ref.Kind, ref.Name, want, u.frame())
+	}
+}
+
+func (u *user) shows(texts ...string) {
+	u.Helper()
+	frame := strings.Join(strings.Fields(u.frame()), " ")
+	for _, text := range texts {
+		if !strings.Contains(frame, text) {
+			u.Errorf("%q is not on the screen:\n%s", text, u.frame())
+		}
+	}
+}
+
+// TestTheCursorGoesOverDevices: from the node through the drivers and back; other rows keep the place.
+func TestTheCursorGoesOverDevices(t *testing.T) {
+	u := look(t, demoCluster(t), 120, 30)
+	u.at("gpu-a-02")
+	u.selects("Node gpu-a-02")
+	u.press("left")
+	u.selects("Node gpu-a-02")
+	u.press("right", "l")
+	u.selects("Device gpu.example.com/gpu-a-02/gpu-1")
+	u.shows("■[■]□□ □□■■")
+	u.press("down")
+	u.selects("Device gpu.example.com/gpu-a-03/gpu-1")
+	u.press("up", "llllll", "right")
+	u.selects("Device nic.example.com/gpu-a-02/nic-0")
+	u.press("lll")
+	u.selects("Device nic.example.com/gpu-a-02/nic-1")
+	u.press("h", "left")
+	u.selects("Device gpu.example.com/gpu-a-02/gpu-7")
+	u.press("esc")
+	u.selects("Node gpu-a-02")
+	u.press("l", "h")
+	u.selects("Node gpu-a-02")
+	u.at("mig-01")
+	u.press("l")
+	u.selects("Device mig.example.com/mig-01/gpu-0")
+	u.press("up")
+	u.selects("Node gpu-b-04")
+	u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-03/gpu-5"}})
+	u.selects("Device gpu.example.com/gpu-a-03/gpu-5")
+}
+
+// TestTheDeviceStays: the cursor stays with the device when the cluster changes under it.
+func TestTheDeviceStays(t *testing.T) {
+	base := demoCluster(t)
+	u := look(t, base, 120, 30)
+	u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-03/gpu-5"}})
+	u.w = u.w.Next(2, base.With(func(o *inspect.Objects) {
+		for i, slice := range o.Slices {
+			if slice.Spec.Pool.Name == "gpu-a-03" && slice.Spec.Driver == "gpu.example.com" {
+				slice = slice.DeepCopy()
+				slice.Spec.Devices = slice.Spec.Devices[1:]
+				o.Slices[i] = slice
+			}
+		}
+	}))
+	u.send(screen.Changed{})
+	u.selects("Device gpu.example.com/gpu-a-03/gpu-5")
+}
+
+// TestClicks: a click on a cell selects its device, wherever the brackets are, and one beside cells the node.
+func TestClicks(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {300, 40}} {
+		u := look(t, demoCluster(t), size[0], size[1])
+		u.at("gpu-a-02")
+		u.frame()
+		for _, at := range []int{0, 5, 4, 7} {
+			lines := strings.Split(u.frame(), "\n")
+			y := 0
+			for !strings.HasPrefix(strings.TrimLeft(lines[y], "▸ "), "gpu-a-03") {
+				y++
+			}
+			x := cellColumn(lines[y], at)
+			u.send(tea.MouseClickMsg{X: x, Y: y})
+			u.selects(fmt.Sprintf("Device gpu.example.com/gpu-a-03/gpu-%d", at))
+		}
+		u.send(tea.MouseClickMsg{X: 3, Y: 3})
+		if u.s.Selection().Kind != screen.Node {
+			t.Errorf("a click on the name selects %v", u.s.Selection())
+		}
+	}
+}
+
+// cellColumn is where a cell is drawn in a line.
+func cellColumn(line string, cell int) int {
+	x := 0
+	for _, r := range line {
+		if strings.ContainsRune("■□▨◧·✗", r) {
+			if cell--; cell < 0 {
+				return x
+			}
+		}
+		x++
+	}
+	return -1
+}
+
+// TestWhatIsToldOfADevice: who has it since when, what keeps it from being had, and how it is.
+func TestWhatIsToldOfADevice(t *testing.T) {
+	u := look(t, demoCluster(t), 120, 30)
+	for name, want := range map[string][]string{
+		"gpu.example.com/gpu-a-02/gpu-0":         {"gpu-0 ■ used for 7d23h or longer by infer/chat-7b-6d9f4c7b88-2xkqp-gpu-h7w2z pod chat-7b-6d9f4c7b88-2xkqp of deployment chat-7b", "A100-SXM4-40GB numa 0"},
+		"gpu.example.com/gpu-a-03/gpu-5":         {"▨ tainted", "by its driver"},
+		"gpu.example.com/gpu-a-04/gpu-1":         {"▨ tainted", "by the rule firmware-gpu-a-04"},
+		"mig.example.com/mig-01/gpu-1-1g-10gb-0": {"takes 1 compute-slices, 10Gi memory of gpu-1-counters", "still fits 1 × 1g.10gb"},
+		"nic.example.com/gpu-b-01/nic-0":         {"◧ shared", "of 400G"},
+		"mig.example.com/mig-02/gpu-0-1g-10gb-0": {"· blocked", "too little left"},
+	} {
+		u.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: name}})
+		u.selects("Device " + name)
+		u.shows(want...)
+	}
+}
+
+const sick = `
+{apiVersion: v1, kind: Node, metadata: {name: a}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: a}
+spec: {driver: x.com, nodeName: a, pool: {name: a, generation: 1, resourceSliceCount: 1}, devices: [{name: d0}, {name: d1}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c, namespace: ns, creationTimestamp: "2026-11-20T07:00:00Z"}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: x}}]}}
+status:
+  allocation: {allocationTimestamp: "2026-11-20T08:00:00Z", devices: {results: [{request: r, driver: x.com, pool: a, device: d0}]}}
+  reservedFor: [{resource: pods, name: p, uid: u}]
+  devices: [{driver: x.com, pool: a, device: d0, conditions: [{type: Ready, status: "False", reason: LinkDown, message: "no \e[2J link", lastTransitionTime: "2026-11-20T08:00:00Z"}]}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: idle, namespace: ns, creationTimestamp: "2026-11-20T07:00:00Z"}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: x}}]}}
+status:
+  allocation: {devices: {results: [{request: r, driver: x.com, pool: a, device: d1}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: ns, uid: u}
+spec: {nodeName: a, containers: [{name: main, resources: {claims: [{name: e}]}}], resourceClaims: [{name: e, resourceClaimName: c}]}
+status:
+  phase: Running
+  containerStatuses:
+  - {name: main, allocatedResourcesStatus: [{name: "claim:e", resources: [{resourceID: x.com/a/d0, health: Unhealthy, message: "XID 79"}]}]}
+`
+
+// TestHealthAndAge: what pods and the driver say of a device, and since when it is held as exactly as that is known.
+func TestHealthAndAge(t *testing.T) {
+	u := look(t, fromYAML(t, sick), 120, 30)
+	u.press("l")
+	u.shows("d0 ■ used for 60m by ns/c pod p", "health: unhealthy XID 79", `Ready is False: LinkDown: no \x1b[2J link`)
+	u.press("l")
+	u.shows("d1 ■ used for 120m or less by ns/idle no pod uses it")
+}
+
+// TestWhoseDevices: without colours, a letter tells the namespace or the owner, and the legend which.
+func TestWhoseDevices(t *testing.T) {
+	u := look(t, demoCluster(t), 200, 30)
+	u.at("gpu-a-02")
+	u.press("o")
+	u.shows("ii□□ □□dd", "i infer 23 d dev 4", "gpu-a-04 d▨▨▨ ▨▨▨▨")
+	u.press("o")
+	u.shows("gpu-a-02 cc□□ □□", "c infer/chat-7b 2")
+	u.press("o")
+	u.shows("■■□□ □□■■", "■ used")
+}
+
+// TestNodesOfOthersDoNotLookAlike: as long as marks tell whose devices are, only nodes of the same are taken together.
+func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
+	rows := func(by meaning) int {
+		rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(merge(rows))
+	}
+	if state, owner := rows(byState), rows(byOwner); state != 11 || owner != 12 {
+		t.Errorf("%d kinds of nodes by state and %d by owner, want 11 and 12", state, owner)
+	}
+}
+
+// TestGroups: nodes come in racks, and by any label; headings count each device once, and tainted ones are not used.
+func TestGroups(t *testing.T) {
+	u := look(t, demoCluster(t), 120, 40)
+	key := ""
+	for _, k := range u.s.List.Keys() {
+		if strings.HasPrefix(k.Help, "group by") {
+			key = k.Press[0]
+		}
+	}
+	u.press(key, key)
+	u.shows("rack a ■■■■□□□□□▨▨▨ 4 nodes ■ 16 used □ 16 free ▨ 8 tainted")
+	u.press("home")
+	u.selects("Node gpu-a-01")
+	u.press("L", "instance", "enter")
+	u.shows("instance-type gpu8-80g ■■■■■■◧□□□□□ 4 nodes ■ 22 used ◧ 3 shared □ 15 free")
+	u.press("L", "esc")
+	u.shows("instance-type gpu8-80g")
+}
+
+// TestLanes: each physical device of a node has a line, with what still fits.
+func TestLanes(t *testing.T) {
+	u := look(t, demoCluster(t), 120, 40)
+	u.at("mig-02")
+	u.shows("gpu-0-counters ■········· still fits nothing", "gpu-1-counters ·□□□□■□□■· still fits 2 × 1g.10gb or 1 × 2g.20gb", "gpu-1-3g-40gb-0 3g.40gb held by rank-0", "memory 20Gi of 80Gi left")
+}
+
+// TestFramesDoNotGrowWithTheCluster counts what a frame allocates for a hundred nodes and for many.
+func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
+	cost := func(nodes int) float64 {
+		var b strings.Builder
+		for i := range nodes {
+			fmt.Fprintf(&b, "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: n%d}, spec: {driver: x.com, nodeName: n%d, pool: {name: n%d, generation: 1, resourceSliceCount: 1}, devices: [{name: d0}, {name: d1}]}}\n", i, i, i)
+		}
+		u := look(t, fromYAML(t, b.String()), 200, 40)
+		if u.s.merged() {
+			u.press("z")
+		}
+		u.press("l")
+		u.frame()
+		return testing.AllocsPerRun(3, func() { u.frame() })
+	}
+	if few, many := cost(100), cost(3000); many > 1.2*few {
+		t.Errorf("a frame allocates %.0f times for 100 nodes and %.0f times for 3000", few, many)
+	}
+}
