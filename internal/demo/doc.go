@@ -6,7 +6,7 @@
 // with the answer that is right for it.
 //
 // [Life] lets it move: jobs come and go, a GPU fails and heals; [Load] plays what its API server is doing. What the
-// static cluster shows stays as it is.
+// static cluster shows stays as it is, until users write to it.
 //
 // [Objects] gives the API objects. They never change, so neither does the time that they were read at, which is [Now].
 package demo

@@ -2,9 +2,12 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +20,7 @@ import (
 )
 
 // Life is the demo cluster in motion: jobs come, take GPUs of rack a, and go; a GPU fails and heals; a node is
-// cordoned and comes back. Everything that the static cluster shows stays as it is. The same seed gives the
+// cordoned and comes back. Everything that the static cluster shows stays as it is, unless users write to it. The same seed gives the
 // same life. A Life is used by one goroutine only.
 type Life struct {
 	rng      *rand.Rand
@@ -31,6 +34,7 @@ type Life struct {
 	cordoned int // until this step, 0 when the node is in service
 	// closed is the node that is out of service.
 	closed *corev1.Node
+	writes int // of users
 }
 
 // Pace is how much time passes in the cluster with each step.
@@ -86,7 +90,7 @@ func NewLife(seed uint64, features inspect.Features) (*Life, error) {
 
 func (l *Life) config() inspect.Config {
 	return inspect.Config{
-		Revision: int64(l.step + 1), Time: l.now(), Features: l.features, Health: Health(),
+		Revision: int64(l.step + l.writes + 1), Time: l.now(), Features: l.features, Health: Health(),
 	}
 }
 
@@ -206,6 +210,11 @@ func (l *Life) schedule() {
 		if j.phase != corev1.PodPending {
 			continue
 		}
+		if len(j.devices) > 0 { // given by users
+			j.phase, j.until = corev1.PodRunning, l.step+j.length
+			j.draw("")
+			continue
+		}
 		node := ""
 		for _, n := range jobNodes {
 			if free := l.free(n); int64(len(free)) >= j.count {
@@ -252,12 +261,17 @@ func (l *Life) free(node string) []string {
 		}
 		for k, d := range slice.Spec.Devices {
 			sick := l.sick != nil && l.sick.slice == i && l.sick.device == k
-			if !held[d.Name] && len(d.Taints) == 0 && !sick {
+			if !held[d.Name] && len(d.Taints) == 0 && !sick && !l.ruledOut(inspect.DeviceIDOf(slice, k)) {
 				free = append(free, d.Name)
 			}
 		}
 	}
 	return free
+}
+
+// ruledOut reports whether a DeviceTaintRule keeps jobs off a device.
+func (l *Life) ruledOut(id inspect.DeviceID) bool {
+	return slices.ContainsFunc(l.static.TaintRules, func(r *resourcev1.DeviceTaintRule) bool { return inspect.RuleSelects(r, id) })
 }
 
 // draw makes the objects of a job. A message is what the scheduler says of a pod that does not fit.
@@ -279,7 +293,10 @@ func (j *job) draw(message string) {
 		scheduled.Status, scheduled.Reason, scheduled.Message = corev1.ConditionFalse, corev1.PodReasonUnschedulable, message
 	}
 	pod.Status = corev1.PodStatus{Phase: j.phase, Conditions: []corev1.PodCondition{scheduled}}
-	if j.node != "" {
+	if j.phase == corev1.PodPending {
+		pod.Spec.NodeName = ""
+	}
+	if len(j.devices) > 0 {
 		j.allocate(claim, pod)
 	}
 	j.claim, j.pod, j.message = claim, pod, message
@@ -299,8 +316,16 @@ func (j *job) allocate(claim *resourcev1.ResourceClaim, pod *corev1.Pod) {
 	}
 }
 
-// Alive is a Life that goes on by itself.
-type Alive struct{ updates chan *inspect.Snapshot }
+// Alive is a Life that goes on by itself, and that can be written to meanwhile.
+type Alive struct {
+	updates chan *inspect.Snapshot
+
+	now atomic.Pointer[inspect.Snapshot]
+
+	mu    sync.Mutex // guards what follows
+	life  *Life
+	ended bool
+}
 
 // Live begins a life that takes a step at each interval, until ctx is done. Steps in which nothing happens make no snapshot.
 func Live(ctx context.Context, seed uint64, features inspect.Features, interval time.Duration) (*Alive, error) {
@@ -308,10 +333,10 @@ func Live(ctx context.Context, seed uint64, features inspect.Features, interval 
 	if err != nil {
 		return nil, err
 	}
-	a := &Alive{updates: make(chan *inspect.Snapshot, 1)}
-	a.updates <- l.Snapshot()
+	a := &Alive{updates: make(chan *inspect.Snapshot, 1), life: l}
+	a.publish(l.Snapshot())
 	go func() {
-		defer close(a.updates)
+		defer a.end()
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
@@ -320,19 +345,57 @@ func Live(ctx context.Context, seed uint64, features inspect.Features, interval 
 				return
 			case <-ticker.C:
 			}
-			before := l.Snapshot()
-			next := l.Step()
-			if same(before.Objects(), next.Objects()) {
-				continue
+			a.mu.Lock()
+			before := a.life.Snapshot()
+			if next := a.life.Step(); !same(before.Objects(), next.Objects()) {
+				a.publish(next)
 			}
-			select { // what nobody took is replaced
-			case <-a.updates:
-			default:
-			}
-			a.updates <- next
+			a.mu.Unlock()
 		}
 	}()
 	return a, nil
+}
+
+func (a *Alive) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	close(a.updates)
+}
+
+// publish delivers a snapshot; one that nobody took is replaced. The caller holds mu.
+func (a *Alive) publish(next *inspect.Snapshot) {
+	a.now.Store(next)
+	select {
+	case <-a.updates:
+	default:
+	}
+	a.updates <- next
+}
+
+// Snapshot is the cluster as it is now. It does not wait for a step that is being made.
+func (a *Alive) Snapshot() *inspect.Snapshot { return a.now.Load() }
+
+// Look lets a function look at the life, which stands still meanwhile.
+func (a *Alive) Look(look func(*Life)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	look(a.life)
+}
+
+// Write changes the life, which stands still meanwhile, and delivers how the cluster is then. If change returns an error, nothing
+// may have been changed.
+func (a *Alive) Write(change func(*Life) error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return errors.New("the demo has ended")
+	}
+	if err := change(a.life); err != nil {
+		return err
+	}
+	a.publish(a.life.Written())
+	return nil
 }
 
 // Updates delivers the newest snapshot; one that nobody took is replaced by the next.

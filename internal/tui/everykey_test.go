@@ -26,7 +26,7 @@ type presser struct {
 // home is where a key is pressed: at an object of a view, or on a page about it.
 func (p *presser) home() {
 	m := p.m
-	m.popup, m.input, m.remark, m.pages, m.trail, m.hurried = nil, nil, screen.Say{}, nil, nil, 0
+	m.popup, m.input, m.remark, m.pages, m.trail = nil, nil, screen.Say{}, nil, nil
 	if len(m.hypotheses) > 0 {
 		m.hypotheses = nil
 		settle(m, m.rebuildWorld())

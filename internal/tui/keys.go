@@ -59,6 +59,7 @@ func (m *model) keys() keymap.Map {
 		{Action: suspend, Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on"},
 		{Action: quit, Press: []string{"q"}, Help: "quit"},
 	}
+	keys = slices.Insert(keys, 8, m.playKeys(ref)...)
 	for i, v := range m.views[:numbered] {
 		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
 	}
@@ -227,10 +228,8 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	case forget:
 		m.hypotheses = nil
 		return m.rebuildWorld()
-	case allocate:
-		return m.prepare(Allocate, ref)
-	case deallocate:
-		return m.prepare(Deallocate, ref)
+	case allocate, deallocate, release, taint:
+		return m.prepare(Action(action), ref)
 	case lab:
 		return m.goTo(screen.Go{View: "cel", Ref: ref})
 	case filter:

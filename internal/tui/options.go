@@ -113,7 +113,18 @@ type Action string
 const (
 	Allocate   Action = "allocate"
 	Deallocate Action = "deallocate"
+	// Release ends the pods of a claim, so that it gives its devices back. Taint puts a DeviceTaintRule on a device or pool, or takes
+	// it away again. No Writer does these to a real cluster: only a Player has them.
+	Release Action = "release"
+	Taint   Action = "taint"
 )
+
+// Player is a Writer for a cluster that is only played.
+type Player interface {
+	Writer
+	// Refuses says why Release or Taint cannot be done to an object, or "".
+	Refuses(action Action, subject screen.Ref) string
+}
 
 // Plan is a change that was worked out and not made.
 type Plan interface {

@@ -167,8 +167,13 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		if !o.reader.demo || once {
 			return nil
 		}
-		options.Source, err = demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
-		return err
+		life, err := demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+		if err != nil {
+			return err
+		}
+		options.Source = life
+		options.Writer = &demoWriter{access: &writeAccess{o.streams, o.connection, o.reader, o.grace}, life: life}
+		return nil
 	}
 	config, err := o.connection.restConfig()
 	if err != nil {
@@ -202,6 +207,9 @@ func (o *topOptions) logIn(ctx context.Context) error {
 	return nil
 }
 
+// demoCluster stands where other clusters have their name.
+const demoCluster = "demo, only in memory"
+
 // demoSeed makes the demo cluster live the same life for everybody.
 const demoSeed = 1
 
@@ -210,7 +218,7 @@ func (u *terminalUI) screenOptions() tui.Options {
 	options := tui.Options{Clock: u.reader.clock, Input: u.streams.In, Output: u.streams.Out}
 	switch {
 	case u.reader.demo:
-		options.Origin, options.Cluster, options.NoWriter = "demo", "demo", "the demo cluster cannot be written"
+		options.Origin, options.Cluster = "demo", demoCluster
 	case len(u.reader.from) > 0:
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:

@@ -83,6 +83,9 @@ func (t *topWriter) wait() {
 
 // Plan implements tui.Writer.
 func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.Ref) (tui.Plan, error) {
+	if action != tui.Allocate && action != tui.Deallocate {
+		return nil, fmt.Errorf("there is no way to %s on a cluster", action)
+	}
 	notes := &bytes.Buffer{}
 	write := writeOptions{writeAccess: t.access.offScreen(notes), namespace: subject.Namespace, dryRun: dryRunNone}
 	if action == tui.Deallocate {
@@ -93,24 +96,30 @@ func (t *topWriter) Plan(ctx context.Context, action tui.Action, subject screen.
 	if err != nil {
 		return nil, err
 	}
+	d, text, err := o.planned(ctx, snapshot, notes)
+	if err != nil {
+		return nil, err
+	}
+	return &allocationPlan{t, o, snapshot, d, text}, nil
+}
+
+// planned decides on a snapshot, and says what would be written. The notes are what the streams of the options write to.
+func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapshot, notes *bytes.Buffer) (*commit.Decision, string, error) {
 	d, err := o.decide(ctx, snapshot)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(d.Refusal) > 0 {
-		return nil, errors.New(strings.Join(d.Refusal, "; "))
+		return nil, "", errors.New(strings.Join(d.Refusal, "; "))
 	}
 	if len(d.Allocations) == 0 {
-		return nil, fmt.Errorf("%s is allocated already", subject)
+		return nil, "", fmt.Errorf("%s/%s is allocated already", o.namespace, o.names[0])
 	}
 	if err := o.announce(ctx, d); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	text, err := statusText(d.Written(o.reader.now(snapshot)))
-	if err != nil {
-		return nil, err
-	}
-	return &allocationPlan{t, o, snapshot, d, notes.String() + "\n" + text}, nil
+	return d, notes.String() + "\n" + text, err
 }
 
 // statusText is the status of claims as it would be written.
@@ -182,20 +191,26 @@ func (t *topWriter) planDeallocation(ctx context.Context, o *deallocateOptions) 
 	if err != nil {
 		return nil, err
 	}
-	claims, err := o.find(snapshot)
+	claim, text, err := o.planned(snapshot)
 	if err != nil {
 		return nil, err
+	}
+	return &deallocationPlan{t, o, snapshot, claim, text}, nil
+}
+
+// planned finds the claim that would be cleared, and says what of it.
+func (o *deallocateOptions) planned(snapshot *inspect.Snapshot) (*resourcev1.ResourceClaim, string, error) {
+	claims, err := o.find(snapshot)
+	if err != nil {
+		return nil, "", err
 	}
 	claim := claims[0]
 	if claim.Status.Allocation == nil {
-		return nil, fmt.Errorf("%s/%s is not allocated", claim.Namespace, claim.Name)
+		return nil, "", fmt.Errorf("%s/%s is not allocated", claim.Namespace, claim.Name)
 	}
 	text, err := statusText([]*resourcev1.ResourceClaim{commit.Cleared(claim)})
-	if err != nil {
-		return nil, err
-	}
 	head := fmt.Sprintf("To be cleared:\n  %s/%s holds %s\n\nThen it is:\n", claim.Namespace, claim.Name, devicesText(devicesOf(claim.Status.Allocation)))
-	return &deallocationPlan{t, o, snapshot, claim, head + text}, nil
+	return claim, head + text, err
 }
 
 // deallocationPlan is the clearing of an allocation that was not done yet.
