@@ -16,6 +16,9 @@ type Options struct {
 	// Hypothetical says that the snapshot is not as the cluster is. What pods tell of the cluster as it is, that they were
 	// put on a node and what the scheduler said of them, is left out then: it would contradict what is supposed.
 	Hypothetical bool
+	// Released says which claims hold nothing only because it is supposed so. That no pod uses them, nor waits for them, is not
+	// said. It may be nil.
+	Released func(inspect.ClaimRef) bool
 	// Events are those of the objects in question. Those of others do not matter.
 	Events inspect.Events
 	// nodes, if not nil, are the only ones that are asked. They are known to exist.

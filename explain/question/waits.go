@@ -17,6 +17,9 @@ import (
 // scheduled, so most of that is about pods.
 func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) []explain.Note {
 	ref := inspect.RefOf(claim)
+	if opts.Released != nil && opts.Released(ref) {
+		return nil
+	}
 	onClaim := func(message string) explain.Note {
 		return explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message}
 	}

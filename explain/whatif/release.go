@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,40 @@ func Release(o *inspect.Objects, refs ...inspect.ClaimRef) {
 			o.Claims[i].Status = resourcev1.ResourceClaimStatus{}
 		}
 	}
+}
+
+// ReleaseFromUse takes its allocation from a claim, and ends the pods that hold it, without which that cannot be: they are taken
+// away from the objects, which are those of the snapshot. Other claims that were reserved for nothing but these pods give their
+// devices back, too. A claim that is not among the objects changes nothing.
+func ReleaseFromUse(o *inspect.Objects, s *inspect.Snapshot, ref inspect.ClaimRef) {
+	ended := map[inspect.PodRef]bool{}
+	for _, name := range s.PodsOf(ref) {
+		if pod, ok := s.Pod(name); ok && pod.Spec.NodeName != "" { // those that wait go on waiting
+			ended[name] = true
+		}
+	}
+	refs := []inspect.ClaimRef{ref}
+	if len(ended) > 0 {
+		o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool {
+			return ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}]
+		})
+		for _, claim := range o.Claims {
+			if reservedOnlyFor(claim, ended) {
+				refs = append(refs, inspect.RefOf(claim))
+			}
+		}
+	}
+	Release(o, refs...)
+}
+
+// reservedOnlyFor reports whether a claim is reserved, and for nothing but some pods.
+func reservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bool) bool {
+	for _, c := range claim.Status.ReservedFor {
+		if c.Resource != "pods" || c.APIGroup != "" || !pods[inspect.PodRef{Namespace: claim.Namespace, Name: c.Name}] {
+			return false
+		}
+	}
+	return len(claim.Status.ReservedFor) > 0
 }
 
 // Hold makes claims that hold allocations, for copies of a claim that exist nowhere. They have no namespace and are

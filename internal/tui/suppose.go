@@ -44,9 +44,15 @@ func (m *model) supposable(ref screen.Ref) screen.Change {
 // supposeOrNot does what supposable says, and keeps the cursor at the object.
 func (m *model) supposeOrNot(ref screen.Ref) tea.Cmd {
 	c := m.supposable(ref)
+	goes := ref.Kind == screen.Node && m.world.Supposes(inspect.NodeName(ref.Name)) && slices.Contains(m.hypotheses, c)
 	cmd := m.toggle(c)
 	m.again = c
-	if len(m.pages) > 0 || c.Ref != ref {
+	switch {
+	case len(m.pages) > 0:
+		return cmd
+	case goes: // the node that it was made after stays, so that the key can suppose it again
+		ref = c.Ref
+	case c.Ref != ref:
 		return cmd
 	}
 	return tea.Batch(m.update(m.top(), screen.Selected{Ref: ref}), cmd)
@@ -137,7 +143,7 @@ func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 		for i, c := range changes {
 			switch c.Kind {
 			case screen.ReleaseClaim:
-				whatif.Release(o, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
+				whatif.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
 			case screen.IgnoreTaint:
 				whatif.Untaint(o, screen.DeviceID(c.Ref))
 			case screen.DuplicateNode:

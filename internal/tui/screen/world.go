@@ -137,7 +137,25 @@ func (w *World) Cluster() *allocator.Cluster { return w.derived.cluster() }
 
 // Question are the options of questions about the snapshot.
 func (w *World) Question() question.Options {
-	return question.Options{Hypothetical: len(w.Supposed) > 0}
+	return question.Options{Hypothetical: len(w.Supposed) > 0, Released: w.Released}
+}
+
+// Released reports whether a claim holds devices, and would not as is supposed.
+func (w *World) Released(ref inspect.ClaimRef) bool {
+	if len(w.Supposed) == 0 || w.Actual == nil {
+		return false
+	}
+	now, ok := w.Snapshot.Claim(ref)
+	was, there := w.Actual.Snapshot.Claim(ref)
+	return ok && there && now.Status.Allocation == nil && was.Status.Allocation != nil
+}
+
+// AsItIs is the snapshot of the cluster with nothing supposed.
+func (w *World) AsItIs() *inspect.Snapshot {
+	if w.Actual != nil {
+		return w.Actual.Snapshot
+	}
+	return w.Snapshot
 }
 
 // Inventory is what there is in the snapshot and what can be had of it. Only Jobs may call it; it is shared.

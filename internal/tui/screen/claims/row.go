@@ -72,7 +72,9 @@ func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]reason
 		r.reason = reasons[ref]
 	}
 	if len(w.Supposed) > 0 {
-		r.released = slices.Contains(w.Supposed, screen.Change{Kind: screen.ReleaseClaim, Ref: r.ref})
+		if r.released = w.Released(ref); r.released {
+			r.reason.text = "" // that nobody uses it is only supposed
+		}
 		if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
 			r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
 		}

@@ -145,7 +145,7 @@ func (r *row) panel(w *screen.World) []styled.Line {
 		held = append(styled.Line{{Text: "  held by ", Role: styled.Dim}}, held...)
 	}
 	for i := range r.status.Device.Taints {
-		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(screen.TaintText(w.Snapshot, r.status.ID, &r.status.Device.Taints[i])), Role: styled.Warn})
+		held = append(held, styled.Span{Text: "  taint " + inspect.Sanitize(screen.TaintText(w.AsItIs(), r.status.ID, &r.status.Device.Taints[i])), Role: styled.Warn})
 	}
 	if r.status.Note != "" {
 		held = append(held, styled.Span{Text: "  " + inspect.Sanitize(r.status.Note), Role: styled.Dim})

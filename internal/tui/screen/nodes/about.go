@@ -35,7 +35,7 @@ func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatu
 		lines = append(lines, append(styled.Line{{Text: "and"}}, line...))
 	}
 	for i := range d.Device.Taints {
-		lines = append(lines, taint(w.Snapshot, d.ID, &d.Device.Taints[i]))
+		lines = append(lines, taint(w.AsItIs(), d.ID, &d.Device.Taints[i])) // suppositions about taints leave out rules
 	}
 	if d.Note != "" {
 		lines = append(lines, styled.Text(styled.Warn, inspect.Sanitize(d.Note)))
