@@ -24,6 +24,7 @@ var layers = []layer{
 	{"inspect/live/connection", nil},
 	{"inspect/flowcontrol/...", []string{"inspect", "inspect/live/connection"}},
 	{"inspect/storage/...", []string{"inspect"}},
+	{"inspect/usage", []string{"inspect"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
@@ -159,7 +160,7 @@ var heavy = []struct {
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
-	"styled", "inspect", "inspect/quantity", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
+	"styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/text",
 }

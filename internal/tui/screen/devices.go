@@ -1,12 +1,8 @@
 package screen
 
 import (
-	"slices"
-	"strings"
-
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -33,20 +29,4 @@ func StateRole(s inspect.DeviceState) styled.Role {
 		return styled.Warn
 	}
 	return styled.Bad
-}
-
-// modelNames are the attributes that say what kind of device it is, the best first.
-var modelNames = []string{"model", "productname", "product", "profile", "type", "devicetype", "kind"}
-
-// Model is what kind of device it is, as far as one of the usual attributes tells; not sanitised.
-func Model(d *resourcev1.Device) string {
-	at, text := len(modelNames), ""
-	for name, a := range d.Attributes {
-		short := strings.ToLower(string(name))
-		short = short[strings.LastIndexByte(short, '/')+1:]
-		if i := slices.Index(modelNames, short); i >= 0 && (i < at || i == at && selector.PlainAttribute(&a) < text) {
-			at, text = i, selector.PlainAttribute(&a)
-		}
-	}
-	return text
 }

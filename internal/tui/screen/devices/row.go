@@ -51,7 +51,7 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
 	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
 	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 6}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
-	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(screen.Model(r.status.Device)) }},
+	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(inspect.ModelOf(r.status.Device)) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.status.State), rank(b.status.State)) }},
 	{Column: widget.Column{Title: "USED", Rank: 4, Min: 8, Max: 24}, Cell: usedCell},
 	{Column: widget.Column{Title: "HOLDER", Min: 22, Max: 80, Rank: 1}, Cell: holderCell},
@@ -135,7 +135,7 @@ func (r *row) panel(w *screen.World) []styled.Line {
 	if node := string(r.status.Node); node != "" && node != id.Pool {
 		first = append(first, styled.Span{Text: "  on " + inspect.Sanitize(node)})
 	}
-	if m := screen.Model(r.status.Device); m != "" {
+	if m := inspect.ModelOf(r.status.Device); m != "" {
 		first = append(first, styled.Span{Text: "  " + inspect.Sanitize(m)})
 	}
 	first = append(first, styled.Span{Text: "  "})
@@ -188,7 +188,7 @@ var groupings = []listing.Grouping[row]{
 	{Name: "pool", Of: func(r *row) string { return r.status.ID.PoolID().String() }, Heading: heading},
 	{Name: "node", Of: func(r *row) string { return string(r.status.Node) }, Heading: heading},
 	{Name: "driver", Of: func(r *row) string { return r.status.ID.Driver }, Heading: heading},
-	{Name: "model", Of: func(r *row) string { return screen.Model(r.status.Device) }, Heading: heading},
+	{Name: "model", Of: func(r *row) string { return inspect.ModelOf(r.status.Device) }, Heading: heading},
 	{Name: "counters", Of: func(r *row) string { return r.set.name() }, Heading: setHeading},
 	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
 }

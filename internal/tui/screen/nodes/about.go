@@ -197,7 +197,7 @@ func shares(d *inspect.DeviceStatus) []styled.Line {
 // whatItIs names a device in full, with its model and its place.
 func whatItIs(d *inspect.DeviceStatus) styled.Line {
 	line := styled.Text(styled.Dim, inspect.Sanitize(d.ID.String()))
-	if m := screen.Model(d.Device); m != "" {
+	if m := inspect.ModelOf(d.Device); m != "" {
 		line = append(line, styled.Span{Text: "  " + inspect.Sanitize(m)})
 	}
 	if name, value := placeOf(d); value != "" {

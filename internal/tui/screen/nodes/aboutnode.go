@@ -118,7 +118,7 @@ func lane(set *inspect.CounterSetStatus, node string) styled.Line {
 			blocked++
 		}
 		if d.Held() && string(d.Node) == node {
-			line = append(line, styled.Span{Text: "  "}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), styled.Span{Text: " " + inspect.Sanitize(screen.Model(d.Device)+" held by "+holderName(d)), Role: styled.Used})
+			line = append(line, styled.Span{Text: "  "}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), styled.Span{Text: " " + inspect.Sanitize(inspect.ModelOf(d.Device)+" held by "+holderName(d)), Role: styled.Used})
 		}
 	}
 	if blocked > 0 {

@@ -60,7 +60,7 @@ func models(r *row) string {
 		}
 		for k := range p.groups {
 			for _, d := range p.groups[k].devices {
-				seen[inspect.Sanitize(screen.Model(d.Device))] = true
+				seen[inspect.Sanitize(inspect.ModelOf(d.Device))] = true
 			}
 		}
 	}

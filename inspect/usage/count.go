@@ -1,0 +1,147 @@
+package usage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Of counts the claims that counts accepts, all of them if it is nil. The inventory is that of the snapshot.
+func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool) *Report {
+	c := &counter{
+		snapshot: s, by: by, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
+		idle: map[inspect.ClaimRef]bool{}, times: map[*inspect.DeviceStatus]int{},
+	}
+	c.find(inventory)
+	for _, claim := range s.Objects().Claims {
+		if counts == nil || counts(claim) {
+			c.claim(claim)
+		}
+	}
+	return c.report(inventory)
+}
+
+// grip is a published device that a claim holds, by one entry of its allocation.
+type grip struct {
+	device *inspect.DeviceStatus
+	result *resourcev1.DeviceRequestAllocationResult
+	shared bool
+}
+
+// counter adds up claims in rows.
+type counter struct {
+	snapshot *inspect.Snapshot
+	by       By
+	held     map[inspect.ClaimRef][]grip
+	idle     map[inspect.ClaimRef]bool
+	rows     map[Key]*tally
+	total    *tally
+	times    map[*inspect.DeviceStatus]int // in how many rows a device is
+}
+
+// find finds who holds what.
+func (c *counter) find(inventory *inspect.Inventory) {
+	sharing := c.snapshot.Features().Enabled(inspect.GateConsumableCapacity)
+	for i := range inventory.Devices {
+		d := &inventory.Devices[i]
+		for _, h := range d.Holders {
+			if !h.Admin() {
+				c.held[h.Claim] = append(c.held[h.Claim], grip{d, h.Result, h.Shared() && sharing})
+			}
+		}
+	}
+	for _, claim := range c.snapshot.IdleHolders() {
+		c.idle[inspect.RefOf(claim)] = true
+	}
+}
+
+func (c *counter) row(key Key) *tally {
+	t := c.rows[key]
+	if t == nil {
+		t = newTally(key)
+		c.rows[key] = t
+	}
+	return t
+}
+
+// claim counts a claim in every row that it has to do with, and in the total.
+func (c *counter) claim(claim *resourcev1.ResourceClaim) {
+	ref := inspect.RefOf(claim)
+	entry, idle := c.entry(claim), c.idle[ref]
+	byRow := map[Key][]grip{}
+	gone := map[Key]int{}
+	keys := c.keys(claim)
+	for _, key := range keys {
+		byRow[key] = nil
+	}
+	for _, g := range c.held[ref] {
+		for _, key := range c.keysOf(claim, keys, g) {
+			byRow[key] = append(byRow[key], g)
+		}
+	}
+	for _, result := range c.gone(claim) {
+		for _, key := range c.keysOf(claim, keys, grip{result: result}) {
+			gone[key]++
+			byRow[key] = byRow[key][:len(byRow[key]):len(byRow[key])] // it is in the row, if only with that
+		}
+	}
+	for key, grips := range byRow {
+		own := entry
+		own.Wanted = wanted(claim, func(class string) bool { return c.by != Class || class == key.Name })
+		c.row(key).add(own, grips, gone[key], idle)
+	}
+	entry.Wanted = wanted(claim, func(string) bool { return true })
+	c.total.add(entry, c.held[ref], len(c.gone(claim)), idle)
+}
+
+// gone are the entries of the allocation of a claim whose devices no slice publishes.
+func (c *counter) gone(claim *resourcev1.ResourceClaim) []*resourcev1.DeviceRequestAllocationResult {
+	if claim.Status.Allocation == nil {
+		return nil
+	}
+	held := c.held[inspect.RefOf(claim)]
+	var out []*resourcev1.DeviceRequestAllocationResult
+	results := claim.Status.Allocation.Devices.Results
+	for i := range results {
+		r := &results[i]
+		admin := r.AdminAccess != nil && *r.AdminAccess
+		if !admin && !slices.ContainsFunc(held, func(g grip) bool { return g.result == r }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// report puts the rows in order.
+func (c *counter) report(inventory *inspect.Inventory) *Report {
+	for _, t := range c.rows {
+		for d := range t.devices {
+			c.times[d]++
+		}
+	}
+	r := &Report{By: c.by, Total: c.total.row(c.times)}
+	r.Total.Claims = nil
+	for _, t := range c.rows {
+		r.Rows = append(r.Rows, t.row(c.times))
+	}
+	slices.SortFunc(r.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Devices, a.Devices), cmp.Compare(b.Wanted, a.Wanted), cmp.Compare(b.Gone, a.Gone), a.compare(b.Key))
+	})
+	for i := range inventory.Drivers {
+		d := &inventory.Drivers[i].Devices
+		r.Cluster.Total += d.Total
+		r.Cluster.Used += d.Used
+		r.Cluster.Blocked += d.Blocked
+		r.Cluster.Free += d.Free
+		r.Cluster.AtOnce += d.AtOnce
+	}
+	return r
+}
+
+func (k Key) compare(other Key) int {
+	return cmp.Or(strings.Compare(k.Namespace, other.Namespace), strings.Compare(k.Kind, other.Kind), strings.Compare(k.Name, other.Name), strings.Compare(k.Model, other.Model))
+}

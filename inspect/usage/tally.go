@@ -1,0 +1,158 @@
+package usage
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// tally is a row that is being added up.
+type tally struct {
+	key     Key
+	devices map[*inspect.DeviceStatus]*holding
+	gone    int
+	claims  []Claim
+}
+
+// holding is how a row holds a device.
+type holding struct {
+	whole, busy bool // by a claim that holds all of it, by one that is not idle
+	shares      map[resourcev1.QualifiedName]float64
+}
+
+func newTally(key Key) *tally {
+	return &tally{key: key, devices: map[*inspect.DeviceStatus]*holding{}}
+}
+
+// add adds a claim with what it holds in the row.
+func (t *tally) add(claim Claim, grips []grip, gone int, idle bool) {
+	distinct := map[*inspect.DeviceStatus]bool{}
+	for _, g := range grips {
+		distinct[g.device] = true
+		h := t.devices[g.device]
+		if h == nil {
+			h = &holding{}
+			t.devices[g.device] = h
+		}
+		h.busy = h.busy || !idle
+		h.take(g)
+	}
+	claim.Devices = len(distinct)
+	t.gone += gone
+	t.claims = append(t.claims, claim)
+}
+
+func (h *holding) take(g grip) {
+	if !g.shared {
+		h.whole = true
+		return
+	}
+	if h.shares == nil {
+		h.shares = map[resourcev1.QualifiedName]float64{}
+	}
+	for name, q := range g.result.ConsumedCapacity {
+		total := g.device.Device.Capacity[name].Value
+		if n := total.AsApproximateFloat64(); n > 0 {
+			h.shares[name] += q.AsApproximateFloat64() / n
+		}
+	}
+}
+
+// part is which part of a shared device is held.
+func (h *holding) part() float64 {
+	most := 0.0
+	for _, share := range h.shares {
+		most = max(most, share)
+	}
+	return min(1, most)
+}
+
+// row adds up. times says in how many rows a device is.
+func (t *tally) row(times map[*inspect.DeviceStatus]int) Row {
+	r := Row{Key: t.key, Claims: t.claims}
+	r.Gone = t.gone
+	drivers := map[string]int{}
+	counters := map[CounterAmount]resource.Quantity{}
+	for _, d := range slices.SortedFunc(maps.Keys(t.devices), func(a, b *inspect.DeviceStatus) int { return a.ID.Compare(b.ID) }) {
+		r.device(d, t.devices[d])
+		drivers[d.ID.Driver]++
+		if times[d] > 1 {
+			r.Joint++
+		}
+		for id, amount := range inspect.Consumption(d.Device) {
+			key := CounterAmount{Driver: d.ID.Driver, Counter: id.Counter}
+			sum := counters[key].DeepCopy()
+			sum.Add(amount)
+			counters[key] = sum
+		}
+	}
+	for driver, n := range drivers {
+		r.Drivers = append(r.Drivers, DriverAmount{driver, n})
+	}
+	slices.SortFunc(r.Drivers, func(a, b DriverAmount) int {
+		return cmp.Or(cmp.Compare(b.Devices, a.Devices), strings.Compare(a.Driver, b.Driver))
+	})
+	for _, key := range slices.SortedFunc(maps.Keys(counters), func(a, b CounterAmount) int {
+		return cmp.Or(strings.Compare(a.Driver, b.Driver), strings.Compare(a.Counter, b.Counter))
+	}) {
+		r.Counters = append(r.Counters, CounterAmount{key.Driver, key.Counter, counters[key]})
+	}
+	r.sumClaims()
+	return r
+}
+
+func (r *Row) device(d *inspect.DeviceStatus, h *holding) {
+	r.Devices++
+	switch {
+	case len(d.Device.ConsumesCounters) > 0:
+		r.Partitions++
+	case h.whole:
+		r.Whole++
+	default:
+		r.Shared++
+		r.Shares += h.part()
+	}
+	if !h.busy {
+		r.Idle++
+	}
+}
+
+// sumClaims counts the claims by their states and sorts them.
+func (r *Row) sumClaims() {
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		switch c.State {
+		case Stuck:
+			r.Stuck++
+			r.Wanted += c.Wanted
+			r.StuckSince = earliest(r.StuckSince, c.Since)
+		case Idle:
+			r.IdleClaims++
+			r.IdleSince = earliest(r.IdleSince, c.Since)
+		case Waiting:
+			r.Waiting++
+		case Held:
+		}
+	}
+	slices.SortStableFunc(r.Claims, func(a, b Claim) int {
+		return cmp.Or(cmp.Compare(a.State.rank(), b.State.rank()), cmp.Compare(b.Devices, a.Devices), cmp.Compare(b.Wanted, a.Wanted),
+			strings.Compare(a.Ref.Namespace, b.Ref.Namespace), strings.Compare(a.Ref.Name, b.Ref.Name))
+	})
+}
+
+func (s State) rank() int { return slices.Index([]State{Stuck, Idle, Held, Waiting}, s) }
+
+// earliest is the earlier of two moments, of which a zero one is not known.
+func earliest(a, b time.Time) time.Time {
+	if b.IsZero() || !a.IsZero() && a.Before(b) {
+		return a
+	}
+	return b
+}
