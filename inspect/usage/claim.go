@@ -40,11 +40,13 @@ func (c *counter) refused(claim *Claim) {
 	}
 }
 
-// RefusedSince returns since when the scheduler says that a pod fits nowhere. The time is zero if that is not known.
+// RefusedSince returns since when the scheduler says that a pod fits nowhere, or gives up on it. The time is zero if that is not
+// known.
 func RefusedSince(pod *corev1.Pod) (since time.Time, refused bool) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+		refuses := c.Reason == corev1.PodReasonUnschedulable || c.Reason == corev1.PodReasonSchedulerError
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && refuses {
 			return c.LastTransitionTime.Time, true
 		}
 	}

@@ -124,7 +124,7 @@ func (c *counter) report(inventory *inspect.Inventory) *Report {
 		}
 	}
 	r := &Report{By: c.by, Total: c.total.row(c.times)}
-	r.Total.Claims = nil
+	r.Counted, r.Total.Claims = len(r.Total.Claims), nil
 	for _, t := range c.rows {
 		r.Rows = append(r.Rows, t.row(c.times))
 	}

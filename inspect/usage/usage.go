@@ -114,6 +114,8 @@ type Report struct {
 	// Total is about everything that the rows are about, each claim and device once. It has no claims, and its Joint are the
 	// devices that are in several rows.
 	Total Row
+	// Counted is how many claims there are in all rows together.
+	Counted int
 	// Cluster are all devices that are published, whoever holds them.
 	Cluster inspect.DeviceCount
 }

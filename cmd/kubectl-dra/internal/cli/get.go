@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
 // view is a table that kubectl dra get shows.
@@ -30,6 +31,8 @@ type view struct {
 	list        func(s *inspect.Snapshot, namespace string) *output.List
 	// listLive, where set, says more than list, which only has the snapshot to go by.
 	listLive func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
+	// selects says that the list applies the selector itself.
+	selects bool
 	// fillIn fills in what takes work, for the items that are shown. It is nil if nothing does.
 	fillIn func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
 }
@@ -81,12 +84,18 @@ var views = []view{
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.Claims, inspect.TaintRules},
 		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals,
 	},
+	{
+		names: []string{usageView}, singular: "usage", noun: "claims", inAllNamespaces: true, selects: true,
+		needs: []inspect.Resource{inspect.Claims, inspect.Slices},
+		uses:  []inspect.Resource{inspect.Pods, inspect.TaintRules, inspect.Nodes},
+		list:  usageByNamespace, listLive: (*getOptions).usage,
+	},
 }
 
 // getFlags are the flags of kubectl dra get.
 type getFlags struct {
 	allNamespaces, noHeaders, watch bool
-	selector, sortBy                string
+	selector, sortBy, by            string
 	output, template                string
 	allowMissingKeys                bool
 	serverConcurrency               int
@@ -103,6 +112,7 @@ type getOptions struct {
 	namespace string // empty for all namespaces
 	selector  labels.Selector
 	sortBy    string
+	by        use.By
 	noHeaders bool
 	watch     bool
 	format    output.Format
@@ -122,19 +132,21 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes, classes, priority levels, storage or extended resources",
+		Short: "List claims, devices, pools, nodes, classes, priority levels, storage, extended resources or usage",
 		Long: `List claims with their devices, devices with their holders, resource pools with
 their counts, nodes with what is free on them, device classes, API priority
-levels with their limits and load, CSI storage capacities with their nodes, or
-extended resources, such as example.com/gpu, by node: what device plugins offer
+levels with their limits and load, CSI storage capacities with their nodes,
+extended resources, such as example.com/gpu, by node (what device plugins offer
 and DRA would give instead, what of it is healthy, used and free, and which of
-the two serves a pod that asks now.
+the two serves a pod that asks now), or usage: what namespaces, classes,
+workloads or drivers hold, what of it is idle and since when, and what is stuck.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
 Labels (-l) are those of the claim, node or class, for devices and pools those
-of their ResourceSlices, and for extended resources those of the node. --sort-by
-and custom columns take the fields of the JSON form, such as .name or .free.`,
+of their ResourceSlices, for extended resources those of the node, and for usage
+those of the claims that are counted. --sort-by and custom columns take the
+fields of the JSON form, such as .name or .free.`,
 		Example: `  # Claims of all namespaces
   kubectl dra get claims -A
 
@@ -146,6 +158,10 @@ and custom columns take the fields of the JSON form, such as .name or .free.`,
 
   # GPUs of device plugins: where are some free, and how many on one node?
   kubectl dra get extended nvidia.com/gpu
+
+  # Which team holds most, and what is idle?
+  kubectl dra get usage
+  kubectl dra get usage --by workload --sort-by=.idle
 
   # Which API priority level is full, and who is turned away?
   kubectl dra get prioritylevels`,
@@ -168,7 +184,9 @@ and custom columns take the fields of the JSON form, such as .name or .free.`,
 	f.StringVarP(&flags.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
 	f.StringVar(&flags.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
 	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
+	f.StringVar(&flags.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	addConcurrencyFlag(f, &flags.serverConcurrency)
+	completeFlag(cmd, "by", completeGroupings)
 	addOutputFlags(cmd, &flags.output, &flags.template, output.TableFormats)
 	completeFlag(cmd, "sort-by", completer.sortFields)
 	return cmd
@@ -195,6 +213,9 @@ func (f *getFlags) toOptions(streams *streams, connection *connection, reader *r
 	o := &getOptions{
 		streams: streams, connection: connection, reader: reader,
 		view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency,
+	}
+	if o.by, err = groupingOf(f.by, v); err != nil {
+		return nil, err
 	}
 	if o.format, err = parseOutput(f.output, f.template, output.TableFormats); err != nil {
 		return nil, err
@@ -317,7 +338,9 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 		return nil, nil, err
 	}
 	missing = o.pickNamed(s, list)
-	list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
+	if !o.view.selects {
+		list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
+	}
 	if o.view.fillIn != nil && o.format.Name != "name" {
 		if err := o.view.fillIn(ctx, s, list); err != nil {
 			return nil, nil, err

@@ -39,6 +39,9 @@ func (o *getOptions) noteTotals(list *output.List) {
 	if !o.forPeople() {
 		return
 	}
+	if list.Usage != nil && len(list.Items) > 0 {
+		o.streams.note("%s", list.Usage.Message)
+	}
 	for i, total := range list.Totals {
 		if i == maxWarnings {
 			o.streams.note("%d more totals; -o json has them all", len(list.Totals)-maxWarnings)

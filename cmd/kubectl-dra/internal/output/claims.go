@@ -1,6 +1,7 @@
 package output
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,14 +82,16 @@ var claimTable = Table{
 // devicesByDriver sums up device names, as "2 gpu.example.com".
 func devicesByDriver(devices []string) string {
 	count := map[string]int{}
-	var drivers []string
 	for _, d := range devices {
 		driver, _, _ := strings.Cut(d, "/")
-		if count[driver]++; count[driver] == 1 {
-			drivers = append(drivers, driver)
-		}
+		count[driver]++
 	}
-	slices.Sort(drivers)
+	return countsByDriver(count)
+}
+
+// countsByDriver prints how many devices there are of each driver.
+func countsByDriver(count map[string]int) string {
+	drivers := slices.Sorted(maps.Keys(count))
 	for i, driver := range drivers {
 		drivers[i] = strconv.Itoa(count[driver]) + " " + driver
 	}

@@ -56,6 +56,9 @@ type List struct {
 	DanglingFlowSchemas []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
 	// Totals is set in an ExtendedResourceList: the sums over its items, by resource.
 	Totals []ResourceTotal `json:"totals,omitempty"`
+	// By says what the items of a UsageList are about, and Usage is what they come to.
+	By    string      `json:"by,omitempty"`
+	Usage *UsageTotal `json:"total,omitempty"`
 
 	// Resource is what -o name prints before the slash.
 	Resource string `json:"-"`

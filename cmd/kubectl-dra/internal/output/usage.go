@@ -1,0 +1,186 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
+)
+
+// Usage is an item of a UsageList: what a namespace, class, workload or driver holds and waits for. Of the names those are set
+// that it is about.
+type Usage struct {
+	Namespace string `json:"namespace,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Workload  string `json:"workload,omitempty"` // Kind/name
+	Driver    string `json:"driver,omitempty"`
+	Model     string `json:"model,omitempty"`
+	UsageAmount
+	// Drivers are the devices by driver.
+	Drivers map[string]int `json:"drivers"`
+	// Counters are what the partitions take.
+	Counters []CounterTaken `json:"counters,omitempty"`
+	Claims   UsageClaims    `json:"claims"`
+	// Wanted is how many devices the stuck claims ask for, at least.
+	Wanted int `json:"wanted"`
+	// StuckSince and IdleSince are RFC 3339, the earliest that is known.
+	StuckSince string `json:"stuckSince,omitempty"`
+	IdleSince  string `json:"idleSince,omitempty"`
+
+	stuckFor, idleFor string
+	meta              Meta
+}
+
+// UsageAmount counts devices that are held. Each is whole, shared or a partition.
+type UsageAmount struct {
+	Devices    int `json:"devices"`
+	Whole      int `json:"whole"`
+	Shared     int `json:"shared"`
+	Partitions int `json:"partitions"`
+	// Shares adds up which parts of the shared ones are held.
+	Shares float64 `json:"shares"`
+	// Joint are held by others too, Idle by idle claims only.
+	Joint int `json:"joint"`
+	Idle  int `json:"idle"`
+	// Gone are no longer published. They are not among the devices.
+	Gone int `json:"gone"`
+}
+
+// CounterTaken is how much is taken of a counter of a driver.
+type CounterTaken struct {
+	Driver  string `json:"driver"`
+	Counter string `json:"counter"`
+	Taken   string `json:"taken"`
+}
+
+// UsageClaims counts claims. Those that are none of these hold devices for somebody.
+type UsageClaims struct {
+	Total   int `json:"total"`
+	Stuck   int `json:"stuck"`
+	Idle    int `json:"idle"`
+	Waiting int `json:"waiting"`
+}
+
+// UsageTotal is what a UsageList is about, each device and claim once, and all devices of the cluster beside it.
+type UsageTotal struct {
+	UsageAmount
+	Claims  UsageClaims `json:"claims"`
+	Wanted  int         `json:"wanted"`
+	Cluster DeviceCount `json:"cluster"`
+	// Message says the same in one line.
+	Message string `json:"message"`
+}
+
+// Meta implements Item.
+func (u *Usage) Meta() Meta { return u.meta }
+
+// UsageOf lists the rows of a report.
+func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
+	table := usageTable
+	table.Namespaced = r.By == usage.Workload
+	list := newList("UsageList", "usage", table)
+	for i := range r.Rows {
+		list.Items = append(list.Items, wireUsage(s, r.By, &r.Rows[i]))
+	}
+	list.By = string(r.By)
+	list.Usage = &UsageTotal{
+		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: deviceCount(r.Cluster),
+		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r),
+	}
+	return list
+}
+
+func wireUsage(s *inspect.Snapshot, by usage.By, r *usage.Row) *Usage {
+	u := &Usage{
+		UsageAmount: usageAmount(&r.Amount), Drivers: map[string]int{}, Claims: usageClaims(r, len(r.Claims)), Wanted: r.Wanted,
+		StuckSince: timestamp(metav1.NewTime(r.StuckSince)), IdleSince: timestamp(metav1.NewTime(r.IdleSince)),
+		stuckFor: sinceText(r.Stuck, r.StuckSince, s.Time()), idleFor: sinceText(r.IdleClaims, r.IdleSince, s.Time()),
+	}
+	u.name(by, r)
+	for _, d := range r.Drivers {
+		u.Drivers[d.Driver] = d.Devices
+	}
+	for i := range r.Counters {
+		c := &r.Counters[i]
+		u.Counters = append(u.Counters, CounterTaken{c.Driver, c.Counter, c.Taken.String()})
+	}
+	return u
+}
+
+// name sets what the item is about and how it is called.
+func (u *Usage) name(by usage.By, r *usage.Row) {
+	switch by {
+	case usage.Class:
+		u.Class = r.Name
+		u.meta.Name = cmp.Or(r.Name, "<unknown>")
+	case usage.Workload:
+		u.Namespace, u.Workload = r.Namespace, r.Kind+"/"+r.Name
+		u.meta = Meta{Namespace: r.Namespace, Name: u.Workload, Aliases: []string{r.Name}}
+	case usage.Driver:
+		u.Driver, u.Model = r.Name, r.Model
+		u.meta.Name = cmp.Or(r.Name, "<not-allocated>")
+		if r.Model != "" {
+			u.meta = Meta{Name: r.Name + "/" + r.Model, Aliases: []string{r.Name, r.Model}}
+		}
+	case usage.Namespace:
+		u.Namespace = r.Namespace
+		u.meta.Name = r.Namespace
+	}
+}
+
+func usageAmount(a *usage.Amount) UsageAmount {
+	return UsageAmount{
+		Devices: a.Devices, Whole: a.Whole, Shared: a.Shared, Partitions: a.Partitions, Shares: math.Round(a.Shares*100) / 100,
+		Joint: a.Joint, Idle: a.Idle, Gone: a.Gone,
+	}
+}
+
+func usageClaims(r *usage.Row, total int) UsageClaims {
+	return UsageClaims{Total: total, Stuck: r.Stuck, Idle: r.IdleClaims, Waiting: r.Waiting}
+}
+
+// sinceText is for how long some claims have been something: "" if there are none.
+func sinceText(claims int, since, now time.Time) string {
+	if claims == 0 {
+		return ""
+	}
+	return cmp.Or(words.Age(since, now), "<unknown>")
+}
+
+// totalText is the total in one line.
+func totalText(r *usage.Report) string {
+	text := fmt.Sprintf("%s held, %d of them idle; %s stuck", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.Count(r.Total.Stuck, "claim"))
+	if r.Total.Wanted > 0 {
+		text += fmt.Sprintf(", waiting for %s", words.Count(r.Total.Wanted, "device"))
+	}
+	return text + fmt.Sprintf("; in the cluster %d of %d are used, %d blocked, %d free", r.Cluster.Used, r.Cluster.Total, r.Cluster.Blocked, r.Cluster.Free)
+}
+
+var usageTable = Table{
+	Columns: []Column{
+		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "IDLE"}, {Header: "IDLE-FOR", Rank: 2}, {Header: "STUCK"}, {Header: "WANTED", Rank: 3}, {Header: "STUCK-FOR", Rank: 4},
+		{Header: "DRIVERS", Cut: CutText, Least: 20, Rank: 1},
+		{Header: "WHOLE", Wide: true}, {Header: "SHARED", Wide: true}, {Header: "SHARES", Wide: true}, {Header: "PARTITIONS", Wide: true}, {Header: "COUNTERS", Wide: true},
+		{Header: "JOINT", Wide: true}, {Header: "GONE", Wide: true}, {Header: "CLAIMS", Wide: true},
+	},
+	Row: func(item Item) []string {
+		u := item.(*Usage)
+		counters := make([]string, len(u.Counters))
+		for i, c := range u.Counters {
+			counters[i] = c.Counter + " " + c.Taken
+		}
+		return []string{
+			u.meta.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Stuck), strconv.Itoa(u.Wanted), orNone(u.stuckFor),
+			countsByDriver(u.Drivers), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), orNone(strings.Join(counters, ", ")),
+			strconv.Itoa(u.Joint), strconv.Itoa(u.Gone), strconv.Itoa(u.Claims.Total),
+		}
+	},
+}
