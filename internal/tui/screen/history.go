@@ -1,18 +1,74 @@
 package screen
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
 
-// Event is something that was seen to happen to an object.
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// EventKind says what has happened.
+type EventKind string
+
+// The kinds of what happens.
+const (
+	ClaimCreated    EventKind = "created"
+	ClaimAllocated  EventKind = "allocated"
+	ClaimReserved   EventKind = "reserved"
+	ClaimUnreserved EventKind = "idle" // allocated, and nobody has it reserved any more
+	ClaimReleased   EventKind = "released"
+	ClaimDeleting   EventKind = "deleting"
+	ClaimDeleted    EventKind = "deleted"
+	PodStuck        EventKind = "stuck"   // the scheduler refuses it
+	PodPlaced       EventKind = "unstuck" // it was stuck, and has a node
+	PodTrouble      EventKind = "trouble" // it has a node, and what is done there for its devices fails
+	PodEvicted      EventKind = "evicted"
+	DeviceTainted   EventKind = "tainted"
+	DeviceUntainted EventKind = "untainted"
+	DeviceSick      EventKind = "unhealthy"
+	DeviceWell      EventKind = "healthy"
+	DeviceChanged   EventKind = "device" // another state, or no longer published
+	PoolIncomplete  EventKind = "pool broken"
+	PoolComplete    EventKind = "pool complete"
+	DriverGone      EventKind = "driver gone"
+	DriverCame      EventKind = "driver came"
+	NodeGone        EventKind = "node gone"
+	NodeCame        EventKind = "node came"
+	NodeNotReady    EventKind = "node not ready"
+	NodeReady       EventKind = "node ready"
+	LevelRejecting  EventKind = "rejecting"
+	OtherEvent      EventKind = "event" // an Event of the cluster of another kind
+)
+
+// Event is something that happened to an object. Its texts are not sanitised.
 type Event struct {
 	Time time.Time
-	// Text says what, in a few words. It is not sanitised.
+	Kind EventKind
+	Ref  Ref
+	// Text says what, in a few words.
 	Text string
+	// Node and Driver are those that it is about, where that is known.
+	Node   inspect.NodeName
+	Driver string
+	// By is who or what did it, or why: a pod, a rule, a component.
+	By string
+	// Minor is for the page of the object alone: among all changes another Event tells of it.
+	Minor bool
+	// Told says that an Event of the cluster tells of it, and Seen that it was seen to happen. It can be both.
+	Told, Seen bool
+	// Count is how often it happened, where an Event tells; otherwise 0.
+	Count int
 }
 
 // History is what was seen to happen since the program began to watch. It is not written after it was
 // handed out. A nil History is an empty one.
 type History struct {
+	// Began is when that was.
+	Began  time.Time
 	Events map[Ref][]Event
+	// Recent are the last events of each kind that are not Minor, the oldest first.
+	Recent map[EventKind][]Event
 }
 
 // Of returns the events of an object, the oldest first.
@@ -21,4 +77,43 @@ func (h *History) Of(ref Ref) []Event {
 		return nil
 	}
 	return h.Events[ref]
+}
+
+// Start is when the program began to watch. It is zero if it does not.
+func (h *History) Start() time.Time {
+	if h == nil {
+		return time.Time{}
+	}
+	return h.Began
+}
+
+// IdleSince returns when a claim was seen to be reserved by nobody any more, if nothing has happened to it since. Otherwise it
+// is zero.
+func (h *History) IdleSince(claim Ref) time.Time {
+	events := h.Of(claim)
+	if n := len(events); n > 0 && events[n-1].Kind == ClaimUnreserved {
+		return events[n-1].Time
+	}
+	return time.Time{}
+}
+
+// All returns the last events of all kinds, the newest first.
+func (h *History) All() []Event {
+	if h == nil {
+		return nil
+	}
+	var out []Event
+	for _, events := range h.Recent {
+		out = append(out, events...)
+	}
+	SortHistory(out)
+	return out
+}
+
+// SortHistory sorts events, the newest first.
+func SortHistory(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.Namespace, b.Ref.Namespace),
+			cmp.Compare(a.Ref.Name, b.Ref.Name), cmp.Compare(a.Text, b.Text))
+	})
 }
