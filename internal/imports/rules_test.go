@@ -54,6 +54,7 @@ var layers = []layer{
 	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/record", []string{"inspect/...", "explain/words", "internal/tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"internal/tui/screen/...", []string{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",

@@ -1,32 +1,38 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
-	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/record"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 const (
-	// eventsKept is how many events of an object are remembered, objectsKept of how many objects.
+	// eventsKept is how many events of an object are remembered, objectsKept of how many objects, and kindKept how many of
+	// each kind: what happens seldom is not pushed out by what happens often.
 	eventsKept  = 20
 	objectsKept = 5000
+	kindKept    = 500
 )
 
-// recorder notes what happens to claims and devices from one snapshot to the next, in the background.
+// recorder notes what happens from one snapshot to the next, in the background.
 type recorder struct {
 	job    screen.Job[*screen.History]
 	before *screen.World // what the newest snapshot is compared with, or nil before the first
 	missed *screen.World
 	now    *screen.History
+}
+
+// begin returns what is known when a world comes. With the first one it begins.
+func (r *recorder) begin(w *screen.World) *screen.History {
+	if r.now == nil && w.Snapshot != nil {
+		r.now = &screen.History{Began: w.Now}
+	}
+	return r.now
 }
 
 // record compares a world with the one before. Worlds that come while that is going on are taken together.
@@ -44,7 +50,7 @@ func (r *recorder) record(w *screen.World) tea.Cmd {
 	}
 	before, known := r.before, r.now
 	r.before = w
-	return r.job.StartLater(w, func(context.Context) (*screen.History, error) { return added(known, compare(before, w), w.Now), nil })
+	return r.job.StartLater(w, func(context.Context) (*screen.History, error) { return added(known, record.Compare(before, w)), nil })
 }
 
 // take takes what was noted.
@@ -61,126 +67,39 @@ func (r *recorder) take(msg tea.Msg) (tea.Cmd, bool) {
 	return r.record(missed), true
 }
 
-// happening is an event and what it happened to.
-type happening struct {
-	ref  screen.Ref
-	text string
-}
-
 // added returns the history with more events; the one that it is given is not written.
-func added(h *screen.History, news []happening, at time.Time) *screen.History {
+func added(h *screen.History, news []screen.Event) *screen.History {
 	if len(news) == 0 {
 		return h
 	}
-	next := &screen.History{Events: map[screen.Ref][]screen.Event{}}
+	slices.SortStableFunc(news, func(a, b screen.Event) int { return a.Time.Compare(b.Time) })
+	next := &screen.History{Events: map[screen.Ref][]screen.Event{}, Recent: map[screen.EventKind][]screen.Event{}}
 	if h != nil {
-		next.Events = maps.Clone(h.Events)
+		next.Began, next.Events, next.Recent = h.Began, maps.Clone(h.Events), maps.Clone(h.Recent)
 	}
+	if next.Events == nil {
+		next.Events, next.Recent = map[screen.Ref][]screen.Event{}, map[screen.EventKind][]screen.Event{}
+	}
+	fresh := map[screen.EventKind][]screen.Event{}
 	for _, n := range news {
-		past := next.Events[n.ref]
+		if !n.Minor {
+			fresh[n.Kind] = append(fresh[n.Kind], n)
+		}
+		past := next.Events[n.Ref]
 		if past == nil && len(next.Events) >= objectsKept {
 			continue
 		}
-		past = append(slices.Clone(past), screen.Event{Time: at, Text: n.text})
-		next.Events[n.ref] = past[max(0, len(past)-eventsKept):]
+		next.Events[n.Ref] = appended(past, eventsKept, n)
+	}
+	for kind, events := range fresh {
+		next.Recent[kind] = appended(next.Recent[kind], kindKept, events...)
 	}
 	return next
 }
 
-// compare lists what has happened between two worlds.
-func compare(before, after *screen.World) []happening {
-	var news []happening
-	merge(before.Snapshot.Objects().Claims, after.Snapshot.Objects().Claims, func(a, b *resourcev1.ResourceClaim) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-	}, func(a, b *resourcev1.ResourceClaim) {
-		if a != b {
-			news = append(news, claimNews(a, b)...)
-		}
-	})
-	merge(pointers(before.Devices()), pointers(after.Devices()), func(a, b *inspect.DeviceStatus) int { return a.ID.Compare(b.ID) },
-		func(a, b *inspect.DeviceStatus) { news = append(news, deviceNews(a, b)...) })
-	return news
-}
-
-func pointers[T any](list []T) []*T {
-	out := make([]*T, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
-}
-
-// merge walks two sorted lists side by side; what is in one only comes with a nil.
-func merge[T any](a, b []*T, compare func(a, b *T) int, visit func(a, b *T)) {
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = compare(a[0], b[0])
-		}
-		switch {
-		case order < 0:
-			visit(a[0], nil)
-			a = a[1:]
-		case order > 0:
-			visit(nil, b[0])
-			b = b[1:]
-		default:
-			visit(a[0], b[0])
-			a, b = a[1:], b[1:]
-		}
-	}
-}
-
-func claimNews(a, b *resourcev1.ResourceClaim) []happening {
-	one := cmp.Or(b, a)
-	ref := screen.Ref{Kind: screen.Claim, Namespace: one.Namespace, Name: one.Name}
-	switch {
-	case a == nil:
-		return []happening{{ref, "created" + granted(b, ", "+strings.ToLower(string(inspect.StateOf(b))))}}
-	case b == nil:
-		return []happening{{ref, "deleted"}}
-	case a.UID != b.UID:
-		return []happening{{ref, "deleted and created again"}}
-	}
-	if from, to := inspect.StateOf(a), inspect.StateOf(b); from != to {
-		text := strings.ToLower(string(from)) + " → " + strings.ToLower(string(to))
-		if a.Status.Allocation == nil {
-			text += granted(b, "")
-		}
-		return []happening{{ref, text}}
-	}
-	return nil
-}
-
-// granted says where a claim has its devices, behind another text; it is empty for a claim that has none.
-func granted(claim *resourcev1.ResourceClaim, text string) string {
-	allocation := claim.Status.Allocation
-	if allocation == nil {
-		return ""
-	}
-	if node := inspect.AllocationNode(allocation); node != "" {
-		text += " on " + string(node)
-	}
-	return text
-}
-
-func deviceNews(a, b *inspect.DeviceStatus) []happening {
-	switch {
-	case a == nil:
-		return []happening{{screen.DeviceRef(b.ID), "published"}}
-	case b == nil:
-		return []happening{{screen.DeviceRef(a.ID), "no longer published"}}
-	case a.State != b.State:
-		text := strings.ToLower(string(a.State)) + " → " + strings.ToLower(string(b.State))
-		if len(b.Holders) > 0 && len(a.Holders) == 0 {
-			text += " to " + b.Holders[0].Claim.String()
-		}
-		return []happening{{screen.DeviceRef(b.ID), text}}
-	}
-	return nil
+// appended is a list with more events, of which the last ones are kept. The list that it is given is not written.
+func appended(past []screen.Event, kept int, more ...screen.Event) []screen.Event {
+	more = more[max(0, len(more)-kept):]
+	past = past[max(0, len(past)+len(more)-kept):]
+	return append(slices.Clone(past), more...)
 }

@@ -237,7 +237,8 @@ func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
 func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
 	w := m.world.Next(m.version, s)
-	w.Supposed, w.Now, w.History = supposed, m.now(), m.record.now
+	w.Supposed, w.Now = supposed, m.now()
+	w.History = m.record.begin(w)
 	if len(supposed) == 0 {
 		m.actual = w
 	} else {
