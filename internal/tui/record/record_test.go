@@ -185,7 +185,12 @@ func TestCompare(t *testing.T) {
 // TestReading: objects that are being read for the first time have not just come.
 func TestReading(t *testing.T) {
 	before := screentest.Demo(t)
-	half := before.Snapshot.With(func(o *inspect.Objects) { drop(&o.Claims, "p"); drop(&o.Slices, "gpu-b"); drop(&o.Pods, "p"); drop(&o.Nodes, "gpu") })
+	half := before.Snapshot.With(func(o *inspect.Objects) {
+		drop(&o.Claims, "p")
+		drop(&o.Slices, "gpu-b")
+		drop(&o.Pods, "p")
+		drop(&o.Nodes, "gpu")
+	})
 	reading := map[inspect.Resource]inspect.Health{}
 	for _, r := range []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Pods, inspect.Nodes} {
 		reading[r] = inspect.Health{State: inspect.Syncing}
