@@ -24,6 +24,7 @@ const (
 	PodPlaced       EventKind = "unstuck" // it was stuck, and has a node
 	PodTrouble      EventKind = "trouble" // it has a node, and what is done there for its devices fails
 	PodEvicted      EventKind = "evicted"
+	PodEnded        EventKind = "ended"
 	DeviceTainted   EventKind = "tainted"
 	DeviceUntainted EventKind = "untainted"
 	DeviceSick      EventKind = "unhealthy"

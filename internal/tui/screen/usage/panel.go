@@ -77,16 +77,19 @@ func (r *row) claimLine(w *screen.World, c *usage.Claim, wide int) styled.Line {
 
 // doing says what a claim holds or waits for.
 func (r *row) doing(w *screen.World, c *usage.Claim) string {
-	pod := inspect.Sanitize(c.Pod.Name)
+	pod := "pod " + inspect.Sanitize(c.Pod.Name)
+	if c.Pod.Name == c.Ref.Name {
+		pod = "its pod"
+	}
 	switch c.State {
 	case usage.Idle:
 		text := words.Count(c.Devices, "device") + forText(idleFor(w, c))
-		if pod != "" {
-			return text + ": pod " + pod + " has ended"
+		if c.Pod.Name != "" {
+			return text + ": " + pod + " has ended"
 		}
 		return text + ": no pod has it reserved"
 	case usage.Stuck:
-		return "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false) + ": pod " + pod + " was refused"
+		return "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false) + ": " + pod + " was refused"
 	case usage.Waiting:
 		return "wants " + words.Count(c.Wanted, "device")
 	case usage.Held:
