@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/changes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/priority"
 )
 
@@ -58,6 +59,10 @@ type Options struct {
 
 	// Events reads the Events of some objects. It is nil if there is nothing to ask.
 	Events func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error)
+	// Recent reads the Events of the cluster that may tell what has happened. It is nil if there is nothing to ask; NoRecent
+	// then says why.
+	Recent   func(ctx context.Context) (inspect.Events, error)
+	NoRecent string
 	// Levels reads what API priority levels are doing. It is nil if there is no server to ask.
 	Levels flowcontrol.Source
 	// Seats is the server concurrency limit that priority levels share. If it is 0, it is worked out.
@@ -98,6 +103,11 @@ func (o *Options) dark() bool {
 // priority is what the view of priority levels needs.
 func (o *Options) priority() priority.Config {
 	return priority.Config{Reader: o.Levels, Clock: o.Clock, Seats: o.Seats, Once: o.once, Tick: o.tick}
+}
+
+// changes is what the view of changes needs.
+func (o *Options) changes() changes.Config {
+	return changes.Config{Events: o.Recent, NoEvents: o.NoRecent, Once: o.once, Tick: o.tick}
 }
 
 // Writer changes a cluster after the user has seen and confirmed the change.

@@ -36,7 +36,7 @@ func TestNoTextReachesTheScreen(t *testing.T) {
 				t.Errorf("after %q, the screen shows %s", keys, problem)
 			}
 		}
-		for _, view := range []string{"1", "2", "3", "4", "5", "6", "7"} {
+		for _, view := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 			look(view)
 			for range 1 + i%3 {
 				look("down")

@@ -137,4 +137,52 @@ var tasks = []task{
 		k9s:         []string{":resourcec", "tab", "enter", "0"},
 		k9sLeft:     "The STATE column tells `allocated` from `allocated,reserved`; k9s cannot write the status, only delete the claim.",
 	},
+	{
+		question: "How many GPUs does each team hold?",
+		keys:     []string{"8"},
+		shows:    []string{"▸ infer 23 gpu 16, mig 7", "ml 21 gpu 18, nic 2, mig 1", "54 of 127 held"},
+		says:     "A team is a namespace here; the largest comes first. What a filter hides still counts in the totals, which are those of the first line.",
+		kubectl: []string{
+			`kubectl get resourceclaims -A -o json | jq -r '[.items[]|.metadata.namespace as $n|.status.allocation.devices.results[]?|select(.adminAccess!=true)|[$n,.driver,.pool,.device]]|unique|group_by(.[:2])[]|[.[0][0],.[0][1],length]|@tsv'`,
+		},
+		k9s:     []string{":resourcec", "tab", "enter", "0"},
+		k9sLeft: "The list does not say which devices a claim has: to do by hand, open the YAML of each, and add up.",
+	},
+	{
+		question: "What is idle, and since when?",
+		keys:     []string{"8", "/", "idle>0", "enter"},
+		shows:    []string{"▸ dev 6 gpu 4, fpga 2 1 for 14h", "idle notebook-omar 1 device for 14h: its pod has ended"},
+		says:     "Claims that hold devices for nobody, below the team, with the pod that tells since when. Where none does, they are idle at least since the start of `top`.",
+		kubectl: []string{
+			`kubectl get resourceclaims -A -o json | jq -r '.items[]|select(.status.allocation and (.status.reservedFor|length)==0)|.metadata.namespace+" "+.metadata.name'`,
+			"kubectl get pod notebook-omar -n dev -o yaml",
+		},
+		kubectlLeft: "It finds claims that nobody has reserved, not those that only pods have reserved that have ended. When a pod has ended is in its conditions, for each.",
+		k9s:         []string{":resourcec", "tab", "enter", "0"},
+		k9sLeft:     "The STATE column tells `allocated` from `allocated,reserved`, not since when.",
+	},
+	{
+		question: "What happened in the last five minutes?",
+		steps:    23,
+		keys:     []string{"9", "/", "age<5m", "enter"},
+		shows:    []string{"2s idle claim batch/render-", "claim batch/render-001", "tainted device gpu-a-02/gpu", "created claim ml/train-1"},
+		says:     "What was seen since the start, and before that what objects and Events of the cluster tell, the newest first.",
+		kubectl:  []string{"kubectl get events -A --sort-by=.lastTimestamp", "kubectl get resourceclaims -A -w -o yaml"},
+		kubectlLeft: "Nobody makes Events of claims that are allocated or released, of taints or pools: the second command must have run from the beginning, and differences are found by reading. " +
+			"The first lists all that happens in a cluster.",
+		k9s:     []string{":events", "enter", "0"},
+		k9sLeft: "As the first command.",
+	},
+	{
+		question:    "Which workload holds most?",
+		keys:        []string{"8", groupKey, groupKey},
+		shows:       []string{"▸ infer/llm-70b", "12 gpu 12", "infer/llm-70b StatefulSet 1 of 41, 12 of 54 held devices"},
+		says:        "By workload, after namespace and class: the last controller to which the owners of the pods lead, with all its claims.",
+		kubectl:     []string{"kubectl get resourceclaims -A -o json", "kubectl get pods -A -o json", "kubectl get replicasets -A -o json"},
+		kubectlLeft: "To do by hand: join claims with the pods that have them reserved, these with their owners, and those of replica sets with deployments; count, and sort. That is a script.",
+		k9sLeft:     "no view joins claims with the owners of pods.",
+	},
 }
+
+// groupKey groups the rows of tables, and has the view of usage count by something else.
+const groupKey = "g"

@@ -25,7 +25,7 @@ func TestKeysOfTheContract(t *testing.T) {
 	want := map[string]string{
 		"tab": "next view", "/": "filter", "enter": "detail", "esc": "back", "e": "explain", "d": "detail", "A": "allocate", "D": "deallocate", "ctrl+z": "suspend",
 		"f": "fit", "y": "yaml", "w": "what-if", "c": "cel lab", "?": "help", ":": "go to", "q": "quit",
-		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel", "7": "causes",
+		"1": "claims", "2": "devices", "3": "nodes", "4": "priority", "5": "storage", "6": "cel", "7": "causes", "8": "usage", "9": "changes",
 	}
 	for press, action := range want {
 		if k, ok := keys.Find(press); !ok || string(k.Action) != action {

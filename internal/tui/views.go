@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/cel"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/changes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/claims"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/copies"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/detail"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/priority"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/storage"
+	users "github.com/kubectl-dra/kubectl-dra/internal/tui/screen/usage"
 )
 
 // viewEntry is a view.
@@ -35,6 +37,8 @@ var viewTable = []viewEntry{
 	{"storage", "Storage", "Stor", func(*Options) screen.Screen { return storage.New() }},
 	{"cel", "CEL", "", func(*Options) screen.Screen { return cel.New() }},
 	{"causes", "Causes", "Why", func(*Options) screen.Screen { return causes.New() }},
+	{"usage", "Usage", "Use", func(*Options) screen.Screen { return users.New() }},
+	{"changes", "Changes", "Chg", func(o *Options) screen.Screen { return changes.New(o.changes()) }},
 
 	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods() }},
 	{"classes", "Classes", "", func(*Options) screen.Screen { return objects.NewClasses() }},
@@ -46,7 +50,7 @@ var viewTable = []viewEntry{
 }
 
 // numbered is how many of the views have a number, by which a key leads to them.
-const numbered = 7
+const numbered = 9
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.
 var pageTable = map[screen.Page]pageEntry{

@@ -51,7 +51,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 		}
 		out = append(out, []string{"get", view, "-A"})
 	}
-	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage", "causes"} {
+	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage", "causes", "usage", "changes"} {
 		out = append(out, []string{"top", view, "--once"})
 	}
 	for i, c := range s.Claims {

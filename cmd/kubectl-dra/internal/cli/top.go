@@ -48,8 +48,9 @@ func newTop(ui *terminalUI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [" + strings.Join(views, "|") + "]",
 		Short: "Watch claims, devices and nodes in a terminal UI",
-		Long: `Watch claims, devices, nodes, API priority levels and storage, test selectors, and
-ask why something is stuck, in a terminal UI that follows the cluster.
+		Long: `Watch claims, devices, nodes, API priority levels and storage, test selectors, see
+who uses how much and what has happened, and ask why something is stuck, in a
+terminal UI that follows the cluster.
 
 All namespaces are shown unless -n is given; the key n changes that, ? lists
 all keys. Where pods are stuck it begins with the causes. With --once, or when stdout is no terminal, the view is printed as
@@ -152,6 +153,9 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	if options.Levels, err = newLevelReader(o.reader); err != nil {
 		return err
 	}
+	if err := o.connectEvents(options); err != nil {
+		return err
+	}
 	if o.reader.offline() || once {
 		snapshot, err := o.reader.read(ctx, o.namespace, inspect.Resources())
 		if err != nil {
@@ -189,6 +193,35 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	}
 	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.applyFeatureFlag})
 	return err
+}
+
+// connectEvents sets where the Events of the cluster come from.
+func (o *topOptions) connectEvents(options *tui.Options) error {
+	switch {
+	case o.reader.demo:
+		options.NoRecent = "the demo cluster has none"
+		return nil
+	case o.reader.offline():
+		options.NoRecent = "the files have none"
+		options.Recent = func(context.Context) (inspect.Events, error) {
+			given := o.reader.givenEvents()
+			if len(given.List) == 0 {
+				given.Health.Message = options.NoRecent
+			}
+			return given, nil
+		}
+		return nil
+	}
+	config, err := o.connection.restConfig()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
+	if err != nil {
+		return err
+	}
+	options.Recent = func(ctx context.Context) (inspect.Events, error) { return live.RecentEvents(ctx, config, namespace) }
+	return nil
 }
 
 // logIn leaves the keyboard to the terminal UI. A credential plugin that must ask on the terminal does so before.
