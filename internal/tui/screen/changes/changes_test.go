@@ -29,7 +29,11 @@ func shown(w *screen.World, config Config) *Screen {
 		config.Tick = never
 	}
 	s := New(config)
-	screentest.Settle(w, s, screen.Shown{})
+	if config.Once { // nothing is ever shown then
+		screentest.Settle(w, s, screen.Changed{})
+	} else {
+		screentest.Settle(w, s, screen.Shown{})
+	}
 	return s
 }
 
