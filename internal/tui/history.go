@@ -25,6 +25,17 @@ type recorder struct {
 	before *screen.World // what the newest snapshot is compared with, or nil before the first
 	missed *screen.World
 	now    *screen.History
+	// noted is what was told while the job was running.
+	noted []screen.Event
+}
+
+// note adds what a screen tells. The next world has it.
+func (r *recorder) note(events []screen.Event) {
+	if r.job.Running() {
+		r.noted = append(r.noted, events...)
+		return
+	}
+	r.now = added(r.now, events)
 }
 
 // begin returns what is known when a world comes. With the first one it begins.
@@ -59,7 +70,8 @@ func (r *recorder) take(msg tea.Msg) (tea.Cmd, bool) {
 	if !ok {
 		return nil, false
 	}
-	r.now = result.Value
+	r.now = added(result.Value, r.noted)
+	r.noted = nil
 	missed := r.missed
 	if r.missed = nil; missed == nil {
 		return nil, true

@@ -64,6 +64,9 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 		return m.copyText(msg.Text)
 	case screen.Suppose:
 		return m.toggle(msg.Change)
+	case screen.Noted:
+		m.record.note(msg.Events)
+		return nil
 	}
 	if result, ok := m.suppose.Take(msg); ok {
 		return m.take(result)

@@ -54,6 +54,8 @@ type (
 	}
 	// Copy puts text onto the clipboard.
 	Copy struct{ Text string }
+	// Noted tells of something that the screen has seen to happen, which snapshots do not show.
+	Noted struct{ Events []Event }
 	// Suppose adds a change to what is supposed, or takes it away again.
 	Suppose struct{ Change Change }
 )

@@ -1,9 +1,14 @@
 package priority
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 // kept is how many samples are remembered.
@@ -31,6 +36,40 @@ func (h history) last() (sample, bool) {
 		return sample{}, false
 	}
 	return h[len(h)-1], true
+}
+
+// rejecting tells of the levels that have rejected requests since the sample before, and had not before that.
+func (h history) rejecting() []screen.Event {
+	if len(h) < 3 {
+		return nil
+	}
+	last := h[len(h)-1]
+	var events []screen.Event
+	for _, level := range slices.Sorted(maps.Keys(h.rejected(len(h) - 1))) {
+		if _, before := h.rejected(len(h) - 2)[level]; before {
+			continue
+		}
+		events = append(events, screen.Event{
+			Time: last.at, Kind: screen.LevelRejecting, Seen: true, Ref: screen.Ref{Kind: screen.PriorityLevel, Name: level}, By: "API server",
+			Text: fmt.Sprintf("rejected %s in %s", words.Count(h.rejected(len(h) - 1)[level], "request"), last.at.Sub(h[len(h)-2].at).Round(time.Second)),
+		})
+	}
+	return events
+}
+
+// rejected counts the requests that levels have rejected between a sample and the one before, for those that have.
+func (h history) rejected(at int) map[string]int {
+	before, now := h[at-1].reading.Metrics, h[at].reading.Metrics
+	if before == nil || now == nil {
+		return nil
+	}
+	out := map[string]int{}
+	for name, level := range now.Levels {
+		if old := before.Levels[name]; old != nil && level.Total.RejectedRequests() > old.Total.RejectedRequests() {
+			out[name] = int(level.Total.RejectedRequests() - old.Total.RejectedRequests())
+		}
+	}
+	return out
 }
 
 // use returns the share of its seats that a level used at each sample; samples without figures are left out.

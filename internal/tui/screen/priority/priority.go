@@ -76,7 +76,11 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 			return s.List.Update(w, screen.Changed{})
 		}
 		next := s.config.Tick(pause, func(time.Time) tea.Msg { return due{s} })
-		return tea.Batch(s.List.Update(w, screen.Changed{}), next)
+		show := s.List.Update(w, screen.Changed{})
+		if events := past.rejecting(); len(events) > 0 {
+			return tea.Batch(show, next, screen.Send(screen.Noted{Events: events}))
+		}
+		return tea.Batch(show, next)
 	}
 	switch msg := msg.(type) {
 	case due:

@@ -57,7 +57,7 @@ func Settle(w *screen.World, s screen.Screen, messages ...tea.Msg) (asked []tea.
 					messages = append(messages, cmd())
 				}
 			}
-		case screen.Open, screen.Go, screen.Back, screen.Say, screen.Copy, screen.Suppose:
+		case screen.Open, screen.Go, screen.Back, screen.Say, screen.Copy, screen.Suppose, screen.Noted:
 			asked = append(asked, msg)
 		default:
 			if cmd := s.Update(w, msg); cmd != nil {
