@@ -177,19 +177,24 @@ fields of the JSON form, such as .name or .free.`,
 			return options.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
-	f.BoolVar(&flags.noHeaders, "no-headers", false, "print no headers")
-	f.BoolVarP(&flags.watch, "watch", "w", false, "print what changes from then on, too; what is gone is named on stderr")
-	f.StringVarP(&flags.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
-	f.StringVar(&flags.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
-	f.BoolVar(&flags.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
-	f.StringVar(&flags.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
-	addConcurrencyFlag(f, &flags.serverConcurrency)
-	completeFlag(cmd, "by", completeGroupings)
-	addOutputFlags(cmd, &flags.output, &flags.template, output.TableFormats)
-	completeFlag(cmd, "sort-by", completer.sortFields)
+	flags.bind(cmd, completer)
 	return cmd
+}
+
+// bind adds the flags to the command.
+func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
+	set := cmd.Flags()
+	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
+	set.BoolVar(&f.noHeaders, "no-headers", false, "print no headers")
+	set.BoolVarP(&f.watch, "watch", "w", false, "print what changes from then on, too; what is gone is named on stderr")
+	set.StringVarP(&f.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
+	set.StringVar(&f.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
+	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
+	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
+	addConcurrencyFlag(set, &f.serverConcurrency)
+	completeFlag(cmd, "by", completeGroupings)
+	addOutputFlags(cmd, &f.output, &f.template, output.TableFormats)
+	completeFlag(cmd, "sort-by", completer.sortFields)
 }
 
 func (f *getFlags) toOptions(streams *streams, connection *connection, reader *reader, args []string) (*getOptions, error) {

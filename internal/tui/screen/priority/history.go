@@ -66,7 +66,7 @@ func (h history) rejected(at int) map[string]int {
 	out := map[string]int{}
 	for name, level := range now.Levels {
 		if old := before.Levels[name]; old != nil && level.Total.RejectedRequests() > old.Total.RejectedRequests() {
-			out[name] = int(level.Total.RejectedRequests() - old.Total.RejectedRequests())
+			out[name] = level.Total.RejectedRequests() - old.Total.RejectedRequests()
 		}
 	}
 	return out
