@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// usualGarbage is how much garbage may be made before it is collected, in percent of what is in use, as Go has it.
-	usualGarbage = 100
-	// mostGarbage is that for a cluster that is small.
+	// mostGarbage is how much garbage may be made before it is collected, in percent of what is in use, for a cluster that is
+	// small.
 	mostGarbage = 400
 	// cheapGarbage is an amount of garbage that is not worth collecting, in bytes.
-	cheapGarbage = 64 << 20
+	cheapGarbage = 192 << 20
 )
 
-// garbage lets a program with little in memory collect its garbage rarely: with a small cluster that is a third of all it
-// does. The zero value does nothing.
+// garbage lets a program that has little in memory collect its garbage rarely: with a small cluster that was a third of all it
+// did. The zero value does nothing.
 type garbage struct {
 	percent int // that is set
-	usual   int
+	usual   int // as of the caller, for a large cluster
 }
 
-// begin sets what is usual, unless the user has chosen something else.
+// begin finds out what is usual, unless the user has chosen something.
 func (g *garbage) begin() {
 	if os.Getenv("GOGC") == "" {
-		g.usual = debug.SetGCPercent(usualGarbage)
-		g.percent = usualGarbage
+		g.usual = debug.SetGCPercent(100)
+		debug.SetGCPercent(g.usual)
+		g.percent = g.usual
 	}
 }
 
@@ -51,13 +51,13 @@ func (g *garbage) adapt(s *inspect.Snapshot) {
 	}
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	if percent := garbageFor(live[0].Value.Uint64()); percent < g.percent || percent > g.percent*5/4 {
+	if percent := garbageFor(live[0].Value.Uint64(), g.usual); percent < g.percent || percent > g.percent*5/4 {
 		g.percent = percent
 		debug.SetGCPercent(percent)
 	}
 }
 
-// garbageFor returns how many percent of so many bytes may be garbage.
-func garbageFor(live uint64) int {
-	return int(min(max(cheapGarbage*100/max(1, live), usualGarbage), mostGarbage)) //nolint:gosec // at most mostGarbage
+// garbageFor returns how many percent of so many bytes may be garbage: as usual at least.
+func garbageFor(live uint64, usual int) int {
+	return max(usual, int(min(cheapGarbage*100/max(1, live), mostGarbage))) //nolint:gosec // at most mostGarbage
 }

@@ -10,8 +10,8 @@ import (
 // Little in memory lets more garbage lie about, a large cluster as much as usual, one that is being read too; and in the end it is
 // as it was.
 func TestGarbage(t *testing.T) {
-	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 32 << 20: 200, 64 << 20: 100, 1 << 30: 100} {
-		if got := garbageFor(live); got != want {
+	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 96 << 20: 200, 192 << 20: 100, 1 << 30: 50} {
+		if got := garbageFor(live, 50); got != want {
 			t.Errorf("with %d MiB in use, %d %% may be garbage, want %d", live>>20, got, want)
 		}
 	}
@@ -23,11 +23,11 @@ func TestGarbage(t *testing.T) {
 	g.begin()
 	s := demoSnapshot(t)
 	g.adapt(s.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Syncing}}))
-	if got := now(); got != usualGarbage {
+	if got := now(); got != 77 {
 		t.Errorf("while pods are being read, %d %% may be garbage", got)
 	}
 	g.adapt(s)
-	if got := now(); got < usualGarbage || got > mostGarbage || got != g.percent {
+	if got := now(); got <= 77 || got > mostGarbage || got != g.percent {
 		t.Errorf("then %d %% may be garbage", got)
 	}
 	g.end()
