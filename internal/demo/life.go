@@ -38,7 +38,7 @@ type Life struct {
 }
 
 // Pace is how much time passes in the cluster with each step.
-const Pace = 2 * time.Second
+const Pace = 3 * time.Second
 
 const (
 	jobNamespace = "batch"
