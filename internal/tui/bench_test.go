@@ -137,3 +137,45 @@ func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
 		}
 	}
 }
+
+// moved is the snapshot that follows another: so many of the claims have come free or were allocated again, and as many slices
+// have a device that became unhealthy or was healed.
+func moved(s *inspect.Snapshot, step, changes int) *inspect.Snapshot {
+	o := *s.Objects()
+	o.Claims, o.Slices = slices.Clone(o.Claims), slices.Clone(o.Slices)
+	for n := range changes {
+		at := (step*changes + n) * 7919
+		claim := o.Claims[at%len(o.Claims)].DeepCopy()
+		if claim.Status.Allocation == nil {
+			claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+				{Request: "gpu", Driver: "gpu.example.com", Pool: o.Slices[at%len(o.Slices)].Name, Device: "gpu-7"}}}}
+		} else {
+			claim.Status.Allocation = nil
+		}
+		o.Claims[at%len(o.Claims)] = claim
+		slice := o.Slices[at%len(o.Slices)].DeepCopy()
+		slice.Spec.Devices[0].Taints = append(slice.Spec.Devices[0].Taints, resourcev1.DeviceTaint{Key: "unhealthy", Effect: resourcev1.DeviceTaintEffectNoSchedule})
+		o.Slices[at%len(o.Slices)] = slice
+	}
+	return s.Next(o, inspect.Config{Revision: s.Revision() + 1, Time: s.Time().Add(time.Second), Features: s.Features(), Health: demo.Health()})
+}
+
+// BenchmarkNextWorld is what a snapshot costs in which one of a hundred claims and of a hundred slices has changed, from its
+// arrival until everything shows.
+func BenchmarkNextWorld(b *testing.B) {
+	for _, view := range []string{"claims", "devices", "nodes"} {
+		b.Run(view, func(b *testing.B) {
+			m := driveLarge(b, largeOnce(), view)
+			moments := []*inspect.Snapshot{m.base}
+			for i := range b.N {
+				moments = append(moments, moved(moments[i], i, 200))
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for _, s := range moments[1:] {
+				m.base = s
+				settle(m, m.rebuildWorld())
+			}
+		})
+	}
+}

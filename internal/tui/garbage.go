@@ -13,7 +13,7 @@ const (
 	// small.
 	mostGarbage = 400
 	// cheapGarbage is an amount of garbage that is not worth collecting, in bytes.
-	cheapGarbage = 192 << 20
+	cheapGarbage = 128 << 20
 )
 
 // garbage lets a program that has little in memory collect its garbage rarely: with a small cluster that was a third of all it

@@ -10,7 +10,7 @@ import (
 // Little in memory lets more garbage lie about, a large cluster as much as usual, one that is being read too; and in the end it is
 // as it was.
 func TestGarbage(t *testing.T) {
-	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 96 << 20: 200, 192 << 20: 100, 1 << 30: 50} {
+	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 64 << 20: 200, 128 << 20: 100, 1 << 30: 50} {
 		if got := garbageFor(live, 50); got != want {
 			t.Errorf("with %d MiB in use, %d %% may be garbage, want %d", live>>20, got, want)
 		}

@@ -119,7 +119,7 @@ var tasks = []task{
 		steps:       23,
 		keys:        []string{":", "render-001", "enter", "enter"},
 		shows:       []string{"Seen since the start", "created, reserved on gpu-a-02", "reserved → allocated"},
-		says:        "It got its GPUs at once, and its pod has ended: every change of state is kept, with the time, since `top` was started. (The demo's job comes after two seconds.)",
+		says:        "It got its GPUs at once, and its pod has ended: every change of state is kept, with the time, since `top` was started. (The demo's job comes after three seconds.)",
 		kubectl:     []string{"kubectl get resourceclaim render-001 -n batch -w -o yaml"},
 		kubectlLeft: "It has to run from the beginning, for this claim, and differences are found by reading.",
 		k9sLeft:     "the state of now, and events of the pod.",

@@ -27,6 +27,9 @@ type Screen struct {
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
 	surveyed int      // version that the survey is about
+	recess   recess
+	shown    bool
+	told     time.Time // when rows were last made of what a survey has found out
 	slow     sync.Map // see survey
 	// supposed is what the reasons suppose.
 	supposed []screen.Change
@@ -59,9 +62,15 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	cmds := []tea.Cmd{s.List.Update(w, msg)}
 	switch msg.(type) {
 	case screen.Shown, screen.Changed:
+		s.shown = true
 		cmds = append(cmds, s.startSurvey(w))
 	case screen.Hidden:
+		s.shown = false
 		s.stopSurvey()
+	case rested:
+		if s.recess.on, s.recess.waiting = false, false; s.shown {
+			cmds = append(cmds, s.startSurvey(w))
+		}
 	}
 	if result, ok := s.survey.Take(msg); ok {
 		cmds = append(cmds, s.takeSurvey(w, result))
@@ -87,6 +96,9 @@ func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	if w.Snapshot == nil || s.survey.Running() || s.surveyed == w.Version {
 		return nil
 	}
+	if s.recess.on && slices.Equal(w.Supposed, s.supposed) {
+		return s.recess.wait()
+	}
 	about, before := w, s.actual
 	switch {
 	case len(w.Supposed) > 0 && !s.known:
@@ -97,6 +109,7 @@ func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 	if about == w {
 		s.surveyed = w.Version
 	}
+	s.recess.begun, s.recess.on = time.Now(), false
 	return s.survey.StartLater(w, func(ctx context.Context) (survey, error) { return newSurvey(about, before, &s.slow).proceed(ctx) })
 }
 
@@ -114,15 +127,58 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 	if len(supposed) > 0 {
 		s.helped = helped(s.actual, s.reasons)
 	}
-	show := s.Rebuild(w, builder(&s.plain, s.reasons, s.actual))
-	stale := rest.about.Version != w.Version // the claims have changed: begin again, with what is known
+	// What is supposed has changed, or the claims have for long: begin again, with what is known.
+	stale := rest.about.Version != w.Version && (!slices.Equal(supposed, w.Supposed) || time.Since(s.recess.begun) > longSurvey)
 	if len(supposed) == 0 && len(w.Supposed) > 0 {
 		stale = s.known
 	}
+	var show tea.Cmd
+	if done || stale || time.Since(s.told) > tellAgain {
+		s.told = time.Now()
+		show = s.Rebuild(w, builder(&s.plain, s.reasons, s.actual))
+	}
 	if done || stale {
+		s.recess.begin()
 		return tea.Batch(show, s.startSurvey(w))
 	}
 	return tea.Batch(show, s.survey.StartLater(w, rest.proceed))
+}
+
+const (
+	// longSurvey is how old the claims of a survey may become that has not come to an end.
+	longSurvey = 2 * time.Second
+	// tellAgain is how often rows are made of what a survey has found out so far.
+	tellAgain = 250 * time.Millisecond
+	// surveyBreath is how long a survey that took more than one batch rests after it, as a multiple of what it took.
+	surveyBreath = 4
+)
+
+// recess is the time after a survey in which there is no other, or the reasons of thousands of claims would be worked out
+// again with each of thousands of changes.
+type recess struct {
+	begun   time.Time // the survey before it
+	on      bool
+	until   time.Time
+	waiting bool
+}
+
+// rested comes at the end of a recess.
+type rested struct{}
+
+// begin begins the recess of a survey that has ended.
+func (r *recess) begin() {
+	if took := time.Since(r.begun); took > batch {
+		r.on, r.until = true, time.Now().Add(surveyBreath*took)
+	}
+}
+
+// wait waits until the recess is over, if nothing does so already.
+func (r *recess) wait() tea.Cmd {
+	if r.waiting {
+		return nil
+	}
+	r.waiting = true
+	return tea.Tick(time.Until(r.until), func(time.Time) tea.Msg { return rested{} })
 }
 
 // linger is how long the cursor must stay on a claim before it is asked about: who runs down the list does
