@@ -123,6 +123,14 @@ var protobufPrefix = []byte("k8s\x00")
 
 func isProtobuf(data []byte) bool { return bytes.HasPrefix(data, protobufPrefix) }
 
+// cover covers the quantities in an encoded object that would take forever; see quantity.CoverJSON.
+func cover(data []byte) []byte {
+	if isProtobuf(data) {
+		return quantity.CoverProtobuf(data)
+	}
+	return quantity.CoverJSON(data)
+}
+
 // headOf reads no more of an object than what it says it is, which comes first in practice.
 func headOf(data []byte) (runtime.TypeMeta, error) {
 	if !isProtobuf(data) {

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +145,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 	if namespace != "" {
 		pause = narrowPause
 	}
-	opened := &opened{feed: f, version: v, began: began, initial: stream, common: newCommon()}
+	opened := &opened{feed: f, version: v, began: began, initial: stream, common: sharing.New()}
 	return newProxyWatch(ctx, w, pause, nil, opened), nil
 }
 
@@ -154,7 +156,7 @@ type opened struct {
 	began   time.Time
 	initial bool // it still sends what there was at the beginning
 	count   int  // how many objects it sent so far while it did
-	common  *common
+	common  *sharing.Common
 }
 
 // change implements events.
@@ -181,7 +183,7 @@ func (o *opened) change(e watch.Event) watch.Event {
 func (o *opened) share(e watch.Event) {
 	sent, ok := e.Object.(object)
 	if ok && (e.Type == watch.Added || e.Type == watch.Modified) {
-		o.kind.share(o.common, sent)
+		o.common.Share(sent)
 	}
 }
 

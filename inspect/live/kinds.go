@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 )
 
 // kind says how one resource is read.
@@ -49,14 +50,10 @@ type typed struct {
 	empty func() message
 	// reduce drops what no question reads of an object.
 	reduce func(object)
-	// share lets an object that was just decoded share memory with others of its kind.
-	share func(c *common, o object)
-	// alike, if not nil, lets an object share memory with one that is likely to be much like it.
-	alike func(o, before object)
 }
 
 // read returns the objects of a decoded list at the newest version, reduced.
-func (k kind) read(v apiVersion, list runtime.Object, c *common) ([]object, error) {
+func (k kind) read(v apiVersion, list runtime.Object, c *sharing.Common) ([]object, error) {
 	objects, err := k.items(v, list)
 	if err := k.reduceAll(objects, c); err != nil {
 		return nil, err
@@ -65,42 +62,15 @@ func (k kind) read(v apiVersion, list runtime.Object, c *common) ([]object, erro
 }
 
 // reduceAll reduces the objects of a list.
-func (k kind) reduceAll(objects []object, c *common) error {
+func (k kind) reduceAll(objects []object, c *sharing.Common) error {
 	for i, o := range objects {
 		if o.GetName() == "" {
 			return fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
 		}
 		k.reduce(o)
-		k.share(c, o)
+		c.Share(o)
 	}
 	return nil
-}
-
-// sharing adds to a kind what its objects share besides metadata: names with any others, and, if alike is not nil, what
-// is alike with the one before. What an object has been given by either is not its own to write to.
-func sharing[T any, PT interface {
-	*T
-	object
-}](t typed, names func(c *common, o *T), alike func(o, before *T)) typed {
-	if alike != nil {
-		t.alike = func(o, before object) { alike((*T)(o.(PT)), (*T)(before.(PT))) }
-	}
-	t.share = func(c *common, o object) {
-		shareMetaOf(c, o)
-		names(c, (*T)(o.(PT)))
-		if c.before != nil && alike != nil {
-			t.alike(o, c.before)
-		}
-		c.before = o
-	}
-	return t
-}
-
-// shareMetaOf lets any object share its metadata.
-func shareMetaOf(c *common, o object) {
-	if of, ok := o.(metav1.ObjectMetaAccessor); ok {
-		shareMeta(c, of.GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // it is that of every API type
-	}
 }
 
 // apiVersion is one version at which a kind may be served.
@@ -154,7 +124,6 @@ func items[L, T any, PL interface {
 			}
 			return result, err
 		},
-		share: shareMetaOf,
 		reduce: func(o object) {
 			inspect.ReduceManagedFields(o)
 			if reduce != nil {
@@ -191,7 +160,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceClaimList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceClaimList], convert: convert},
 		},
-		typed: sharing(items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }, nil), shareClaimNames, shareClaim),
+		typed: items(func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }, nil),
 	}, {
 		Kind: inspect.KindOf(inspect.Templates),
 		versions: []apiVersion{
@@ -215,7 +184,7 @@ func draKinds() []kind {
 			{name: "v1beta2", newList: list[resourcev1beta2.ResourceSliceList], convert: convert},
 			{name: "v1beta1", newList: list[resourcev1beta1.ResourceSliceList], convert: convert},
 		},
-		typed: sharing(items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }, nil), shareSlice, nil),
+		typed: items(func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }, nil),
 	}, {
 		Kind: inspect.KindOf(inspect.TaintRules),
 		versions: []apiVersion{
@@ -231,11 +200,11 @@ func coreKinds() []kind {
 	return []kind{{
 		Kind:     inspect.KindOf(inspect.Pods),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
-		typed:    sharing(items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod), sharePodNames, sharePod),
+		typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, reducePod),
 	}, {
 		Kind:     inspect.KindOf(inspect.Nodes),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
-		typed:    sharing(items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, reduceNode), shareNode, nil),
+		typed:    items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, reduceNode),
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeClaims),
 		versions: []apiVersion{{name: "v1", newList: list[corev1.PersistentVolumeClaimList]}},
@@ -294,7 +263,7 @@ func storageKinds() []kind {
 	}, {
 		Kind:     inspect.KindOf(inspect.CSINodes),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.CSINodeList]}},
-		typed:    sharing(items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, bare), shareCSINode, nil),
+		typed:    items(func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }, bare),
 	}, {
 		Kind:     inspect.KindOf(inspect.VolumeAttachments),
 		versions: []apiVersion{{name: "v1", newList: list[storagev1.VolumeAttachmentList]}},

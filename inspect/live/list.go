@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"bytes"
 	"context"
 	"errors"
@@ -134,7 +136,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	var result listed
 	var partial error
 	options := metav1.ListOptions{Limit: limit}
-	shared, buffer := newCommon(), &bytes.Buffer{}
+	shared, buffer := sharing.New(), &bytes.Buffer{}
 	for pages := newPaging(k); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {

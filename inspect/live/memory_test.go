@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"fmt"
 	"runtime"
 	"testing"
@@ -141,7 +143,7 @@ func readPods(tb testing.TB, k kind, n int) []object {
 		if err := decoded.Unmarshal(data); err != nil {
 			tb.Fatal(err)
 		}
-		objects, err := k.read(k.versions[0], decoded, newCommon())
+		objects, err := k.read(k.versions[0], decoded, sharing.New())
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -77,7 +79,7 @@ func (r *reader) decodeInto(data []byte, media string, into runtime.Object) erro
 }
 
 // read returns the objects of a page at the newest version, reduced.
-func (p *page) read(k kind, v apiVersion, c *common) ([]object, error) {
+func (p *page) read(k kind, v apiVersion, c *sharing.Common) ([]object, error) {
 	if p.list != nil {
 		return k.read(v, p.list, c)
 	}

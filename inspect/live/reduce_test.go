@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"reflect"
 	"testing"
 
@@ -25,7 +27,7 @@ func TestSliceSharesEqualCapacities(t *testing.T) {
 		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Capacity: capacity})
 	}
 	before := slice.DeepCopy()
-	shareSlice(newCommon(), slice)
+	sharing.New().Share(slice)
 	if !reflect.DeepEqual(slice, before) {
 		t.Errorf("the slice reads differently:\n%v\n%v", slice, before)
 	}
@@ -51,7 +53,7 @@ func TestPodsOfOneControllerShare(t *testing.T) {
 		out.Items[2].Namespace = "elsewhere"
 		return out
 	}
-	got, err := pods.read(pods.versions[0], list(), newCommon())
+	got, err := pods.read(pods.versions[0], list(), sharing.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestChangedPodShares(t *testing.T) {
 // TestWatchedPodsShare: so do those that a watch sends at its beginning.
 func TestWatchedPodsShare(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
-	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], initial: true, common: newCommon()}
+	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], initial: true, common: sharing.New()}
 	first := o.change(watch.Event{Type: watch.Added, Object: typicalPod(1)}).Object.(*corev1.Pod)
 	o.change(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{}})
 	second := o.change(watch.Event{Type: watch.Added, Object: typicalPod(2)}).Object.(*corev1.Pod)

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+
 	"cmp"
 	"maps"
 	"slices"
@@ -69,8 +71,8 @@ func (s *store) Update(obj any) error {
 	s.mu.Lock()
 	k := keyOf(o)
 	old := s.objects[k]
-	if old != nil && s.kind.alike != nil {
-		s.kind.alike(o, old) // what changes most often has nothing in common with what was sent before it
+	if old != nil {
+		sharing.Alike(o, old) // what changes most often has nothing in common with what was sent before it
 	}
 	s.objects[k] = o
 	news := old == nil || !alike(old, o)

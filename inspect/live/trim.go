@@ -2,10 +2,10 @@ package live
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
 // What nothing reads of an object is most of what a server sends: images and environments, who manages which field. It
@@ -71,22 +71,12 @@ func podStatusTrim() trim {
 	return trim{8: status, 10: status}.dropping(5, 6, 9, 12, 13, 16, 17, 22)
 }
 
-// The types of fields in an encoded message.
-const (
-	wireVarint    = 0
-	wireFixed64   = 1
-	wireDelimited = 2
-	wireFixed32   = 5
-)
-
-var errWire = errors.New("broken protobuf message")
-
 // apply appends a message without what is left out of it.
 func (t trim) apply(to, message []byte) ([]byte, error) {
 	for len(message) > 0 {
-		number, kind, size, body := wireField(message)
+		number, kind, size, body := wire.Field(message)
 		if size <= 0 {
-			return to, errWire
+			return to, wire.ErrBroken
 		}
 		whole := message[:size]
 		message = message[size:]
@@ -95,8 +85,8 @@ func (t trim) apply(to, message []byte) ([]byte, error) {
 		case !special:
 			to = append(to, whole...)
 		case r.drop:
-		case kind != wireDelimited:
-			return to, errWire
+		case kind != wire.Delimited:
+			return to, wire.ErrBroken
 		default:
 			var err error
 			if to, err = r.within.embed(to, number, body); err != nil {
@@ -112,7 +102,7 @@ const lengthRoom = 5
 
 // embed appends a field with a message without what is left out of it.
 func (t trim) embed(to []byte, number uint64, message []byte) ([]byte, error) {
-	to = binary.AppendUvarint(to, number<<3|wireDelimited)
+	to = binary.AppendUvarint(to, number<<3|wire.Delimited)
 	at := len(to)
 	to = slices.Grow(to, lengthRoom+len(message))[:at+lengthRoom]
 	to, err := t.apply(to, message)
@@ -122,39 +112,4 @@ func (t trim) embed(to []byte, number uint64, message []byte) ([]byte, error) {
 	}
 	to[at+lengthRoom-1] &= 0x7f
 	return to, err
-}
-
-// wireField returns the first field of a message: its number, its type, its size with its tag, and what is in it if it is
-// delimited. The size is 0 if there is no whole field.
-func wireField(message []byte) (number uint64, kind, size int, body []byte) {
-	tag, n := binary.Uvarint(message)
-	if n <= 0 || tag>>3 == 0 {
-		return 0, 0, 0, nil
-	}
-	rest := message[n:]
-	kind = int(tag & 7) //nolint:gosec // three bits
-	length := 0
-	switch kind {
-	case wireVarint:
-		if _, length = binary.Uvarint(rest); length <= 0 {
-			return 0, 0, 0, nil
-		}
-	case wireFixed64:
-		length = 8
-	case wireFixed32:
-		length = 4
-	case wireDelimited:
-		l, m := binary.Uvarint(rest)
-		if m <= 0 || l > uint64(len(rest)-m) { //nolint:gosec // not negative
-			return 0, 0, 0, nil
-		}
-		length = m + int(l) //nolint:gosec // not more than there is
-		body = rest[m:length]
-	default: // groups, which no Kubernetes object has
-		return 0, 0, 0, nil
-	}
-	if length > len(rest) {
-		return 0, 0, 0, nil
-	}
-	return tag >> 3, kind, n + length, body
 }

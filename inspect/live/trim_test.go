@@ -3,14 +3,12 @@ package live
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -149,41 +147,6 @@ func TestNextLimit(t *testing.T) {
 	} {
 		if got := nextLimit(test.limit, test.bytes); got != test.want {
 			t.Errorf("after %d objects in %d bytes come %d, want %d", test.limit, test.bytes, got, test.want)
-		}
-	}
-}
-
-// TestCommon: what is equal becomes the same, however many there are, and what differs stays as it is; what other objects
-// have already is not written to.
-func TestCommon(t *testing.T) {
-	k, _ := kindOf(inspect.Nodes)
-	c := newCommon()
-	node := func(i int) *corev1.Node {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Labels: map[string]string{"type": fmt.Sprint(i % 2)}}}
-		n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse(fmt.Sprint(4 + i%2)), "memory": resource.MustParse("1Gi")}
-		return n
-	}
-	var all []*corev1.Node
-	for i := range 4 {
-		n := node(i)
-		k.share(c, n)
-		all = append(all, n)
-		if diff := cmp.Diff(node(i), n); diff != "" {
-			t.Errorf("node %d reads differently:\n%s", i, diff)
-		}
-	}
-	at := func(m any) uintptr { return reflect.ValueOf(m).Pointer() }
-	if at(all[0].Labels) != at(all[2].Labels) || at(all[1].Status.Capacity) != at(all[3].Status.Capacity) {
-		t.Error("what is equal is in memory twice")
-	}
-	if at(all[0].Labels) == at(all[1].Labels) || at(all[0].Status.Capacity) == at(all[1].Status.Capacity) {
-		t.Error("what differs is shared")
-	}
-	for i := range 3 * mostTexts {
-		text := fmt.Sprint(i)
-		shareText(c, &text)
-		if text != fmt.Sprint(i) || len(c.texts) > mostTexts {
-			t.Fatalf("%q, and %d texts are kept", text, len(c.texts))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
 // Objects at their newest version in protobuf, which is what servers send, are decoded here one by one: of a list only
@@ -26,7 +27,7 @@ func (k kind) decoded(message []byte) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if covered := coverWith(trimmed, protobufNumber); covered != nil {
+	if covered := quantity.CoverProtobuf(trimmed); covered != nil {
 		if err := k.empty().Unmarshal(covered); err != nil {
 			name := itemName(message, true)
 			return nil, fmt.Errorf("object %s: %w", name, quantity.ErrUnbounded)
@@ -51,12 +52,12 @@ func (k kind) decodedPage(v apiVersion, data []byte) (objects []object, about me
 	}
 	const metadata, items = 1, 2 // of every list
 	for len(list) > 0 {
-		number, kind, size, body := wireField(list)
+		number, kind, size, body := wire.Field(list)
 		if size <= 0 {
-			return nil, about, true, errWire
+			return nil, about, true, wire.ErrBroken
 		}
 		list = list[size:]
-		if kind != wireDelimited {
+		if kind != wire.Delimited {
 			continue
 		}
 		switch number {
@@ -80,17 +81,17 @@ func (k kind) decodedPage(v apiVersion, data []byte) (objects []object, about me
 func enveloped(data []byte) (gvk schema.GroupVersionKind, message []byte) {
 	const typeMeta, raw = 1, 2 // of runtime.Unknown
 	for data = data[len(protobufPrefix):]; len(data) > 0; {
-		number, kind, size, body := wireField(data)
+		number, kind, size, body := wire.Field(data)
 		switch {
 		case size <= 0:
 			return schema.GroupVersionKind{}, nil
-		case number == typeMeta && kind == wireDelimited:
+		case number == typeMeta && kind == wire.Delimited:
 			var head runtime.TypeMeta
 			if head.Unmarshal(body) != nil {
 				return schema.GroupVersionKind{}, nil
 			}
 			gvk = schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
-		case number == raw && kind == wireDelimited:
+		case number == raw && kind == wire.Delimited:
 			message = body
 		case len(body) > 0: // an encoding or a type of the content
 			return schema.GroupVersionKind{}, nil
@@ -142,8 +143,8 @@ func (s eventSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, 
 func eventOf(data []byte) (eventType string, raw []byte, ok bool) {
 	const typeField, objectField, rawField = 1, 2, 1 // of metav1.WatchEvent and runtime.RawExtension
 	for len(data) > 0 {
-		number, kind, size, body := wireField(data)
-		if size <= 0 || kind != wireDelimited {
+		number, kind, size, body := wire.Field(data)
+		if size <= 0 || kind != wire.Delimited {
 			return "", nil, false
 		}
 		data = data[size:]
@@ -151,8 +152,8 @@ func eventOf(data []byte) (eventType string, raw []byte, ok bool) {
 		case typeField:
 			eventType = string(body)
 		case objectField:
-			number, kind, size, inner := wireField(body)
-			if number != rawField || kind != wireDelimited || size != len(body) || raw != nil {
+			number, kind, size, inner := wire.Field(body)
+			if number != rawField || kind != wire.Delimited || size != len(body) || raw != nil {
 				return "", nil, false
 			}
 			raw = inner

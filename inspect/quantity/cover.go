@@ -1,10 +1,8 @@
-package live
+package quantity
 
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
 // A quantity such as 1e-2000000000 takes forever to decode, so what could be one is found in the encoded data and
@@ -12,24 +10,22 @@ import (
 // can be decoded, too: a name may well look like that. The search must cost next to nothing beside decoding.
 
 const (
-	// exponentDigits is the least number of digits of an exponent that is not quantity.Bounded.
+	// exponentDigits is the least number of digits of an exponent that is not Bounded.
 	exponentDigits = 4
 	// mantissaDigits is the length of a run of digits from which on a number is looked at. One with more than
-	// quantity.MaxDigits has at least one such run, for it has one point at most.
-	mantissaDigits = quantity.MaxDigits / 2
+	// MaxDigits has at least one such run, for it has one point at most.
+	mantissaDigits = MaxDigits / 2
 )
 
-// cover returns a copy of an encoded object, JSON or protobuf, in which x stands for every number that is not
-// quantity.Bounded, or nil when there is none. The copy has the same length.
-func cover(data []byte) []byte {
-	if isProtobuf(data) {
-		return coverWith(data, protobufNumber)
-	}
-	return coverWith(data, jsonNumber)
-}
+// CoverJSON returns a copy of encoded JSON in which x stands for every number that is not Bounded, or nil when there is
+// none. The copy has the same length.
+func CoverJSON(data []byte) []byte { return cover(data, jsonNumber) }
 
-// coverWith does what cover does. The function returns the texts around digits that may be numbers.
-func coverWith(data []byte, number func(data []byte, from, to int) ([]span, int)) []byte {
+// CoverProtobuf does the same with an encoded message.
+func CoverProtobuf(data []byte) []byte { return cover(data, protobufNumber) }
+
+// cover does it by a function that returns the texts around digits that may be numbers.
+func cover(data []byte, number func(data []byte, from, to int) ([]span, int)) []byte {
 	var covered []byte
 	// A run of so many digits has one at a place that is looked at.
 	for i := exponentDigits - 1; i < len(data); i += exponentDigits {
@@ -49,7 +45,7 @@ func coverWith(data []byte, number func(data []byte, from, to int) ([]span, int)
 		texts, end := number(data, from, to)
 		i = max(i, end-1)
 		for _, text := range texts {
-			if quantity.Bounded(string(data[text.from:text.to])) {
+			if Bounded(string(data[text.from:text.to])) {
 				continue
 			}
 			if covered == nil {
@@ -60,8 +56,6 @@ func coverWith(data []byte, number func(data []byte, from, to int) ([]span, int)
 	}
 	return covered
 }
-
-func isDigit(c byte) bool { return c-'0' <= 9 }
 
 // isExponent reports whether a run of digits may be an exponent of more digits than a quantity needs. No digit need
 // stand before it: "e2147483647" is a quantity, too.

@@ -1,4 +1,4 @@
-package live
+package sharing
 
 import (
 	"reflect"
@@ -6,9 +6,46 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What objects of each kind share with others: that is most of what a large cluster takes in memory.
+// Share lets an object share memory with those that were given before. It must have been decoded just now: what it has
+// been given is not its own to write to, and what it had is written to.
+func (c *Common) Share(o metav1.Object) {
+	if of, ok := o.(metav1.ObjectMetaAccessor); ok {
+		shareMeta(c, of.GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // it is that of every API type
+	}
+	switch o := o.(type) {
+	case *corev1.Pod:
+		sharePodNames(c, o)
+	case *corev1.Node:
+		shareNode(c, o)
+	case *resourcev1.ResourceSlice:
+		shareSlice(c, o)
+	case *resourcev1.ResourceClaim:
+		shareClaimNames(c, o)
+	case *storagev1.CSINode:
+		shareCSINode(c, o)
+	}
+	if c.before != nil {
+		Alike(o, c.before)
+	}
+	c.before = o
+}
+
+// Alike lets an object share memory with another one that is likely to be much like it, to which nothing is written.
+func Alike(o, other metav1.Object) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		if other, ok := other.(*corev1.Pod); ok {
+			sharePod(o, other)
+		}
+	case *resourcev1.ResourceClaim:
+		if other, ok := other.(*resourcev1.ResourceClaim); ok {
+			shareClaim(o, other)
+		}
+	}
+}
 
 // share replaces a value by another one that is equal in every bit, and in memory already.
 func share[T any](value *T, by T) {
@@ -18,7 +55,7 @@ func share[T any](value *T, by T) {
 }
 
 // sharePodNames lets pods share the names of nodes and schedulers.
-func sharePodNames(c *common, p *corev1.Pod) {
+func sharePodNames(c *Common, p *corev1.Pod) {
 	shareText(c, &p.Spec.NodeName)
 	shareText(c, &p.Spec.SchedulerName)
 }
@@ -50,7 +87,7 @@ func sharePod(p, before *corev1.Pod) {
 }
 
 // shareNode lets nodes of one type share their capacities, and what they report.
-func shareNode(c *common, n *corev1.Node) {
+func shareNode(c *Common, n *corev1.Node) {
 	shareMap(c, c.amounts, &n.Status.Capacity)
 	shareMap(c, c.amounts, &n.Status.Allocatable)
 	for i := range n.Status.Conditions {
@@ -73,7 +110,7 @@ func shareNode(c *common, n *corev1.Node) {
 }
 
 // shareSlice lets devices share the names of what they have, and capacities that are equal.
-func shareSlice(c *common, s *resourcev1.ResourceSlice) {
+func shareSlice(c *Common, s *resourcev1.ResourceSlice) {
 	shareText(c, &s.Spec.Driver)
 	for i := range s.Spec.Devices {
 		device := &s.Spec.Devices[i]
@@ -97,7 +134,7 @@ func shareClaim(claim, before *resourcev1.ResourceClaim) {
 }
 
 // shareClaimNames lets claims share the names of what they have.
-func shareClaimNames(c *common, claim *resourcev1.ResourceClaim) {
+func shareClaimNames(c *Common, claim *resourcev1.ResourceClaim) {
 	for i := range claim.Status.ReservedFor {
 		shareText(c, &claim.Status.ReservedFor[i].Resource)
 	}
@@ -115,7 +152,7 @@ func shareClaimNames(c *common, claim *resourcev1.ResourceClaim) {
 }
 
 // shareCSINode lets CSI nodes share the names of drivers and of what they tell nodes apart by.
-func shareCSINode(c *common, n *storagev1.CSINode) {
+func shareCSINode(c *Common, n *storagev1.CSINode) {
 	for i := range n.Spec.Drivers {
 		driver := &n.Spec.Drivers[i]
 		shareText(c, &driver.Name)

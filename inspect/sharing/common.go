@@ -1,4 +1,4 @@
-package live
+package sharing
 
 import (
 	"hash/maphash"
@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// common is what the objects of a list or watch have in common: texts and maps that occur again and again, of which one
+// Common is what the objects of a list or watch have in common: texts and maps that occur again and again, of which one
 // copy is kept. A text of a few bytes takes sixteen and an allocation, and a map of one label as much as one of eight. It
 // is for one goroutine. What is equal becomes the same; nothing else changes.
-type common struct {
-	before object // the last one; objects that follow each other have most in common
+type Common struct {
+	before metav1.Object // the last one; objects that follow each other have most in common
 	texts  map[string]*string
 	seed   maphash.Seed
 
@@ -29,15 +29,16 @@ const (
 	mostMaps  = 1 << 12
 )
 
-func newCommon() *common {
-	return &common{
+// New returns what no objects have in common yet.
+func New() *Common {
+	return &Common{
 		texts: map[string]*string{}, seed: maphash.MakeSeed(), labels: map[uint64]map[string]string{},
 		amounts: map[uint64]corev1.ResourceList{}, capacities: map[uint64]map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{},
 	}
 }
 
 // pointer returns a pointer to a text, which nobody may write to.
-func (c *common) pointer(text *string) *string {
+func (c *Common) pointer(text *string) *string {
 	if text == nil {
 		return nil
 	}
@@ -52,7 +53,7 @@ func (c *common) pointer(text *string) *string {
 }
 
 // shareText lets a text share its bytes.
-func shareText[T ~string](c *common, text *T) {
+func shareText[T ~string](c *Common, text *T) {
 	if *text == "" {
 		return
 	}
@@ -62,7 +63,7 @@ func shareText[T ~string](c *common, text *T) {
 
 // shareMap lets a map be one that was seen before, if they are equal in every bit. If there is none it returns true: then
 // the map is still the object's own, and its keys share their bytes.
-func shareMap[M ~map[K]V, K ~string, V comparable](c *common, known map[uint64]M, m *M) (own bool) {
+func shareMap[M ~map[K]V, K ~string, V comparable](c *Common, known map[uint64]M, m *M) (own bool) {
 	if len(*m) == 0 {
 		return false
 	}
@@ -86,7 +87,7 @@ func shareMap[M ~map[K]V, K ~string, V comparable](c *common, known map[uint64]M
 }
 
 // shareKeys lets the keys of a map share their bytes: a key that is assigned to replaces the one that is there.
-func shareKeys[K ~string, V any](c *common, m map[K]V) {
+func shareKeys[K ~string, V any](c *Common, m map[K]V) {
 	for key, value := range m {
 		shareText(c, &key)
 		m[key] = value
@@ -94,7 +95,7 @@ func shareKeys[K ~string, V any](c *common, m map[K]V) {
 }
 
 // shareMeta lets metadata share what is not of one object alone.
-func shareMeta(c *common, m *metav1.ObjectMeta) {
+func shareMeta(c *Common, m *metav1.ObjectMeta) {
 	shareText(c, &m.Namespace)
 	shareLabels(c, &m.Labels)
 	shareLabels(c, &m.Annotations)
@@ -110,7 +111,7 @@ func shareMeta(c *common, m *metav1.ObjectMeta) {
 	}
 }
 
-func shareLabels(c *common, labels *map[string]string) {
+func shareLabels(c *Common, labels *map[string]string) {
 	if !shareMap(c, c.labels, labels) {
 		return
 	}
