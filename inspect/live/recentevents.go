@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -58,7 +59,7 @@ func (r *reader) eventsIn(ctx context.Context, namespace string) (inspect.Events
 		terms = append(terms, apifields.OneTermNotEqualSelector("reason", reason))
 	}
 	options := metav1.ListOptions{FieldSelector: apifields.AndSelectors(terms...).String(), Limit: recentEvents}
-	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], namespace, options)
+	page, err := r.listPage(ctx, eventKind, eventKind.versions[0], namespace, options, &bytes.Buffer{})
 	if err != nil {
 		return inspect.Events{}, err
 	}
