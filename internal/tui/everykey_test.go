@@ -26,6 +26,11 @@ type presser struct {
 // home is where a key is pressed: at an object of a view, or on a page about it.
 func (p *presser) home() {
 	m := p.m
+	for range 3 {
+		if m.typing() {
+			p.press("esc")
+		}
+	}
 	m.popup, m.input, m.remark, m.pages, m.trail = nil, nil, screen.Say{}, nil, nil
 	if len(m.hypotheses) > 0 {
 		m.hypotheses = nil
@@ -46,7 +51,7 @@ func (p *presser) home() {
 
 // still are the actions that may change nothing, because there is nothing further on or because it is so already.
 var still = []keymap.Action{
-	"up", "down", "page up", "page down", "half a page up", "half a page down", "first", "last", "left", "right", "next device", "previous device", "next page", "previous page",
+	"up", "down", "page up", "page down", "half a page up", "half a page down", "first", "last", "left", "right", "next device", "previous device", "next page", "previous page", "device before",
 }
 
 // try presses a key and fails if it neither does anything nor says why not.
@@ -92,7 +97,7 @@ func (p *presser) ownNumber() string {
 func TestEveryKeyEverywhere(t *testing.T) {
 	places := everywhere(t)
 	pressed := 0
-	for i := 0; i < len(places); i += testwork.Of(1, 9) {
+	for i := 0; i < len(places); i += testwork.Of(3, 12) {
 		at := places[i]
 		t.Run(strings.ReplaceAll(fmt.Sprint(at.view, " ", at.page, " ", at.ref.Kind, " ", at.ref), "/", "_"), func(t *testing.T) {
 			p := &presser{driver: anywhere(t), view: at.view, page: at.page, ref: at.ref}

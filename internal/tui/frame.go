@@ -109,10 +109,14 @@ func (m *model) tabLine(style tabStyle) (line styled.Line, ends []int) {
 			continue
 		}
 		role, text := styled.Plain, m.tab(i, style)
-		if i == m.current {
+		switch {
+		case i == m.current:
 			role, text = styled.Accent, "["+text+"]"
-		} else {
+		case style != shortTabs:
 			text = " " + text + " "
+		}
+		if style == shortTabs { // which has one blank between two titles, not two
+			text = " " + text
 		}
 		at += styled.Width(text)
 		line = append(line, styled.Span{Text: text, Role: role})
@@ -159,7 +163,7 @@ func (m *model) scope() styled.Line {
 
 // leastScope and mostScope are the columns that the namespace has beside all titles of views at least, and those that it may
 // want.
-const leastScope, mostScope = 10, 24
+const leastScope, mostScope = 8, 24
 
 // tabStyle says as much as there is room for.
 func (m *model) tabStyle() tabStyle {

@@ -53,7 +53,7 @@ func TestPlacesAreChosen(t *testing.T) {
 
 // TestTheOnlySuggestionIsTaken: n i ⏎ is namespace infer.
 func TestTheOnlySuggestionIsTaken(t *testing.T) {
-	d := drive(t, 100, 30, "claims")
+	d := drive(t, 120, 30, "claims")
 	d.press("n", "inf", "enter")
 	d.shows("ns: infer")
 	d.press("n")

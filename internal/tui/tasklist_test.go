@@ -165,7 +165,7 @@ var tasks = []task{
 		question: "What happened in the last five minutes?",
 		steps:    23,
 		keys:     []string{"9", "/", "age<5m", "enter"},
-		shows:    []string{"2s idle claim batch/render-", "claim batch/render-001", "tainted device gpu-a-02/gpu", "created claim ml/train-1"},
+		shows:    []string{"3s idle claim batch/render-", "claim batch/render-001", "tainted device gpu-a-02/gpu", "created claim ml/train-1"},
 		says:     "What was seen since the start, and before that what objects and Events of the cluster tell, the newest first.",
 		kubectl:  []string{"kubectl get events -A --sort-by=.lastTimestamp", "kubectl get resourceclaims -A -w -o yaml"},
 		kubectlLeft: "Nobody makes Events of claims that are allocated or released, of taints or pools: the second command must have run from the beginning, and differences are found by reading. " +
@@ -185,4 +185,4 @@ var tasks = []task{
 }
 
 // groupKey groups the rows of tables, and has the view of usage count by something else.
-const groupKey = "g"
+const groupKey = "b"

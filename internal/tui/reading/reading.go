@@ -134,10 +134,26 @@ func (r *Reader[T]) follow() tea.Cmd {
 	return screen.Send(screen.Open{Page: screen.Detail, Ref: ref})
 }
 
+// turn shows more, or less again.
+func (r *Reader[T]) turn() tea.Cmd {
+	r.verbose = !r.verbose
+	if !r.answer.Known || r.answer.Err != nil || !r.verbose {
+		return nil
+	}
+	layout := func(verbose bool) int {
+		return len(r.config.Lines(r.answer.Value, Layout{Width: max(20, r.laidOut.layout.Width-2), Verbose: verbose}))
+	}
+	if layout(true) == layout(false) {
+		r.verbose = false
+		return screen.Send(screen.Say{Text: "there is no more to show: " + r.config.More, Role: styled.Dim})
+	}
+	return nil
+}
+
 func (r *Reader[T]) press(k tea.KeyPressMsg) tea.Cmd {
 	switch r.Keys().Action(k.String()) {
 	case more:
-		r.verbose = !r.verbose
+		return r.turn()
 	case up:
 		r.page.Step(-1)
 	case down:
