@@ -14,9 +14,9 @@ import (
 func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool) *Report {
 	c := &counter{
 		snapshot: s, by: by, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
-		idle: map[inspect.ClaimRef]bool{}, times: map[*inspect.DeviceStatus]int{},
+		idle: map[inspect.ClaimRef]bool{}, devices: inventory.Devices, times: make([]int32, len(inventory.Devices)),
 	}
-	c.find(inventory)
+	c.find()
 	for _, claim := range s.Objects().Claims {
 		if counts == nil || counts(claim) {
 			c.claim(claim)
@@ -28,6 +28,7 @@ func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*r
 // grip is a published device that a claim holds, by one entry of its allocation.
 type grip struct {
 	device *inspect.DeviceStatus
+	at     int // its place among the devices of the inventory
 	result *resourcev1.DeviceRequestAllocationResult
 	shared bool
 }
@@ -40,17 +41,18 @@ type counter struct {
 	idle     map[inspect.ClaimRef]bool
 	rows     map[Key]*tally
 	total    *tally
-	times    map[*inspect.DeviceStatus]int // in how many rows a device is
+	devices  []inspect.DeviceStatus
+	times    []int32 // in how many rows each of the devices is
 }
 
 // find finds who holds what.
-func (c *counter) find(inventory *inspect.Inventory) {
+func (c *counter) find() {
 	sharing := c.snapshot.Features().Enabled(inspect.GateConsumableCapacity)
-	for i := range inventory.Devices {
-		d := &inventory.Devices[i]
+	for i := range c.devices {
+		d := &c.devices[i]
 		for _, h := range d.Holders {
 			if !h.Admin() {
-				c.held[h.Claim] = append(c.held[h.Claim], grip{d, h.Result, h.Shared() && sharing})
+				c.held[h.Claim] = append(c.held[h.Claim], grip{d, i, h.Result, h.Shared() && sharing})
 			}
 		}
 	}
@@ -71,31 +73,53 @@ func (c *counter) row(key Key) *tally {
 // claim counts a claim in every row that it has to do with, and in the total.
 func (c *counter) claim(claim *resourcev1.ResourceClaim) {
 	ref := inspect.RefOf(claim)
-	entry, idle := c.entry(claim), c.idle[ref]
-	byRow := map[Key][]grip{}
-	gone := map[Key]int{}
-	keys := c.keys(claim)
-	for _, key := range keys {
-		byRow[key] = nil
-	}
-	for _, g := range c.held[ref] {
-		for _, key := range c.keysOf(claim, keys, g) {
-			byRow[key] = append(byRow[key], g)
-		}
-	}
-	for _, result := range c.gone(claim) {
-		for _, key := range c.keysOf(claim, keys, grip{result: result}) {
-			gone[key]++
-			byRow[key] = byRow[key][:len(byRow[key]):len(byRow[key])] // it is in the row, if only with that
-		}
-	}
-	for key, grips := range byRow {
-		own := entry
-		own.Wanted = wanted(claim, func(class string) bool { return c.by != Class || class == key.Name })
-		c.row(key).add(own, grips, gone[key], idle)
-	}
+	entry, held, gone, idle := c.entry(claim), c.held[ref], c.gone(claim), c.idle[ref]
 	entry.Wanted = wanted(claim, func(string) bool { return true })
-	c.total.add(entry, c.held[ref], len(c.gone(claim)), idle)
+	c.total.add(entry, held, len(gone), idle)
+	keys := c.keys(claim)
+	if c.by == Namespace || c.by == Workload { // where a claim is in a row with all that it holds
+		for _, key := range keys {
+			c.row(key).add(entry, held, len(gone), idle)
+		}
+		return
+	}
+	for _, key := range c.split(claim, keys, held, gone) {
+		own := entry
+		if c.by == Class {
+			own.Wanted = wanted(claim, func(class string) bool { return class == key.Name })
+		}
+		c.row(key.Key).add(own, key.held, key.gone, idle)
+	}
+}
+
+// part is what a claim holds in a row.
+type part struct {
+	Key
+	held []grip
+	gone int
+}
+
+// split divides what a claim holds among rows.
+func (c *counter) split(claim *resourcev1.ResourceClaim, keys []Key, held []grip, gone []*resourcev1.DeviceRequestAllocationResult) []part {
+	parts := make([]part, len(keys))
+	for i, key := range keys {
+		parts[i].Key = key
+	}
+	in := func(key Key) *part {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.Key == key })
+		if i < 0 {
+			i, parts = len(parts), append(parts, part{Key: key})
+		}
+		return &parts[i]
+	}
+	for _, g := range held {
+		p := in(c.keyOf(claim, g))
+		p.held = append(p.held, g)
+	}
+	for _, result := range gone {
+		in(c.keyOf(claim, grip{result: result})).gone++
+	}
+	return parts
 }
 
 // gone are the entries of the allocation of a claim whose devices no slice publishes.
@@ -119,14 +143,14 @@ func (c *counter) gone(claim *resourcev1.ResourceClaim) []*resourcev1.DeviceRequ
 // report puts the rows in order.
 func (c *counter) report(inventory *inspect.Inventory) *Report {
 	for _, t := range c.rows {
-		for d := range t.devices {
-			c.times[d]++
+		for at := range t.devices {
+			c.times[at]++
 		}
 	}
-	r := &Report{By: c.by, Total: c.total.row(c.times)}
+	r := &Report{By: c.by, Total: c.total.row(c.devices, c.times)}
 	r.Counted, r.Total.Claims = len(r.Total.Claims), nil
 	for _, t := range c.rows {
-		r.Rows = append(r.Rows, t.row(c.times))
+		r.Rows = append(r.Rows, t.row(c.devices, c.times))
 	}
 	slices.SortFunc(r.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Devices, a.Devices), cmp.Compare(b.Wanted, a.Wanted), cmp.Compare(b.Gone, a.Gone), a.compare(b.Key))

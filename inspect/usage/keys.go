@@ -24,21 +24,16 @@ func (c *counter) keys(claim *resourcev1.ResourceClaim) []Key {
 	return []Key{{Namespace: claim.Namespace}}
 }
 
-// keysOf are the rows that a device is in which a claim holds, out of those of the claim. The grip of a device that no slice
-// publishes has no device.
-func (c *counter) keysOf(claim *resourcev1.ResourceClaim, keys []Key, g grip) []Key {
-	switch c.by {
-	case Class:
-		return []Key{{Name: classOf(claim, g.result.Request)}}
-	case Driver:
-		key := Key{Name: g.result.Driver}
-		if g.device != nil {
-			key.Model = inspect.ModelOf(g.device.Device)
-		}
-		return []Key{key}
-	case Namespace, Workload:
+// keyOf is the row, by class or driver, of a device that a claim holds. The grip of one that no slice publishes has no device.
+func (c *counter) keyOf(claim *resourcev1.ResourceClaim, g grip) Key {
+	if c.by == Class {
+		return Key{Name: classOf(claim, g.result.Request)}
 	}
-	return keys
+	key := Key{Name: g.result.Driver}
+	if g.device != nil {
+		key.Model = inspect.ModelOf(g.device.Device)
+	}
+	return key
 }
 
 // classes are those of the devices of a claim, or, while it has none, those that it asks for; of alternatives the first.

@@ -16,7 +16,7 @@ import (
 // tally is a row that is being added up.
 type tally struct {
 	key     Key
-	devices map[*inspect.DeviceStatus]*holding
+	devices map[int]holding // by their places in the inventory
 	gone    int
 	claims  []Claim
 }
@@ -28,23 +28,21 @@ type holding struct {
 }
 
 func newTally(key Key) *tally {
-	return &tally{key: key, devices: map[*inspect.DeviceStatus]*holding{}}
+	return &tally{key: key, devices: map[int]holding{}}
 }
 
 // add adds a claim with what it holds in the row.
 func (t *tally) add(claim Claim, grips []grip, gone int, idle bool) {
-	distinct := map[*inspect.DeviceStatus]bool{}
-	for _, g := range grips {
-		distinct[g.device] = true
-		h := t.devices[g.device]
-		if h == nil {
-			h = &holding{}
-			t.devices[g.device] = h
+	claim.Devices = 0
+	for i, g := range grips {
+		if !slices.ContainsFunc(grips[:i], func(other grip) bool { return other.at == g.at }) {
+			claim.Devices++
 		}
+		h := t.devices[g.at]
 		h.busy = h.busy || !idle
 		h.take(g)
+		t.devices[g.at] = h
 	}
-	claim.Devices = len(distinct)
 	t.gone += gone
 	t.claims = append(t.claims, claim)
 }
@@ -74,16 +72,17 @@ func (h *holding) part() float64 {
 	return min(1, most)
 }
 
-// row adds up. times says in how many rows a device is.
-func (t *tally) row(times map[*inspect.DeviceStatus]int) Row {
+// row adds up. times says in how many rows each of the devices is.
+func (t *tally) row(devices []inspect.DeviceStatus, times []int32) Row {
 	r := Row{Key: t.key, Claims: t.claims}
 	r.Gone = t.gone
 	drivers := map[string]int{}
 	counters := map[CounterAmount]resource.Quantity{}
-	for _, d := range slices.SortedFunc(maps.Keys(t.devices), func(a, b *inspect.DeviceStatus) int { return a.ID.Compare(b.ID) }) {
-		r.device(d, t.devices[d])
+	for _, at := range slices.Sorted(maps.Keys(t.devices)) {
+		d, h := &devices[at], t.devices[at]
+		r.device(d, &h)
 		drivers[d.ID.Driver]++
-		if times[d] > 1 {
+		if times[at] > 1 {
 			r.Joint++
 		}
 		for id, amount := range inspect.Consumption(d.Device) {

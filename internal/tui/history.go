@@ -84,7 +84,10 @@ func added(h *screen.History, news []screen.Event) *screen.History {
 	if len(news) == 0 {
 		return h
 	}
-	slices.SortStableFunc(news, func(a, b screen.Event) int { return a.Time.Compare(b.Time) })
+	byTime := func(a, b screen.Event) int { return a.Time.Compare(b.Time) }
+	if !slices.IsSortedFunc(news, byTime) { // most are of one moment
+		slices.SortStableFunc(news, byTime)
+	}
 	next := &screen.History{Events: map[screen.Ref][]screen.Event{}, Recent: map[screen.EventKind][]screen.Event{}}
 	if h != nil {
 		next.Began, next.Events, next.Recent = h.Began, maps.Clone(h.Events), maps.Clone(h.Recent)

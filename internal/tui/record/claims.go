@@ -25,7 +25,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 	case a == nil:
 		e.Kind, e.Text = screen.ClaimCreated, "created"
 		if b.Status.Allocation != nil {
-			e.Kind, e.Text = screen.ClaimAllocated, "created, "+lower(inspect.StateOf(b))+onNode(b)
+			e.Kind, e.Text = screen.ClaimAllocated, "created, "+claimWords[inspect.StateOf(b)]+onNode(b)
 		}
 	case b == nil:
 		e.Kind, e.Text = screen.ClaimDeleted, "deleted"
@@ -36,7 +36,7 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 		if from == to {
 			return
 		}
-		e.Kind, e.Text = transition(a, to), lower(from)+" → "+lower(to)
+		e.Kind, e.Text = transition(a, to), claimWords[from]+" → "+claimWords[to]
 		if a.Status.Allocation == nil {
 			e.Text += onNode(b)
 		}
@@ -66,7 +66,10 @@ func transition(from *resourcev1.ResourceClaim, to inspect.ClaimState) screen.Ev
 	return screen.ClaimAllocated
 }
 
-func lower(s inspect.ClaimState) string { return strings.ToLower(string(s)) }
+// claimWords are the states of claims within a sentence.
+var claimWords = map[inspect.ClaimState]string{
+	inspect.ClaimPending: "pending", inspect.ClaimAllocated: "allocated", inspect.ClaimReserved: "reserved", inspect.ClaimDeleting: "deleting",
+}
 
 // onNode says where a claim has its devices.
 func onNode(claim *resourcev1.ResourceClaim) string {

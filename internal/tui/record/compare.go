@@ -2,7 +2,7 @@ package record
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -92,12 +92,38 @@ func merge[T object](a, b []T, visit func(a, b T)) {
 	}
 }
 
-// devicesOf are the devices of a pool among all, which are sorted.
-func devicesOf(all []inspect.DeviceStatus, pool inspect.PoolID) []inspect.DeviceStatus {
-	low, _ := slices.BinarySearchFunc(all, inspect.DeviceID{Driver: pool.Driver, Pool: pool.Pool}, func(d inspect.DeviceStatus, id inspect.DeviceID) int { return d.ID.Compare(id) })
-	high := low
-	for high < len(all) && all[high].ID.PoolID() == pool {
-		high++
+// cursor finds pools and their devices in an inventory, for pools that are asked for in their order: from one to the next it
+// goes no further than it must.
+type cursor struct {
+	pools   []inspect.PoolStatus
+	devices []inspect.DeviceStatus
+}
+
+// find returns a pool, or nil if there is none, and its devices.
+func (c *cursor) find(id inspect.PoolID) (pool *inspect.PoolStatus, devices []inspect.DeviceStatus) {
+	c.pools = c.pools[gallop(len(c.pools), func(i int) bool { return comparePools(c.pools[i].ID, id) < 0 }):]
+	if len(c.pools) > 0 && c.pools[0].ID == id {
+		pool = &c.pools[0]
 	}
-	return all[low:high]
+	c.devices = c.devices[gallop(len(c.devices), func(i int) bool { return comparePools(c.devices[i].ID.PoolID(), id) < 0 }):]
+	n := 0
+	for n < len(c.devices) && c.devices[n].ID.PoolID() == id {
+		n++
+	}
+	devices, c.devices = c.devices[:n], c.devices[n:]
+	return pool, devices
+}
+
+func comparePools(a, b inspect.PoolID) int {
+	return cmp.Or(strings.Compare(a.Driver, b.Driver), strings.Compare(a.Pool, b.Pool))
+}
+
+// gallop returns the first of n places of which less is not true, in time that grows with how far away that is.
+func gallop(n int, less func(i int) bool) int {
+	high := 1
+	for high <= n && less(high-1) {
+		high *= 2
+	}
+	low := high / 2
+	return low + sort.Search(min(high-1, n)-low, func(i int) bool { return !less(low + i) })
 }

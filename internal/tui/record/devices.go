@@ -3,7 +3,6 @@ package record
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -62,20 +61,24 @@ func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule)
 
 // changedPools tells what has become of the pools in which something has changed, and of their devices.
 func (c *comparison) changedPools() {
-	pools := slices.SortedFunc(maps.Keys(c.pools), func(a, b inspect.PoolID) int { return strings.Compare(a.String(), b.String()) })
-	for _, id := range pools {
-		a, b := c.before.Inventory().Pool(id), c.after.Inventory().Pool(id)
+	before := cursor{c.before.Inventory().Pools, c.before.Devices()}
+	after := cursor{c.after.Inventory().Pools, c.after.Devices()}
+	c.news = slices.Grow(c.news, 2*len(c.news)) // most claims have a device or two
+	for _, id := range slices.SortedFunc(maps.Keys(c.pools), comparePools) {
+		a, old := before.find(id)
+		b, now := after.find(id)
 		c.pool(id, a, b)
-		c.devices(devicesOf(c.before.Devices(), id), devicesOf(c.after.Devices(), id), a == nil || b == nil)
+		c.devices(old, now, a == nil || b == nil)
 	}
 }
 
 // pool tells of a pool whether it came, went, or is broken.
 func (c *comparison) pool(id inspect.PoolID, a, b *inspect.PoolStatus) {
+	if a == nil && b == nil || a != nil && b != nil && (a.Error == "") == (b.Error == "") {
+		return
+	}
 	e := screen.Event{Ref: screen.Ref{Kind: screen.Pool, Name: id.String()}, Driver: id.Driver, By: "driver " + id.Driver}
 	switch {
-	case a == nil && b == nil:
-		return
 	case b == nil:
 		e.Node, e.Kind, e.Text = a.Node, screen.DeviceChanged, "no longer published, with "+words.Count(a.Devices.Total, "device")
 		if a.Node != "" && !publishes(c.after.Snapshot, id.Driver, a.Node) {
@@ -86,12 +89,10 @@ func (c *comparison) pool(id inspect.PoolID, a, b *inspect.PoolStatus) {
 		if b.Node != "" && !publishes(c.before.Snapshot, id.Driver, b.Node) {
 			e.Kind, e.Ref, e.Text = screen.DriverCame, screen.Ref{Kind: screen.Driver, Name: id.Driver}, "publishes "+words.Count(b.Devices.Total, "device")+" on "+string(b.Node)
 		}
-	case a.Error == "" && b.Error != "":
+	case b.Error != "":
 		e.Node, e.Kind, e.Text = b.Node, screen.PoolIncomplete, b.Error
-	case a.Error != "" && b.Error == "":
-		e.Node, e.Kind, e.Text = b.Node, screen.PoolComplete, "complete again"
 	default:
-		return
+		e.Node, e.Kind, e.Text = b.Node, screen.PoolComplete, "complete again"
 	}
 	c.add(e)
 }
@@ -135,14 +136,23 @@ func (c *comparison) device(d *inspect.DeviceStatus, e screen.Event) {
 	c.add(e)
 }
 
+// stateWords are the states of devices within a sentence.
+var stateWords = map[inspect.DeviceState]string{
+	inspect.DeviceFree: "free", inspect.DeviceAllocated: "allocated", inspect.DevicePartial: "partial", inspect.DeviceBlocked: "blocked",
+	inspect.DeviceTainted: "tainted", inspect.DeviceUnreachable: "unreachable",
+}
+
 // changed tells what has changed about a device. That claims hold it or give it back, and rules taint it, others tell too.
 func (c *comparison) changed(a, b *inspect.DeviceStatus) {
 	if a.State != b.State {
-		text := strings.ToLower(string(a.State)) + " → " + strings.ToLower(string(b.State))
+		text := stateWords[a.State] + " → " + stateWords[b.State]
 		if len(b.Holders) > 0 && len(a.Holders) == 0 {
 			text += " to " + b.Holders[0].Claim.String()
 		}
 		c.device(b, screen.Event{Kind: screen.DeviceChanged, Text: text, Minor: true})
+	}
+	if len(a.Device.Taints)+len(b.Device.Taints) == 0 {
+		return
 	}
 	c.taints(a, b, screen.DeviceUntainted, "no longer tainted ", c.before.Snapshot)
 	c.taints(b, a, screen.DeviceTainted, "tainted ", c.after.Snapshot)
