@@ -147,7 +147,7 @@ func (c *counter) report(inventory *inspect.Inventory) *Report {
 			c.times[at]++
 		}
 	}
-	r := &Report{By: c.by, Total: c.total.row(c.devices, c.times)}
+	r := &Report{By: c.by, Unseen: !c.snapshot.Health(inspect.Pods).Complete(), Total: c.total.row(c.devices, c.times)}
 	r.Counted, r.Total.Claims = len(r.Total.Claims), nil
 	for _, t := range c.rows {
 		r.Rows = append(r.Rows, t.row(c.devices, c.times))

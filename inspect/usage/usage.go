@@ -116,6 +116,9 @@ type Report struct {
 	Total Row
 	// Counted is how many claims there are in all rows together.
 	Counted int
+	// Unseen says that there may be pods which could not be read: then more may be stuck or idle than is counted, and the
+	// workloads of claims are only those of the pods that were.
+	Unseen bool
 	// Cluster are all devices that are published, whoever holds them.
 	Cluster inspect.DeviceCount
 }

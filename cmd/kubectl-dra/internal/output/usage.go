@@ -75,6 +75,8 @@ type UsageTotal struct {
 	Claims  UsageClaims `json:"claims"`
 	Wanted  int         `json:"wanted"`
 	Cluster DeviceCount `json:"cluster"`
+	// Partial says what could not be read, and so may be missing from all numbers.
+	Partial []string `json:"partial,omitempty"`
 	// Message says the same in one line.
 	Message string `json:"message"`
 }
@@ -93,9 +95,23 @@ func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 	list.By = string(r.By)
 	list.Usage = &UsageTotal{
 		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: deviceCount(r.Cluster),
-		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r),
+		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r), Partial: usagePartial(s, r),
 	}
 	return list
+}
+
+// usagePartial says what could not be read of what usage is counted from.
+func usagePartial(s *inspect.Snapshot, r *usage.Report) []string {
+	var out []string
+	for _, resource := range []inspect.Resource{inspect.Claims, inspect.Slices} {
+		if h := s.Health(resource); h.Partial() {
+			out = append(out, cmp.Or(h.Message, string(resource)+" were not read completely"))
+		}
+	}
+	if r.Unseen {
+		out = append(out, cmp.Or(s.Health(inspect.Pods).Message, "pods were not read")+": more claims may be stuck or idle, and their workloads are not known")
+	}
+	return out
 }
 
 func wireUsage(s *inspect.Snapshot, by usage.By, r *usage.Row) *Usage {
@@ -160,6 +176,9 @@ func totalText(r *usage.Report) string {
 	text := fmt.Sprintf("%s held, %d of them idle; %s stuck", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.Count(r.Total.Stuck, "claim"))
 	if r.Total.Wanted > 0 {
 		text += fmt.Sprintf(", waiting for %s", words.Count(r.Total.Wanted, "device"))
+	}
+	if r.Unseen {
+		text += "; more may be idle or stuck, for not all pods were read"
 	}
 	return text + fmt.Sprintf("; in the cluster %d of %d are used, %d blocked, %d free", r.Cluster.Used, r.Cluster.Total, r.Cluster.Blocked, r.Cluster.Free)
 }

@@ -102,13 +102,21 @@ func (s *Screen) Status() string {
 		return s.List.Status()
 	}
 	r := rows[0].report
-	return fmt.Sprintf("%d of %d held, %d idle, %d stuck", r.Total.Devices, r.Cluster.Total, r.Total.Idle, r.Total.Stuck)
+	least := ""
+	if r.Unseen {
+		least = "≥"
+	}
+	return fmt.Sprintf("%d of %d held, %s%d idle, %s%d stuck", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, r.Total.Stuck)
 }
 
 // total is what all rows come to.
 func total(r *usage.Report) string {
-	return fmt.Sprintf("%s held of %d (%s), %d of them idle; %s stuck, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
+	text := fmt.Sprintf("%s held of %d (%s), %d of them idle; %s stuck, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
 		words.FreeOf(r.Cluster), r.Total.Idle, words.Count(r.Total.Stuck, "claim"), words.Count(r.Total.Wanted, "device"))
+	if r.Unseen {
+		text += "; more may be idle or stuck, for not all pods were read"
+	}
+	return text
 }
 
 // whyEmpty says why nothing is counted.
