@@ -57,12 +57,10 @@ func RefusedSince(pod *corev1.Pod) (since time.Time, refused bool) {
 // of one of them it is not known when.
 func (c *counter) ended(claim *Claim) {
 	for _, ref := range c.snapshot.PodsOf(claim.Ref) {
-		pod, ok := c.snapshot.Pod(ref)
-		if !ok || !inspect.Ended(pod) {
-			claim.Since, claim.Pod = time.Time{}, inspect.PodRef{}
-			return
+		var at time.Time
+		if pod, ok := c.snapshot.Pod(ref); ok {
+			at = EndOf(pod)
 		}
-		at := EndOf(pod)
 		if at.IsZero() {
 			claim.Since, claim.Pod = time.Time{}, inspect.PodRef{}
 			return

@@ -351,3 +351,41 @@ func TestEndOf(t *testing.T) {
 		t.Errorf("a pod that has ended did so at %v", at)
 	}
 }
+
+// TestSharedIdle: a device that an idle claim and another one share is not idle, whichever of them comes first.
+func TestSharedIdle(t *testing.T) {
+	for _, name := range []string{"a-idle", "z-idle"} {
+		s := small(t).With(func(o *inspect.Objects) {
+			for _, c := range o.Claims {
+				if c.Name == "half" {
+					c = c.DeepCopy()
+					c.Name, c.Status.ReservedFor = name, nil
+					o.Claims = append(slices.Clone(o.Claims), c)
+				}
+			}
+		})
+		if row := usage.Of(s, s.Inventory(), usage.Namespace, nil).Rows[0]; row.Idle != 2 || row.IdleClaims != 3 || row.Devices != 3 || row.Shares != 1 {
+			t.Errorf("%s: %+v, %d idle claims", name, row.Amount, row.IdleClaims)
+		}
+	}
+}
+
+// TestEndThatIsNotKnown: of a claim of two pods that have ended, of which one does not tell when, it is not known since when it is
+// idle.
+func TestEndThatIsNotKnown(t *testing.T) {
+	for _, name := range []string{"a-pod", "z-pod"} {
+		s := small(t).With(func(o *inspect.Objects) {
+			for _, p := range o.Pods {
+				if p.Name == "done" {
+					p = p.DeepCopy()
+					p.Name, p.UID, p.Status.Conditions, p.Status.ContainerStatuses = name, "", nil, nil
+					o.Pods = append(slices.Clone(o.Pods), p)
+				}
+			}
+		})
+		row := usage.Of(s, s.Inventory(), usage.Namespace, nil).Rows[0]
+		if c := row.Claims[0]; c.Ref.Name != "idle" || c.State != usage.Idle || !c.Since.IsZero() || c.Pod.Name != "" {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
