@@ -171,7 +171,7 @@ func draws(all *inspect.Inventory, d *inspect.DeviceStatus) []styled.Line {
 	}
 	for _, set := range all.CounterSets(d.ID.PoolID()) {
 		if set.Set == d.Device.ConsumesCounters[0].CounterSet {
-			lines = append(lines, lane(&set, string(d.Node)))
+			lines = append(append(lines, lane(&set)), laneDetails(&set)...)
 		}
 	}
 	return lines

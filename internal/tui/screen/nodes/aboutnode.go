@@ -40,7 +40,11 @@ func (r *row) sentence() styled.Line {
 	for i := range r.drivers {
 		p := &r.drivers[i]
 		own += p.count.Total
-		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(p.count)})
+		count := p.count
+		if p.kept() != "" {
+			count.Blocked = p.drawn('b') // the others that nobody has are told of by name
+		}
+		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(count)})
 		for _, text := range []string{p.fragmented(), p.kept()} {
 			if text != "" {
 				line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
@@ -64,9 +68,9 @@ func (r *row) sentence() styled.Line {
 	return line
 }
 
-// lanes are the physical devices of the node that are cut into partitions.
+// lanes are the physical devices of the node that are cut into partitions: each with what still fits, and then in detail.
 func (r *row) lanes() []styled.Line {
-	var lines []styled.Line
+	var lines, details []styled.Line
 	for i := range r.drivers {
 		p := &r.drivers[i]
 		if p.place != counterPlace {
@@ -74,11 +78,11 @@ func (r *row) lanes() []styled.Line {
 		}
 		for _, pool := range p.pools() {
 			for _, set := range r.chart.all.CounterSets(pool) {
-				lines = append(lines, lane(&set, r.name))
+				lines, details = append(lines, lane(&set)), append(details, laneDetails(&set)...)
 			}
 		}
 	}
-	return lines
+	return append(lines, details...)
 }
 
 // pools are those of the devices, in the order of the devices.
@@ -97,34 +101,44 @@ func (p *panel) pools() []inspect.PoolID {
 // laneBar is the width of the bar of a counter in a lane.
 const laneBar = 8
 
-// lane tells of a physical device: what still fits, what is left of its counters, which partitions are held, and how many are
-// blocked by those.
-func lane(set *inspect.CounterSetStatus, node string) styled.Line {
+// lane draws a physical device: its partitions, what still fits, and how many are blocked by those that are held.
+func lane(set *inspect.CounterSetStatus) styled.Line {
 	line := styled.Line{{Text: inspect.Sanitize(set.Set) + " ", Role: styled.Strong}}
+	blocked := 0
 	for _, d := range set.Devices {
 		c := cellOf(d.State)
 		line = line.With(styled.Span{Text: c.mark, Role: c.role})
-	}
-	line = append(line, styled.Span{Text: "  still fits "}, styled.Span{Text: inspect.Sanitize(words.Fits(set.Fits)), Role: styled.Good})
-	for i := range set.Counters {
-		c := &set.Counters[i]
-		line = append(line, styled.Span{Text: "  "})
-		line = append(line, widget.Bar(c.Used(), laneBar, styled.Used)...)
-		line = append(line, styled.Span{Text: inspect.Sanitize(" " + c.Counter + " " + words.Left(c) + " left")})
-	}
-	blocked := 0
-	for _, d := range set.Devices {
 		if d.State == inspect.DeviceBlocked {
 			blocked++
 		}
-		if d.Held() && string(d.Node) == node {
-			line = append(line, styled.Span{Text: "  "}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), styled.Span{Text: " " + inspect.Sanitize(inspect.ModelOf(d.Device)+" held by "+holderName(d)), Role: styled.Used})
-		}
 	}
+	line = append(line, styled.Span{Text: "  still fits "}, styled.Span{Text: inspect.Sanitize(words.Fits(set.Fits)), Role: styled.Good})
 	if blocked > 0 {
 		line = append(line, styled.Span{Text: fmt.Sprintf("  %d blocked", blocked), Role: styled.Dim})
 	}
 	return line
+}
+
+// laneDetails are the counters of a physical device, and which of its partitions are held.
+func laneDetails(set *inspect.CounterSetStatus) []styled.Line {
+	name := styled.Span{Text: inspect.Sanitize(set.Set), Role: styled.Dim}
+	counters, held := styled.Line{name}, styled.Line{name, {Text: " held:", Role: styled.Dim}}
+	for i := range set.Counters {
+		c := &set.Counters[i]
+		counters = append(counters, styled.Span{Text: "  "})
+		counters = append(counters, widget.Bar(c.Used(), laneBar, styled.Used)...)
+		counters = append(counters, styled.Span{Text: inspect.Sanitize(" " + c.Counter + " " + words.Left(c) + " left")})
+	}
+	for _, d := range set.Devices {
+		if d.Held() {
+			text := " " + inspect.Sanitize(strings.TrimSpace(inspect.ModelOf(d.Device)+" by "+holderName(d)))
+			held = append(held, styled.Span{Text: "  "}, screen.LinkTo(screen.DeviceRef(d.ID), d.ID.Device), styled.Span{Text: text, Role: styled.Used})
+		}
+	}
+	if len(held) == 2 {
+		return []styled.Line{counters}
+	}
+	return []styled.Line{counters, held}
 }
 
 // tenants counts the devices of the node that each namespace holds, the most first.

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -140,18 +139,6 @@ func (p *panel) cellAt(column, wide, chosen int) int {
 		column -= w
 	}
 	return -1
-}
-
-// states are the devices of a driver as filters see them.
-func (p *panel) states() string {
-	if p == nil {
-		return ""
-	}
-	var parts []string
-	for i := range p.groups {
-		parts = append(parts, p.groups[i].cells)
-	}
-	return strings.Join(parts, " ")
 }
 
 // size is the number of devices.

@@ -108,7 +108,7 @@ func driverColumn(b *band, number int, cursor *atomic.Pointer[spot], wide int) l
 			line := r.panelOf(driver).picture(wide, cursor.Load().chosen(r, driver))
 			return append(line, styled.Span{Text: styled.Blanks(room - line.Width())})
 		},
-		Text:    func(r *row) string { return r.panelOf(driver).states() },
+		Text:    func(*row) string { return "" }, // marks are nothing to look for, and letters would be found everywhere
 		Compare: func(a, b *row) int { return cmp.Compare(a.panelOf(driver).freeCount(), b.panelOf(driver).freeCount()) },
 		Amount:  func(r *row) (float64, bool) { n := r.panelOf(driver).freeCount(); return float64(n), n >= 0 },
 	}
@@ -127,6 +127,18 @@ const (
 	zoneLabel = "topology.kubernetes.io/zone"
 	rackWord  = "rack"
 )
+
+// labels are those of the node, as filters see them.
+func (r *row) labels() string {
+	if r.node == nil {
+		return ""
+	}
+	var b strings.Builder
+	for key, value := range r.node.Labels {
+		b.WriteString(key + "=" + value + "\n")
+	}
+	return b.String()
+}
 
 // label returns the value of the first label whose key, in order, is wanted.
 func (r *row) label(wanted func(key string) bool) string {

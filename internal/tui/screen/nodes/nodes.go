@@ -47,8 +47,9 @@ func New() *Screen {
 		Empty: func(*screen.World) string {
 			return "no nodes: neither Node objects are known nor ResourceSlices that name one"
 		},
-		Key: func(r *row) string { return r.name },
-		Ref: func(r *row) screen.Ref { return screen.Ref{Kind: screen.Node, Name: r.name} },
+		Key:   func(r *row) string { return r.name },
+		Ref:   func(r *row) screen.Ref { return screen.Ref{Kind: screen.Node, Name: r.name} },
+		Extra: (*row).labels,
 	})
 	return s
 }
@@ -270,11 +271,14 @@ func (s *Screen) Plain(w *screen.World, width int) string {
 // Status implements screen.Screen.
 func (s *Screen) Status() string {
 	nodes, shown := 0, 0
-	for _, r := range s.Rows() {
-		nodes += r.count
+	if rows := s.Rows(); len(rows) > 0 {
+		nodes = rows[0].chart.nodes
 	}
-	for r := range s.Shown() {
-		shown += r.count
+	if shown = nodes; s.FilterText() != "" {
+		shown = 0
+		for r := range s.Shown() {
+			shown += r.count
+		}
 	}
 	switch {
 	case shown < nodes:

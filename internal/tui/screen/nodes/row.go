@@ -35,9 +35,10 @@ type row struct {
 
 // chart is what all rows have in common. It is not written after it was built.
 type chart struct {
-	all  *inspect.Inventory
-	by   meaning
-	tags []*tag // those with most devices first
+	all   *inspect.Inventory
+	nodes int
+	by    meaning
+	tags  []*tag // those with most devices first
 	// bands are the drivers with their widest pictures, those with most devices first; resources are those of device plugins,
 	// those of which there are most first.
 	bands     []band
@@ -121,7 +122,7 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 		rows[i].settle(w.Inventory(), tied[i])
 	}
 	addPlugins(w, rows, index)
-	c := &chart{all: w.Inventory(), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
+	c := &chart{all: w.Inventory(), nodes: len(rows), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
 	for i := range rows {
 		rows[i].chart = c
 	}
