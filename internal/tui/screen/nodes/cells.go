@@ -46,7 +46,13 @@ func (p *panel) tiles(wide, chosen int) []tile {
 		return nil
 	}
 	var out []tile
-	between := func(text string) { out = append(out, tile{text, styled.Accent, -1}) }
+	between := func(text string) {
+		role := styled.Accent
+		if text == " " {
+			role = styled.Plain
+		}
+		out = append(out, tile{text, role, -1})
+	}
 	at := 0
 	for i := range p.groups {
 		g := &p.groups[i]
