@@ -80,10 +80,36 @@ func Hold(held []resourcev1.AllocationResult, first int) []*resourcev1.ResourceC
 	return out
 }
 
-// SettleTaints writes the taints that a snapshot has in effect into the slices and drops the DeviceTaintRules, so that
-// the taints of single devices can be taken away.
-func SettleTaints(o *inspect.Objects, s *inspect.Snapshot) {
-	o.Slices, o.TaintRules = slices.Clone(s.Slices()), nil
+// SettleTaints writes the taints of the DeviceTaintRules that select some devices into the slices, of all that they select, and
+// drops these rules, so that the taints of single devices can be taken away. Other rules stay.
+func SettleTaints(o *inspect.Objects, s *inspect.Snapshot, of ...inspect.DeviceID) {
+	if !s.Features().Enabled(inspect.GateDeviceTaintRules) {
+		return // they taint nothing
+	}
+	var settled, kept []*resourcev1.DeviceTaintRule
+	for _, rule := range o.TaintRules {
+		if slices.ContainsFunc(of, func(id inspect.DeviceID) bool { return inspect.RuleSelects(rule, id) }) {
+			settled = append(settled, rule)
+		} else {
+			kept = append(kept, rule)
+		}
+	}
+	o.Slices, o.TaintRules = slices.Clone(o.Slices), kept
+	for i, slice := range o.Slices {
+		own := slice
+		for d := range slice.Spec.Devices {
+			for _, rule := range settled {
+				if !inspect.RuleSelects(rule, inspect.DeviceIDOf(slice, d)) {
+					continue
+				}
+				if own == slice {
+					own = slice.DeepCopy()
+				}
+				own.Spec.Devices[d].Taints = append(own.Spec.Devices[d].Taints, rule.Spec.Taint)
+			}
+		}
+		o.Slices[i] = own
+	}
 }
 
 // Untaint takes the taints off a device, once they are settled.

@@ -137,9 +137,13 @@ func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
 // changes nothing.
 func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
-		if slices.ContainsFunc(changes, func(c screen.Change) bool { return c.Kind == screen.IgnoreTaint }) {
-			whatif.SettleTaints(o, s)
+		var untainted []inspect.DeviceID
+		for _, c := range changes {
+			if c.Kind == screen.IgnoreTaint {
+				untainted = append(untainted, screen.DeviceID(c.Ref))
+			}
 		}
+		whatif.SettleTaints(o, s, untainted...)
 		for i, c := range changes {
 			switch c.Kind {
 			case screen.ReleaseClaim:

@@ -1,9 +1,11 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
@@ -42,13 +44,48 @@ func TestSupposingTheSameNodeAgain(t *testing.T) {
 	}
 }
 
+// Rules that have nothing to do with what is supposed stay, and every device but the one keeps exactly its taints.
+func TestSupposingKeepsOtherTaints(t *testing.T) {
+	base := demoSnapshot(t)
+	taints := func(s *inspect.Snapshot) map[string]string {
+		out := map[string]string{}
+		for _, d := range s.Devices() {
+			out[d.ID.String()] = fmt.Sprint(d.State, d.Device.Taints)
+		}
+		return out
+	}
+	written := func() (text string) {
+		for _, slice := range base.Objects().Slices {
+			for i := range slice.Spec.Devices {
+				text += fmt.Sprint(slice.Spec.Devices[i].Taints)
+			}
+		}
+		return text
+	}
+	was, before := taints(base), written()
+	for device, rules := range map[string]int{"gpu.example.com/gpu-a-03/gpu-5": 1, "gpu.example.com/gpu-a-04/gpu-1": 0} {
+		s := applyAll(base, []screen.Change{{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: device}}})
+		if got := len(s.Objects().TaintRules); got != rules {
+			t.Errorf("%s: %d rules are left, want %d", device, got, rules)
+		}
+		for id, now := range taints(s) {
+			if id == device && now != "Free[]" || id != device && now != was[id] {
+				t.Errorf("%s tolerated: %s was %s and is %s", device, id, was[id], now)
+			}
+		}
+	}
+	if written() != before {
+		t.Error("the cluster as it is was written to")
+	}
+}
+
 // To tolerate the taints of one device takes rules out of the snapshot, and not from what is told of others.
 func TestSupposingLeavesRulesToOthers(t *testing.T) {
 	d := drive(t, 140, 40, "nodes")
 	at := func(name string) {
 		d.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: name}})
 	}
-	at("gpu.example.com/gpu-a-03/gpu-5")
+	at("gpu.example.com/gpu-a-04/gpu-2")
 	d.press("w")
 	at("gpu.example.com/gpu-a-04/gpu-1")
 	d.shows("WHAT IF", "by the rule firmware-gpu-a-04")
