@@ -150,14 +150,21 @@ func TestWritesAreSeenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-a.Updates()
+	first := <-a.Updates()
 	ref := inspect.ClaimRef{Namespace: "dev", Name: "notebook-omar"}
 	if err := a.Write(func(l *Life) error { return l.Deallocate(ref) }); err != nil {
 		t.Fatal(err)
 	}
-	s := <-a.Updates()
-	if claim, _ := s.Claim(ref); claim.Status.Allocation != nil || a.Snapshot() != s {
-		t.Error("the devices were not taken back")
+	select {
+	case s := <-a.Updates():
+		if claim, _ := s.Claim(ref); claim.Status.Allocation != nil || a.Snapshot() != s {
+			t.Error("the devices were not taken back")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing was delivered")
+	}
+	if claim, _ := first.Claim(ref); claim.Status.Allocation == nil {
+		t.Error("the snapshot before was written to")
 	}
 	stop()
 	for range a.Updates() { // until it is closed
