@@ -24,7 +24,7 @@ func TestTop(t *testing.T) {
 
 // BenchmarkTop measures the terminal UI, as built and in a terminal of 200x50, against 5,000 nodes with 40,000
 // devices, 20,000 claims and 20,000 pods, and against 25,000 nodes with five times as many. The plugin and what plays
-// the server share the machine.
+// the server share the machine. And on the demo cluster, which needs no server.
 func BenchmarkTop(b *testing.B) {
 	for _, nodes := range []int{5000, 25000} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) {
@@ -33,6 +33,24 @@ func BenchmarkTop(b *testing.B) {
 			}
 		})
 	}
+	b.Run("demo", func(b *testing.B) {
+		for range b.N {
+			measureDemo(b)
+		}
+	})
+}
+
+// measureDemo measures the living demo, which does not need the server.
+func measureDemo(b *testing.B) {
+	b.Helper()
+	const settled, watched = 5 * time.Second, 60 * time.Second
+	screen := start(b, "http://127.0.0.1:1", plugin(b), "top", "--demo")
+	screen.wait(b, "the demo", shows("[7 Causes]"))
+	time.Sleep(settled)
+	before := screen.usage(b)
+	time.Sleep(watched)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(100*(screen.usage(b).cpu-before.cpu).Seconds()/watched.Seconds(), "idle-cpu-%")
 }
 
 func measure(b *testing.B, nodes int) {

@@ -26,11 +26,11 @@ type Screen struct {
 	// reasons of pending claims, as far as they are known; the survey goes on in the background.
 	reasons  map[inspect.ClaimRef]reason
 	survey   screen.Job[survey]
-	surveyed int      // version that the survey is about
+	surveyed int // version that the survey is about
 	recess   recess
 	shown    bool
 	told     time.Time // when rows were last made of what a survey has found out
-	slow     sync.Map // see survey
+	slow     sync.Map  // see survey
 	// supposed is what the reasons suppose.
 	supposed []screen.Change
 	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once, and

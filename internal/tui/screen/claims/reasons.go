@@ -21,8 +21,8 @@ import (
 // Why claims are pending is worked out in the background, a bit at a time, so that the first reasons show
 // at once however many claims there are. Claims that want the same are asked about once.
 
-// batch is how long the background works before it shows what it has and lets others have their turn.
-const batch = 50 * time.Millisecond
+// batch is how long the background works before it lets others have their turn.
+const batch = 20 * time.Millisecond
 
 // reason is why a claim has no devices or what it waits for.
 type reason struct {
