@@ -138,7 +138,7 @@ func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.C
 		show = s.Rebuild(w, builder(&s.plain, s.reasons, s.actual))
 	}
 	if done || stale {
-		s.recess.begin()
+		s.recess.begin(time.Since(s.recess.begun))
 		return tea.Batch(show, s.startSurvey(w))
 	}
 	return tea.Batch(show, s.survey.StartLater(w, rest.proceed))
@@ -165,9 +165,9 @@ type recess struct {
 // rested comes at the end of a recess.
 type rested struct{}
 
-// begin begins the recess of a survey that has ended.
-func (r *recess) begin() {
-	if took := time.Since(r.begun); took > batch {
+// begin begins the recess of a survey that has ended and took so long.
+func (r *recess) begin(took time.Duration) {
+	if took > batch {
 		r.on, r.until = true, time.Now().Add(surveyBreath*took)
 	}
 }

@@ -16,8 +16,8 @@ func TestSurveysRest(t *testing.T) {
 	begins := func(took time.Duration, prepare func(s *Screen, w *screen.World)) bool {
 		s, w := New(), screentest.Demo(t)
 		screentest.Settle(w, s, screen.Shown{})
-		s.recess.begun = time.Now().Add(-took)
-		s.recess.begin()
+		s.recess = recess{}
+		s.recess.begin(took)
 		w = w.Next(2, w.Snapshot.Next(*w.Snapshot.Objects(), inspect.Config{Revision: 2, Features: w.Snapshot.Features()}))
 		prepare(s, w)
 		return s.survey.Running()
