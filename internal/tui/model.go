@@ -190,8 +190,8 @@ func (m *model) rebuildWorld() tea.Cmd {
 	})
 }
 
-// How often the world changes at most: not while what the one before made necessary goes on, and then for as long again,
-// so that work in the background leaves half of its time to others.
+// How often the world changes at most: when twice the time has passed that work in the background took since it did, so that half
+// of the time is left to others. What is still being worked on then is finished before screens begin anew.
 const (
 	pace     = 50 * time.Millisecond
 	busyPace = time.Second
