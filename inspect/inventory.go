@@ -71,7 +71,11 @@ func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 					continue
 				}
 				// A pool that can be used publishes no device twice for a node.
-				if d := i.device(DeviceIDOf(slice.ResourceSlice, at)); d != nil && d.Node != name {
+				id := DeviceIDOf(slice.ResourceSlice, at)
+				if _, tied := slices.BinarySearchFunc(out[:len(i.tied[name])], id, func(d *DeviceStatus, id DeviceID) int { return d.ID.Compare(id) }); tied {
+					continue // most are, and are found so sooner than among all devices
+				}
+				if d := i.device(id); d != nil && d.Node != name {
 					out = append(out, d)
 				}
 			}
