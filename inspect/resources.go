@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,6 +67,9 @@ func (k Kind) GroupVersionKind() schema.GroupVersionKind {
 
 // Objects returns the objects of the kind, in their order.
 func (k Kind) Objects(of *Objects) []metav1.Object { return k.list.objects(of) }
+
+// New returns an empty object of the kind.
+func (k Kind) New() metav1.Object { return k.list.empty() }
 
 // kinds is the table of all kinds. A kind of object that is not in it does not exist for this program; see
 // ARCHITECTURE.md on what else a new kind needs.
@@ -145,6 +149,7 @@ func (o *Objects) clone() Objects {
 // list is one of the lists of Objects, whatever its type.
 type list interface {
 	objects(of *Objects) []metav1.Object
+	empty() metav1.Object
 	set(of *Objects, n int, at func(i int) metav1.Object)
 	add(of *Objects, object metav1.Object) bool
 	sortLike(of, before *Objects)
@@ -163,6 +168,10 @@ func (field listOf[T]) objects(of *Objects) []metav1.Object {
 		out = append(out, object)
 	}
 	return out
+}
+
+func (field listOf[T]) empty() metav1.Object {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // it was made as one
 }
 
 func (field listOf[T]) set(of *Objects, n int, at func(i int) metav1.Object) {

@@ -2,7 +2,8 @@
 // cluster elsewhere and later, with the same answer.
 //
 // An archive is gzip over a sequence of JSON values, one on each line: a [Header] of kind Snapshot, then
-// the objects as Kubernetes has them, so that zcat and jq are enough to look inside. The header has what
+// the objects as Kubernetes has them, so that zcat and jq are enough to look inside. With [Options.Packed] only
+// the header is JSON, and the objects are protobuf; see packed.go. The header has what
 // is no object: the time from which ages are measured, the features, how far each resource could be read,
 // and the number of objects, by which an archive that was cut off is told.
 //

@@ -32,6 +32,44 @@ func Unpack(ctx context.Context, in io.Reader, name string, opts Options) ([]byt
 	return newReading(opts).unpack(ctx, name, in, 0)
 }
 
+// Unpacker unpacks pieces of gzip, one after the other, within limits that hold for all of them together.
+type Unpacker struct{ reading *reading }
+
+// NewUnpacker returns an Unpacker with the limits of opts.
+func NewUnpacker(opts Options) *Unpacker { return &Unpacker{newReading(opts)} }
+
+// Gunzip returns what the member of gzip holds that in begins with, text or not, and reads no further if in is an
+// io.ByteReader; name is what in is called in errors. Bad input gives an *Error, cancellation the context's error.
+func (u *Unpacker) Gunzip(ctx context.Context, name string, in io.Reader) ([]byte, error) {
+	packed := &countedBytes{counter: counter{in: in}}
+	if r, ok := in.(io.ByteReader); ok {
+		packed.bytes = r
+	} else {
+		buffered := bufio.NewReaderSize(in, sniffed)
+		packed.in, packed.bytes = buffered, buffered
+	}
+	zr, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, brokenGzip(name, err)
+	}
+	zr.Multistream(false)
+	return u.reading.readAll(ctx, name, zr, &packed.counter, source{packed: true})
+}
+
+// countedBytes is a counter that can be read byte by byte, which keeps gzip from reading ahead.
+type countedBytes struct {
+	counter
+	bytes io.ByteReader
+}
+
+func (c *countedBytes) ReadByte() (byte, error) {
+	b, err := c.bytes.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
+}
+
 // unpack does what Unpack does. size is how many bytes in has, 0 if that is not known.
 func (r *reading) unpack(ctx context.Context, name string, in io.Reader, size int64) ([]byte, error) {
 	if size > r.limits.bytes-r.bytes {
@@ -169,6 +207,21 @@ func isGzip(data []byte) bool { return len(data) > 2 && data[0] == 0x1f && data[
 func isUTF16(data []byte) bool {
 	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
 }
+
+// Objects returns an error when a file, called name, may not have so many objects, or an object of so many bytes.
+func (o Options) Objects(name string, objects, largest int) error {
+	l := limitsFor(o.MaxBytes)
+	switch {
+	case objects > l.objects:
+		return tooLarge(name, "more than %d objects", l.objects)
+	case largest > l.object:
+		return tooLarge(name, "an object of more than %s", sizeOf(int64(l.object)))
+	}
+	return nil
+}
+
+// Values is how many fields and items of lists an object may have.
+func (o Options) Values() int { return limitsFor(o.MaxBytes).values }
 
 // toText returns data as UTF-8 without a byte order mark, and refuses what is not text.
 func toText(name string, data []byte) ([]byte, error) {

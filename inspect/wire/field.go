@@ -50,3 +50,31 @@ func Field(message []byte) (number uint64, kind, size int, body []byte) {
 	}
 	return tag >> 3, kind, n + length, body
 }
+
+// Values returns how many fields an encoded message has, with those of the messages in it, up to a limit. Texts that look
+// like messages count as such.
+func Values(message []byte, limit int) int {
+	count, _ := values(message, limit, 0)
+	return count
+}
+
+// mostNested is deeper than the messages of Kubernetes are nested.
+const mostNested = 24
+
+// values returns false as well if it is no message.
+func values(message []byte, limit, depth int) (count int, ok bool) {
+	for len(message) > 0 && count < limit {
+		_, kind, size, body := Field(message)
+		if size <= 0 {
+			return count, false
+		}
+		message = message[size:]
+		count++
+		if kind == Delimited && depth < mostNested {
+			if inner, ok := values(body, limit-count, depth+1); ok {
+				count += inner
+			}
+		}
+	}
+	return min(count, limit), true
+}

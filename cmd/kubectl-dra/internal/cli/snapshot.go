@@ -47,10 +47,15 @@ everywhere, in selectors too, so that the answers stay the same. What stays are
 numbers, times and what everybody knows: words of the Kubernetes API, published
 drivers with their classes and what they call attributes.
 
-The file is gzip over JSON, one object on each line.`,
+The file is gzip over protobuf, which is read faster than a cluster. If its name
+ends with .json.gz or .json, and on stdout, it is gzip over JSON, one object on
+each line. --from reads both, so that one can be made of the other.`,
 		Example: `  # Save the current cluster, then ask it elsewhere
-  kubectl dra snapshot -o cluster.json.gz
-  kubectl dra explain claim train-0 -n ml --from cluster.json.gz
+  kubectl dra snapshot -o cluster.pb.gz
+  kubectl dra explain claim train-0 -n ml --from cluster.pb.gz
+
+  # See what is in it
+  kubectl dra snapshot --from cluster.pb.gz -o - | zcat | jq
 
   # For a bug report
   kubectl dra snapshot --anonymize -o report.json.gz`,
@@ -122,7 +127,7 @@ func (o *snapshotOptions) mayWrite(path string) error {
 // save makes the archive and then writes it, so that what fails or is interrupted before changes nothing.
 func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snapshot) (archive.Header, error) {
 	var content bytes.Buffer
-	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize})
+	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize, Packed: !isJSON(path)})
 	if err = causedBy(ctx, err); err != nil {
 		return header, err
 	}
@@ -182,8 +187,8 @@ func writeDevice(path string, content io.Reader) error {
 
 var unsafeInFileNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// defaultPath is dra-snapshot-<what>-<time>.json.gz, where what is the context of the kubeconfig, or the
-// file that is read. An anonymized snapshot does not tell.
+// defaultPath is dra-snapshot-<what>-<time>.pb.gz, where what is the context of the kubeconfig, or the
+// file that is read. An anonymized snapshot does not tell, and is JSON: whoever hands it out may want to look at it.
 func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 	what := "cluster"
 	switch {
@@ -197,7 +202,16 @@ func (o *snapshotOptions) defaultPath(s *inspect.Snapshot) string {
 		what = cmp.Or(o.connection.contextInUse(), what)
 	}
 	what = strings.Trim(unsafeInFileNames.ReplaceAllString(what, "-"), "-.")
-	return fmt.Sprintf("dra-snapshot-%s-%s.json.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"))
+	form := "pb"
+	if o.anonymize {
+		form = "json"
+	}
+	return fmt.Sprintf("dra-snapshot-%s-%s.%s.gz", what[:min(len(what), 60)], s.Time().UTC().Format("20060102T150405Z"), form)
+}
+
+// isJSON reports whether a snapshot is saved as JSON: where its name says so, and on standard output, for jq.
+func isJSON(path string) bool {
+	return path == "-" || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".json")
 }
 
 // countsText sums up what was saved.

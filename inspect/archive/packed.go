@@ -1,0 +1,244 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
+	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
+)
+
+// A packed archive is members of gzip, one after the other: the header, as a line of JSON, and parts. A part is objects of
+// one resource in protobuf, each after its length as a varint. Parts are independent of each other, so that they are
+// decoded side by side.
+
+// Part is objects of one resource in a packed archive.
+type Part struct {
+	Resource inspect.Resource `json:"resource"`
+	Objects  int              `json:"objects"`
+	// Bytes is the length in the file.
+	Bytes int64 `json:"bytes"`
+}
+
+// partObjects and partBytes are how many objects a part has at most, and from what length in bytes on it has no more.
+const (
+	partObjects = 5000
+	partBytes   = 4 << 20
+)
+
+// encodable and decodable are what all objects of Kubernetes are.
+type encodable interface{ Marshal() ([]byte, error) }
+
+type decodable interface {
+	metav1.Object
+	kruntime.Object
+	Unmarshal(data []byte) error
+}
+
+// writePacked writes the header and parts. Errors are those of w, or that an object cannot be encoded.
+func writePacked(w io.Writer, header *Header, objects []listing) error {
+	header.APIVersion = PackedVersion
+	parts, err := partsOf(objects)
+	if err != nil {
+		return err
+	}
+	packed := make([][]byte, len(parts))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parts {
+		group.Go(func() (err error) { packed[i], err = gzipped(parts[i].data); parts[i].data = nil; return err })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("packing: %w", err)
+	}
+	for i, p := range parts {
+		p.Bytes = int64(len(packed[i]))
+		header.Parts = append(header.Parts, p.Part)
+	}
+	line, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("writing the header: %w", err)
+	}
+	first, err := gzipped(append(line, '\n'))
+	if err != nil {
+		return fmt.Errorf("writing the header: %w", err)
+	}
+	for _, data := range append([][]byte{first}, packed...) {
+		if _, err := w.Write(data); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+	}
+	return nil
+}
+
+// encodedPart is a part before it is packed.
+type encodedPart struct {
+	Part
+	data []byte
+}
+
+func partsOf(objects []listing) (parts []*encodedPart, err error) {
+	for _, of := range objects {
+		var p *encodedPart
+		for _, object := range of.objects {
+			data, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
+			if err != nil {
+				return nil, fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
+			}
+			if p == nil || p.Objects >= partObjects || len(p.data) >= partBytes {
+				p = &encodedPart{Part: Part{Resource: of.Resource}}
+				parts = append(parts, p)
+			}
+			p.Objects++
+			p.data = append(binary.AppendUvarint(p.data, uint64(len(data))), data...)
+		}
+	}
+	return parts, nil
+}
+
+func gzipped(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	_, err := zw.Write(data)
+	err = errors.Join(err, zw.Close())
+	return b.Bytes(), err
+}
+
+var plainVersion = regexp.MustCompile(`"apiVersion"\s*:\s*"` + regexp.QuoteMeta(APIVersion) + `"`)
+
+// isPacked reports whether r holds a packed archive, or one of a later version. Nothing is consumed.
+func isPacked(r *bufio.Reader) bool {
+	start, _ := r.Peek(sniffed)
+	text := beginning(r)
+	return isGzip(start) && ourVersion.Match(text) && !plainVersion.Match(text)
+}
+
+// readPacked does what Read does.
+func readPacked(ctx context.Context, r *bufio.Reader, name string, opts manifest.Options) (*Header, *manifest.Result, error) {
+	unpacker := manifest.NewUnpacker(opts)
+	line, err := unpacker.Gunzip(ctx, name, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	header, _, err := readHeader(line)
+	if err != nil {
+		return nil, nil, err
+	}
+	lists := make([][]metav1.Object, len(header.Parts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	objects := 0
+	for i, p := range header.Parts { // unpacked one after the other, so that limits hold for all of them
+		if objects += max(0, p.Objects); ctx.Err() != nil {
+			break
+		}
+		data, err := unpackPart(ctx, r, unpacker, p, name)
+		if err == nil {
+			err = opts.Objects(name, objects, 0)
+		}
+		if err != nil {
+			if broken := group.Wait(); broken != nil {
+				err = broken // which is why the rest was not read
+			}
+			return nil, nil, err
+		}
+		group.Go(func() (err error) { lists[i], err = p.decode(ctx, data, name, opts); return err })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, err //nolint:wrapcheck // of this package
+	}
+	result := &manifest.Result{}
+	for i, p := range header.Parts {
+		for _, o := range lists[i] {
+			if !result.Objects.Add(o) {
+				return nil, nil, fmt.Errorf("the file has an object of %s", p.Resource)
+			}
+		}
+	}
+	result.Objects.Sort()
+	return header, result, header.check(&result.Objects)
+}
+
+// unpackPart reads a part, of exactly the length that the header says.
+func unpackPart(ctx context.Context, r io.Reader, unpacker *manifest.Unpacker, p Part, name string) ([]byte, error) {
+	rest := &io.LimitedReader{R: r, N: p.Bytes}
+	data, err := unpacker.Gunzip(ctx, name, rest)
+	if errors.Is(err, io.EOF) {
+		return nil, errIncomplete
+	}
+	if err == nil && rest.N > 0 {
+		_, err = io.Copy(io.Discard, rest)
+	}
+	return data, err //nolint:wrapcheck // it says what is wrong
+}
+
+// decode returns the objects of a part, as they are in a snapshot.
+func (p Part) decode(ctx context.Context, data []byte, name string, opts manifest.Options) ([]metav1.Object, error) {
+	kind := inspect.KindOf(p.Resource)
+	if kind.Name == "" {
+		return nil, fmt.Errorf("it has objects of %q, which this program does not know", inspect.SanitizeShort(string(p.Resource), 60))
+	}
+	common := sharing.New()
+	var out []metav1.Object
+	for len(data) > 0 && ctx.Err() == nil {
+		length, n := binary.Uvarint(data)
+		if n <= 0 || length > uint64(len(data)-n) { //nolint:gosec // not negative
+			return nil, errIncomplete
+		}
+		message := data[n : n+int(length)] //nolint:gosec // not more than there is
+		data = data[n+len(message):]
+		o, err := decodeObject(kind, message, name, opts)
+		if err != nil {
+			return nil, fmt.Errorf("object %d of %d %s: %w", len(out)+1, p.Objects, p.Resource, err)
+		}
+		common.Share(o)
+		out = append(out, o)
+	}
+	if len(out) != p.Objects && ctx.Err() == nil {
+		return nil, fmt.Errorf("it has %d of %d %s: %w", len(out), p.Objects, p.Resource, errIncomplete)
+	}
+	return out, ctx.Err() //nolint:wrapcheck // of the caller
+}
+
+// decodeObject returns one object, or says why it is none that a file may have.
+func decodeObject(kind inspect.Kind, message []byte, name string, opts manifest.Options) (metav1.Object, error) {
+	if err := opts.Objects(name, 0, len(message)); err != nil {
+		return nil, err //nolint:wrapcheck // it says what is wrong
+	}
+	if most := opts.Values(); len(message) > most && wire.Values(message, most) >= most {
+		return nil, fmt.Errorf("it has more than %d values; --max-input allows more", most)
+	}
+	o := kind.New().(decodable) //nolint:forcetypeassert // every object is
+	if covered := quantity.CoverProtobuf(message); covered != nil {
+		if kind.New().(decodable).Unmarshal(covered) != nil { //nolint:forcetypeassert // as above
+			return nil, quantity.ErrUnbounded
+		}
+	}
+	if err := o.Unmarshal(message); err != nil {
+		return nil, errors.New("decoding protobuf: " + err.Error()) // that it ends too soon does not say so of the file
+	}
+	if o.GetName() == "" {
+		return nil, errors.New("it has no name")
+	}
+	if !kind.Namespaced {
+		o.SetNamespace("")
+	}
+	o.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
+	return o, nil
+}
