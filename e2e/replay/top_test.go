@@ -65,6 +65,7 @@ func measure(b *testing.B, nodes int) {
 	})
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(useful.Sub(begun).Seconds()*1000, "from-start-ms")
+	b.ReportMetric(screen.usage(b).cpu.Seconds()*1000, "from-start-cpu-ms")
 	// The last list may be one that this screen does not need.
 	b.ReportMetric(max(0, useful.Sub(s.tell(b, "listed", 0).at).Seconds()*1000), "first-screen-ms")
 
