@@ -18,7 +18,6 @@ type Clock func() time.Time
 // Main runs one command line and returns the exit code of the contract: 0 answered, 1 failed, 2 wrong
 // usage, 3 the answer is no, 130 interrupted (143 by SIGTERM).
 func Main(args []string, streams genericiooptions.IOStreams, clock Clock) int {
-	boundGarbage()
 	ctx, ended, stop := untilSignal(endingSignals())
 	defer stop()
 	p := newProgram(streams, clock)

@@ -88,6 +88,7 @@ func (r *reader) namespace() (string, error) {
 // needs. The namespace is the one that the user looks at; it is empty for all of them. When ctx has ended, its error
 // is returned: what was interrupted while it was read is no answer.
 func (r *reader) read(ctx context.Context, namespace string, resources []inspect.Resource) (snapshot *inspect.Snapshot, err error) {
+	boundGarbage()
 	switch {
 	case r.demo:
 		snapshot, err = r.readDemo()
