@@ -107,6 +107,9 @@ type order struct {
 	grouping int // the number of a grouping, or -1 if rows are not grouped
 }
 
+// none is the number of no column and of no grouping.
+const none = -1
+
 // New makes a List without rows.
 func New[T any](config Config[T]) *List[T] {
 	l := &List[T]{config: config, table: widget.NewTable(widgetColumns(config.Columns)), order: order{sort: -1, grouping: -1}}
@@ -222,9 +225,11 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	case sortPrev:
 		return l.sortStep(w, -1)
 	case mark:
-		return l.toggleMark()
+		l.toggleMark()
+		return nil
 	case markAll:
-		return l.toggleMarks()
+		l.toggleMarks()
+		return nil
 	case reverse:
 		if l.order.sort < 0 {
 			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
@@ -423,8 +428,12 @@ func (l *List[T]) Arrangement() string {
 	if l.now.alike {
 		parts = append(parts, "nothing has it as typed: what is like it")
 	}
-	if l.now.order.grouping >= 0 && l.now.order.grouping < len(l.config.Groupings) && !(l.config.Grouped && l.now.order.grouping == 0) {
-		parts = append(parts, "by "+l.config.Groupings[l.now.order.grouping].Name)
+	usual := none
+	if l.config.Grouped {
+		usual = 0
+	}
+	if at := l.now.order.grouping; at != usual && at >= 0 && at < len(l.config.Groupings) {
+		parts = append(parts, "by "+l.config.Groupings[at].Name)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
@@ -40,12 +38,12 @@ func (l *List[T]) markOff() string {
 }
 
 // toggleMark marks the row at the cursor, or takes its mark away, and goes on to the next one.
-func (l *List[T]) toggleMark() tea.Cmd {
+func (l *List[T]) toggleMark() {
 	l.moved = true
 	row := l.Row()
 	if row == nil { // a heading
 		l.table.Move(1)
-		return nil
+		return
 	}
 	key := l.config.Key(row)
 	marks := maps.Clone(l.marks)
@@ -59,11 +57,10 @@ func (l *List[T]) toggleMark() tea.Cmd {
 	}
 	l.setMarks(marks)
 	l.table.Move(1)
-	return nil
 }
 
 // toggleMarks marks all rows that the filter lets pass; if all of them are marked, it takes their marks away.
-func (l *List[T]) toggleMarks() tea.Cmd {
+func (l *List[T]) toggleMarks() {
 	marks := maps.Clone(l.marks)
 	if marks == nil {
 		marks = map[string]bool{}
@@ -78,5 +75,4 @@ func (l *List[T]) toggleMarks() tea.Cmd {
 		}
 	}
 	l.setMarks(marks)
-	return nil
 }

@@ -93,12 +93,11 @@ func (s *sheet) capacity(w *screen.World, c *storagev1.CSIStorageCapacity) {
 	if c.MaximumVolumeSize != nil {
 		s.field("largest volume", c.MaximumVolumeSize.String())
 	}
-	switch {
-	case c.NodeTopology == nil:
+	if c.NodeTopology == nil {
 		s.spans("nodes", styled.Span{Text: "none", Role: styled.Warn})
-	default:
-		s.field("nodes", metav1.FormatLabelSelector(c.NodeTopology))
+		return
 	}
+	s.field("nodes", metav1.FormatLabelSelector(c.NodeTopology))
 	s.section("Nodes that reach it")
 	n := 0
 	for _, node := range w.Snapshot.Nodes() {
