@@ -33,11 +33,10 @@ const (
 // happened to an earlier object of the same name is of no interest. What is forbidden or fails is
 // recorded in the Health; the error is that of ctx, or that the configuration cannot be used.
 func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRef) (inspect.Events, error) {
-	client, err := newClient(config)
+	r, err := eventReader(config)
 	if err != nil {
-		return inspect.Events{}, fmt.Errorf("connecting to %s: %w", config.Host, err)
+		return inspect.Events{}, err
 	}
-	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil)}
 	objects = objects[:min(len(objects), maxEventObjects)]
 	found, failures := make([][]inspect.Event, len(objects)), make([]error, len(objects))
 	var group errgroup.Group
@@ -59,6 +58,15 @@ func Events(ctx context.Context, config *rest.Config, objects []inspect.ObjectRe
 		}
 	}
 	return out, nil
+}
+
+// eventReader is a reader that asks for nothing but Events.
+func eventReader(config *rest.Config) (*reader, error) {
+	client, err := newClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	return &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil)}, nil
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.

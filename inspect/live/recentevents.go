@@ -28,11 +28,10 @@ var everyday = []string{
 // are taken. They are those of all namespaces, or, if that is forbidden, of the namespace alone, unless that is empty. What is
 // forbidden, fails or is left out is recorded in the Health; the error is that of ctx, or that the configuration cannot be used.
 func RecentEvents(ctx context.Context, config *rest.Config, namespace string) (inspect.Events, error) {
-	client, err := newClient(config)
+	r, err := eventReader(config)
 	if err != nil {
-		return inspect.Events{}, fmt.Errorf("connecting to %s: %w", config.Host, err)
+		return inspect.Events{}, err
 	}
-	r := &reader{client: client, server: serverName(client), retries: readRetries, progress: serialized(nil)}
 	bounded, cancel := context.WithTimeout(withoutErrorLog(ctx), eventsPatience)
 	defer cancel()
 	out, err := r.eventsIn(bounded, "")

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	testwork "github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -42,17 +41,34 @@ var goldens = []struct {
 	{"explain-storage", "storage", screen.Ref{Kind: screen.StorageCapacity, Namespace: "storage", Name: "csisc-gc8dg"}, []string{"e"}},
 	{"detail-pod", "claims", screen.Ref{}, []string{":", "pod train-0", "enter"}},
 	{"help", "claims", screen.Ref{}, []string{"?"}},
+	{"claims-marked", "claims", screen.Ref{}, []string{"space", "down", "space"}},
+	{"explain-several", "claims", screen.Ref{}, []string{"/", "train-", "enter", "space", "space", "e"}},
+	{"go-to", "claims", screen.Ref{}, []string{":", "gpu-b", "down"}},
+	{"go-to-commands", "claims", screen.Ref{}, []string{":"}},
+	{"choose-namespace", "claims", screen.Ref{}, []string{"n", "down"}},
+	{"pods", "pods", screen.Ref{}, nil},
+	{"classes", "classes", screen.Ref{}, nil},
+	{"templates", "templates", screen.Ref{}, nil},
+	{"rules", "rules", screen.Ref{}, nil},
+	{"drivers", "drivers", screen.Ref{}, nil},
+	{"pools", "pools", screen.Ref{}, nil},
+	{"namespaces", "namespaces", screen.Ref{}, nil},
+	{"detail-claim-link", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-1"}, []string{"enter", "down", "down", "down"}},
+	{"detail-class", "classes", screen.Ref{Kind: screen.Class, Name: "gpu.example.com"}, []string{"enter"}},
+	{"detail-template", "templates", screen.Ref{Kind: screen.Template, Namespace: "infer", Name: "chat-7b-gpu"}, []string{"enter"}},
+	{"detail-rule", "rules", screen.Ref{Kind: screen.TaintRule, Name: "firmware-gpu-a-04"}, []string{"enter"}},
+	{"detail-driver", "drivers", screen.Ref{Kind: screen.Driver, Name: "fpga.example.com"}, []string{"enter"}},
+	{"detail-pool", "pools", screen.Ref{Kind: screen.Pool, Name: "mig.example.com/mig-01"}, []string{"enter"}},
+	{"detail-namespace", "namespaces", screen.Ref{Kind: screen.Namespace, Name: "dev"}, []string{"enter"}},
+	{"detail-level", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "workload-low"}, []string{"enter"}},
+	{"detail-capacity", "storage", screen.Ref{Kind: screen.StorageCapacity, Namespace: "storage", Name: "csisc-gc8dg"}, []string{"enter"}},
 }
 
 // TestGolden pins the screens of the demo cluster. What they say was checked against the table of
 // inspect/demo; go test -update writes the files anew, to be read before they are committed.
 func TestGolden(t *testing.T) {
 	for _, g := range goldens {
-		sizes := [][2]int{{60, 15}, {80, 24}, {200, 50}}
-		if strings.HasPrefix(g.name, "nodes") { // which uses all the room that there is
-			sizes = append(sizes, [2]int{120, 35}, [2]int{300, 100})
-		}
-		for _, size := range sizes {
+		for _, size := range [][2]int{{60, 15}, {80, 24}, {120, 35}, {200, 50}, {300, 100}} {
 			if size[0] != 80 && !testwork.Full() && !*screentest.Update {
 				continue // the full run looks at large screens
 			}
@@ -62,7 +78,10 @@ func TestGolden(t *testing.T) {
 				if g.at.Kind != screen.None {
 					d.send(screen.Go{View: g.view, Ref: g.at})
 				}
-				d.press(g.keys...)
+				for _, key := range g.keys {
+					d.frame() // what a key does may depend on what was drawn
+					d.press(key)
+				}
 				screentest.Compare(t, name, d.frame()+"\n")
 			})
 		}

@@ -4,6 +4,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -29,4 +30,20 @@ func StateRole(s inspect.DeviceState) styled.Role {
 		return styled.Warn
 	}
 	return styled.Bad
+}
+
+// HeldFor says since when a claim holds what it has, as exactly as that is known, with a blank in front: " for 3d or
+// longer".
+func HeldFor(s *inspect.Snapshot, claim inspect.ClaimRef) string {
+	at, known := lifecycle.HeldSince(s, claim)
+	age := FormatAge(Age(s, at))
+	switch known {
+	case lifecycle.Exactly:
+		return " for " + age
+	case lifecycle.AtLeast:
+		return " for " + age + " or longer"
+	case lifecycle.AtMost:
+		return " for " + age + " or less"
+	}
+	return ""
 }

@@ -42,25 +42,21 @@ func Bar(share float64, width int, role styled.Role) styled.Line {
 // CountBar draws how many of a total are used, and how many more nobody can have, in exactly width columns. What is neither is
 // free. Of what there is at all, at least one column is drawn where there is room.
 func CountBar(used, lost, total, width int) styled.Line {
-	columns := func(n int) int {
-		at := n * width / max(1, total)
-		if n > 0 {
-			at = max(at, 1)
+	counts := [3]int{used, lost, max(0, total-used-lost)}
+	var parts [3]int
+	sum, most := 0, 2
+	for i, n := range counts {
+		if n > counts[most] {
+			most = i
 		}
-		return at
+		if parts[i] = n * width / max(1, total); n > 0 {
+			parts[i] = max(1, parts[i])
+		}
+		sum += parts[i]
 	}
-	free := columns(total - used - lost)
-	u := min(columns(used), width-free)
-	l := min(columns(lost), width-free-u)
-	if rest := width - free - u - l; used > 0 || lost == 0 && free == 0 && total > 0 {
-		u += rest
-	} else if lost > 0 {
-		l += rest
-	} else {
-		free += rest
-	}
+	parts[most] = max(0, parts[most]+width-sum) // what rounding gives or takes
 	return styled.Line{
-		{Text: strings.Repeat("█", u), Role: styled.Used}, {Text: strings.Repeat("▒", l), Role: styled.Warn},
-		{Text: strings.Repeat("·", free), Role: styled.Dim},
+		{Text: strings.Repeat("█", parts[0]), Role: styled.Used}, {Text: strings.Repeat("▒", parts[1]), Role: styled.Warn},
+		{Text: strings.Repeat("·", parts[2]), Role: styled.Dim},
 	}
 }

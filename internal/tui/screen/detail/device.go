@@ -8,8 +8,11 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -29,7 +32,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 	s.spans("pool", screen.LinkTo(screen.PoolRef(d.ID.PoolID()), d.ID.Pool), dim("  slice "+d.Slice.Name))
 	s.linkField("driver", plainLink(screen.Driver, d.ID.Driver))
 	for i := range d.Device.Taints {
-		s.spans("taint", taint(w.Snapshot, d.ID, &d.Device.Taints[i])...)
+		s.spans("taint", taint(w, d.ID, &d.Device.Taints[i])...)
 	}
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
@@ -63,11 +66,12 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 		return
 	}
 	s.section("Held by")
-	for _, h := range d.Holders {
+	holders := slices.Clone(d.Holders)
+	slices.SortStableFunc(holders, func(a, b inspect.Holder) int { return order(a.Admin()) - order(b.Admin()) }) // who takes it from others first
+	for _, h := range holders {
 		spans := []styled.Span{claimLink(h.Claim)}
 		if claim, ok := w.Snapshot.Claim(h.Claim); ok {
-			spans = append(spans, styled.Span{Text: "  " + strings.ToLower(string(inspect.StateOf(claim)))},
-				dim("  "+screen.FormatAge(screen.Age(w.Snapshot, claim.CreationTimestamp.Time))))
+			spans = append(spans, claimState(claim), dim(screen.HeldFor(w.Snapshot, h.Claim)))
 		}
 		if h.Admin() {
 			spans = append(spans, dim("  admin access"))
@@ -76,6 +80,34 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 			spans = append(spans, dim("  pod "), podLink(pod))
 		}
 		s.spans("claim", spans...)
+		s.health(w, h.Claim, d.ID)
+	}
+}
+
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// health is what the pods of a claim and the driver say of a device that it holds.
+func (s *sheet) health(w *screen.World, claim inspect.ClaimRef, id inspect.DeviceID) {
+	state := lifecycle.OfDevice(w.Snapshot, claim, id)
+	if state.Health != "" {
+		role := styled.Good
+		if state.Health != explain.Healthy {
+			role = styled.Bad
+		}
+		s.spans("health", styled.Span{Text: strings.ToLower(string(state.Health)), Role: role}, dim("  "+words.OneLine(state.HealthSaid)))
+	}
+	for i := range state.Conditions {
+		c := &state.Conditions[i]
+		role := styled.Plain
+		if c.Status != metav1.ConditionTrue {
+			role = styled.Warn
+		}
+		s.spans("", styled.Span{Text: c.Type + "=" + string(c.Status), Role: role}, dim("  "+words.OneLine(c.Message)))
 	}
 }
 

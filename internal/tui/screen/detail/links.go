@@ -32,7 +32,7 @@ func plainLink(kind screen.Kind, name string) styled.Span {
 	return screen.LinkTo(screen.Ref{Kind: kind, Name: name}, name)
 }
 
-// node adds a field that leads to a node. Without a name it adds none.
+// linkField adds a field that leads somewhere. Without a text it adds none.
 func (s *sheet) linkField(name string, link styled.Span) {
 	if link.Text != "" {
 		s.spans(name, link)
@@ -45,9 +45,9 @@ func (s *sheet) belongs(o screen.Object) {
 }
 
 // taint is a taint of a device, with links to the rules that set it.
-func taint(s *inspect.Snapshot, id inspect.DeviceID, t *resourcev1.DeviceTaint) []styled.Span {
+func taint(w *screen.World, id inspect.DeviceID, t *resourcev1.DeviceTaint) []styled.Span {
 	spans := []styled.Span{{Text: words.FormatTaint(t), Role: styled.Warn}}
-	rules := explain.TaintRules(s, t, id)
+	rules := explain.TaintRules(w.AsItIs(), t, id) // suppositions about taints leave out rules
 	if len(rules) == 0 {
 		return spans
 	}
@@ -73,7 +73,7 @@ func (s *sheet) rest(n int, what string) {
 	}
 }
 
-// state is the state of a claim, in the colours of the list of claims.
+// claimState is the state of a claim, in the colours of the list of claims.
 func claimState(c *resourcev1.ResourceClaim) styled.Span {
 	role := styled.Plain
 	state := inspect.StateOf(c)

@@ -51,7 +51,7 @@ func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatu
 // holder is since when who holds a device: the claim, for which pod and workload.
 func holder(w *screen.World, h inspect.Holder) styled.Line {
 	line := styled.Line{
-		{Text: since(w.Snapshot, h.Claim) + " by "},
+		{Text: screen.HeldFor(w.Snapshot, h.Claim) + " by "},
 		screen.LinkTo(screen.Ref{Kind: screen.Claim, Namespace: h.Claim.Namespace, Name: h.Claim.Name}, h.Claim.String()),
 	}
 	if h.Admin() {
@@ -79,27 +79,12 @@ func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
 		if h.Admin() {
 			continue
 		}
-		return append(line, styled.Span{Text: "  " + inspect.Sanitize(h.Claim.Namespace+"/"+holderName(d)) + since(w.Snapshot, h.Claim)})
+		return append(line, styled.Span{Text: "  " + inspect.Sanitize(h.Claim.Namespace+"/"+holderName(d)) + screen.HeldFor(w.Snapshot, h.Claim)})
 	}
 	if d.Note != "" {
 		return append(line, styled.Span{Text: "  " + inspect.Sanitize(d.Note), Role: styled.Dim})
 	}
 	return append(line, styled.Span{Text: "  " + c.name, Role: styled.Dim})
-}
-
-// since says since when a claim holds what it has, as exactly as that is known.
-func since(s *inspect.Snapshot, claim inspect.ClaimRef) string {
-	at, known := lifecycle.HeldSince(s, claim)
-	age := screen.FormatAge(screen.Age(s, at))
-	switch known {
-	case lifecycle.Exactly:
-		return " for " + age
-	case lifecycle.AtLeast:
-		return " for " + age + " or longer"
-	case lifecycle.AtMost:
-		return " for " + age + " or less"
-	}
-	return ""
 }
 
 // taint is a taint with the rules that put it there.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Screen is the view.
@@ -188,6 +189,9 @@ func (s *Screen) press(w *screen.World, k tea.KeyPressMsg) (cmd tea.Cmd, done bo
 	case right:
 		return s.step(1), true
 	case left:
+		if s.device() == nil {
+			return screen.Send(screen.Say{Text: "this is the node; → goes to its first device", Role: styled.Dim}), true
+		}
 		return s.step(-1), true
 	case whole:
 		s.cursor = cursor{}

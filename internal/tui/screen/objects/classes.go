@@ -32,7 +32,7 @@ func NewClasses() screen.Screen {
 			plainNumber("CLAIMS", func(c *class) int { return c.claims }),
 			ranked(1, plainNumber("TEMPLATES", func(c *class) int { return c.templates })),
 			ranked(3, text("EXTENDED RESOURCE", func(c *class) string { return c.extended })),
-			ranked(4, text("SELECTS", func(c *class) string { return c.selects })),
+			spare(text("SELECTS", func(c *class) string { return c.selects })),
 			ranked(2, age(func(c *class) time.Duration { return c.age })),
 		},
 	})

@@ -25,8 +25,8 @@ func plainNumber[T any](title string, of func(row *T) int) listing.Column[T] {
 func counts[T any](of func(row *T) *inspect.DeviceCount) []listing.Column[T] {
 	return []listing.Column[T]{
 		plainNumber("DEVICES", func(row *T) int { return of(row).Total }),
-		number("USED", styled.Used, func(row *T) int { return of(row).Used }),
-		number("BLOCKED", styled.Dim, func(row *T) int { return of(row).Blocked }),
+		ranked(1, number("USED", styled.Used, func(row *T) int { return of(row).Used })),
+		ranked(4, number("BLOCKED", styled.Dim, func(row *T) int { return of(row).Blocked })),
 		number("FREE", styled.Good, func(row *T) int { return of(row).Free }),
 	}
 }
@@ -92,9 +92,9 @@ func NewDrivers() screen.Screen {
 	columns := []listing.Column[driver]{name("NAME", func(d *driver) string { return d.ref.Name })}
 	columns = append(columns, counts(func(d *driver) *inspect.DeviceCount { return &d.counts })...)
 	columns = append(columns,
-		plainNumber("POOLS", func(d *driver) int { return d.pools }),
-		number("BROKEN", styled.Bad, func(d *driver) int { return d.broken }),
-		plainNumber("NODES", func(d *driver) int { return d.nodes }))
+		ranked(3, plainNumber("POOLS", func(d *driver) int { return d.pools })),
+		ranked(2, number("BROKEN", styled.Bad, func(d *driver) int { return d.broken })),
+		ranked(5, plainNumber("NODES", func(d *driver) int { return d.nodes })))
 	return newList(kind[driver]{
 		noun: "drivers", resource: inspect.Slices, build: buildDrivers,
 		ref: func(d *driver) screen.Ref { return d.ref }, columns: columns,
@@ -139,14 +139,15 @@ type pool struct {
 // NewPools makes the list of pools, those first that are broken.
 func NewPools() screen.Screen {
 	columns := []listing.Column[pool]{
-		ranked(4, text("DRIVER", func(p *pool) string { return p.status.ID.Driver })),
+		ranked(5, text("DRIVER", func(p *pool) string { return p.status.ID.Driver })),
 		name("POOL", func(p *pool) string { return p.status.ID.Pool }),
-		ranked(3, text("NODE", func(p *pool) string { return string(p.status.Node) })),
-		ranked(2, plainNumber("GENERATION", func(p *pool) int { return int(p.status.Generation) })),
+		spare(text("NODE", func(p *pool) string { return string(p.status.Node) })),
+		spare(plainNumber("GENERATION", func(p *pool) int { return int(p.status.Generation) })),
 		ranked(1, text("SLICES", func(p *pool) string { return fmt.Sprintf("%d/%d", p.status.Slices, p.status.SlicesWanted) })),
 	}
 	columns = append(columns, counts(func(p *pool) *inspect.DeviceCount { return &p.status.Devices })...)
-	trouble := ranked(5, text("TROUBLE", func(p *pool) string { return p.status.Error }))
+	trouble := ranked(3, text("TROUBLE", func(p *pool) string { return p.status.Error }))
+	trouble.Min, trouble.Max = 30, 100
 	trouble.Cell = func(p *pool) styled.Line { return styled.Text(styled.Bad, inspect.Sanitize(p.status.Error)) }
 	return newList(kind[pool]{
 		noun: "pools", resource: inspect.Slices, build: buildPools, columns: append(columns, trouble),

@@ -42,7 +42,7 @@ func whyEmpty(w *screen.World, r inspect.Resource) string {
 // name is a column with a name that comes from the cluster, text one with anything else.
 func name[T any](title string, of func(row *T) string) listing.Column[T] {
 	c := text(title, of)
-	c.Max = 48
+	c.Min, c.Max = 24, 48
 	c.Cell = func(row *T) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(of(row))) }
 	return c
 }
@@ -87,5 +87,11 @@ func age[T any](of func(row *T) time.Duration) listing.Column[T] {
 // ranked is a column that is left out before others where there is little room.
 func ranked[T any](rank int, c listing.Column[T]) listing.Column[T] {
 	c.Rank = rank
+	return c
+}
+
+// spare is a column that is shown only where all others have the room that they want.
+func spare[T any](c listing.Column[T]) listing.Column[T] {
+	c.Spare = true
 	return c
 }
