@@ -29,7 +29,7 @@ const (
 type header struct {
 	job     screen.Job[summary]
 	missed  *screen.World // the newest world that came while the job was running
-	now     []usage
+	now     []driverUse
 	history map[string][]float64
 	// namespaces are those that have something to show.
 	namespaces []string
@@ -37,16 +37,16 @@ type header struct {
 
 // summary is what the header and the prompts need to know of a snapshot.
 type summary struct {
-	usage      []usage
+	usage      []driverUse
 	namespaces []string
 }
 
-// usage is how much of the devices of a driver is used.
-type usage struct{ inspect.DriverStatus }
+// driverUse is how much of the devices of a driver is used.
+type driverUse struct{ inspect.DriverStatus }
 
 // share is the used part of the devices or of the counter that is scarcest, whichever is more, from 0 to 1. Devices
 // that draw on counters are not counted by number: they overlap, and could never be used all at once.
-func (u usage) share() float64 {
+func (u driverUse) share() float64 {
 	scarcest := u.Scarcest()
 	if scarcest == nil {
 		return float64(u.Devices.Used) / float64(max(1, u.Devices.Total))
@@ -55,7 +55,7 @@ func (u usage) share() float64 {
 }
 
 // text is how many devices of how many are free, as everywhere, or which part of their scarcest counter is.
-func (u usage) text() string {
+func (u driverUse) text() string {
 	scarcest := u.Scarcest()
 	if scarcest == nil {
 		return fmt.Sprintf("%d/%d", u.Devices.Free, u.Devices.Total)
@@ -68,7 +68,7 @@ func (u usage) text() string {
 }
 
 // full reports whether nothing is free.
-func (u usage) full() bool { return u.Devices.Free == 0 }
+func (u driverUse) full() bool { return u.Devices.Free == 0 }
 
 // refresh counts again.
 func (h *header) refresh(w *screen.World) tea.Cmd {
@@ -86,12 +86,12 @@ func (h *header) refresh(w *screen.World) tea.Cmd {
 }
 
 // usageOf puts the drivers with most devices first.
-func usageOf(drivers []inspect.DriverStatus) []usage {
-	out := make([]usage, len(drivers))
+func usageOf(drivers []inspect.DriverStatus) []driverUse {
+	out := make([]driverUse, len(drivers))
 	for i := range drivers {
-		out[i] = usage{drivers[i]}
+		out[i] = driverUse{drivers[i]}
 	}
-	slices.SortFunc(out, func(a, b usage) int {
+	slices.SortFunc(out, func(a, b driverUse) int {
 		return cmp.Or(cmp.Compare(b.Devices.Total, a.Devices.Total), strings.Compare(a.Driver, b.Driver))
 	})
 	return out
@@ -176,7 +176,7 @@ func (m *model) usageLine(room int) styled.Line {
 	return m.usages(shown, length)
 }
 
-func (m *model) usages(shown []usage, length int) (line styled.Line) {
+func (m *model) usages(shown []driverUse, length int) (line styled.Line) {
 	if len(shown) > 0 {
 		line = styled.Text(styled.Dim, "  free")
 	}
@@ -186,7 +186,7 @@ func (m *model) usages(shown []usage, length int) (line styled.Line) {
 	return line
 }
 
-func (m *model) usageText(u usage, length int) styled.Line {
+func (m *model) usageText(u driverUse, length int) styled.Line {
 	role := styled.Good
 	if u.full() {
 		role = styled.Warn

@@ -33,7 +33,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: %s, want %s", driver, texts[driver], want)
 		}
 	}
-	mixed := usage{inspect.DriverStatus{
+	mixed := driverUse{inspect.DriverStatus{
 		Devices: inspect.DeviceCount{Total: 16, Used: 7, Free: 9, AtOnce: 9}, Whole: inspect.DeviceCount{Total: 8, Used: 6, Free: 2, AtOnce: 2},
 		Counters: []inspect.CounterStatus{{Counter: "memory", Total: resource.MustParse("80Gi"), Left: resource.MustParse("60Gi")}},
 	}}

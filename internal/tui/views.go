@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/priority"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/storage"
-	users "github.com/kubectl-dra/kubectl-dra/internal/tui/screen/usage"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/usage"
 )
 
 // viewEntry is a view.
@@ -37,7 +37,7 @@ var viewTable = []viewEntry{
 	{"storage", "Storage", "Stor", func(*Options) screen.Screen { return storage.New() }},
 	{"cel", "CEL", "", func(*Options) screen.Screen { return cel.New() }},
 	{"causes", "Causes", "Why", func(*Options) screen.Screen { return causes.New() }},
-	{"usage", "Usage", "Use", func(*Options) screen.Screen { return users.New() }},
+	{"usage", "Usage", "Use", func(*Options) screen.Screen { return usage.New() }},
 	{"changes", "Changes", "Chg", func(o *Options) screen.Screen { return changes.New(o.changes()) }},
 
 	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods() }},

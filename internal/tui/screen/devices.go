@@ -1,7 +1,11 @@
 package screen
 
 import (
+	"fmt"
+	"strings"
+
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
@@ -46,4 +50,56 @@ func HeldFor(s *inspect.Snapshot, claim inspect.ClaimRef) string {
 		return " for " + age + " or less"
 	}
 	return ""
+}
+
+// TaintLine is a taint with the rules that put it there, as links. It is safe to show.
+func TaintLine(w *World, id inspect.DeviceID, t *resourcev1.DeviceTaint) styled.Line {
+	line := styled.Line{{Text: inspect.Sanitize(words.FormatTaint(t)), Role: styled.Warn}}
+	rules := explain.TaintRules(w.AsItIs(), t, id) // suppositions about taints leave out rules
+	if len(rules) == 0 {
+		return append(line, styled.Span{Text: "  by its driver", Role: styled.Dim})
+	}
+	line = append(line, styled.Span{Text: "  by the rule "})
+	for i, r := range rules {
+		if i > 0 {
+			line = append(line, styled.Span{Text: ", "})
+		}
+		line = append(line, LinkTo(Ref{Kind: TaintRule, Name: r.Name}, r.Name))
+	}
+	return line
+}
+
+// HealthLines are what pods and the driver say of a device while a claim holds it.
+func HealthLines(s *inspect.Snapshot, claim inspect.ClaimRef, id inspect.DeviceID) []styled.Line {
+	state := lifecycle.OfDevice(s, claim, id)
+	var lines []styled.Line
+	if state.Health != "" {
+		role := styled.Good
+		if state.Health != explain.Healthy {
+			role = styled.Bad
+		}
+		line := styled.Line{{Text: "health: "}, {Text: strings.ToLower(inspect.Sanitize(string(state.Health))), Role: role}}
+		if state.HealthSaid != "" {
+			line = append(line, styled.Span{Text: "  " + inspect.Sanitize(words.OneLine(state.HealthSaid))})
+		}
+		lines = append(lines, line)
+	}
+	for i := range state.Conditions {
+		lines = append(lines, condition(&state.Conditions[i]))
+	}
+	return lines
+}
+
+func condition(c *metav1.Condition) styled.Line {
+	role := styled.Plain
+	if c.Status != metav1.ConditionTrue {
+		role = styled.Warn
+	}
+	text := fmt.Sprintf("%s is %s", c.Type, c.Status)
+	for _, more := range []string{c.Reason, c.Message} {
+		if more != "" {
+			text += ": " + words.OneLine(more)
+		}
+	}
+	return styled.Text(role, inspect.Sanitize(text))
 }

@@ -135,7 +135,7 @@ func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
 	}
 	var spans []styled.Span
 	for i := range d.Device.Taints {
-		spans = append(append(spans, dim("  ")), taint(w, id, &d.Device.Taints[i])...)
+		spans = append(append(spans, dim("  ")), screen.TaintLine(w, id, &d.Device.Taints[i])...)
 	}
 	return spans
 }

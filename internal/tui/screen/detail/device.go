@@ -8,11 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -32,7 +29,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 	s.spans("pool", screen.LinkTo(screen.PoolRef(d.ID.PoolID()), d.ID.Pool), dim("  slice "+d.Slice.Name))
 	s.linkField("driver", plainLink(screen.Driver, d.ID.Driver))
 	for i := range d.Device.Taints {
-		s.spans("taint", taint(w, d.ID, &d.Device.Taints[i])...)
+		s.spans("taint", screen.TaintLine(w, d.ID, &d.Device.Taints[i])...)
 	}
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
@@ -80,7 +77,9 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 			spans = append(spans, dim("  pod "), podLink(pod))
 		}
 		s.spans("claim", spans...)
-		s.health(w, h.Claim, d.ID)
+		for _, line := range screen.HealthLines(w.Snapshot, h.Claim, d.ID) {
+			s.spans("", line...)
+		}
 	}
 }
 
@@ -89,26 +88,6 @@ func order(last bool) int {
 		return 1
 	}
 	return 0
-}
-
-// health is what the pods of a claim and the driver say of a device that it holds.
-func (s *sheet) health(w *screen.World, claim inspect.ClaimRef, id inspect.DeviceID) {
-	state := lifecycle.OfDevice(w.Snapshot, claim, id)
-	if state.Health != "" {
-		role := styled.Good
-		if state.Health != explain.Healthy {
-			role = styled.Bad
-		}
-		s.spans("health", styled.Span{Text: strings.ToLower(string(state.Health)), Role: role}, dim("  "+words.OneLine(state.HealthSaid)))
-	}
-	for i := range state.Conditions {
-		c := &state.Conditions[i]
-		role := styled.Plain
-		if c.Status != metav1.ConditionTrue {
-			role = styled.Warn
-		}
-		s.spans("", styled.Span{Text: c.Type + "=" + string(c.Status), Role: role}, dim("  "+words.OneLine(c.Message)))
-	}
 }
 
 // counters lists what the device draws on when it is allocated.

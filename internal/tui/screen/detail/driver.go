@@ -101,7 +101,7 @@ func (s *sheet) deviceLine(w *screen.World, d *inspect.DeviceStatus) {
 		spans = append(spans, dim("  "), claimLink(h.Claim))
 	}
 	for j := range d.Device.Taints {
-		spans = append(append(spans, dim("  ")), taint(w, d.ID, &d.Device.Taints[j])...)
+		spans = append(append(spans, dim("  ")), screen.TaintLine(w, d.ID, &d.Device.Taints[j])...)
 	}
 	s.linked(screen.DeviceRef(d.ID), d.ID.Device, append(spans, dim("  "+d.Note))...)
 }

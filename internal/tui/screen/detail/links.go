@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -42,25 +40,6 @@ func (s *sheet) linkField(name string, link styled.Span) {
 // belongs adds the namespace of an object, as a link.
 func (s *sheet) belongs(o screen.Object) {
 	s.linkField("namespace", plainLink(screen.Namespace, o.GetNamespace()))
-}
-
-// taint is a taint of a device, with links to the rules that set it.
-func taint(w *screen.World, id inspect.DeviceID, t *resourcev1.DeviceTaint) []styled.Span {
-	spans := []styled.Span{{Text: words.FormatTaint(t), Role: styled.Warn}}
-	rules := explain.TaintRules(w.AsItIs(), t, id) // suppositions about taints leave out rules
-	if len(rules) == 0 {
-		return spans
-	}
-	by := explain.SetBy(rules)
-	for _, r := range rules {
-		before, after, ok := strings.Cut(by, r.Name)
-		if !ok {
-			continue
-		}
-		spans = append(spans, dim(before), plainLink(screen.TaintRule, r.Name))
-		by = after
-	}
-	return append(spans, dim(by))
 }
 
 // mostListed is how many objects a page lists: more could not be read, and would make the page slow.

@@ -6,12 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
-	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
@@ -35,13 +29,13 @@ func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatu
 		lines = append(lines, append(styled.Line{{Text: "and"}}, line...))
 	}
 	for i := range d.Device.Taints {
-		lines = append(lines, taint(w.AsItIs(), d.ID, &d.Device.Taints[i])) // suppositions about taints leave out rules
+		lines = append(lines, append(styled.Line{{Text: "taint ", Role: styled.Warn}}, screen.TaintLine(w, d.ID, &d.Device.Taints[i])...))
 	}
 	if d.Note != "" {
 		lines = append(lines, styled.Text(styled.Warn, inspect.Sanitize(d.Note)))
 	}
 	for _, h := range d.Holders {
-		lines = append(lines, health(w.Snapshot, h, d.ID)...)
+		lines = append(lines, screen.HealthLines(w.Snapshot, h.Claim, d.ID)...)
 	}
 	lines = append(lines, draws(all, d)...)
 	lines = append(lines, shares(d)...)
@@ -85,58 +79,6 @@ func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
 		return append(line, styled.Span{Text: "  " + inspect.Sanitize(d.Note), Role: styled.Dim})
 	}
 	return append(line, styled.Span{Text: "  " + c.name, Role: styled.Dim})
-}
-
-// taint is a taint with the rules that put it there.
-func taint(s *inspect.Snapshot, id inspect.DeviceID, t *resourcev1.DeviceTaint) styled.Line {
-	line := styled.Line{{Text: "taint " + inspect.Sanitize(words.FormatTaint(t)), Role: styled.Warn}}
-	rules := explain.TaintRules(s, t, id)
-	if len(rules) == 0 {
-		return append(line, styled.Span{Text: "  by its driver", Role: styled.Dim})
-	}
-	line = append(line, styled.Span{Text: "  by the rule "})
-	for i, r := range rules {
-		if i > 0 {
-			line = append(line, styled.Span{Text: ", "})
-		}
-		line = append(line, screen.LinkTo(screen.Ref{Kind: screen.TaintRule, Name: r.Name}, r.Name))
-	}
-	return line
-}
-
-// health is what pods and the driver say of a device while a claim holds it.
-func health(s *inspect.Snapshot, h inspect.Holder, id inspect.DeviceID) []styled.Line {
-	state := lifecycle.OfDevice(s, h.Claim, id)
-	var lines []styled.Line
-	if state.Health != "" {
-		role := styled.Good
-		if state.Health != explain.Healthy {
-			role = styled.Bad
-		}
-		line := styled.Line{{Text: "health: "}, {Text: strings.ToLower(inspect.Sanitize(string(state.Health))), Role: role}}
-		if state.HealthSaid != "" {
-			line = append(line, styled.Span{Text: "  " + inspect.Sanitize(words.OneLine(state.HealthSaid))})
-		}
-		lines = append(lines, line)
-	}
-	for i := range state.Conditions {
-		lines = append(lines, condition(&state.Conditions[i]))
-	}
-	return lines
-}
-
-func condition(c *metav1.Condition) styled.Line {
-	role := styled.Plain
-	if c.Status != metav1.ConditionTrue {
-		role = styled.Warn
-	}
-	text := fmt.Sprintf("%s is %s", c.Type, c.Status)
-	for _, more := range []string{c.Reason, c.Message} {
-		if more != "" {
-			text += ": " + words.OneLine(more)
-		}
-	}
-	return styled.Text(role, inspect.Sanitize(text))
 }
 
 // draws is what a device takes of counters, and the lane of the counter set that it takes most from.
