@@ -98,7 +98,7 @@ func TestMarkedRowsAreAskedAboutTogether(t *testing.T) {
 	d.m.options.Writer = dry{}
 	d.press("A")
 	d.shows("one claim at a time")
-	d.press("esc")
+	d.press("esc", "esc")
 	if got := d.m.marked(); len(got) > 0 {
 		t.Errorf("after Esc %v are marked", got)
 	}

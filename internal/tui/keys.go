@@ -45,8 +45,8 @@ func (m *model) keys() keymap.Map {
 		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(m.subjects())},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
-		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(ref)},
-		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(ref)},
+		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(Allocate, ref)},
+		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(Deallocate, ref)},
 		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
 		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
 		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
@@ -128,7 +128,7 @@ func (m *model) forgetOff() string {
 	return ""
 }
 
-func (m *model) writeOff(ref screen.Ref) string {
+func (m *model) writeOff(action Action, ref screen.Ref) string {
 	switch {
 	case m.options.Writer == nil:
 		return m.options.NoWriter
@@ -140,6 +140,15 @@ func (m *model) writeOff(ref screen.Ref) string {
 		return "writes are for one claim at a time: Esc clears the marks"
 	case ref.Kind != screen.Claim:
 		return "select a claim first"
+	case m.base == nil:
+		return ""
+	}
+	claim, ok := m.base.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name})
+	switch allocated := ok && claim.Status.Allocation != nil; {
+	case ok && action == Allocate && allocated:
+		return ref.String() + " is allocated already"
+	case ok && action == Deallocate && !allocated:
+		return ref.String() + " is not allocated"
 	}
 	return ""
 }
@@ -205,6 +214,9 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case !ok:
 		return m.say(styled.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
+	case key.Off != "" && slices.Contains([]keymap.Action{allocate, deallocate, release, taint}, key.Action):
+		m.popup = refusal(key.Label() + " " + string(key.Action) + ": " + key.Off)
+		return nil
 	case key.Off != "":
 		return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
 	}

@@ -24,7 +24,8 @@ func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
 	if result, ok := m.plan.Take(msg); ok {
 		m.remark = screen.Say{}
 		if result.Err != nil {
-			return m.say(styled.Bad, result.Err.Error()), true
+			m.popup = refusal(result.Err.Error())
+			return nil, true
 		}
 		m.popup = m.confirmation(result.Value)
 		return nil, true
@@ -37,6 +38,18 @@ func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	return nil, false
 }
+
+// refusal says why nothing will be written. It stays until it is taken note of: who expects to be asked may be typing yes.
+func refusal(why string) *popup {
+	p := &popup{title: "nothing is written", stays: true}
+	for _, line := range styled.WrapText(inspect.Sanitize(why), widestRefusal) {
+		p.lines = append(p.lines, styled.Text(styled.Bad, line))
+	}
+	return p
+}
+
+// widestRefusal is how many columns the text of a refusal takes at most.
+const widestRefusal = 70
 
 // yes is what has to be typed before something is written: more than a key that is pressed from habit.
 const yes = "yes"

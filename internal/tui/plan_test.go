@@ -49,9 +49,10 @@ func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 	if d.press("x", "enter", "esc"); n.executed != 0 {
 		t.Fatal("something was written although nobody said yes")
 	}
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "dev", Name: "notebook-omar"}})
 	d.press("D", "yes", "enter")
 	d.shows("ml/x allocated")
-	if n.executed != 1 || strings.Join(n.planned, ", ") != "allocate ml/train-1, allocate ml/train-1, allocate ml/train-1, deallocate ml/train-1" {
+	if n.executed != 1 || strings.Join(n.planned, ", ") != "allocate ml/train-1, allocate ml/train-1, allocate ml/train-1, deallocate dev/notebook-omar" {
 		t.Errorf("%d times written; planned %v", n.executed, n.planned)
 	}
 }
@@ -59,8 +60,14 @@ func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 func TestAPlanThatFailsIsSaid(t *testing.T) {
 	n := &notebook{err: errors.New("it is reserved by pod x")}
 	d := writing(t, n)
-	d.press("D")
-	d.shows("it is reserved by pod x")
+	d.press("A")
+	d.shows("nothing is written", "it is reserved by pod x")
+	d.press("yes") // which is no answer to anything
+	d.shows("nothing is written")
+	d.press("enter")
+	if d.m.popup != nil {
+		t.Error("it cannot be closed")
+	}
 }
 
 // TestOneWriteAtATime: a second one would cancel the first.

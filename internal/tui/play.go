@@ -18,11 +18,13 @@ func (m *model) playKeys(ref screen.Ref) keymap.Map {
 		return nil
 	}
 	off := func(action Action) string {
-		switch why := m.writeOff(screen.Ref{Kind: screen.Claim}); {
+		switch why := m.writeOff(action, screen.Ref{Kind: screen.Claim}); {
 		case why != "":
 			return why
 		case ref.Kind == screen.None:
 			return "nothing is selected"
+		case action == Release && ref.Kind == screen.Claim && m.base != nil && holdsNothing(m.base, ref) != "":
+			return holdsNothing(m.base, ref)
 		}
 		return p.Refuses(action, ref)
 	}

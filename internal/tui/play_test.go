@@ -34,6 +34,7 @@ func TestOnlyAPlayerReleasesAndTaints(t *testing.T) {
 	d.m.options.Writer = player{s}
 	d.press("R")
 	d.shows("R release: no release here")
+	d.press("enter")
 	d.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-02/gpu-0"}})
 	d.press("T")
 	d.shows("status of taint gpu.example.com/gpu-a-02/gpu-0")

@@ -20,6 +20,8 @@ type popup struct {
 	top   int
 	// confirm is what happens after yes and Enter. If it is nil, every key that does not scroll closes the popup.
 	confirm func() tea.Cmd
+	// stays says that only Enter and Esc close the popup.
+	stays bool
 	// answer is what was typed to confirm.
 	answer widget.Prompt
 }
@@ -56,6 +58,9 @@ func (p *popup) keys(height int) keymap.Map {
 		{Action: lineDown, Press: []string{"down"}},
 		{Action: screenUp, Press: []string{"pgup"}},
 		{Action: screenDown, Press: []string{"pgdown"}},
+	}
+	if p.stays {
+		return append(keys, keymap.Key{Action: closePopup, Press: []string{"enter", "esc"}, Show: "⏎ Esc", Short: "close"})
 	}
 	if p.confirm == nil {
 		keys[0].Press, keys[1].Press = append(keys[0].Press, "k"), append(keys[1].Press, "j")
@@ -99,9 +104,12 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 		}
 		m.popup = nil
 		return p.confirm()
-	case decline:
+	case decline, closePopup:
 		m.popup = nil
 	default:
+		if p.stays {
+			return nil
+		}
 		if p.confirm == nil {
 			m.popup = nil
 			return nil
@@ -113,7 +121,7 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 
 // layOutHelp lays the help out anew when the size has changed.
 func (m *model) layOutHelp() {
-	if m.popup == nil || m.popup.confirm != nil {
+	if m.popup == nil || m.popup.confirm != nil || m.popup.stays {
 		return
 	}
 	top := m.popup.top

@@ -74,6 +74,9 @@ func (m *model) supposeSubjects() tea.Cmd {
 			missing = append(missing, c)
 		}
 	}
+	if len(missing)+len(there) == 0 {
+		return m.say(styled.Warn, fmt.Sprintf("nothing can be supposed of any of the %d that are marked: %s", len(refs), m.whyNothing(refs[0])))
+	}
 	changes := slices.Concat(m.hypotheses, missing)
 	m.remark = screen.Say{Text: fmt.Sprintf("what if: %d more changes (w again takes them back)", len(missing)), Role: styled.Supposed}
 	if len(missing) == 0 {
@@ -82,6 +85,14 @@ func (m *model) supposeSubjects() tea.Cmd {
 	}
 	m.hypotheses = changes
 	return m.rebuildWorld()
+}
+
+// whyNothing says why nothing can be supposed of an object.
+func (m *model) whyNothing(ref screen.Ref) string {
+	if why := m.supposeOneOff(ref); why != "" {
+		return why
+	}
+	return pointless(m.base, m.supposable(ref))
 }
 
 // toggle supposes a change, or stops supposing it.

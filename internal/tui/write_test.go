@@ -53,12 +53,14 @@ func TestNothingIsWrittenWithoutAYes(t *testing.T) {
 			t.Fatalf("after %s: written %q\n%s", no, s.written, d.frame())
 		}
 	}
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "dev", Name: "notebook-omar"}})
 	d.press("D", "yes", "enter")
-	d.shows("done: deallocate ml/train-1")
-	if !slices.Equal(s.written, []string{"deallocate ml/train-1"}) {
+	d.shows("done: deallocate dev/notebook-omar")
+	if !slices.Equal(s.written, []string{"deallocate dev/notebook-omar"}) {
 		t.Errorf("written: %q", s.written)
 	}
 	s.fail = errors.New("conflict")
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-1"}})
 	d.press("A", "yes", "enter")
 	d.shows("conflict")
 }
@@ -78,8 +80,10 @@ func TestNothingIsWrittenFromASupposition(t *testing.T) {
 func TestADisabledKeySaysWhy(t *testing.T) {
 	d := drive(t, 100, 30, "")
 	d.press("A")
-	d.shows("the demo cluster cannot be written")
-	d.press("3", "e")
+	d.shows("nothing is written", "the demo cluster cannot be written")
+	d.press("yes") // for a question that is not asked
+	d.shows("nothing is written")
+	d.press("enter", "3", "e")
 	d.shows("e explain: not for a Node")
 }
 

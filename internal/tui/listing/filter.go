@@ -115,7 +115,7 @@ func parse(word string) (title, operator, value string) {
 // column is the column with a title, or nil.
 func (a *arranged[T]) column(title string) *Column[T] {
 	i := slices.IndexFunc(a.columns, func(c Column[T]) bool {
-		return strings.EqualFold(c.Title, title) || slices.Contains(c.Names, strings.ToLower(title))
+		return title != "" && (strings.EqualFold(c.Title, title) || strings.EqualFold(c.Short, title)) || slices.Contains(c.Names, strings.ToLower(title))
 	})
 	if i < 0 {
 		return nil

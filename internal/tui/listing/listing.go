@@ -160,7 +160,7 @@ func (l *List[T]) Keys() keymap.Map {
 		{Action: sortNext, Press: []string{"s", "right", "l"}, Short: "sort", Help: "sort by the next column (also →, or a click on its title)"},
 		{Action: sortPrev, Press: []string{"left", "h"}, Show: "←", Help: "sort by the column before"},
 		back, group,
-		{Action: mark, Press: []string{"space"}, Show: "Space", Help: "mark the row, for " + l.bulk(), Off: l.markOff()},
+		{Action: mark, Press: []string{"space"}, Show: "Space", Help: "mark the row and go to the next, for " + l.bulk(), Off: l.markOff()},
 		{Action: markAll, Press: []string{"*"}, Help: "mark all rows that the filter lets pass, or none", Off: l.markOff()},
 		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "one row up"},
 		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "one row down"},

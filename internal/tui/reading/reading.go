@@ -78,7 +78,7 @@ func (r *Reader[T]) Keys() keymap.Map {
 	return keymap.Map{
 		verbose,
 		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up"},
-		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "to the next link, which Enter follows, or a line down"},
+		{Action: down, Press: []string{"down", "j"}, Show: "↓", Short: r.linkShort(), Help: "to the next link, which Enter follows, or a line down (also j)"},
 		{Action: follow, Press: []string{"right", "l"}, Show: "→ l", Help: "follow the link under the cursor, as Enter does", Off: r.followOff()},
 		{Action: leave, Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does"},
 		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
@@ -116,6 +116,14 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		}
 	}
 	return cmd
+}
+
+// linkShort tells of links in the status line, where there are any.
+func (r *Reader[T]) linkShort() string {
+	if r.page.HasLinks() {
+		return "links"
+	}
+	return ""
 }
 
 func (r *Reader[T]) followOff() string {

@@ -55,6 +55,9 @@ func linksOf(lines []styled.Line) []link {
 	return links
 }
 
+// HasLinks reports whether there is a link in the text.
+func (p *Page) HasLinks() bool { return len(p.links) > 0 }
+
 // Link is where the link under the cursor leads. It is empty if the cursor is on none.
 func (p *Page) Link() string {
 	if p.at == 0 {

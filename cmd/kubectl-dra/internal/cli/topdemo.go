@@ -28,7 +28,7 @@ type demoWriter struct {
 // demoPlan is a change of the demo cluster that was not made yet.
 type demoPlan struct {
 	text  string
-	write func() (string, error)
+	write func(context.Context) (string, error)
 }
 
 // Text implements tui.Plan.
@@ -37,7 +37,7 @@ func (p *demoPlan) Text() string {
 }
 
 // Execute implements tui.Plan.
-func (p *demoPlan) Execute(context.Context) (string, error) { return p.write() }
+func (p *demoPlan) Execute(ctx context.Context) (string, error) { return p.write(ctx) }
 
 // errDemoMoved says that the demo has gone on so that something else would be written than what was shown.
 var errDemoMoved = errors.New("the cluster has changed in the meantime: nothing was written, look again")
@@ -74,7 +74,7 @@ func (d *demoWriter) planAllocation(ctx context.Context, subject screen.Ref) (tu
 	if err != nil {
 		return nil, err
 	}
-	return &demoPlan{text, func() (string, error) {
+	return &demoPlan{text, func(ctx context.Context) (string, error) { // not that of the planning, which has ended
 		var done *commit.Decision
 		err := d.life.Write(func(l *demo.Life) error {
 			now, err := o.decide(ctx, l.Snapshot())
@@ -100,7 +100,7 @@ func (d *demoWriter) planDeallocation(subject screen.Ref) (tui.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demoPlan{text, func() (string, error) {
+	return &demoPlan{text, func(context.Context) (string, error) {
 		return "deallocated: " + subject.String(), d.life.Write(func(l *demo.Life) error {
 			if !sameStatus(l.Snapshot(), shown) {
 				return errDemoMoved
@@ -146,7 +146,7 @@ func (d *demoWriter) planRelease(subject screen.Ref) (tui.Plan, error) {
 	for _, pod := range s.PodsOf(ref) {
 		text += fmt.Sprintf("Its pod %s ends.\n", pod.Name)
 	}
-	return &demoPlan{text, func() (string, error) {
+	return &demoPlan{text, func(context.Context) (string, error) {
 		return "released: " + ref.String(), d.life.Write(func(l *demo.Life) error {
 			if !sameStatus(l.Snapshot(), claim) {
 				return errDemoMoved
@@ -182,7 +182,7 @@ func (d *demoWriter) planTaint(subject screen.Ref) (tui.Plan, error) {
 	if taken {
 		text, said = "The DeviceTaintRule "+rule.Name+" is deleted.\n", "no longer tainted by you: "+subject.Name
 	}
-	return &demoPlan{text, func() (string, error) {
+	return &demoPlan{text, func(context.Context) (string, error) {
 		return said, d.life.Write(func(l *demo.Life) error {
 			if l.Tainted(id) != taken {
 				return errDemoMoved

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -31,7 +32,9 @@ func newDemoWriter(t *testing.T) *demoWriter {
 
 func (d *demoWriter) plan(t *testing.T, action tui.Action, subject screen.Ref) tui.Plan {
 	t.Helper()
-	plan, err := d.Plan(t.Context(), action, subject)
+	ctx, done := context.WithCancel(t.Context())
+	plan, err := d.Plan(ctx, action, subject)
+	done() // as the work of planning ends when the plan is there
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfigurati
 		}
 		s.field("when full", strings.ToLower(string(limited.LimitResponse.Type))+"s requests")
 		if q := limited.LimitResponse.Queuing; q != nil {
-			s.field("queues", fmt.Sprintf("%d of %d requests each, %d to a flow", q.Queues, q.QueueLengthLimit, q.HandSize))
+			s.field("queues", fmt.Sprintf("%d queues for %d requests each; a flow has %d of them", q.Queues, q.QueueLengthLimit, q.HandSize))
 		}
 	} else {
 		s.field("limit", "none: its requests are never queued")

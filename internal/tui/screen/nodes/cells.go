@@ -102,7 +102,7 @@ func (p *panel) cell(g *group, k, wide int) (string, styled.Role) {
 		mark, role = g.tags[k].letter, g.tags[k].role
 	case tagged:
 		role, label = g.tags[k].role, g.tags[k].name
-	case wide > narrow:
+	case wide > narrow && !p.several:
 		label = holderName(g.devices[k])
 	}
 	if wide == narrow {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,12 +270,19 @@ func TestWhoseDevices(t *testing.T) {
 
 // TestNodesOfOthersDoNotLookAlike: as long as marks tell whose devices are, only nodes of the same are taken together.
 func TestNodesOfOthersDoNotLookAlike(t *testing.T) {
+	cluster := demoCluster(t).With(func(o *inspect.Objects) {
+		o.Nodes = slices.Clone(o.Nodes)
+		for i, n := range o.Nodes { // what device plugins have would tell cpu-01 from cpu-02
+			o.Nodes[i] = n.DeepCopy()
+			o.Nodes[i].Status.Capacity, o.Nodes[i].Status.Allocatable = nil, nil
+		}
+	})
 	rows := func(by meaning) int {
-		rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), by)
+		rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, cluster), by)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(merge(rows))
+		return len(merge(rows, ""))
 	}
 	if state, owner := rows(byState), rows(byOwner); state != 11 || owner != 12 {
 		t.Errorf("%d kinds of nodes by state and %d by owner, want 11 and 12", state, owner)
@@ -387,5 +395,33 @@ func TestNoTextReachesTheMap(t *testing.T) {
 		if problem := poison.Check(u.s.Plain(u.w, 0)); problem != "" {
 			t.Errorf("as text it shows %s", problem)
 		}
+	}
+}
+
+// TestMergedRowsAreInOneGroup: nodes of another rack or model are not taken together, however alike they look, and a row that
+// stands for several does not name who has the devices of the first.
+func TestMergedRowsAreInOneGroup(t *testing.T) {
+	rows, err := build(t.Context(), screen.NewWorld(t.Context(), 1, demoCluster(t)), byState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := rows[2], rows[2] // gpu-a-01
+	two.name, two.node = "other", two.node.DeepCopy()
+	if merged := merge([]row{one, two}, ""); len(merged) != 1 || !merged[0].drivers[0].several || one.drivers[0].several {
+		t.Errorf("%d rows of two that are alike", len(merged))
+	}
+	rack := ""
+	for key := range two.node.Labels {
+		if strings.Contains(key, rackWord) {
+			rack = key
+		}
+	}
+	two.node.Labels[rack] = "elsewhere"
+	if merged := merge([]row{one, two}, ""); len(merged) != 2 {
+		t.Error("nodes of two racks are one row")
+	}
+	two.node.Labels[rack], two.node.Labels["team"] = one.node.Labels[rack], "a"
+	if merged := merge([]row{one, two}, "team"); len(merged) != 2 {
+		t.Error("nodes with two values of the label that is grouped by are one row")
 	}
 }

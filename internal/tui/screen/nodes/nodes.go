@@ -25,6 +25,7 @@ type Screen struct {
 	// there are many.
 	chosen, together bool
 	by               meaning
+	label            string // the key by which the user wants to group, or ""
 	cursor           cursor
 	// spot is where the cursor is drawn; cells are how wide the columns draw them.
 	spot  atomic.Pointer[spot]
@@ -57,14 +58,14 @@ func New() *Screen {
 
 // builder returns how rows are built under what the user has chosen so far.
 func (s *Screen) builder() func(context.Context, *screen.World) ([]row, error) {
-	chosen, together, by := s.chosen, s.together, s.by
+	chosen, together, by, label := s.chosen, s.together, s.by, s.label
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
 		rows, err := build(ctx, w, by)
 		if err != nil {
 			return nil, err
 		}
 		if chosen && together || !chosen && len(rows) > many {
-			rows = merge(rows)
+			rows = merge(rows, label)
 		}
 		return rows, nil
 	}
@@ -248,7 +249,8 @@ func (s *Screen) pressMenu(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 		key, _ := s.menu.Chosen()
 		s.menu = nil
 		all := append(slices.Clone(groupings), byLabel(key.key))
-		return s.GroupBy(w, all, len(all)-1)
+		s.label = key.key
+		return tea.Batch(s.GroupBy(w, all, len(all)-1), s.Rebuild(w, s.builder()))
 	}
 	return nil
 }

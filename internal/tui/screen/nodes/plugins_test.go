@@ -57,7 +57,7 @@ func TestPlugins(t *testing.T) {
 			if diff := cmp.Diff([]string{"X.COM/MANY", "X.COM/FEW"}, titles); diff != "" {
 				t.Error("order (-want +got):\n" + diff)
 			}
-			if kinds := merge(rows); len(kinds) != 3 {
+			if kinds := merge(rows, ""); len(kinds) != 3 {
 				t.Errorf("%d kinds of nodes, want a, b, and c with d", len(kinds))
 			}
 		})

@@ -58,6 +58,8 @@ type panel struct {
 	place  string // the attribute that makes the groups, or "" if there is none
 	groups []group
 	count  inspect.DeviceCount
+	// several says that the row stands for several nodes: who has the devices differs.
+	several bool
 }
 
 // group is devices with the same value of an attribute of place, such as the NUMA node.
@@ -187,17 +189,25 @@ func (r *row) settle(all *inspect.Inventory, tied []*inspect.DeviceStatus) {
 }
 
 // merge takes rows together that look alike, those of which there are most first.
-func merge(rows []row) []row {
+func merge(rows []row, label string) []row {
 	at := map[string]int{}
 	var kinds []row
 	for _, r := range rows {
-		look := r.look()
+		look := r.look() + "|" + r.label(func(key string) bool { return key == label })
 		if i, ok := at[look]; ok {
 			kinds[i].count++
 			continue
 		}
 		at[look] = len(kinds)
 		kinds = append(kinds, r)
+	}
+	for i := range kinds {
+		if kinds[i].count > 1 {
+			kinds[i].drivers = slices.Clone(kinds[i].drivers)
+			for k := range kinds[i].drivers {
+				kinds[i].drivers[k].several = true
+			}
+		}
 	}
 	slices.SortStableFunc(kinds, func(a, b row) int { return cmp.Compare(b.count, a.count) })
 	return kinds
@@ -218,6 +228,9 @@ func (r *row) look() string {
 		b.WriteString(" " + strings.Join(groups, " "))
 	}
 	fmt.Fprintf(&b, "|%v", r.plugins)
+	for _, g := range groupings { // a row that stands for several nodes must be in one group
+		b.WriteString("|" + g.Of(r))
+	}
 	return b.String()
 }
 
@@ -339,7 +352,7 @@ func (r *row) remark() string {
 			parts = append(parts, screen.ShortDriver(p.driver)+" "+text)
 		}
 		if text := p.kept(); text != "" {
-			parts = append(parts, screen.ShortDriver(p.driver)+" "+text)
+			parts = append(parts, screen.ShortDriver(p.driver)+": "+text) // "gpu 1 tainted" would name a device
 		}
 	}
 	return strings.Join(parts, "; ")
