@@ -2,7 +2,9 @@ package question
 
 import (
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -77,7 +79,11 @@ func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 		}
 		return ""
 	}
-	pod, ok := s.Pod(pods[0])
+	at := slices.IndexFunc(pods, func(ref inspect.PodRef) bool { return !podEnded(s, ref) })
+	if at < 0 {
+		return "its pods have ended"
+	}
+	pod, ok := s.Pod(pods[at])
 	if !ok {
 		return ""
 	}
@@ -90,4 +96,10 @@ func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 		}
 	}
 	return ""
+}
+
+// podEnded reports whether a pod is known to have ended.
+func podEnded(s *inspect.Snapshot, ref inspect.PodRef) bool {
+	pod, ok := s.Pod(ref)
+	return ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
 }
