@@ -346,7 +346,7 @@ func TestFramesDoNotGrowWithTheCluster(t *testing.T) {
 func TestAKeptNodeIsNotFull(t *testing.T) {
 	u := look(t, demoCluster(t), 120, 30)
 	u.at("gpu-a-04")
-	u.shows("gpu-a-04 ■▨▨▨ ▨▨▨▨", "gpu 7 tainted", "gpu-a-04 gpu 0 of 8 free, 7 tainted nic")
+	u.shows("gpu-a-04 ■▨▨▨ ▨▨▨▨", "gpu: 7 tainted", "gpu-a-04 gpu 0 of 8 free, 7 tainted nic")
 }
 
 // TestPartitionsAreNotFragmented: they overlap, so free ones on two devices are no sign of anything.
