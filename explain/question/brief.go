@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -79,7 +78,10 @@ func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 		}
 		return ""
 	}
-	at := slices.IndexFunc(pods, func(ref inspect.PodRef) bool { return !podEnded(s, ref) })
+	at := slices.IndexFunc(pods, func(ref inspect.PodRef) bool {
+		pod, ok := s.Pod(ref)
+		return !ok || !inspect.Ended(pod)
+	})
 	if at < 0 {
 		return "its pods have ended"
 	}
@@ -96,10 +98,4 @@ func podsTell(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
 		}
 	}
 	return ""
-}
-
-// podEnded reports whether a pod is known to have ended.
-func podEnded(s *inspect.Snapshot, ref inspect.PodRef) bool {
-	pod, ok := s.Pod(ref)
-	return ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
 }

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -127,60 +126,6 @@ func widgetColumns[T any](columns []Column[T]) []widget.Column {
 	return list
 }
 
-// The actions of a List.
-const (
-	sortNext keymap.Action = "sort"
-	reverse  keymap.Action = "reverse"
-	regroup  keymap.Action = "group"
-	up       keymap.Action = "up"
-	down     keymap.Action = "down"
-	pageUp   keymap.Action = "page up"
-	pageDown keymap.Action = "page down"
-	halfUp   keymap.Action = "half a page up"
-	halfDown keymap.Action = "half a page down"
-	first    keymap.Action = "first"
-	last     keymap.Action = "last"
-	sortPrev keymap.Action = "sort by the column before"
-	mark     keymap.Action = "mark"
-	markAll  keymap.Action = "mark all"
-)
-
-// Keys are the keys of every table.
-func (l *List[T]) Keys() keymap.Map {
-	group := keymap.Key{Action: regroup, Press: []string{"b"}, Short: "group", Help: "group by " + l.groupNames()}
-	if len(l.config.Groupings) == 0 {
-		group = group.Disabled("there is nothing to group " + l.config.Noun + " by")
-		group.Help, group.Short = "group", ""
-	}
-	back := keymap.Key{Action: reverse, Press: []string{"S"}, Help: "sort the other way round"}
-	if l.order.sort < 0 {
-		back.Help = "sort by the last column, the other way round"
-	}
-	return keymap.Map{
-		{Action: sortNext, Press: []string{"s", "right", "l"}, Short: "sort", Help: "sort by the next column (also →, or a click on its title)"},
-		{Action: sortPrev, Press: []string{"left", "h"}, Show: "←", Help: "sort by the column before"},
-		back, group,
-		{Action: mark, Press: []string{"space"}, Show: "Space", Help: "mark the row and go to the next, for " + l.bulk(), Off: l.markOff()},
-		{Action: markAll, Press: []string{"*"}, Help: "mark all rows that the filter lets pass, or none", Off: l.markOff()},
-		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "one row up"},
-		{Action: down, Press: []string{"down", "j"}, Show: "↓ j", Help: "one row down"},
-		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
-		{Action: pageDown, Press: []string{"pgdown", "ctrl+f"}, Show: "PgDn", Help: "one page down"},
-		{Action: halfUp, Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up"},
-		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
-		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the first row"},
-		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the last row"},
-	}
-}
-
-func (l *List[T]) groupNames() string {
-	names := make([]string, len(l.config.Groupings))
-	for i, g := range l.config.Groupings {
-		names[i] = g.Name
-	}
-	return strings.Join(names, ", ")
-}
-
 // Update handles what is common to all tables. Messages that are not known are passed over.
 func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	if result, ok := l.job.Take(msg); ok {
@@ -216,75 +161,6 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
-	switch l.Keys().Action(k.String()) {
-	case sortNext:
-		return l.sortStep(w, 1)
-	case sortPrev:
-		return l.sortStep(w, -1)
-	case mark:
-		l.toggleMark()
-		return nil
-	case markAll:
-		l.toggleMarks()
-		return nil
-	case reverse:
-		if l.order.sort < 0 {
-			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
-		}
-		return l.sortBy(w, l.order.sort)
-	case regroup:
-		l.order.grouping++
-		if l.order.grouping == len(l.config.Groupings) {
-			l.order.grouping = -1
-		}
-		return l.arrange(w)
-	}
-	l.moved = true
-	switch l.Keys().Action(k.String()) {
-	case up:
-		l.table.Move(-1)
-	case down:
-		l.table.Move(1)
-	case pageUp:
-		l.table.Move(-l.table.Page())
-	case pageDown:
-		l.table.Move(l.table.Page())
-	case halfUp:
-		l.table.Move(-max(1, l.table.Page()/2))
-	case halfDown:
-		l.table.Move(max(1, l.table.Page()/2))
-	case first:
-		l.table.MoveTo(l.now.firstRow())
-	case last:
-		l.table.MoveTo(l.table.Len() - 1)
-	}
-	return nil
-}
-
-// sortStep goes on to the next column that is shown, or to the one before, with the default order after the last.
-func (l *List[T]) sortStep(w *screen.World, by int) tea.Cmd {
-	n := len(l.table.Columns) + 1 // the default order is one of them
-	for range n {
-		l.order.sort = (l.order.sort+1+by+n)%n - 1
-		if l.order.sort < 0 || l.table.Visible(l.order.sort) {
-			break
-		}
-	}
-	l.order.desc = false
-	return l.arrange(w)
-}
-
-// sortBy sorts by a column, and the other way round if it did already.
-func (l *List[T]) sortBy(w *screen.World, column int) tea.Cmd {
-	if l.order.sort == column {
-		l.order.desc = !l.order.desc
-	} else {
-		l.order.sort, l.order.desc = column, false
-	}
-	return l.arrange(w)
 }
 
 // refKey tells objects apart.

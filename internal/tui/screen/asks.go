@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -54,6 +55,31 @@ func RuleSelects(r *resourcev1.DeviceTaintRule) string {
 		return "every device"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// ClassesOf are the device classes that a claim names, each once, in the order of its requests.
+func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range spec.Devices.Requests {
+		r := &spec.Devices.Requests[i]
+		if r.Exactly != nil {
+			add(r.Exactly.DeviceClassName)
+		}
+		for j := range r.FirstAvailable {
+			add(r.FirstAvailable[j].DeviceClassName)
+		}
+	}
+	return names
+}
+
+// RuleTaints reports whether a DeviceTaintRule taints a device: it selects it, and the cluster acts on such rules.
+func RuleTaints(s *inspect.Snapshot, r *resourcev1.DeviceTaintRule, id inspect.DeviceID) bool {
+	return s.Features().Enabled(inspect.GateDeviceTaintRules) && inspect.RuleSelects(r, id)
 }
 
 // PoolRef names a pool.

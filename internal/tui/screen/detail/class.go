@@ -3,6 +3,7 @@ package detail
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -68,7 +69,7 @@ func (s *sheet) users(w *screen.World, class string) {
 	var waiting, having []*resourcev1.ResourceClaim
 	for _, claim := range w.Snapshot.Objects().Claims {
 		switch {
-		case !names(&claim.Spec, class):
+		case !slices.Contains(screen.ClassesOf(&claim.Spec), class):
 		case claim.Status.Allocation == nil:
 			waiting = append(waiting, claim)
 		default:
@@ -77,7 +78,7 @@ func (s *sheet) users(w *screen.World, class string) {
 	}
 	n := 0
 	for _, t := range w.Snapshot.Objects().Templates {
-		if !names(&t.Spec.Spec, class) {
+		if !slices.Contains(screen.ClassesOf(&t.Spec.Spec), class) {
 			continue
 		}
 		if n++; n == 1 {
@@ -108,22 +109,6 @@ func (s *sheet) claims(title string, claims []*resourcev1.ResourceClaim) {
 		s.spans("", spans...)
 	}
 	s.rest(len(claims), "claims")
-}
-
-// names reports whether a claim asks for devices of a class.
-func names(spec *resourcev1.ResourceClaimSpec, class string) bool {
-	for i := range spec.Devices.Requests {
-		r := &spec.Devices.Requests[i]
-		if r.Exactly != nil && r.Exactly.DeviceClassName == class {
-			return true
-		}
-		for j := range r.FirstAvailable {
-			if r.FirstAvailable[j].DeviceClassName == class {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // templatePage is a template, and the pods and claims that came of it.

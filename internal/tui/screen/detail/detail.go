@@ -47,7 +47,8 @@ func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) e
 	case screen.Pool:
 		return s.pool(w, ref)
 	case screen.Namespace:
-		return s.namespace(w, ref.Name)
+		s.namespace(w, ref.Name)
+		return nil
 	}
 	object, _, ok := screen.Find(w, ref)
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -116,9 +117,12 @@ func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
 		c := &r.Status.Conditions[i]
 		s.field(c.Type, strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
 	}
+	if !w.Snapshot.Features().Enabled(inspect.GateDeviceTaintRules) {
+		s.spans("without effect", styled.Span{Text: "the feature gate " + string(inspect.GateDeviceTaintRules) + " is off", Role: styled.Warn})
+	}
 	var hit []*inspect.DeviceStatus
 	for i := range w.Devices() {
-		if d := &w.Devices()[i]; inspect.RuleSelects(r, d.ID) {
+		if d := &w.Devices()[i]; screen.RuleTaints(w.Snapshot, r, d.ID) {
 			hit = append(hit, d)
 		}
 	}
@@ -143,7 +147,20 @@ func tolerance(s *inspect.Snapshot, ref inspect.ClaimRef, id inspect.DeviceID, t
 		return ""
 	}
 	for i := range claim.Status.Allocation.Devices.Results {
-		if r := &claim.Status.Allocation.Devices.Results[i]; inspect.DeviceOf(r) == id && !allocator.Tolerated(t, r.Tolerations) {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		if inspect.DeviceOf(r) != id {
+			continue
+		}
+		if t.Effect != resourcev1.DeviceTaintEffectNoExecute {
+			if !allocator.Tolerated(t, r.Tolerations) {
+				return " does not tolerate it"
+			}
+			continue
+		}
+		switch seconds, forever := lifecycle.ToleratedFor(t, r.Tolerations); {
+		case seconds != nil:
+			return fmt.Sprintf(" tolerates it for %d s", *seconds)
+		case !forever:
 			return " does not tolerate it"
 		}
 	}

@@ -6,47 +6,57 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// namespace is what waits in a namespace and what it has.
-func (s *sheet) namespace(w *screen.World, name string) error {
+// claimTitles are the titles of the claims of a namespace, those first that need a look.
+var claimTitles = []struct {
+	state usage.State
+	title string
+}{
+	{usage.Stuck, "Stuck claims"}, {usage.Idle, "Claims whose devices nobody uses"}, {usage.Waiting, "Claims that wait"}, {usage.Held, "Claims in use"},
+}
+
+// namespace is what a namespace holds and what it waits for, counted as the view of usage does.
+func (s *sheet) namespace(w *screen.World, name string) {
 	s.head(styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  namespace", Role: styled.Strong}})
-	var waiting, idle, having []*resourcev1.ResourceClaim
-	devices := 0
-	for _, c := range w.Snapshot.Objects().Claims {
-		switch {
-		case c.Namespace != name:
-			continue
-		case c.Status.Allocation == nil:
-			waiting = append(waiting, c)
-			continue
-		case len(c.Status.ReservedFor) == 0:
-			idle = append(idle, c)
-		default:
-			having = append(having, c)
-		}
-		devices += len(c.Status.Allocation.Devices.Results)
+	report := usage.Of(w.Snapshot, w.Inventory(), usage.Namespace, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == name })
+	s.field("holds", fmt.Sprintf("%s of %d in the cluster, %d of them idle", words.Count(report.Total.Devices, "device"), report.Cluster.Total, report.Total.Idle))
+	if report.Unseen {
+		s.spans("", styled.Span{Text: "not all pods could be read: more may be stuck or idle", Role: styled.Warn})
 	}
-	s.field("claims", fmt.Sprintf("%d wait, %d have devices that nobody uses, %d are in use", len(waiting), len(idle), len(having)))
-	s.field("devices", fmt.Sprintf("%d allocated, shares and admin access included", devices))
-	var stuck []*corev1.Pod
+	s.podsWithoutNode(w, name)
+	claims := map[usage.State][]*resourcev1.ResourceClaim{}
+	for i := range report.Rows {
+		for _, c := range report.Rows[i].Claims {
+			if claim, ok := w.Snapshot.Claim(c.Ref); ok {
+				claims[c.State] = append(claims[c.State], claim)
+			}
+		}
+	}
+	for _, t := range claimTitles {
+		s.claims(t.title, claims[t.state])
+	}
+}
+
+// podsWithoutNode lists the pods of a namespace that are not on a node yet.
+func (s *sheet) podsWithoutNode(w *screen.World, namespace string) {
+	n := 0
 	for _, p := range w.Snapshot.Objects().Pods {
-		if p.Namespace == name && p.Spec.NodeName == "" && p.Status.Phase == corev1.PodPending {
-			stuck = append(stuck, p)
+		if p.Namespace != namespace || p.Spec.NodeName != "" || p.Status.Phase != corev1.PodPending {
+			continue
+		}
+		if n++; n == 1 {
+			s.section("Pods without a node")
+		}
+		if n <= mostListed {
+			age := screen.FormatAge(screen.Age(w.Snapshot, p.CreationTimestamp.Time))
+			s.spans("pod", podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p), dim("  "+age+" old"))
 		}
 	}
-	if len(stuck) > 0 {
-		s.section("Pods without a node")
-	}
-	for _, p := range stuck[:min(len(stuck), mostListed)] {
-		s.spans("pod", podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p), dim("  "+screen.FormatAge(screen.Age(w.Snapshot, p.CreationTimestamp.Time))+" old"))
-	}
-	s.rest(len(stuck), "pods")
-	s.claims("Claims that wait", waiting)
-	s.claims("Claims whose devices nobody uses", idle)
-	s.claims("Claims in use", having)
-	return nil
+	s.rest(n, "pods")
 }

@@ -74,17 +74,7 @@ func selectorText(selectors []resourcev1.DeviceSelector) string {
 
 // countClasses counts a spec once for each class that it names.
 func countClasses(counts map[string]int, spec *resourcev1.ResourceClaimSpec) {
-	named := map[string]bool{}
-	for i := range spec.Devices.Requests {
-		r := &spec.Devices.Requests[i]
-		if r.Exactly != nil {
-			named[r.Exactly.DeviceClassName] = true
-		}
-		for j := range r.FirstAvailable {
-			named[r.FirstAvailable[j].DeviceClassName] = true
-		}
-	}
-	for name := range named {
+	for _, name := range screen.ClassesOf(spec) {
 		counts[name]++
 	}
 }

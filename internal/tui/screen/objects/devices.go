@@ -3,8 +3,6 @@ package objects
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -68,7 +66,7 @@ func buildRules(ctx context.Context, w *screen.World) ([]rule, error) {
 			taint: words.FormatTaint(&resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}), selects: screen.RuleSelects(r), age: screen.Age(w.Snapshot, r.CreationTimestamp.Time),
 		}
 		for i := range w.Devices() {
-			if d := &w.Devices()[i]; inspect.RuleSelects(r, d.ID) {
+			if d := &w.Devices()[i]; screen.RuleTaints(w.Snapshot, r, d.ID) {
 				row.devices++
 				if d.Held() {
 					row.held++
@@ -171,73 +169,4 @@ func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
 		}
 	}
 	return append(broken, whole...), nil
-}
-
-// namespace is a namespace and what it has.
-type namespace struct {
-	ref                          screen.Ref
-	claims, stuck, pods, devices int
-}
-
-// NewNamespaces makes the list of namespaces in which there is something to show.
-func NewNamespaces() screen.Screen {
-	return newList(kind[namespace]{
-		noun: "namespaces", resource: inspect.Claims, build: buildNamespaces,
-		ref: func(n *namespace) screen.Ref { return n.ref },
-		columns: []listing.Column[namespace]{
-			name("NAME", func(n *namespace) string { return n.ref.Name }),
-			number("DEVICES", styled.Used, func(n *namespace) int { return n.devices }),
-			plainNumber("CLAIMS", func(n *namespace) int { return n.claims }),
-			plainNumber("PODS", func(n *namespace) int { return n.pods }),
-			number("STUCK PODS", styled.Bad, func(n *namespace) int { return n.stuck }),
-		},
-	})
-}
-
-func buildNamespaces(_ context.Context, w *screen.World) ([]namespace, error) {
-	var rows []namespace
-	at := map[string]int{}
-	of := func(name string) *namespace {
-		i, ok := at[name]
-		if !ok {
-			i = len(rows)
-			at[name] = i
-			rows = append(rows, namespace{ref: screen.Ref{Kind: screen.Namespace, Name: name}})
-		}
-		return &rows[i]
-	}
-	o := w.Snapshot.Objects()
-	for _, c := range o.Claims {
-		row := of(c.Namespace)
-		row.claims++
-		if c.Status.Allocation != nil {
-			row.devices += held(c.Status.Allocation)
-		}
-	}
-	for _, p := range o.Pods {
-		if !concerned(p) {
-			continue
-		}
-		row := of(p.Namespace)
-		if row.pods++; podRow(w, p).stuck {
-			row.stuck++
-		}
-	}
-	sortByName(rows)
-	return rows, nil
-}
-
-// held counts the devices of an allocation that it takes from others: admin access does not.
-func held(a *resourcev1.AllocationResult) int {
-	n := 0
-	for i := range a.Devices.Results {
-		if admin := a.Devices.Results[i].AdminAccess; admin == nil || !*admin {
-			n++
-		}
-	}
-	return n
-}
-
-func sortByName(rows []namespace) {
-	slices.SortFunc(rows, func(a, b namespace) int { return strings.Compare(a.ref.Name, b.ref.Name) })
 }
