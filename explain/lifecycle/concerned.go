@@ -22,7 +22,7 @@ func Concerned(s *inspect.Snapshot, kind, namespace, name string) []inspect.Obje
 		if claim, ok := s.Claim(inspect.ClaimRef{Namespace: namespace, Name: name}); ok && claim.Status.Allocation != nil {
 			out := []inspect.ObjectRef{refOf("ResourceClaim", claim)}
 			for _, ref := range s.PodsOf(inspect.RefOf(claim)) {
-				if pod, ok := s.Pod(ref); ok && uses(pod, claim) && !inspect.Ended(pod) && len(out) <= maxPodsOfClaim {
+				if pod, ok := s.Pod(ref); ok && Uses(pod, claim) && !inspect.Ended(pod) && len(out) <= maxPodsOfClaim {
 					out = append(out, refOf("Pod", pod))
 				}
 			}

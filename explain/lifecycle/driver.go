@@ -7,75 +7,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Nothing in the API says which pod is that of a driver on a node: a ResourceSlice has the name of the driver, and belongs
-// to the node. But a driver that prepares devices has a pod on each node for which it publishes them, most often of a
-// DaemonSet, and registers with the kubelet through a directory of the host. So a DaemonSet may be the driver's if its pods
-// mount that directory and run on all nodes with devices of the driver. Where only one may be, it is taken for that, and it
-// is said by which signs. Where two may be, nothing is said; and where there is but one other node to tell it by, that alone is no
-// failure.
-
-// daemonSet is a DaemonSet by its pods.
-type daemonSet struct {
-	namespace, name string
-	// pods are those that have not ended, by node.
-	pods map[string][]*corev1.Pod
-}
-
-func (d *daemonSet) String() string { return d.namespace + "/" + d.name }
+// Which pod is that of a driver is told by signs (inspect.PluginSet). Here, a DaemonSet may be the driver's if it runs on all nodes
+// with devices of the driver, the node in question aside. Where only one may be, it is taken for that, and it is said by which
+// signs. Where two may be, nothing is said; and where there is but one other node to tell it by, that alone is no failure.
 
 // plugins are the DaemonSets whose pods register something else than a CSI driver with the kubelet, sorted by name.
-func (b *builder) plugins() []*daemonSet {
-	if b.sets != nil {
-		return b.sets
-	}
-	found := map[string]*daemonSet{}
-	for _, pod := range b.s.Objects().Pods {
-		if pod.Spec.NodeName == "" || inspect.Ended(pod) || !inspect.KubeletPlugin(pod) {
-			continue
-		}
-		owner := metav1.GetControllerOf(pod)
-		if owner == nil || owner.Kind != "DaemonSet" {
-			continue
-		}
-		key := pod.Namespace + "/" + owner.Name
-		if found[key] == nil {
-			found[key] = &daemonSet{pod.Namespace, owner.Name, map[string][]*corev1.Pod{}}
-		}
-		found[key].pods[pod.Spec.NodeName] = append(found[key].pods[pod.Spec.NodeName], pod)
-	}
-	b.sets = []*daemonSet{}
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		b.sets = append(b.sets, found[key])
+func (b *builder) plugins() []*inspect.PluginSet {
+	if b.sets == nil {
+		b.sets = inspect.PluginSets(b.s)
 	}
 	return b.sets
 }
 
-// publishing are the nodes for which a driver publishes devices, sorted.
-func (b *builder) publishing(driver string) []string {
-	nodes := map[string]bool{}
-	for _, slice := range b.s.Objects().Slices {
-		name := slice.Spec.NodeName
-		if slice.Spec.Driver != driver || name == nil || *name == "" {
-			continue
-		}
-		if _, exists := b.s.Node(inspect.NodeName(*name)); exists {
-			nodes[*name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(nodes))
-}
-
 // candidates are the DaemonSets that may be a driver's: they run on all nodes with devices of the driver, one node aside.
 // The number is that of the other nodes, and if it is 0 nothing can be told.
-func (b *builder) candidates(driver, node string) ([]*daemonSet, int) {
-	nodes := b.publishing(driver)
+func (b *builder) candidates(driver, node string) ([]*inspect.PluginSet, int) {
+	nodes := inspect.PublishingNodes(b.s).Nodes(driver)
 	here := slices.Index(nodes, node)
 	if here < 0 || b.s.Health(inspect.Pods).Partial() {
 		return nil, 0
@@ -84,8 +37,8 @@ func (b *builder) candidates(driver, node string) ([]*daemonSet, int) {
 	if len(others) == 0 {
 		return nil, 0
 	}
-	return slices.DeleteFunc(slices.Clone(b.plugins()), func(d *daemonSet) bool {
-		return slices.ContainsFunc(others, func(n string) bool { return len(d.pods[n]) == 0 })
+	return slices.DeleteFunc(slices.Clone(b.plugins()), func(d *inspect.PluginSet) bool {
+		return slices.ContainsFunc(others, func(n string) bool { return len(d.Pods[n]) == 0 })
 	}), len(others)
 }
 
@@ -105,14 +58,14 @@ func (b *builder) driversMissing(pod *corev1.Pod, claims []*resourcev1.ResourceC
 }
 
 // driverMissing is false if a pod of the DaemonSet is ready on the node.
-func (b *builder) driverMissing(driver, node string, set *daemonSet, others int) (explain.Problem, bool) {
+func (b *builder) driverMissing(driver, node string, set *inspect.PluginSet, others int) (explain.Problem, bool) {
 	p := explain.Problem{
-		Code: explain.DriverMissing, Fails: others > 1, Object: subjectOf("DaemonSet", set.namespace, set.name), Driver: driver, Actor: explain.DriverAdmin,
-		Commands: commands(describe("daemonset", set.namespace, set.name)),
+		Code: explain.DriverMissing, Fails: others > 1, Object: subjectOf("DaemonSet", set.Namespace, set.Name), Driver: driver, Actor: explain.DriverAdmin,
+		Commands: commands(describe("daemonset", set.Namespace, set.Name)),
 	}
 	sign := fmt.Sprintf("; it seems to be that of the driver, for its pods mount the kubelet's directory of plugins and run on the %s with devices of %s",
 		words.Plural(others, "other node", fmt.Sprintf("%d other nodes", others)), driver)
-	here := set.pods[node]
+	here := set.Pods[node]
 	if len(here) == 0 {
 		p.Brief = fmt.Sprintf("no pod of DaemonSet %s, which seems to be the driver's, runs on %s", set, node)
 		p.Message = fmt.Sprintf("no pod of DaemonSet %s runs on %s", set, node) + sign
@@ -125,7 +78,7 @@ func (b *builder) driverMissing(driver, node string, set *daemonSet, others int)
 	}
 	pod := here[0]
 	p.Object = podSubject(pod)
-	p.Brief = fmt.Sprintf("pod %s/%s of DaemonSet %s on %s is not ready", pod.Namespace, pod.Name, set.name, node)
+	p.Brief = fmt.Sprintf("pod %s/%s of DaemonSet %s on %s is not ready", pod.Namespace, pod.Name, set.Name, node)
 	if why := waitingReason(pod); why != "" {
 		p.Reason, p.Brief = why, p.Brief+" ("+why+")"
 	}
@@ -150,7 +103,7 @@ func (b *builder) preparing(pod *corev1.Pod, claims []*resourcev1.ResourceClaim)
 	for _, claim := range claims {
 		for i := range claim.Status.Allocation.Devices.Results {
 			r := &claim.Status.Allocation.Devices.Results[i]
-			if uses(pod, claim) && !slices.Contains(r.SkipNodeOperations, resourcev1.SkipNodeOperationNodePrepareResources) {
+			if Uses(pod, claim) && !slices.Contains(r.SkipNodeOperations, resourcev1.SkipNodeOperationNodePrepareResources) {
 				drivers[r.Driver] = true
 			}
 		}
@@ -164,7 +117,7 @@ func (b *builder) driverLogs(pod *corev1.Pod, drivers []string) []string {
 	var logs [][]string
 	for _, driver := range drivers {
 		if may, _ := b.candidates(driver, pod.Spec.NodeName); len(may) == 1 {
-			for _, p := range may[0].pods[pod.Spec.NodeName] {
+			for _, p := range may[0].Pods[pod.Spec.NodeName] {
 				logs = append(logs, logsOf(p))
 			}
 		}

@@ -26,7 +26,7 @@ func (b *builder) evicting(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) 
 	}
 	var found []deviceEviction
 	for _, claim := range claims {
-		if named(pod, claim) && uses(pod, claim) {
+		if named(pod, claim) && Uses(pod, claim) {
 			found = b.deviceEvictions(found, claim)
 		}
 	}

@@ -34,7 +34,7 @@ func Claim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, events inspect.
 	b := &builder{s: s, events: events, l: &explain.Lifecycle{At: s.Time()}}
 	claims := []*resourcev1.ResourceClaim{claim}
 	for _, ref := range s.PodsOf(inspect.RefOf(claim)) {
-		if pod, ok := s.Pod(ref); ok && uses(pod, claim) {
+		if pod, ok := s.Pod(ref); ok && Uses(pod, claim) {
 			b.pod(pod, claims)
 			b.happened("Pod", pod)
 		}
@@ -57,8 +57,8 @@ var ofPodAlone = map[explain.ProblemCode]bool{
 	explain.PodFailed: true, explain.ClaimNotCreated: true, explain.MountFailed: true, explain.SandboxFailed: true, explain.ContainerFailed: true,
 }
 
-// uses reports whether a pod uses the devices of a claim: it is reserved for the pod or its group.
-func uses(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
+// Uses reports whether a pod uses the devices of a claim: it is reserved for the pod or its group.
+func Uses(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
 	return inspect.ReservedForGroupOf(pod, claim) ||
 		slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
 			same := c.UID == pod.UID || c.UID == "" || pod.UID == ""
@@ -71,8 +71,8 @@ type builder struct {
 	s      *inspect.Snapshot
 	events inspect.Events
 	l      *explain.Lifecycle
-	pods   []*corev1.Pod // those that were added
-	sets   []*daemonSet  // see plugins
+	pods   []*corev1.Pod        // those that were added
+	sets   []*inspect.PluginSet // see plugins
 }
 
 // pod adds what there is to say of a pod without its Events.

@@ -40,7 +40,7 @@ func (b *builder) stage(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) exp
 	switch {
 	case inspect.Ended(pod):
 		return explain.Ended
-	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return uses(pod, c) && b.binds(c) }):
+	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return Uses(pod, c) && b.binds(c) }):
 		return explain.Binding
 	case pod.Spec.NodeName == "":
 		return explain.Unbound

@@ -329,5 +329,5 @@ func (c *collector) result() *Result {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
 	c.failures.mark(health)
-	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events}
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events, seen: c.seen}
 }

@@ -30,6 +30,14 @@ type Result struct {
 	Workloads []*inspect.Workload
 	// Events are the Events of the core group and of events.k8s.io, in the order of reading. They are not among Objects.
 	Events []inspect.Event
+
+	seen map[identity]origin
+}
+
+// Place returns where an object was given, such as "claims.yaml:12", or "" if it was not. Of an object that was given several times
+// it is the last.
+func (r *Result) Place(resource inspect.Resource, namespace, name string) string {
+	return r.seen[identity{resource, namespace, name}].place
 }
 
 // Warning is one thing that the API server would refuse or drop.

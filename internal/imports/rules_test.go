@@ -50,6 +50,7 @@ var layers = []layer{
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
+	{"internal/checkup", []string{"styled", "inspect/...", "allocator/...", "explain/..."}},
 	{"internal/tui/theme", []string{"styled"}},
 	{"internal/tui/keymap", nil},
 	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
@@ -65,7 +66,7 @@ var layers = []layer{
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/timebudget"}},
 	{"cmd/...", []string{
-		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
@@ -165,7 +166,7 @@ var heavy = []struct {
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/text",
+	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

@@ -16,6 +16,8 @@ type Problem struct {
 	Path string
 	// Message says what is wrong with it. It quotes the object, so it is unsafe to print.
 	Message string
+	// Accepted: the API server takes the object nevertheless, although the field cannot have been meant so.
+	Accepted bool
 }
 
 const (
@@ -59,12 +61,12 @@ func Object(object metav1.Object) []Problem {
 
 // refuse records what the API server refuses.
 func (v *validator) refuse(e *field.Error) {
-	v.problems = append(v.problems, Problem{e.Field, e.ErrorBody()})
+	v.problems = append(v.problems, Problem{Path: e.Field, Message: e.ErrorBody()})
 }
 
 // note records what the API server accepts although it cannot have been meant.
 func (v *validator) note(path *field.Path, format string, args ...any) {
-	v.problems = append(v.problems, Problem{path.String(), "accepted, but " + fmt.Sprintf(format, args...)})
+	v.problems = append(v.problems, Problem{Path: path.String(), Message: "accepted, but " + fmt.Sprintf(format, args...), Accepted: true})
 }
 
 // size refuses a list that is too long; the caller then leaves its items alone, as the API server does.

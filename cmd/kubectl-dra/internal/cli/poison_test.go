@@ -81,6 +81,7 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	}
 	return append(out,
 		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
+		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"}, []string{"check", "--severity", "note", "-o", "sarif"},
 		[]string{"explain", "-v"}, []string{"explain", "-o", "json"}, []string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
 		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
 		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""})

@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+// sarifFormat is the output format for code hosts.
+const sarifFormat = "sarif"
+
+// maxBaseline is how large a baseline may be, in bytes.
+const maxBaseline = 64 << 20
+
+// checkFlags are the flags of kubectl dra check.
+type checkFlags struct {
+	files            []string
+	only, ignore     []string
+	severity         string
+	baseline, target string
+	allNamespaces    bool
+	list             bool
+	output, template string
+}
+
+// checkOptions are a checked request to look for what is wrong.
+type checkOptions struct {
+	streams  *streams
+	reader   *reader
+	files    []string
+	checkup  checkup.Options
+	baseline string
+	format   output.Format
+	given    *manifest.Result // what the files of -f hold
+}
+
+func newCheck(streams *streams, reader *reader) *cobra.Command {
+	flags := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "check [-f FILE]",
+		Short: "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
+		Long: `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
+waits for it yet: broken pools, slices of nodes that are gone, selectors at which
+the scheduler gives up, claims that keep devices for nobody, devices with two
+holders, over-committed counters, taints that evict, admin access, quotas that
+are used up, and more. --list names everything that is looked for.
+
+A finding is a fact of the objects that were read. What could not be looked for,
+because something could not be read, is said. When all is well nothing is printed
+on standard output.
+
+With -f it looks at manifests alone, such as the ResourceSlices and DeviceClasses
+that a driver is to ship, and leaves out what only a cluster can have; -o sarif is
+for code hosts, which show findings beside the lines. A baseline, which is what
+-o json printed before, keeps quiet what is known.
+
+Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
+note, with --severity=note), 1 nothing found, but not everything could be read.`,
+		Example: `  # What is wrong in this cluster?
+  kubectl dra check
+
+  # Everything that is worth knowing, with evidence
+  kubectl dra check --severity note -v
+
+  # In the CI of a driver
+  kubectl dra check -f deploy/slices.yaml -o sarif > check.sarif
+
+  # Before an upgrade
+  kubectl dra check --target 1.38
+
+  # Only what is new since last week
+  kubectl dra check -o json > known.json
+  kubectl dra check --baseline known.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("check takes no names; --only and -n narrow what is looked for")
+			}
+			options, err := flags.toOptions(streams, reader)
+			if err != nil {
+				return err
+			}
+			if flags.list {
+				return listChecks(streams)
+			}
+			return options.run(cmd.Context())
+		},
+	}
+	flags.bind(cmd)
+	return cmd
+}
+
+// bind adds the flags to the command.
+func (f *checkFlags) bind(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringArrayVarP(&f.files, "filename", "f", nil, "look at this file, directory or - (stdin) alone")
+	set.StringSliceVar(&f.only, "only", nil, "look only for these codes")
+	set.StringSliceVar(&f.ignore, "ignore", nil, "do not look for these codes")
+	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the least severity that is told: "+commaList(severityNames()))
+	set.StringVar(&f.baseline, "baseline", "", "leave out what is in this file, which -o json printed")
+	set.StringVar(&f.target, "target", "", "the Kubernetes release that the cluster is about to get, such as 1.38; by default the next")
+	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
+	set.BoolVar(&f.list, "list", false, "list everything that is looked for")
+	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.ObjectFormats...))
+	codes := func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(codeNames(), nil, prefix)
+	}
+	completeFlag(cmd, "only", codes)
+	completeFlag(cmd, "ignore", codes)
+	completeFlag(cmd, "severity", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(severityNames(), nil, prefix)
+	})
+}
+
+func severityNames() []string {
+	var names []string
+	for _, s := range checkup.Severities() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func codeNames() []string {
+	var names []string
+	for _, code := range checkup.Codes() {
+		names = append(names, string(code))
+	}
+	return names
+}
+
+func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions, error) {
+	o := &checkOptions{streams: streams, reader: reader, files: f.files, baseline: f.baseline}
+	var err error
+	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.ObjectFormats...)); err != nil {
+		return nil, err
+	}
+	namespace := reader.connection.namespaceFlag()
+	switch {
+	case len(f.files) > 0 && reader.offline():
+		return nil, usagef("-f looks at files alone; --from and --demo stand for a cluster")
+	case f.allNamespaces && namespace != "":
+		return nil, usagef("--namespace and --all-namespaces exclude each other")
+	case !slices.Contains(severityNames(), f.severity):
+		return nil, usagef("unknown --severity %q%s; there are %s", f.severity, didYouMean(f.severity, severityNames()), commaList(severityNames()))
+	}
+	o.checkup = checkup.Options{Severity: checkup.Severity(f.severity), Namespace: namespace, Files: len(f.files) > 0}
+	if o.checkup.Only, err = codesOf("only", f.only); err != nil {
+		return nil, err
+	}
+	if o.checkup.Ignore, err = codesOf("ignore", f.ignore); err != nil {
+		return nil, err
+	}
+	o.checkup.Target, err = minorOf(f.target)
+	return o, err
+}
+
+func codesOf(flag string, names []string) ([]checkup.Code, error) {
+	var out []checkup.Code
+	for _, name := range names {
+		if !slices.Contains(codeNames(), name) {
+			return nil, usagef("--%s: there is no check %q%s (--list names all)", flag, name, didYouMean(name, codeNames()))
+		}
+		out = append(out, checkup.Code(name))
+	}
+	return out, nil
+}
+
+// minorOf reads a release of Kubernetes, such as 1.38 or v1.38.2. It returns 0 for none.
+func minorOf(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
+	if len(parts) >= 2 && parts[0] == "1" {
+		if minor, err := strconv.Atoi(parts[1]); err == nil && minor > 0 && minor < 1000 {
+			return minor, nil
+		}
+	}
+	return 0, usagef("--target is %q; it is a release such as 1.38", text)
+}
+
+// run looks, and prints what was found.
+func (o *checkOptions) run(ctx context.Context) error {
+	known, err := o.readBaseline()
+	if err != nil {
+		return err
+	}
+	snapshot, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	if o.checkup.Events, err = o.events(ctx, snapshot); err != nil {
+		return err
+	}
+	report, err := checkup.Run(ctx, snapshot, o.checkup)
+	if err != nil {
+		return err
+	}
+	report.LeaveOut(known)
+	if err := o.print(report); err != nil {
+		return err
+	}
+	switch {
+	case len(report.Findings) > 0:
+		return exitWith(exitNo)
+	case len(report.Skipped) > 0:
+		return exitWith(exitFailed)
+	}
+	return nil
+}
+
+// read returns what is looked at: the files of -f alone, or the cluster.
+func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
+	if len(o.files) == 0 {
+		return o.reader.read(ctx, o.checkup.Namespace, inspect.Resources())
+	}
+	given, err := o.reader.readManifests(ctx, o.files, "default", false)
+	if err != nil {
+		return nil, err
+	}
+	o.given = given
+	return inspect.New(given.Objects, inspect.Config{
+		Revision: 1, Time: o.reader.clock(), Features: o.reader.offlineFeatures(given.Objects), Health: given.Health,
+	}), nil
+}
+
+// events returns the Events of pods that are starting, which tell what is in the way.
+func (o *checkOptions) events(ctx context.Context, s *inspect.Snapshot) (inspect.Events, error) {
+	if o.given != nil {
+		return o.reader.givenEvents(), nil
+	}
+	starting, _ := startingPods(s)
+	return o.reader.eventsOf(ctx, s, starting)
+}
+
+// place is where the first object of a finding was given.
+func (o *checkOptions) place(f *checkup.Finding) string {
+	if o.given == nil {
+		return ""
+	}
+	first := f.Objects[0]
+	for _, kind := range inspect.Kinds() {
+		if kind.Name == first.Kind {
+			return o.given.Place(kind.Resource, first.Namespace, first.Name)
+		}
+	}
+	return ""
+}
+
+func (o *checkOptions) print(r *checkup.Report) error {
+	switch o.format.Name {
+	case sarifFormat:
+		return output.Format{Name: "json"}.PrintValue(o.streams.Out, output.NewSARIF(r, clientVersion().GitVersion, o.place))
+	case "":
+	default:
+		return o.format.PrintValue(o.streams.Out, output.NewCheck(r))
+	}
+	lines := r.Lines(checkup.Layout{Width: o.streams.width(), All: o.streams.verbosity > 0})
+	if len(r.Findings) > 0 {
+		return text.Write(o.streams.Out, lines, o.streams.useColor())
+	}
+	for _, line := range lines {
+		o.streams.note("%s", line)
+	}
+	return nil
+}
+
+// readBaseline returns the keys of the findings that are known.
+func (o *checkOptions) readBaseline() (map[string]bool, error) {
+	if o.baseline == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(o.baseline)
+	if err == nil && info.Size() > maxBaseline {
+		err = fmt.Errorf("it is larger than %d MiB", maxBaseline>>20)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(o.baseline)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the baseline: %w", err)
+	}
+	var known output.Check
+	if err := json.Unmarshal(data, &known); err != nil || known.Kind != "Check" {
+		return nil, fmt.Errorf("reading the baseline: %s is not what kubectl dra check -o json prints", inspect.Sanitize(o.baseline))
+	}
+	keys := map[string]bool{}
+	for _, f := range known.Findings {
+		keys[f.Key] = true
+	}
+	return keys, nil
+}
+
+// listChecks names everything that is looked for.
+func listChecks(streams *streams) error {
+	for _, rule := range checkup.Rules() {
+		if _, err := fmt.Fprintf(streams.Out, "%-8s %-26s %s\n", rule.Severity, rule.Code, rule.About); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package checkup_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+var update = flag.Bool("update", false, "write what was found into the files of faults")
+
+// now is the moment of all clusters of these tests.
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// read returns a snapshot of manifests, of which the later replace the earlier, and options to look for everything in it.
+func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, checkup.Options) {
+	t.Helper()
+	result, err := manifest.ReadBytes("cluster.yaml", []byte(strings.Join(texts, "\n---\n")), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[inspect.Gate]bool{}
+	for _, gate := range inspect.FeaturesUsedBy(result.Objects) {
+		used[gate] = true
+	}
+	gates, err := inspect.ParseFeatures(features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.New(result.Objects, inspect.Config{
+		Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used).With(gates), Health: result.Health,
+	}), checkup.Options{Severity: checkup.Note, Events: inspect.Events{List: result.Events}}
+}
+
+func healthy(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/healthy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func run(t *testing.T, features string, texts ...string) *checkup.Report {
+	t.Helper()
+	s, opts := read(t, features, texts...)
+	report, err := checkup.Run(context.Background(), s, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// found is a report as text, a line for each finding.
+func found(r *checkup.Report) string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%s %s %s [%s]\n", f.Severity, f.Code, f.Message(), strings.Join(shorten(f.Names()), " "))
+		for _, e := range f.Evidence {
+			fmt.Fprintf(&b, "    %s\n", e)
+		}
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(&b, "skipped %s: %s\n", s.Code, s.Why)
+	}
+	return b.String()
+}
+
+func shorten(names []string) []string {
+	if len(names) > 4 {
+		return append(slices.Clone(names[:3]), fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return names
+}
+
+// TestFaults plants each fault into a healthy cluster and compares what is found. That each rule finds its own fault, and
+// nothing but that follows from it, is what the files say.
+func TestFaults(t *testing.T) {
+	base := healthy(t)
+	for _, code := range checkup.Codes() {
+		t.Run(string(code), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join("testdata", "faults", string(code)+".txtar")
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := map[string]string{}
+			for _, f := range archive.Files {
+				files[f.Name] = string(f.Data)
+			}
+			report := run(t, strings.TrimSpace(files["features"]), base, files["objects.yaml"])
+			got := found(report)
+			if *update {
+				archive.Files[len(archive.Files)-1].Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != files["want"] {
+				t.Errorf("found\n%s\nwant\n%s", got, files["want"])
+			}
+			if !slices.ContainsFunc(report.Findings, func(f *checkup.Finding) bool { return f.Code == code }) {
+				t.Errorf("the planted fault was not found:\n%s", got)
+			}
+		})
+	}
+}
+
+// TestHealthy checks that nothing at all is said of a cluster in which nothing is wrong.
+func TestHealthy(t *testing.T) {
+	report := run(t, "", healthy(t))
+	if got := found(report); got != "" {
+		t.Errorf("found\n%s", got)
+	}
+	if report.Asked < 45 {
+		t.Errorf("only %d rules were asked", report.Asked)
+	}
+}
+
+// gated are faults of clusters with features off, which others cannot have beside them.
+var gated = []checkup.Code{"TaintRuleIgnored", "FeatureOff"}
+
+// names are those of the healthy cluster and of the faults that several of them cannot share.
+var names = regexp.MustCompile(`\b(gpu|ml|n1|n2|n9|nics|nic|mig|tpu|fabric|broken|all|typo|drivers|other)\b`)
+
+// TestAllFaultsAtOnce makes a cluster of one copy of the healthy one for each fault, with the fault planted into it, and checks
+// that each is found where it was planted.
+func TestAllFaultsAtOnce(t *testing.T) {
+	var texts []string
+	marks := map[checkup.Code]string{}
+	base := healthy(t)
+	for i, code := range checkup.Codes() {
+		if slices.Contains(gated, code) {
+			continue
+		}
+		archive, err := txtar.ParseFile(filepath.Join("testdata", "faults", string(code)+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks[code] = fmt.Sprintf("-copy%d", i)
+		rename := func(text string) string { return names.ReplaceAllString(text, "${1}"+marks[code]) }
+		objects := ""
+		for _, f := range archive.Files {
+			if f.Name == "objects.yaml" {
+				objects = string(f.Data)
+			}
+		}
+		texts = append(texts, rename(base), rename(objects))
+	}
+	report := run(t, "", texts...)
+	for _, f := range report.Findings {
+		if mark := marks[f.Code]; f.Code == "VersionRemoved" || mark != "" && strings.Contains(f.Message()+strings.Join(f.Names(), " ")+" ", mark) {
+			delete(marks, f.Code)
+		}
+	}
+	if len(marks) > 0 {
+		t.Errorf("not found where they were planted: %v", slices.Sorted(maps.Keys(marks)))
+	}
+}
+
+// TestOptions checks what narrows a report.
+func TestOptions(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/PoolIncomplete.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := string(txtar.Parse(data).Files[0].Data)
+	idle, err := os.ReadFile("testdata/faults/ClaimIdle.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, opts := read(t, "", healthy(t), faults, string(txtar.Parse(idle).Files[0].Data))
+	for name, test := range map[string]struct {
+		change func(*checkup.Options)
+		want   []checkup.Code
+	}{
+		"all":       {func(*checkup.Options) {}, []checkup.Code{"PoolIncomplete", "ClaimIdle", "SelectorRedundant"}},
+		"default":   {func(o *checkup.Options) { o.Severity = "" }, []checkup.Code{"PoolIncomplete", "ClaimIdle"}},
+		"errors":    {func(o *checkup.Options) { o.Severity = checkup.Error }, []checkup.Code{"PoolIncomplete"}},
+		"only":      {func(o *checkup.Options) { o.Only = []checkup.Code{"ClaimIdle"} }, []checkup.Code{"ClaimIdle"}},
+		"ignore":    {func(o *checkup.Options) { o.Ignore = []checkup.Code{"ClaimIdle", "SelectorRedundant"} }, []checkup.Code{"PoolIncomplete"}},
+		"namespace": {func(o *checkup.Options) { o.Namespace = "ml" }, []checkup.Code{"ClaimIdle", "SelectorRedundant"}},
+		"elsewhere": {func(o *checkup.Options) { o.Namespace = "infer" }, nil},
+		"files":     {func(o *checkup.Options) { o.Files = true }, []checkup.Code{"PoolIncomplete"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := opts
+			test.change(&o)
+			report, err := checkup.Run(context.Background(), s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []checkup.Code
+			known := map[string]bool{}
+			for _, f := range report.Findings {
+				got = append(got, f.Code)
+				known[f.Key()] = true
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("found %v, want %v", got, test.want)
+			}
+			if report.LeaveOut(known); len(report.Findings) > 0 || report.Known != len(got) {
+				t.Errorf("a baseline of the same findings leaves %d, and %d known", len(report.Findings), report.Known)
+			}
+		})
+	}
+}
+
+// TestPartialView checks that nothing is said of what could not all be read, but that this is told.
+func TestPartialView(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/ClaimReservedByGone.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, opts := read(t, "", healthy(t), string(txtar.Parse(data).Files[0].Data))
+	s = s.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Forbidden}})
+	report, err := checkup.Run(context.Background(), s, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := checkup.Skipped{Code: "ClaimReservedByGone", Why: "not all pods could be read"}
+	if len(report.Findings) > 0 || !slices.Contains(report.Skipped, want) {
+		t.Errorf("found\n%s", found(report))
+	}
+}
+
+// TestHostileText checks that nothing of the cluster reaches a terminal as it is.
+func TestHostileText(t *testing.T) {
+	slice := "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: n9-gpu}\nspec:\n  driver: gpu.example.com\n  nodeName: \"n9\\e]0;x\\a\\u202e\"\n" +
+		"  pool: {name: \"\\e[31mred\", generation: 1, resourceSliceCount: 2}\n  devices: [{name: \"d\\e[2J\"}]\n"
+	report := run(t, "", healthy(t), slice)
+	for _, line := range report.Lines(checkup.Layout{Width: 80, All: true}) {
+		if strings.ContainsFunc(line.String(), inspect.Unsafe) {
+			t.Errorf("%q", line.String())
+		}
+	}
+	if len(report.Findings) < 2 {
+		t.Errorf("found\n%s", found(report))
+	}
+}

@@ -1,0 +1,437 @@
+package checkup
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The domains of Kubernetes, in which drivers may not make up names, and the standard attributes in them
+// (k8s.io/dynamic-resource-allocation/deviceattribute).
+const (
+	standardPrefix = "resource.kubernetes.io/"
+	pciBusID       = standardPrefix + "pciBusID"
+	pciAddress     = "PCI address "
+)
+
+var (
+	reservedDomains    = []string{"kubernetes.io", "k8s.io"}
+	standardAttributes = []string{"numaNode", "pciBusID", "pcieRoot"}
+)
+
+var deviceRules = []Rule{
+	{
+		Code: "DeviceUnreachable", Severity: Warning, needs: []inspect.Resource{inspect.Slices, inspect.Nodes},
+		About:  "Devices are offered to nodes by a selector that no node matches, so nobody can use them.",
+		Remedy: "Compare the labels of the nodes with the node selector of the slice.",
+		find:   findUnreachable,
+	},
+	{
+		Code: "DeviceNameTwice", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Two slices of the newest generation of a pool publish a device of the same name for different nodes. The scheduler takes them for one: when it is held on one node, it is held on the other.",
+		Remedy: "Names of devices must differ within a pool; or each node needs a pool of its own.",
+		find:   findNamesTwice,
+	},
+	{
+		Code: "HardwareTwice", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Two devices of a node that are in different pools have the same UUID, or are of two drivers and have the same PCI address: the same hardware can be given away twice.",
+		Remedy: "Let only one driver publish the hardware, or have one driver publish the ways to use it as partitions that consume the same counters.",
+		find:   findHardwareTwice,
+	},
+	{
+		Code: "DeviceTwoHolders", Severity: Error, needs: []inspect.Resource{inspect.Claims},
+		About:  "Two claims hold the same device, and at least one of them wants it whole.",
+		Remedy: "Stop the pods of one of them and delete that claim. Look for a second scheduler, or for a status that was written by hand.",
+		find:   findTwoHolders,
+	},
+	{
+		Code: "CapacityOvercommitted", Severity: Error, needs: []inspect.Resource{inspect.Claims, inspect.Slices},
+		About:  "Shares of a device add up to more than the device has.",
+		Remedy: "Delete one of the claims; look whether the driver has lowered the capacity after they were allocated.",
+		find:   findCapacityOvercommitted,
+	},
+	{
+		Code: "CountersOvercommitted", Severity: Error, needs: []inspect.Resource{inspect.Claims, inspect.Slices},
+		About:  "Devices that are held consume more of a counter than there is.",
+		Remedy: "Delete one of the claims; look whether the driver has lowered the counter after they were allocated.",
+		find:   findCountersOvercommitted,
+	},
+	{
+		Code: "CounterTooSmall", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "A device consumes more of a counter than there is, so it can never be allocated.",
+		Remedy: "Only the driver can mend what it publishes.",
+		find:   findCountersTooSmall,
+	},
+	{
+		Code: "AttributeReserved", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Devices have an attribute or capacity in a domain of Kubernetes that is no standard one. Kubernetes may give it another meaning.",
+		Remedy: "Drivers name what they make up in their own domain. The standard attributes are " + standardPrefix + "numaNode, pciBusID and pcieRoot.",
+		find:   findReserved,
+	},
+	{
+		Code: "AttributeUnqualified", Severity: Note, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Devices have an attribute with the name of a standard one, but in the driver's domain. Constraints that match the standard attribute across drivers do not find it.",
+		Remedy: "Publish it as " + standardPrefix + "NAME, beside the old name for as long as selectors read that.",
+		find:   findUnqualified,
+	},
+	{
+		Code: "AttributeTypes", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "Devices of a driver have the same attribute with different types. A selector that suits one type makes the scheduler give up at the devices of the other.",
+		Remedy: "Publish an attribute with the same type everywhere.",
+		find:   findTypes,
+	},
+}
+
+func deviceName(id inspect.DeviceID) string { return "device " + id.String() }
+
+// findUnreachable reports by slice: its devices mostly have the same selector.
+func findUnreachable(v *visit) {
+	if v.s.NodesAssumed() {
+		return
+	}
+	lost := map[*resourcev1.ResourceSlice][]string{}
+	var order []*resourcev1.ResourceSlice
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		if d.State != inspect.DeviceUnreachable || d.Node != "" {
+			continue
+		}
+		if pool := v.inventory().Pool(d.ID.PoolID()); pool == nil || pool.Error != "" || pool.Generation != d.Slice.Spec.Pool.Generation {
+			continue
+		}
+		if lost[d.Slice] == nil {
+			order = append(order, d.Slice)
+		}
+		lost[d.Slice] = append(lost[d.Slice], d.ID.Device)
+	}
+	for _, slice := range order {
+		v.report(Finding{
+			Subject: "ResourceSlice " + slice.Name, Group: slice.Spec.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{slice}),
+			Detail: fmt.Sprintf("no node can use %s: %s", words.Count(len(lost[slice]), "device"), words.Shorten(lost[slice], 3)),
+		})
+	}
+}
+
+func findNamesTwice(v *visit) {
+	for i := range v.inventory().Pools {
+		id := v.inventory().Pools[i].ID
+		newest, _ := v.newest(id)
+		by := map[string][]*resourcev1.ResourceSlice{}
+		for _, slice := range newest {
+			for j := range slice.Spec.Devices {
+				name := slice.Spec.Devices[j].Name
+				if n := len(by[name]); n == 0 || by[name][n-1] != slice {
+					by[name] = append(by[name], slice)
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(by)) {
+			of := by[name]
+			if len(of) < 2 || nodeOf(of[0]) == nodeOf(of[1]) { // for the same node that makes the pool invalid
+				continue
+			}
+			v.report(Finding{
+				Subject: deviceName(inspect.DeviceID{Driver: id.Driver, Pool: id.Pool, Device: name}), Group: id.Driver, Objects: sliceRefs(of),
+				Detail: "it is published by " + words.And(sliceNames(of[:2])) + words.Plural(len(of)-1, "", " and others"),
+			})
+		}
+	}
+}
+
+func nodeOf(slice *resourcev1.ResourceSlice) string {
+	if slice.Spec.NodeName == nil {
+		return ""
+	}
+	return *slice.Spec.NodeName
+}
+
+// identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers call uuid.
+func identities(d *inspect.DeviceStatus) []string {
+	var out []string
+	for name, attribute := range d.Device.Attributes {
+		key := string(name)
+		if key != pciBusID && key[strings.LastIndexByte(key, '/')+1:] != "uuid" || attribute.StringValue == nil || *attribute.StringValue == "" {
+			continue
+		}
+		what := "UUID "
+		if key == pciBusID {
+			what = pciAddress
+		}
+		out = append(out, what+strings.ToLower(*attribute.StringValue))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func findHardwareTwice(v *visit) {
+	type place struct{ node, identity string }
+	first := map[place][]*inspect.DeviceStatus{}
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		if d.Node == "" {
+			continue
+		}
+		for _, identity := range slices.Compact(identities(d)) {
+			at := place{string(d.Node), identity}
+			if i := slices.IndexFunc(first[at], func(o *inspect.DeviceStatus) bool { return sameHardware(o, d, identity) }); i >= 0 {
+				other := first[at][i]
+				v.report(Finding{
+					Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{d.Slice, other.Slice}),
+					Detail: fmt.Sprintf("it has the %s, as %s has", identity, deviceName(other.ID)),
+				})
+				break
+			}
+			first[at] = append(first[at], d)
+		}
+	}
+}
+
+// sameHardware reports whether two devices with the same identity are the same hardware and can both be had. Parts into which a
+// driver has cut a device, such as MIG, have the same PCI address, and are not the same; and within a pool a driver tells its
+// devices apart by their names, whatever it calls uuid.
+func sameHardware(a, b *inspect.DeviceStatus, identity string) bool {
+	if strings.HasPrefix(identity, pciAddress) {
+		return a.ID.Driver != b.ID.Driver
+	}
+	return a.ID.PoolID() != b.ID.PoolID()
+}
+
+func findTwoHolders(v *visit) {
+	for id, holders := range v.s.AllHolders {
+		var refs []inspect.ObjectRef
+		var names []string
+		whole := false
+		for _, h := range holders {
+			if h.Admin() {
+				continue
+			}
+			whole = whole || !h.Shared()
+			if name := h.Claim.String(); !slices.Contains(names, name) {
+				names = append(names, name)
+				refs = append(refs, object("ResourceClaim", h.Claim.Namespace, h.Claim.Name))
+			}
+		}
+		if whole && len(names) > 1 {
+			v.report(Finding{Subject: deviceName(id), Group: id.Driver, Objects: refs, Detail: "it is held by the claims " + words.And(names)})
+		}
+	}
+}
+
+func holderRefs(d *inspect.DeviceStatus) []inspect.ObjectRef {
+	var out []inspect.ObjectRef
+	for _, h := range d.Holders {
+		ref := object("ResourceClaim", h.Claim.Namespace, h.Claim.Name)
+		if !h.Admin() && !slices.Contains(out, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+func findCapacityOvercommitted(v *visit) {
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		for _, name := range slices.Sorted(maps.Keys(d.Used)) {
+			used := d.Used[name]
+			total, there := d.Device.Capacity[name]
+			if !there || used.Cmp(total.Value) <= 0 {
+				continue
+			}
+			v.report(Finding{
+				Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: append(holderRefs(d), sliceRefs([]*resourcev1.ResourceSlice{d.Slice})...),
+				Detail: fmt.Sprintf("claims hold %s of %s, and it has %s", used.String(), name, total.Value.String()),
+			})
+		}
+	}
+}
+
+func findCountersOvercommitted(v *visit) {
+	for i := range v.inventory().Pools {
+		p := &v.inventory().Pools[i]
+		for j := range p.Counters {
+			c := &p.Counters[j]
+			if c.Left.Sign() >= 0 {
+				continue
+			}
+			taken := c.Total.DeepCopy()
+			taken.Sub(c.Left)
+			var refs []inspect.ObjectRef
+			for k := range v.devices() {
+				d := &v.devices()[k]
+				draws := slices.ContainsFunc(d.Device.ConsumesCounters, func(x resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == c.Set })
+				if d.ID.PoolID() == p.ID && draws {
+					refs = append(refs, holderRefs(d)...)
+				}
+			}
+			v.report(Finding{
+				Subject: fmt.Sprintf("counter %s of %s in pool %s", c.Counter, c.Set, p.ID), Group: p.ID.Driver,
+				Objects: append(refs, sliceRefs(v.s.SlicesIn(p.ID))...), Detail: fmt.Sprintf("claims take %s, and there are %s", taken.String(), c.Total.String()),
+			})
+		}
+	}
+}
+
+func findCountersTooSmall(v *visit) {
+	for i := range v.inventory().Pools {
+		p := &v.inventory().Pools[i]
+		newest, _ := v.newest(p.ID)
+		full := inspect.CounterLevels{}
+		for _, slice := range newest {
+			for j := range slice.Spec.SharedCounters {
+				full.Refill(&slice.Spec.SharedCounters[j])
+			}
+		}
+		for _, slice := range newest {
+			v.tooLarge(slice, full)
+		}
+	}
+}
+
+// tooLarge reports the devices of a slice that consume more than there is. Counters that do not exist make the pool invalid.
+func (v *visit) tooLarge(slice *resourcev1.ResourceSlice, full inspect.CounterLevels) {
+	for i := range slice.Spec.Devices {
+		for id, amount := range inspect.Consumption(&slice.Spec.Devices[i]) {
+			level, known := full[id]
+			if !known || amount.Cmp(level) <= 0 {
+				continue
+			}
+			v.report(Finding{
+				Subject: deviceName(inspect.DeviceIDOf(slice, i)), Group: slice.Spec.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{slice}),
+				Path:   fmt.Sprintf("spec.devices[%d].consumesCounters", i),
+				Detail: fmt.Sprintf("it consumes %s of counter %s of %s, which has %s", amount.String(), id.Counter, id.Set, level.String()),
+			})
+			break
+		}
+	}
+}
+
+// byField gathers the devices of each driver by the names of what they have, each name once, sorted.
+func (v *visit) byField(keep func(name string, capacity bool) bool, report func(driver, name, what string, of []*inspect.DeviceStatus)) {
+	type field struct{ driver, what, name string }
+	found := map[field][]*inspect.DeviceStatus{}
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		for name := range d.Device.Attributes {
+			if keep(string(name), false) {
+				key := field{d.ID.Driver, "attribute", string(name)}
+				found[key] = append(found[key], d)
+			}
+		}
+		for name := range d.Device.Capacity {
+			if keep(string(name), true) {
+				key := field{d.ID.Driver, "capacity", string(name)}
+				found[key] = append(found[key], d)
+			}
+		}
+	}
+	order := func(a, b field) int {
+		return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.what, b.what), cmp.Compare(a.name, b.name))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(found), order) {
+		report(key.driver, key.name, key.what, found[key])
+	}
+}
+
+func (v *visit) reportField(driver, name, what, detail string, of []*inspect.DeviceStatus) {
+	var from []*resourcev1.ResourceSlice
+	for _, d := range of {
+		if len(from) == 0 || from[len(from)-1] != d.Slice {
+			from = append(from, d.Slice)
+		}
+	}
+	v.report(Finding{Subject: what + " " + name + " of driver " + driver, Group: driver, Objects: sliceRefs(from), Detail: detail})
+}
+
+func findReserved(v *visit) {
+	v.byField(func(name string, capacity bool) bool {
+		domain, rest, qualified := strings.Cut(name, "/")
+		if !qualified || !capacity && domain+"/" == standardPrefix && slices.Contains(standardAttributes, rest) {
+			return false
+		}
+		return slices.ContainsFunc(reservedDomains, func(r string) bool { return domain == r || strings.HasSuffix(domain, "."+r) })
+	}, func(driver, name, what string, of []*inspect.DeviceStatus) {
+		domain, _, _ := strings.Cut(name, "/")
+		if strings.EqualFold(domain, driver) || strings.HasSuffix(driver, "."+domain) { // a driver of the project itself
+			return
+		}
+		v.reportField(driver, name, what, words.Count(len(of), "device")+words.Plural(len(of), " has", " have")+" it, and it is no standard one", of)
+	})
+}
+
+func findUnqualified(v *visit) {
+	v.byField(func(name string, capacity bool) bool { return !capacity && slices.Contains(standardAttributes, name) },
+		func(driver, name, what string, of []*inspect.DeviceStatus) {
+			of = slices.DeleteFunc(of, func(d *inspect.DeviceStatus) bool {
+				_, both := d.Device.Attributes[resourcev1.QualifiedName(standardPrefix+name)]
+				return both
+			})
+			if len(of) > 0 {
+				v.reportField(driver, name, what, fmt.Sprintf("%s it without %s%s", words.Plural(len(of), "1 device has", fmt.Sprintf("%d devices have", len(of))), standardPrefix, name), of)
+			}
+		})
+}
+
+func findTypes(v *visit) {
+	list := standardPrefix + "numaNode" // a number or a list of them, as drivers like
+	v.byField(func(name string, capacity bool) bool { return !capacity && name != list }, func(driver, name, what string, of []*inspect.DeviceStatus) {
+		first := map[string]*inspect.DeviceStatus{}
+		counts := map[string]int{}
+		for _, d := range of {
+			kind := typeOf(d.Device.Attributes[resourcev1.QualifiedName(name)])
+			if first[kind] == nil {
+				first[kind] = d
+			}
+			counts[kind]++
+		}
+		if len(first) < 2 {
+			return
+		}
+		var kinds, lines []string
+		for _, kind := range slices.Sorted(maps.Keys(first)) {
+			kinds = append(kinds, kind)
+			lines = append(lines, fmt.Sprintf("%s: %s, such as %s", kind, words.Count(counts[kind], "device"), first[kind].ID))
+		}
+		var some []*inspect.DeviceStatus
+		for _, kind := range kinds {
+			some = append(some, first[kind])
+		}
+		v.report(Finding{
+			Subject: what + " " + name + " of driver " + driver, Group: driver, Detail: "its type is " + strings.Join(kinds, " here and ") + " there", Evidence: lines,
+			Objects: sliceRefs(slicesOf(some)),
+		})
+	})
+}
+
+func slicesOf(devices []*inspect.DeviceStatus) []*resourcev1.ResourceSlice {
+	var out []*resourcev1.ResourceSlice
+	for _, d := range devices {
+		if !slices.Contains(out, d.Slice) {
+			out = append(out, d.Slice)
+		}
+	}
+	return out
+}
+
+// typeOf is the type of an attribute, as CEL sees it.
+func typeOf(a resourcev1.DeviceAttribute) string {
+	switch {
+	case a.StringValue != nil:
+		return "string"
+	case a.IntValue != nil:
+		return "int"
+	case a.BoolValue != nil:
+		return "bool"
+	case a.VersionValue != nil:
+		return "version"
+	case a.StringValues != nil, a.IntValues != nil, a.BoolValues != nil, a.VersionValues != nil:
+		return "list"
+	}
+	return "none"
+}

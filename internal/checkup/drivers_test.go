@@ -1,0 +1,124 @@
+package checkup_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+const driversPath = "../../testdata/drivers"
+
+// driver reads the objects of a real driver.
+func driver(t *testing.T, name string) *inspect.Snapshot {
+	t.Helper()
+	result, err := manifest.Read(context.Background(), []string{filepath.Join(driversPath, name)}, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[inspect.Gate]bool{}
+	for _, gate := range inspect.FeaturesUsedBy(result.Objects) {
+		used[gate] = true
+	}
+	return inspect.New(result.Objects, inspect.Config{
+		Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used), Health: result.Health,
+	})
+}
+
+func drivers(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(driversPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// TestDriversGolden compares what is found in the objects of real drivers, as they document them, with what was found and
+// looked into before.
+func TestDriversGolden(t *testing.T) {
+	var b strings.Builder
+	quiet := 0
+	for _, name := range drivers(t) {
+		report, err := checkup.Run(context.Background(), driver(t, name), checkup.Options{Severity: checkup.Note})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("## " + name + "\n" + found(report))
+		if worst := report.Worst(); worst == "" || worst == checkup.Note {
+			quiet++
+		}
+	}
+	path := "testdata/drivers.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != b.String() {
+		t.Errorf("found\n%s", b.String())
+	}
+	if quiet < 5 {
+		t.Errorf("of only %d drivers nothing is said", quiet)
+	}
+}
+
+// impossible are the codes by which a claim, or one that is made from a template, cannot be allocated.
+var impossible = map[checkup.Code]bool{"SelectorInvalid": true, "RequestMatchesNothing": true, "ConstraintWithoutAttribute": true, "ClassMissing": true}
+
+// TestFindingsAreConfirmed asks the allocator about each claim of which a finding says that it cannot be allocated.
+func TestFindingsAreConfirmed(t *testing.T) {
+	asked := 0
+	for _, name := range drivers(t) {
+		s := driver(t, name)
+		report, err := checkup.Run(context.Background(), s, checkup.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster := allocator.NewCluster(s, allocator.Options{})
+		for _, f := range report.Findings {
+			// Of alternatives another one may do.
+			if !impossible[f.Code] || strings.Contains(f.Path, "firstAvailable") {
+				continue
+			}
+			o := f.Objects[0]
+			claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.Namespace, Name: o.Name})
+			if o.Kind == "ResourceClaimTemplate" {
+				template, _ := s.Template(o.Namespace, o.Name)
+				claim, ok = inspect.ClaimFromTemplate(template, o.Name), true
+			}
+			if !ok {
+				continue
+			}
+			answer, err := question.ClaimObject(context.Background(), cluster, claim, question.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Verdict != explain.Unsatisfiable && answer.Verdict != explain.Invalid {
+				t.Errorf("%s: %s: %s: the allocator says %s", name, f.Code, f.Message(), answer.Verdict)
+			}
+			asked++
+		}
+	}
+	if asked < 8 {
+		t.Errorf("only %d findings could be asked about", asked)
+	}
+}

@@ -1,0 +1,350 @@
+package checkup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var podRules = []Rule{
+	{
+		Code: "ClaimMissing", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims},
+		About:  "A pod names a ResourceClaim that does not exist, and waits for it.",
+		Remedy: "Create the claim, or mend the name in what makes the pod.",
+		find:   findMissingClaims,
+	},
+	{
+		Code: "TemplateMissing", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Templates},
+		About:  "A pod names a ResourceClaimTemplate that does not exist, and waits for the claim that cannot be made from it.",
+		Remedy: "Create the template, or mend the name in what makes the pod.",
+		find:   findMissingTemplates,
+	},
+	{
+		Code: "ClaimNotCreated", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Templates, inspect.Claims},
+		About:  "A claim of a pod cannot be made from its template, such as for a quota that is exhausted.",
+		Remedy: "Raise the quota, or end what uses it.",
+		find:   func(v *visit) { v.podProblems(explain.ClaimNotCreated) },
+	},
+	{
+		Code: "PrepareFailed", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims},
+		About:  "The kubelet could not have the driver prepare the devices of a pod.",
+		Remedy: "Look at the driver's logs on that node.",
+		find:   func(v *visit) { v.podProblems(explain.PrepareFailed) },
+	},
+	{
+		Code: "DeviceUnhealthy", Severity: Error, needs: []inspect.Resource{inspect.Pods},
+		About:  "A driver or device plugin reports that a device of a running pod is unhealthy.",
+		Remedy: "Move the pod to another device: delete it, and taint the device first if the driver does not.",
+		find:   findUnhealthy,
+	},
+	{
+		Code: "Evicting", Severity: Warning, also: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices},
+		About:  "A pod is about to be evicted, or will be when the time is over for which it tolerates a taint of its device or node.",
+		Remedy: "Take the taint away in time, or let the pod go.",
+		find:   func(v *visit) { v.podProblems(explain.Evicting) },
+	},
+	{
+		Code: "NodeSilent", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Nodes},
+		About:  "The node of a pod with devices is gone, or its kubelet does not report.",
+		Remedy: "Look at the node: kubectl describe node.",
+		find:   func(v *visit) { v.podProblems(explain.NodeSilent) },
+	},
+	{
+		Code: "PluginDevicesUnhealthy", Severity: Warning, needs: []inspect.Resource{inspect.Nodes},
+		About:  "A node has more devices of a device plugin than can be allocated: some are unhealthy, or the plugin has stopped.",
+		Remedy: "Look at the device plugin's pod on the node. A plugin that has stopped is forgotten after five minutes.",
+		find:   findUnhealthyPlugins,
+	},
+	{
+		Code: "PluginAndDriver", Severity: Note, needs: []inspect.Resource{inspect.Nodes, inspect.Slices},
+		About:  "A node offers devices of one vendor both by a device plugin and by a DRA driver. If these are the same devices, they can be given away twice.",
+		Remedy: "Compare the devices of both by UUID or PCI address. Only one of the two may offer a device.",
+		find:   findPluginAndDriver,
+	},
+	{
+		Code: "Stuck", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
+		About:  "Pods or claims wait, and the scheduler cannot place them; or they are placed and do not run. Those of which another check tells the cause are not told again.",
+		Remedy: "kubectl dra explain -A says what frees most of them.",
+		find:   findStuck,
+	},
+}
+
+// causes are the codes of findings that say by themselves why their first object is stuck.
+var causes = []Code{
+	"ClaimMissing", "TemplateMissing", "ClaimNotCreated", "PrepareFailed", "DeviceUnhealthy", "Evicting", "NodeSilent",
+	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved",
+}
+
+// findStuck reports each cause of the triage with all that it keeps, unless other rules about pods and claims, which are asked
+// before, have told what is wrong with each of them.
+func findStuck(v *visit) {
+	t, err := triage.Of(v.ctx, v.cluster, triage.Options{Question: question.Options{Events: v.opts.Events}})
+	if err != nil {
+		return
+	}
+	told := map[inspect.ObjectRef]bool{}
+	for _, f := range v.findings {
+		if !slices.Contains(causes, f.Code) {
+			continue
+		}
+		first := f.Objects[0]
+		told[first] = true
+		if first.Kind == "ResourceClaim" {
+			for _, pod := range v.s.PodsOf(inspect.ClaimRef{Namespace: first.Namespace, Name: first.Name}) {
+				told[object("Pod", pod.Namespace, pod.Name)] = true
+			}
+		}
+	}
+	for i := range t.Causes {
+		c := &t.Causes[i]
+		if c.OnPurpose || c.Verdict == explain.Unknown {
+			continue
+		}
+		var refs []inspect.ObjectRef
+		for j := range c.Subjects {
+			s := &c.Subjects[j].Subject
+			refs = append(refs, object(s.Kind, s.Namespace, s.Name))
+		}
+		if !slices.ContainsFunc(refs, func(o inspect.ObjectRef) bool { return !told[o] }) {
+			continue
+		}
+		f := Finding{
+			Subject: words.Plural(len(refs), subjectOf(refs[0]), fmt.Sprintf("%s and %d more", subjectOf(refs[0]), len(refs)-1)),
+			Name:    c.Key, Objects: refs, Detail: c.Message + v.ago(", for ", c.Since),
+		}
+		if len(c.Fixes) > 0 {
+			f.Remedy = c.Fixes[0].Message
+		}
+		v.report(f)
+	}
+}
+
+// claimPods calls yield for each pod that has not ended and names claims.
+func (v *visit) claimPods(yield func(*corev1.Pod)) {
+	for _, pod := range v.s.Objects().Pods {
+		if len(pod.Spec.ResourceClaims) > 0 && !inspect.Ended(pod) && pod.DeletionTimestamp == nil {
+			yield(pod)
+		}
+	}
+}
+
+func (v *visit) reportPod(pod *corev1.Pod, path, detail string, more ...inspect.ObjectRef) {
+	v.report(Finding{
+		Subject: "Pod " + pod.Namespace + "/" + pod.Name, Group: pod.Namespace, Objects: append([]inspect.ObjectRef{object("Pod", pod.Namespace, pod.Name)}, more...),
+		Path: path, Detail: detail,
+	})
+}
+
+func findMissingClaims(v *visit) {
+	v.claimPods(func(pod *corev1.Pod) {
+		for i := range pod.Spec.ResourceClaims {
+			name := pod.Spec.ResourceClaims[i].ResourceClaimName
+			if name == nil {
+				continue
+			}
+			if _, exists := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: *name}); !exists {
+				v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d].resourceClaimName", i), fmt.Sprintf("there is no ResourceClaim %s", *name))
+			}
+		}
+	})
+}
+
+func findMissingTemplates(v *visit) {
+	v.claimPods(func(pod *corev1.Pod) {
+		for i := range pod.Spec.ResourceClaims {
+			entry := &pod.Spec.ResourceClaims[i]
+			if entry.ResourceClaimTemplateName == nil {
+				continue
+			}
+			_, made := inspect.ClaimNameFor(pod, entry)
+			if _, exists := v.s.Template(pod.Namespace, *entry.ResourceClaimTemplateName); !exists && !made {
+				v.reportPod(pod, fmt.Sprintf("spec.resourceClaims[%d].resourceClaimTemplateName", i), fmt.Sprintf("there is no ResourceClaimTemplate %s", *entry.ResourceClaimTemplateName))
+			}
+		}
+	})
+}
+
+// allocated returns the claims of a pod that are allocated.
+func (v *visit) allocated(pod *corev1.Pod) []*resourcev1.ResourceClaim {
+	var names []string
+	for i := range pod.Spec.ResourceClaims {
+		if name, made := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); made {
+			names = append(names, name)
+		}
+	}
+	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil {
+		names = append(names, extended.ResourceClaimName)
+	}
+	var out []*resourcev1.ResourceClaim
+	for _, name := range names {
+		if claim, ok := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok && claim.Status.Allocation != nil {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
+
+// lives are what has become of each pod with devices, and of each claim whose devices are being bound.
+func (v *visit) lives() []*explain.Lifecycle {
+	if v.lived != nil {
+		return v.lived
+	}
+	v.lived = []*explain.Lifecycle{}
+	for _, pod := range v.s.Objects().Pods {
+		extended := pod.Status.ExtendedResourceClaimStatus != nil
+		if len(pod.Spec.ResourceClaims) == 0 && !extended || inspect.Ended(pod) {
+			continue
+		}
+		if l := lifecycle.Pod(v.s, pod, v.allocated(pod), v.opts.Events); l != nil {
+			v.lived = append(v.lived, l)
+		}
+	}
+	return v.lived
+}
+
+// problems calls yield for each problem of a code, once for each object.
+func (v *visit) problems(code explain.ProblemCode, yield func(*explain.Problem)) {
+	told := map[string]bool{}
+	for _, l := range v.lives() {
+		for i := range l.Problems {
+			p := &l.Problems[i]
+			key := p.Object.Kind + "/" + p.Object.Namespace + "/" + p.Object.Name + p.Message
+			if p.Code == code && !told[key] {
+				told[key] = true
+				yield(p)
+			}
+		}
+	}
+}
+
+func (v *visit) podProblems(code explain.ProblemCode) {
+	v.problems(code, func(p *explain.Problem) {
+		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
+		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		for _, r := range p.TaintRules {
+			f.Objects = append(f.Objects, object("DeviceTaintRule", "", r.Name))
+		}
+		if p.Said != "" {
+			f.Evidence = append(f.Evidence, words.OneLine(p.Said))
+		}
+		if code == explain.Evicting && !p.Until.After(v.now) {
+			f.Severity = Error
+		}
+		if len(p.Commands) > 0 {
+			f.Remedy = v.rule.Remedy + " " + p.Commands[0]
+		}
+		v.report(f)
+	})
+}
+
+// claimProblems is podProblems for what is in the way of binding.
+func (v *visit) claimProblems(code explain.ProblemCode) {
+	v.problems(code, func(p *explain.Problem) {
+		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
+		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
+		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < lifecycle.BindingTimeout/2 {
+			f.Severity = Warning
+			f.Evidence = []string{"the scheduler gives the devices back in " + duration.HumanDuration(max(0, left.Round(time.Second)))}
+		}
+		v.report(f)
+	})
+}
+
+func findUnhealthy(v *visit) {
+	for _, pod := range v.s.Objects().Pods {
+		if inspect.Ended(pod) {
+			continue
+		}
+		var bad []string
+		for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+			for i := range statuses {
+				bad = append(bad, unhealthyOf(&statuses[i])...)
+			}
+		}
+		slices.Sort(bad)
+		if bad = slices.Compact(bad); len(bad) > 0 {
+			v.reportPod(pod, "status.containerStatuses", words.Shorten(bad, 3)+words.Plural(len(bad), " is unhealthy", " are unhealthy"))
+		}
+	}
+}
+
+func unhealthyOf(c *corev1.ContainerStatus) []string {
+	var out []string
+	for i := range c.AllocatedResourcesStatus {
+		r := &c.AllocatedResourcesStatus[i]
+		for j := range r.Resources {
+			if r.Resources[j].Health == corev1.ResourceHealthStatusUnhealthy {
+				out = append(out, fmt.Sprintf("%s of %s", r.Resources[j].ResourceID, r.Name))
+			}
+		}
+	}
+	return out
+}
+
+func findUnhealthyPlugins(v *visit) {
+	if v.s.NodesAssumed() {
+		return
+	}
+	for _, node := range v.s.Nodes() {
+		for _, name := range extendedNames(node.Status.Capacity) {
+			capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
+			if allocatable.Cmp(capacity) >= 0 {
+				continue
+			}
+			v.report(Finding{
+				Subject: "Node " + node.Name, Group: string(name), Objects: []inspect.ObjectRef{object("Node", "", node.Name)},
+				Path: "status.allocatable", Detail: fmt.Sprintf("%s of its %s %s can be allocated", allocatable.String(), capacity.String(), name),
+			})
+		}
+	}
+}
+
+// extendedNames are the extended resources of a list, sorted.
+func extendedNames(of corev1.ResourceList) []corev1.ResourceName {
+	var out []corev1.ResourceName
+	for name := range of {
+		if inspect.IsExtendedResource(name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func findPluginAndDriver(v *visit) {
+	if v.s.NodesAssumed() {
+		return
+	}
+	publishing := inspect.PublishingNodes(v.s)
+	for _, driver := range publishing.Drivers() {
+		for _, name := range publishing.Nodes(driver) {
+			node, ok := v.s.Node(inspect.NodeName(name))
+			if !ok {
+				continue
+			}
+			for _, resource := range extendedNames(node.Status.Allocatable) {
+				offered := node.Status.Allocatable[resource]
+				domain, _, _ := strings.Cut(string(resource), "/")
+				if offered.Sign() <= 0 || baseDomain(domain) != baseDomain(driver) {
+					continue
+				}
+				v.report(Finding{
+					Subject: "Node " + name, Group: driver, Objects: []inspect.ObjectRef{object("Node", "", name)},
+					Detail: fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver),
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package checkup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Options say what is looked for.
+type Options struct {
+	// Only are the codes that are looked for; none means all. Ignore are codes that are not.
+	Only, Ignore []Code
+	// Severity is the least that is reported; "" means Warning.
+	Severity Severity
+	// Namespace, if not "", leaves out what is about objects of other namespaces only.
+	Namespace string
+	// Events are those of pods that are starting, which tell what is in the way.
+	Events inspect.Events
+	// Target is the minor release of Kubernetes that the cluster is about to get; 0 means the one after the present.
+	Target int
+	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only a
+	// cluster can have, and nothing counts as missing that need not be in a file.
+	Files bool
+}
+
+// Report is what was found.
+type Report struct {
+	// Findings are the worst first, then in the order of the rules.
+	Findings []*Finding
+	// Skipped are rules that could not be decided, in the order of the rules.
+	Skipped []Skipped
+	// Asked is how many rules were asked.
+	Asked int
+	// Known is how many findings LeaveOut has left out.
+	Known int
+	// Basis says by the rules of which scheduler the cluster decides.
+	Basis explain.Basis
+}
+
+// LeaveOut leaves out the findings with these keys.
+func (r *Report) LeaveOut(known map[string]bool) {
+	before := len(r.Findings)
+	r.Findings = slices.DeleteFunc(r.Findings, func(f *Finding) bool { return known[f.Key()] })
+	r.Known += before - len(r.Findings)
+}
+
+// Skipped is a rule that could not be decided.
+type Skipped struct {
+	Code Code
+	// Why says what could not be read.
+	Why string
+}
+
+// Worst returns the worst severity of the findings, or "" if there are none.
+func (r *Report) Worst() Severity {
+	if len(r.Findings) == 0 {
+		return ""
+	}
+	return r.Findings[0].Severity
+}
+
+// Run looks at a snapshot. The error is that of the context.
+func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error) {
+	if opts.Severity == "" {
+		opts.Severity = Warning
+	}
+	v := newVisit(ctx, s, opts)
+	report := &Report{Basis: question.Basis(v.cluster)}
+	for i := range rules {
+		rule := &rules[i]
+		if !opts.wants(rule) {
+			continue
+		}
+		if why, missing := v.unread(rule); missing {
+			if why != "" {
+				report.Skipped = append(report.Skipped, Skipped{rule.Code, why})
+			}
+			continue
+		}
+		report.Asked++
+		v.rule = rule
+		rule.find(v)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range v.findings {
+		if f.Severity.AtLeast(opts.Severity) && opts.about(f) {
+			report.Findings = append(report.Findings, f)
+		}
+	}
+	slices.SortStableFunc(report.Findings, compare)
+	return report, nil
+}
+
+// wants reports whether a rule is to be asked.
+func (o *Options) wants(r *Rule) bool {
+	switch {
+	case len(o.Only) > 0 && !slices.Contains(o.Only, r.Code), slices.Contains(o.Ignore, r.Code):
+		return false
+	case o.Files && !r.files:
+		return false
+	}
+	return r.worst().AtLeast(o.Severity)
+}
+
+// about reports whether a finding is about the namespace that is asked for.
+func (o *Options) about(f *Finding) bool {
+	return o.Namespace == "" || slices.ContainsFunc(f.Objects, func(r inspect.ObjectRef) bool { return r.Namespace == o.Namespace })
+}
+
+// visit is a run: what the rules ask, and what they have found.
+type visit struct {
+	ctx      context.Context //nolint:containedctx // a visit lives as long as the call
+	s        *inspect.Snapshot
+	now      time.Time
+	opts     Options
+	rule     *Rule
+	findings []*Finding
+
+	inventory  func() *inspect.Inventory
+	cluster    *allocator.Cluster
+	cache      *selector.Cache
+	devices    func() []inspect.DeviceStatus
+	bench      func() *selector.Bench
+	trials     map[string]*selector.Trial
+	asked      []filter // see filters
+	outcomes   map[string]outcome
+	lived      []*explain.Lifecycle // see lives
+	attributes map[string]bool      // the full names of those that devices have
+}
+
+func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
+	v := &visit{ctx: ctx, s: s, now: s.Time(), opts: opts, trials: map[string]*selector.Trial{}, outcomes: map[string]outcome{}}
+	v.inventory = sync.OnceValue(s.Inventory)
+	v.cluster = allocator.NewCluster(s, allocator.Options{})
+	v.cache = v.cluster.Selectors()
+	v.devices = sync.OnceValue(func() []inspect.DeviceStatus { return inspect.Newest(v.inventory().Devices) })
+	v.bench = sync.OnceValue(func() *selector.Bench {
+		subjects := make([]selector.Subject, len(v.devices()))
+		for i := range v.devices() {
+			subjects[i] = selector.Subject{Driver: v.devices()[i].ID.Driver, Device: v.devices()[i].Device}
+		}
+		return selector.NewBench(v.cache, subjects)
+	})
+	return v
+}
+
+// unread reports whether something that a rule needs was not read, and says what. Of files in which there is nothing of a kind
+// there is nothing to say: whoever gives one object does not claim that there are no others.
+func (v *visit) unread(r *Rule) (why string, missing bool) {
+	var partial []string
+	for _, resource := range r.needs {
+		h := v.s.Health(resource)
+		missing = missing || !h.Complete()
+		if h.Partial() {
+			partial = append(partial, string(resource))
+		}
+	}
+	if len(partial) == 0 {
+		return "", missing
+	}
+	return fmt.Sprintf("not all %s could be read", words.And(partial)), true
+}
+
+// report reports a finding of the rule that is being asked.
+func (v *visit) report(f Finding) {
+	f.Code, f.rule = v.rule.Code, v.rule
+	if f.Severity == "" {
+		f.Severity = v.rule.Severity
+	}
+	if f.Remedy == "" {
+		f.Remedy = v.rule.Remedy
+	}
+	v.findings = append(v.findings, &f)
+}
+
+// age returns how long ago a time was, or 0 if it is not known.
+func (v *visit) age(t time.Time) time.Duration {
+	if t.IsZero() || v.now.Before(t) {
+		return 0
+	}
+	return v.now.Sub(t)
+}

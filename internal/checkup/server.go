@@ -1,0 +1,154 @@
+package checkup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
+)
+
+var serverRules = []Rule{
+	{
+		Code: "ObjectInvalid", Severity: Warning, also: Error, files: true,
+		About:  "The API server of the newest release would refuse an object, if it were created now. An error of a manifest, and a warning of an object that is there.",
+		Remedy: "Mend the field. An object that is in a cluster stays valid until it is written again.",
+		find:   func(v *visit) { findInvalid(v, false) },
+	},
+	{
+		Code: "ObjectOdd", Severity: Warning, files: true,
+		About:  "The API server accepts an object, and a field of it can hardly have been meant so.",
+		Remedy: "See whether it says what was meant.",
+		find:   func(v *visit) { findInvalid(v, true) },
+	},
+	{
+		Code: "VersionRemoved", Severity: Warning, files: true,
+		About:  "Objects are given, or served at best, in a version of the API that the next release, or that of --target, no longer serves.",
+		Remedy: "Write the objects in the newest version that the server has; resource.k8s.io/v1 is served since Kubernetes 1.34.",
+		find:   findOldVersions,
+	},
+	{
+		Code: "FeatureOff", Severity: Warning,
+		About:  "An object uses a feature whose gate is off, so the scheduler ignores it, or refuses the object.",
+		Remedy: "Turn the gate on in the control plane, or do without the feature.",
+		find:   findFeaturesOff,
+	},
+	{
+		Code: "FlowSchemaDangling", Severity: Warning, files: true, needs: []inspect.Resource{inspect.FlowSchemas, inspect.PriorityLevels},
+		About:  "A FlowSchema names a priority level that does not exist, so the server passes it over, and its requests fall to a later schema.",
+		Remedy: "Create the level or mend the name: kubectl get prioritylevelconfigurations.",
+		find:   findDangling,
+	},
+}
+
+// dra are the kinds whose objects are validated.
+var dra = []inspect.Resource{inspect.Claims, inspect.Templates, inspect.Classes, inspect.Slices, inspect.TaintRules}
+
+// findInvalid reports what the API server refuses, or what it accepts nevertheless.
+func findInvalid(v *visit, accepted bool) {
+	for _, resource := range dra {
+		kind := inspect.KindOf(resource)
+		for _, o := range kind.Objects(v.s.Objects()) {
+			ref := object(kind.Name, o.GetNamespace(), o.GetName())
+			for _, p := range validate.Object(o) {
+				severity := Warning
+				switch {
+				case p.Accepted != accepted:
+					continue
+				case v.opts.Files && !accepted: // what is in a cluster is there, and works
+					severity = Error
+				}
+				v.report(Finding{Severity: severity, Subject: subjectOf(ref), Group: ref.Namespace, Objects: []inspect.ObjectRef{ref}, Path: p.Path, Detail: words.OneLine(p.Path + ": " + p.Message)})
+			}
+		}
+	}
+}
+
+// version is a version of a kind.
+type version struct{ kind, version string }
+
+// removed says from which minor release on a server no longer serves a version that older ones served (the
+// APILifecycleRemoved of each type in k8s.io/api).
+var removed = map[version]int{
+	{"ResourceClaim", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaim", "resource.k8s.io/v1beta2"}: 39,
+	{"ResourceClaimTemplate", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaimTemplate", "resource.k8s.io/v1beta2"}: 39,
+	{"DeviceClass", "resource.k8s.io/v1beta1"}: 38, {"DeviceClass", "resource.k8s.io/v1beta2"}: 39,
+	{"ResourceSlice", "resource.k8s.io/v1beta1"}: 38, {"ResourceSlice", "resource.k8s.io/v1beta2"}: 39,
+	{"DeviceTaintRule", "resource.k8s.io/v1alpha3"}: 39, {"DeviceTaintRule", "resource.k8s.io/v1beta2"}: 42,
+	{"CSIStorageCapacity", "storage.k8s.io/v1beta1"}:                       27,
+	{"FlowSchema", "flowcontrol.apiserver.k8s.io/v1beta3"}:                 32,
+	{"PriorityLevelConfiguration", "flowcontrol.apiserver.k8s.io/v1beta3"}: 32,
+}
+
+func findOldVersions(v *visit) {
+	target := v.opts.Target
+	if target == 0 {
+		target = v.s.Features().Minor + 1
+	}
+	for _, kind := range inspect.Kinds() {
+		all := kind.Objects(v.s.Objects())
+		if len(all) == 0 {
+			continue
+		}
+		for name := range strings.SplitSeq(v.s.Health(kind.Resource).Version, ", ") {
+			minor, old := removed[version{kind.Name, name}]
+			if !old || minor > target {
+				continue
+			}
+			v.report(Finding{
+				Subject: "kind " + kind.Name, Objects: []inspect.ObjectRef{object(kind.Name, all[0].GetNamespace(), all[0].GetName())}, Path: "apiVersion",
+				Detail: fmt.Sprintf("%s is no longer served from Kubernetes 1.%d on", name, minor),
+			})
+		}
+	}
+}
+
+func findFeaturesOff(v *visit) {
+	off := func(o inspect.Objects) []inspect.Gate {
+		return slices.DeleteFunc(inspect.FeaturesUsedBy(o), v.s.Features().Enabled)
+	}
+	all := *v.s.Objects()
+	if len(off(all)) == 0 {
+		return
+	}
+	users := map[inspect.Gate][]inspect.ObjectRef{}
+	for _, resource := range append(slices.Clone(dra), inspect.Pods, inspect.PodGroups) {
+		kind := inspect.KindOf(resource)
+		for _, o := range kind.Objects(&all) {
+			var one inspect.Objects
+			inspect.SetObjects(&one, kind, []metav1.Object{o})
+			for _, gate := range off(one) {
+				users[gate] = append(users[gate], object(kind.Name, o.GetNamespace(), o.GetName()))
+			}
+		}
+	}
+	for _, gate := range off(all) {
+		if refs := users[gate]; len(refs) > 0 {
+			v.report(Finding{
+				Subject: "feature gate " + string(gate), Objects: refs,
+				Detail: fmt.Sprintf("it is off (%s), and %s it: %s%s", v.s.Features().Source, words.Plural(len(refs), "an object uses", fmt.Sprintf("%d objects use", len(refs))),
+					subjectOf(refs[0]), words.Plural(len(refs), "", " and others")),
+			})
+		}
+	}
+}
+
+func findDangling(v *visit) {
+	for _, schema := range v.s.Objects().FlowSchemas {
+		name := schema.Spec.PriorityLevelConfiguration.Name
+		exists := slices.ContainsFunc(v.s.PriorityLevels(), func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == name })
+		if mandatory := name == flowcontrolv1.PriorityLevelConfigurationNameExempt || name == flowcontrolv1.PriorityLevelConfigurationNameCatchAll; exists || mandatory {
+			continue
+		}
+		v.report(Finding{
+			Subject: "FlowSchema " + schema.Name, Objects: []inspect.ObjectRef{object("FlowSchema", "", schema.Name)}, Path: "spec.priorityLevelConfiguration.name",
+			Detail: fmt.Sprintf("there is no priority level %s", name),
+		})
+	}
+}

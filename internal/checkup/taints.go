@@ -1,0 +1,162 @@
+package checkup
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var taintRules = []Rule{
+	{
+		Code: "TaintRuleOfAll", Severity: Warning, files: true, needs: []inspect.Resource{inspect.TaintRules},
+		About:  "The device selector of a DeviceTaintRule is empty, so the rule taints all devices of the cluster.",
+		Remedy: "Name a driver, a pool or a device in spec.deviceSelector.",
+		find:   findRulesOfAll,
+	},
+	{
+		Code: "TaintRuleOfNothing", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules, inspect.Slices},
+		About:  "A DeviceTaintRule selects no device that is published.",
+		Remedy: "Compare its driver, pool and device with kubectl dra get devices; delete it if the device is gone.",
+		find:   findRulesOfNothing,
+	},
+	{
+		Code: "TaintRuleIgnored", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules},
+		About:  "There are DeviceTaintRules, and the scheduler does not look at them, since the feature gate DRADeviceTaintRules or DRADeviceTaints is off.",
+		Remedy: "Turn both gates on in kube-apiserver, kube-scheduler and kube-controller-manager.",
+		find:   findIgnoredRules,
+	},
+	{
+		Code: "EvictionSkipped", Severity: Warning, needs: []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Pods},
+		About:  "A device with a NoExecute taint is held by a claim for extended resources, whose pod is not evicted: the controller does not look at such claims.",
+		Remedy: "Delete the pod by hand.",
+		find:   findSkippedEvictions,
+	},
+	{
+		Code: "DeviceTainted", Severity: Note, needs: []inspect.Resource{inspect.Slices},
+		About:  "A taint keeps claims off a device, or evicts the pods that use it.",
+		Remedy: "Taints of a driver go when the device is well again; those of a DeviceTaintRule go with the rule.",
+		find:   findTainted,
+	},
+	{
+		Code: "FenceLeft", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules, inspect.Claims},
+		About:  "A rule by which kubectl dra allocate or deallocate kept kube-scheduler off a device is still there, and no two claims hold the device any more.",
+		Remedy: "The next kubectl dra allocate or deallocate removes it; or kubectl delete devicetaintrule NAME.",
+		find:   findFences,
+	},
+}
+
+func ruleRef(r *resourcev1.DeviceTaintRule) inspect.ObjectRef {
+	return object("DeviceTaintRule", "", r.Name)
+}
+
+func (v *visit) reportRule(r *resourcev1.DeviceTaintRule, path, detail string) {
+	v.report(Finding{Subject: "DeviceTaintRule " + r.Name, Objects: []inspect.ObjectRef{ruleRef(r)}, Path: path, Detail: detail})
+}
+
+func findRulesOfAll(v *visit) {
+	for _, rule := range v.s.Objects().TaintRules {
+		sel := rule.Spec.DeviceSelector
+		if sel != nil && sel.Driver == nil && sel.Pool == nil && sel.Device == nil {
+			v.reportRule(rule, "spec.deviceSelector", fmt.Sprintf("it taints all %s with %s", words.Count(len(v.devices()), "device"), words.FormatTaint(&rule.Spec.Taint)))
+		}
+	}
+}
+
+func findRulesOfNothing(v *visit) {
+	for _, rule := range v.s.Objects().TaintRules {
+		if rule.Spec.DeviceSelector == nil {
+			v.reportRule(rule, "spec.deviceSelector", "it has no device selector, and so selects nothing")
+			continue
+		}
+		hit := false
+		for i := range v.devices() {
+			if hit = inspect.RuleSelects(rule, v.devices()[i].ID); hit {
+				break
+			}
+		}
+		if !hit {
+			v.reportRule(rule, "spec.deviceSelector", fmt.Sprintf("it selects none of %s", words.Count(len(v.devices()), "device")))
+		}
+	}
+}
+
+func findIgnoredRules(v *visit) {
+	f := v.s.Features()
+	if f.Enabled(inspect.GateDeviceTaintRules) && f.Enabled(inspect.GateDeviceTaints) {
+		return
+	}
+	for _, rule := range v.s.Objects().TaintRules {
+		v.reportRule(rule, "", "the scheduler does not look at it")
+	}
+}
+
+func findSkippedEvictions(v *visit) {
+	if !v.s.Features().Enabled(inspect.GateDeviceTaints) {
+		return
+	}
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		for j := range d.Device.Taints {
+			taint := &d.Device.Taints[j]
+			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
+				continue
+			}
+			for _, h := range d.Holders {
+				claim, ok := v.s.Claim(h.Claim)
+				if !ok || claim.Annotations[resourcev1.ExtendedResourceClaimAnnotation] == "" || h.Admin() {
+					continue
+				}
+				v.reportClaim(claim, "", fmt.Sprintf("it holds %s, which has the taint %s, and its pod stays", d.ID, words.FormatTaint(taint)))
+			}
+		}
+	}
+}
+
+func findTainted(v *visit) {
+	if !v.s.Features().Enabled(inspect.GateDeviceTaints) {
+		return
+	}
+	for i := range v.devices() {
+		d := &v.devices()[i]
+		for j := range d.Device.Taints {
+			taint := &d.Device.Taints[j]
+			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute && taint.Effect != resourcev1.DeviceTaintEffectNoSchedule {
+				continue
+			}
+			f := Finding{
+				Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{d.Slice}),
+				Detail: "it has the taint " + words.FormatTaint(taint),
+			}
+			if taint.TimeAdded != nil {
+				f.Detail += v.ago(" for ", taint.TimeAdded.Time)
+			}
+			for _, rule := range v.s.RulesBehind(d.ID, taint) {
+				f.Detail += ", of DeviceTaintRule " + rule.Name
+				f.Objects = append(f.Objects, ruleRef(rule))
+			}
+			v.report(f)
+		}
+	}
+}
+
+func findFences(v *visit) {
+	for _, rule := range v.s.Objects().TaintRules {
+		sel := rule.Spec.DeviceSelector
+		if rule.Spec.Taint.Key != inspect.FenceKey || sel == nil || sel.Driver == nil || sel.Pool == nil || sel.Device == nil {
+			continue
+		}
+		id := inspect.DeviceID{Driver: *sel.Driver, Pool: *sel.Pool, Device: *sel.Device}
+		holders := 0
+		for _, h := range v.s.Holders(id) {
+			if !h.Admin() {
+				holders++
+			}
+		}
+		if holders < 2 && v.age(rule.CreationTimestamp.Time) >= settled {
+			v.reportRule(rule, "", fmt.Sprintf("it fences off device %s%s, which %s", id, v.ago(" for ", rule.CreationTimestamp.Time), words.Plural(holders, "one claim holds", "no claim holds")))
+		}
+	}
+}
