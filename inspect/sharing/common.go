@@ -57,6 +57,10 @@ func shareText[T ~string](c *Common, text *T) {
 	if *text == "" {
 		return
 	}
+	if known, ok := c.texts[string(*text)]; ok { // most are known: no pointer to it is made
+		*text = T(*known)
+		return
+	}
 	plain := string(*text)
 	*text = T(*c.pointer(&plain))
 }

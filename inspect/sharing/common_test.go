@@ -44,3 +44,12 @@ func TestCommon(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownTextAllocatesNothing: most texts are known already, and to find them takes no memory.
+func TestKnownTextAllocatesNothing(t *testing.T) {
+	c := New()
+	text := "gpu.example.com"
+	if n := testing.AllocsPerRun(10, func() { shareText(c, &text) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
