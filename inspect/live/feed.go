@@ -23,11 +23,8 @@ const (
 	pollPause     = 30 * time.Second // a version that cannot be watched
 )
 
-// How long a watch may take to begin.
-const (
-	streamBegin = 30 * time.Second // one that first sends what there is: then the reflector lists
-	watchBegin  = 2 * time.Minute  // any other: a proxy may hold it back until the first bookmark, which comes every minute
-)
+// watchBegin is how long a watch may take to begin: a proxy may hold it back until the first bookmark, which comes every minute.
+const watchBegin = 2 * time.Minute
 
 // feed gives a reflector one resource: listed and watched at the newest version that is served, for all
 // namespaces or else for that of the options, converted to v1 and reduced. It writes down how that goes, and
@@ -53,7 +50,7 @@ type feed struct {
 	unwatched int
 }
 
-// begun is how the last list, or watch from the beginning, was made.
+// begun is how the last list was made.
 type begun struct {
 	version   apiVersion
 	namespace string // "" is all

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,9 +27,6 @@ const (
 
 // watch implements the second half of a cache.ListerWatcher.
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	if options.SendInitialEvents != nil && *options.SendInitialEvents {
-		return f.watchFromBeginning(ctx, options)
-	}
 	at, woken := f.get(), f.pace.Woken()
 	switch {
 	case !at.served:
@@ -90,49 +86,14 @@ func (f *feed) listsPause() time.Duration {
 // mostDoublings makes more of any pause than is ever waited.
 const mostDoublings = 16
 
-// errNoStream makes a reflector list instead of watching from the beginning.
-var errNoStream = errors.New("the resource cannot be streamed")
-
-// watchFromBeginning begins a watch that first sends what there is. Where that is not possible, or something
-// failed before, the reflector lists.
-func (f *feed) watchFromBeginning(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	if f.pace.Failing() || f.timeout > 0 { // how long a stream may take for its beginning is not known
-		return nil, errNoStream
-	}
-	asked, err := f.await(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range f.kind.versions {
-		may, err := f.mayBeServed(asked, v)
-		if err != nil {
-			return nil, errNoStream // listing tells
-		}
-		if !may {
-			continue
-		}
-		if v.jsonOnly {
-			break
-		}
-		w, err := f.open(ctx, asked, v, "", options)
-		if err != nil {
-			return nil, errNoStream
-		}
-		f.set(begun{version: v, served: true, health: f.synced(v)})
-		return w, nil
-	}
-	return nil, errNoStream
-}
+// errListAgain makes a reflector list again.
+var errListAgain = errors.New("it is time to list again")
 
 // open begins a watch whose events carry reduced objects at v1.
 func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
 	request := f.request(f.kind, v, namespace, options)
 	bounds := connection.Bounds{Bytes: limits.event, Lines: true, Begin: watchBegin}
-	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
-	if stream {
-		bounds.Begin = streamBegin
-	}
 	if options.TimeoutSeconds != nil {
 		request.Timeout(time.Duration(*options.TimeoutSeconds) * time.Second)
 	}
@@ -145,7 +106,7 @@ func (f *feed) open(ctx, asked context.Context, v apiVersion, namespace string, 
 	if namespace != "" {
 		pause = narrowPause
 	}
-	opened := &opened{feed: f, version: v, began: began, initial: stream, common: sharing.New()}
+	opened := &opened{feed: f, version: v, began: began, common: sharing.New()}
 	return newProxyWatch(ctx, w, pause, nil, opened), nil
 }
 
@@ -154,8 +115,6 @@ type opened struct {
 	*feed
 	version apiVersion
 	began   time.Time
-	initial bool // it still sends what there was at the beginning
-	count   int  // how many objects it sent so far while it did
 	common  *sharing.Common
 }
 
@@ -163,7 +122,7 @@ type opened struct {
 func (o *opened) change(e watch.Event) watch.Event {
 	if e.Type == watch.Error {
 		if err := apierrors.FromObject(e.Object); !isExpired(err) {
-			o.spoil(err)
+			o.spoilt(o.version, err)
 		}
 		return e
 	}
@@ -173,7 +132,7 @@ func (o *opened) change(e watch.Event) watch.Event {
 		o.share(changed)
 	}
 	if err != nil {
-		o.spoil(err)
+		o.spoilt(o.version, err)
 		return watch.Event{Type: watch.Error, Object: statusOf(err)}
 	}
 	return changed
@@ -187,53 +146,20 @@ func (o *opened) share(e watch.Event) {
 	}
 }
 
-// spoil reports that the watch cannot be followed. What fails at the beginning is listed next, which tells more.
-func (o *opened) spoil(err error) {
-	if !o.initial {
-		o.spoilt(o.version, err)
-	}
-}
-
-// silence implements events: how long nothing may happen.
-func (o *opened) silence() time.Duration {
-	if o.initial {
-		return streamBegin
-	}
-	return endless
-}
-
 // bound counts the objects of a watch.
 func (o *opened) bound(e watch.Event) error {
-	most := mostObjects(o.kind)
-	switch e.Type {
-	case watch.Added:
-		if o.initial {
-			o.count++
-		}
-		if max(o.count, o.size()) > most {
-			return fmt.Errorf("there are more than %d objects, the most that are read", most)
-		}
-	case watch.Bookmark:
-		if m, err := meta.Accessor(e.Object); err == nil && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
-			o.initial = false
-		}
+	if most := mostObjects(o.kind); e.Type == watch.Added && o.size() > most {
+		return fmt.Errorf("there are more than %d objects, the most that are read", most)
 	}
 	return nil
 }
 
 // ended implements events.
-func (o *opened) ended() {
-	if o.initial {
-		o.pace.Failed(time.Now(), false, 0) // list instead, however long it lasted
-		return
-	}
-	o.pace.Ended(o.began, time.Now())
-}
+func (o *opened) ended() { o.pace.Ended(o.began, time.Now()) }
 
-// convert turns the object of an event into a reduced one at v1. Bookmarks carry an annotation that the
-// reflector needs.
+// convert turns the object of an event into a reduced one at v1.
 func (f *feed) convert(v apiVersion, e watch.Event) (watch.Event, error) {
-	if o, ok := e.Object.(object); ok && v.convert == nil && reflect.TypeOf(o) == reflect.TypeOf(f.kind.empty()) {
+	if o, ok := e.Object.(object); ok && v.convert == nil && f.kind.is(o) {
 		return e, f.reduced(e.Type, o)
 	}
 	list := v.newList()

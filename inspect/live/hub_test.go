@@ -26,8 +26,6 @@ type hub struct {
 	objects map[string]map[string]string
 	// status answers requests below a path with an HTTP status; "" is every path.
 	status map[string]int
-	// noStream: watches cannot send initial events, as before Kubernetes 1.32.
-	noStream bool
 	// noWatch: the user may list and not watch.
 	noWatch bool
 	// gone: watches that begin at an old revision are refused with 410.
@@ -35,6 +33,8 @@ type hub struct {
 	watchers map[*watcher]bool
 	events   []hubEvent
 	lists    map[string]int
+	// streams counts the watches that were to begin with all objects.
+	streams int
 }
 
 type watcher struct {
@@ -205,47 +205,34 @@ func (h *hub) items(path string) []string {
 
 func (h *hub) watch(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	stream := query.Get("sendInitialEvents") == "true"
 	all, _ := collection(r.URL.Path)
 	h.mu.Lock()
+	if query.Get("sendInitialEvents") == "true" {
+		h.streams++
+	}
 	from, _ := strconv.Atoi(query.Get("resourceVersion"))
 	switch {
 	case h.noWatch:
 		h.mu.Unlock()
 		answerStatus(w, http.StatusForbidden, "forbidden")
 		return
-	case stream && h.noStream:
-		h.mu.Unlock()
-		answerStatus(w, http.StatusUnprocessableEntity, "sendInitialEvents is forbidden")
-		return
-	case !stream && h.gone && from < h.revision:
+	case h.gone && from < h.revision:
 		h.mu.Unlock()
 		answerStatus(w, http.StatusGone, "too old resource version")
 		return
 	}
 	self := &watcher{all, make(chan hubEvent, 10000)}
 	h.watchers[self] = true
-	var initial []string
-	if stream {
-		initial = h.items(r.URL.Path)
-	}
 	var missed []hubEvent
 	for _, e := range h.events {
-		if !stream && e.revision > from && e.path == all {
+		if e.revision > from && e.path == all {
 			missed = append(missed, e)
 		}
 	}
-	revision := h.revision
 	h.mu.Unlock()
 
 	w.Header().Set("Content-Type", "application/json")
 	write := func(kind, object string) { _, _ = fmt.Fprintf(w, "{\"type\":%q,\"object\":%s}\n", kind, object) }
-	for _, object := range initial {
-		write("ADDED", object)
-	}
-	if stream {
-		write("BOOKMARK", fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d","annotations":{"k8s.io/initial-events-end":"true"}}}`, kindAt(all), versionAt(all), revision))
-	}
 	for _, e := range missed {
 		write(e.kind, e.object)
 	}

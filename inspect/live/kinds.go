@@ -46,8 +46,9 @@ type message interface {
 type typed struct {
 	// items returns the objects of a decoded list at the newest version. With a *partialError some are missing.
 	items func(v apiVersion, list runtime.Object) ([]object, error)
-	// empty returns a new object at the newest version.
+	// empty returns a new object at the newest version, and is reports whether an object is one.
 	empty func() message
+	is    func(runtime.Object) bool
 	// reduce drops what no question reads of an object.
 	reduce func(object)
 }
@@ -110,6 +111,7 @@ func items[L, T any, PL interface {
 }](of func(*L) []T, reduce func(*T)) typed {
 	return typed{
 		empty: func() message { return PT(new(T)) },
+		is:    func(o runtime.Object) bool { _, ok := o.(PT); return ok },
 		items: func(v apiVersion, in runtime.Object) ([]object, error) {
 			var err error
 			out, ok := in.(PL)

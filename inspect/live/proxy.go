@@ -13,8 +13,6 @@ type events interface {
 	change(e watch.Event) watch.Event
 	// ended is told when that watch ended by itself, or with an error.
 	ended()
-	// silence is how long the next event may take.
-	silence() time.Duration
 }
 
 // nothing is on a watch that has no events.
@@ -22,7 +20,6 @@ type nothing struct{}
 
 func (nothing) change(e watch.Event) watch.Event { return e }
 func (nothing) ended()                           {}
-func (nothing) silence() time.Duration           { return endless }
 
 // later is a watch on which nothing happens until it asks to list again, after a time or when it is woken.
 func later(ctx context.Context, pause time.Duration, woken <-chan struct{}) watch.Interface {
@@ -52,9 +49,7 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration, woken <-chan 
 	defer close(p.out)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	silent := time.NewTimer(p.with.silence())
-	defer silent.Stop()
-	for ; ; silent.Reset(p.with.silence()) {
+	for {
 		select {
 		case e, ok := <-p.inner.ResultChan():
 			if ok {
@@ -66,15 +61,11 @@ func (p *proxyWatch) run(ctx context.Context, pause time.Duration, woken <-chan 
 			if !ok || !p.send(e) {
 				return
 			}
-		case <-silent.C:
-			p.with.ended()
-			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
-			return
 		case <-woken:
-			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
+			p.send(watch.Event{Type: watch.Error, Object: statusOf(errListAgain)})
 			return
 		case <-timer.C:
-			p.send(watch.Event{Type: watch.Error, Object: statusOf(errNoStream)})
+			p.send(watch.Event{Type: watch.Error, Object: statusOf(errListAgain)})
 			return
 		case <-ctx.Done():
 			return

@@ -99,7 +99,7 @@ func TestChangedPodShares(t *testing.T) {
 // TestWatchedPodsShare: so do those that a watch sends at its beginning.
 func TestWatchedPodsShare(t *testing.T) {
 	pods, _ := kindOf(inspect.Pods)
-	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], initial: true, common: sharing.New()}
+	o := &opened{feed: &feed{kind: pods, size: func() int { return 0 }}, version: pods.versions[0], common: sharing.New()}
 	first := o.change(watch.Event{Type: watch.Added, Object: typicalPod(1)}).Object.(*corev1.Pod)
 	o.change(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{}})
 	second := o.change(watch.Event{Type: watch.Added, Object: typicalPod(2)}).Object.(*corev1.Pod)
@@ -121,5 +121,19 @@ func TestReducedMetadata(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, pod.ObjectMeta); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestConvertAllocatesNothing: an event of which nothing has to be changed costs no memory; once it cost that of a second object.
+func TestConvertAllocatesNothing(t *testing.T) {
+	claims, _ := kindOf(inspect.Claims)
+	f := &feed{kind: claims}
+	event := watch.Event{Type: watch.Modified, Object: &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}}
+	if n := testing.AllocsPerRun(10, func() {
+		if _, err := f.convert(claims.versions[0], event); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -93,33 +93,30 @@ func (f *follower) state(r inspect.Resource, state inspect.HealthState, message 
 }
 
 func TestWatchFollowsChanges(t *testing.T) {
-	for _, noStream := range []bool{false, true} {
-		t.Run(fmt.Sprint("without streaming lists ", noStream), func(t *testing.T) {
-			h, config := newHub(t)
-			h.noStream = noStream
-			h.put(claimsPath, "ml", "b", "")
-			h.put(podsPath, "ml", "p", `"spec":{"nodeName":"n1","containers":[{"name":"c","image":"secret"}]}`)
-			f := follow(t, config, live.Options{Resources: inspect.Resources()})
-			s := f.claims("ml/b")
-			if got := s.Objects().Claims[0].ManagedFields; got != nil {
-				t.Errorf("managed fields are kept: %v", got)
-			}
-			f.until("the pod", func(s *inspect.Snapshot) bool { return len(s.Objects().Pods) == 1 })
-			if pod := f.now.Objects().Pods[0]; pod.Spec.NodeName != "n1" || pod.Spec.Containers[0].Image != "" {
-				t.Errorf("the pod is not reduced: %+v", pod.Spec)
-			}
-			h.put(claimsPath, "ml", "a", "")
-			h.put(claimsPath, "dev", "z", "")
-			f.claims("dev/z", "ml/a", "ml/b")
-			h.remove(claimsPath, "ml", "b")
-			f.claims("dev/z", "ml/a")
-			if f.now.ServerVersion() != "v1.37.1" {
-				t.Errorf("server version %q", f.now.ServerVersion())
-			}
-			if lists := h.lists[claimsPath]; lists > 0 != noStream {
-				t.Errorf("%d lists of claims", lists)
-			}
-		})
+	h, config := newHub(t)
+	h.put(claimsPath, "ml", "b", "")
+	h.put(podsPath, "ml", "p", `"spec":{"nodeName":"n1","containers":[{"name":"c","image":"secret"}]}`)
+	f := follow(t, config, live.Options{Resources: inspect.Resources()})
+	s := f.claims("ml/b")
+	if got := s.Objects().Claims[0].ManagedFields; got != nil {
+		t.Errorf("managed fields are kept: %v", got)
+	}
+	f.until("the pod", func(s *inspect.Snapshot) bool { return len(s.Objects().Pods) == 1 })
+	if pod := f.now.Objects().Pods[0]; pod.Spec.NodeName != "n1" || pod.Spec.Containers[0].Image != "" {
+		t.Errorf("the pod is not reduced: %+v", pod.Spec)
+	}
+	h.put(claimsPath, "ml", "a", "")
+	h.put(claimsPath, "dev", "z", "")
+	f.claims("dev/z", "ml/a", "ml/b")
+	h.remove(claimsPath, "ml", "b")
+	f.claims("dev/z", "ml/a")
+	if f.now.ServerVersion() != "v1.37.1" {
+		t.Errorf("server version %q", f.now.ServerVersion())
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if lists := h.lists[claimsPath]; lists != 1 || h.streams > 0 {
+		t.Errorf("claims were listed %d times, and %d watches were to begin with all objects", lists, h.streams)
 	}
 }
 

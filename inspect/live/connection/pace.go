@@ -80,13 +80,6 @@ func (p *Pace) Cuts() int {
 	return p.cuts
 }
 
-// Failing reports whether the last request failed or the last watch did not last.
-func (p *Pace) Failing() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.failures+p.cuts > 0
-}
-
 // Failed notes that a request failed, and that the server said to wait, if it did.
 func (p *Pace) Failed(now time.Time, forbidden bool, retryAfter time.Duration) {
 	p.mu.Lock()

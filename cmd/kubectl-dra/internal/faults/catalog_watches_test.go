@@ -58,7 +58,7 @@ func watches() []fault {
 		})), want: following(".", 60)},
 		{name: "watch-403", about: "watching is forbidden", inject: strike(watching, fakeserver.Refuse(http.StatusForbidden, "Forbidden", "no")), want: following(".", 150)},
 		{name: "watch-silent", about: "watches are never answered", inject: strike(watching, fakeserver.Silent), want: following(inTime+`|`+waiting, 60)},
-		{name: "watch-no-end", about: "a watch from the beginning never says that it sent everything", inject: strike(`sendInitialEvents=true`, func(e *fakeserver.Exchange) {
+		{name: "watch-no-end", about: "watches begin and send nothing", inject: strike(watching, func(e *fakeserver.Exchange) {
 			fakeserver.Raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")(e)
 		}), want: following(".", 150)},
 		{name: "watch-429", about: "watches: too many requests, Retry-After: 1", inject: strike(watching, fakeserver.Refuse(http.StatusTooManyRequests, "TooManyRequests", "later", "Retry-After", "1")), want: following(".", 150)},
