@@ -31,7 +31,9 @@ func (i *Inventory) CounterSets(id PoolID) []CounterSetStatus {
 		last.Counters = append(last.Counters, c)
 	}
 	drawing := make([][]DeviceStatus, len(sets))
-	for _, d := range i.inPool(id) {
+	devices := i.Stock(id).Devices
+	for n := range devices {
+		d := &devices[n]
 		if len(d.Device.ConsumesCounters) == 0 {
 			continue
 		}
@@ -46,14 +48,4 @@ func (i *Inventory) CounterSets(id PoolID) []CounterSetStatus {
 		sets[at].Fits = kindFits(drawing[at], i.levels[id])
 	}
 	return sets
-}
-
-// inPool returns the devices of a pool, sorted by name.
-func (i *Inventory) inPool(id PoolID) []*DeviceStatus {
-	from, _ := slices.BinarySearchFunc(i.Devices, DeviceID{Driver: id.Driver, Pool: id.Pool}, func(d DeviceStatus, id DeviceID) int { return d.ID.Compare(id) })
-	var out []*DeviceStatus
-	for ; from < len(i.Devices) && i.Devices[from].ID.PoolID() == id; from++ {
-		out = append(out, &i.Devices[from])
-	}
-	return out
 }

@@ -17,8 +17,8 @@ func TestCounterSets(t *testing.T) {
 	}
 	all := inspect.New(objects, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()}).Inventory()
 	seen := 0
-	for i := range all.Pools {
-		pool := &all.Pools[i]
+	for _, stock := range all.Stocks {
+		pool := &stock.Pool
 		var counters []inspect.CounterStatus
 		devices, fits := 0, map[string]int{}
 		for _, set := range all.CounterSets(pool.ID) {

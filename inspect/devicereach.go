@@ -53,7 +53,7 @@ func (s *Snapshot) reach() *reach {
 // addSelecting adds the pools that select nodes by label while no nodes are known: stand-ins have no
 // labels, so that such a pool seems to reach none of them says nothing.
 func (r *reach) addSelecting(s *Snapshot) {
-	for _, id := range s.poolIDs() {
+	for id := range s.poolIDs() {
 		newest := s.newestGeneration(id)
 		if int64(len(newest)) != newest[0].slice.Spec.Pool.ResourceSliceCount || slices.ContainsFunc(newest, s.ignored) {
 			continue

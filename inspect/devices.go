@@ -61,7 +61,7 @@ func (s *Snapshot) devices(r *reach) []DeviceStatus {
 		n += len(info.slice.Spec.Devices)
 	}
 	out := make([]DeviceStatus, 0, n)
-	for _, id := range s.poolIDs() {
+	for id := range s.poolIDs() {
 		out = s.appendDevices(out, r, id)
 	}
 	return out

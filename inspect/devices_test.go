@@ -328,7 +328,8 @@ func TestInventory(t *testing.T) {
 		"shared":     {Total: 3, Used: 2, Free: 1, AtOnce: 1},
 		"parts":      {Total: 5, Used: 1, Blocked: 1, Free: 3, AtOnce: 2},
 	}
-	for _, p := range all.Pools {
+	for _, stock := range all.Stocks {
+		p := &stock.Pool
 		if diff := cmp.Diff(counts[p.ID.Pool], p.Devices); diff != "" {
 			t.Errorf("devices of pool %s (-want +got):\n%s", p.ID, diff)
 		}

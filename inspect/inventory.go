@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,34 +14,74 @@ import (
 
 // Inventory is what there is and what can be had of it: the same devices, counted by device, node, pool and driver.
 type Inventory struct {
-	Devices []DeviceStatus // as of [Snapshot.Devices]
+	// Stocks are all pools with their devices, sorted by driver and pool.
+	Stocks  []*Stock
 	Nodes   []NodeStatus   // as of [Snapshot.NodeStatuses]
-	Pools   []PoolStatus   // as of [Snapshot.PoolStatuses]
 	Drivers []DriverStatus // sorted by driver
 
 	snapshot *Snapshot
 	levels   map[PoolID]CounterLevels
 	pools    map[NodeName][]*NodePool // that reach a node
-	tied     map[NodeName][]int32     // the indexes of Devices that are tied to a node by name, sorted
+	tied     map[NodeName][]place     // the devices that are tied to a node by name, sorted
+	devices  func() []DeviceStatus
 }
+
+// Stock is a pool with its devices. Inventories that follow from each other share those of pools in which nothing has changed,
+// so it must not be written.
+type Stock struct {
+	Pool    PoolStatus
+	Devices []DeviceStatus // sorted by name
+}
+
+// place is where a device is: the indexes of its pool and of the device in it.
+type place struct{ stock, device int32 }
 
 // Inventory returns all of it. That costs little more than the devices alone.
 func (s *Snapshot) Inventory() *Inventory {
 	r := s.reach()
-	i := &Inventory{Devices: s.devices(r), snapshot: s, levels: r.levels, pools: r.pools}
+	i := s.newInventory(r.levels, r.pools)
+	for id := range s.poolIDs() {
+		i.Stocks = append(i.Stocks, s.stockOf(id, r))
+	}
 	i.tie()
 	i.Nodes = i.nodeStatuses(s.objects.Nodes)
-	i.Pools = s.poolStatuses(r, i.Devices)
-	i.Drivers = driverStatuses(i.Pools)
+	i.Drivers = driverStatuses(i.Stocks)
 	return i
 }
 
+func (s *Snapshot) newInventory(levels map[PoolID]CounterLevels, pools map[NodeName][]*NodePool) *Inventory {
+	i := &Inventory{snapshot: s, levels: levels, pools: pools}
+	i.devices = sync.OnceValue(func() []DeviceStatus {
+		n := 0
+		for _, stock := range i.Stocks {
+			n += len(stock.Devices)
+		}
+		all := make([]DeviceStatus, 0, n)
+		for _, stock := range i.Stocks {
+			all = append(all, stock.Devices...)
+		}
+		return all
+	})
+	return i
+}
+
+// stockOf returns a pool with its devices.
+func (s *Snapshot) stockOf(id PoolID, r *reach) *Stock {
+	devices := slices.Clip(s.appendDevices(nil, r, id))
+	return &Stock{Pool: s.statusOf(id, r, devices), Devices: devices}
+}
+
+// Devices returns all devices in one list, as of [Snapshot.Devices]. It is made when it is first asked for, and shared.
+func (i *Inventory) Devices() []DeviceStatus { return i.devices() }
+
 // tie writes down which devices are tied to nodes.
 func (i *Inventory) tie() {
-	i.tied = map[NodeName][]int32{}
-	for at := range i.Devices {
-		if d := &i.Devices[at]; d.Node != "" {
-			i.tied[d.Node] = append(i.tied[d.Node], int32(at)) //nolint:gosec // one for each device in memory
+	i.tied = map[NodeName][]place{}
+	for s, stock := range i.Stocks {
+		for d := range stock.Devices {
+			if node := stock.Devices[d].Node; node != "" {
+				i.tied[node] = append(i.tied[node], place{int32(s), int32(d)}) //nolint:gosec // one for each device in memory
+			}
 		}
 	}
 }
@@ -59,7 +101,7 @@ func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 	name := NodeName(node.Name)
 	out := make([]*DeviceStatus, len(i.tied[name]))
 	for n, at := range i.tied[name] {
-		out[n] = &i.Devices[at]
+		out[n] = &i.Stocks[at.stock].Devices[at.device]
 	}
 	for _, pool := range i.pools[name] {
 		if !pool.Usable() {
@@ -75,7 +117,7 @@ func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 				if _, tied := slices.BinarySearchFunc(out[:len(i.tied[name])], id, func(d *DeviceStatus, id DeviceID) int { return d.ID.Compare(id) }); tied {
 					continue // most are, and are found so sooner than among all devices
 				}
-				if d := i.device(id); d != nil && d.Node != name {
+				if d := i.Device(id); d != nil && d.Node != name {
 					out = append(out, d)
 				}
 			}
@@ -84,22 +126,35 @@ func (i *Inventory) On(node *corev1.Node) []*DeviceStatus {
 	return out
 }
 
-// device returns the status of a device, or nil if no slice publishes it.
-func (i *Inventory) device(id DeviceID) *DeviceStatus {
-	at, ok := slices.BinarySearchFunc(i.Devices, id, func(d DeviceStatus, id DeviceID) int { return d.ID.Compare(id) })
+// Device returns the status of a device, or nil if no slice publishes it.
+func (i *Inventory) Device(id DeviceID) *DeviceStatus {
+	stock := i.Stock(id.PoolID())
+	if stock == nil {
+		return nil
+	}
+	at, ok := slices.BinarySearchFunc(stock.Devices, id.Device, func(d DeviceStatus, name string) int { return strings.Compare(d.ID.Device, name) })
 	if !ok {
 		return nil
 	}
-	return &i.Devices[at]
+	return &stock.Devices[at]
+}
+
+// Stock returns a pool with its devices, or nil if no slice is of it.
+func (i *Inventory) Stock(id PoolID) *Stock {
+	at, ok := slices.BinarySearchFunc(i.Stocks, id, func(s *Stock, id PoolID) int { return s.Pool.ID.Compare(id) })
+	if !ok {
+		return nil
+	}
+	return i.Stocks[at]
 }
 
 // Pool returns the status of a pool, or nil if no slice is of it.
 func (i *Inventory) Pool(id PoolID) *PoolStatus {
-	at, ok := slices.BinarySearchFunc(i.Pools, id, func(p PoolStatus, id PoolID) int { return p.ID.Compare(id) })
-	if !ok {
+	stock := i.Stock(id)
+	if stock == nil {
 		return nil
 	}
-	return &i.Pools[at]
+	return &stock.Pool
 }
 
 // DriverStatus sums up the pools of a driver. Devices that draw on counters overlap: of them, as many as there are
@@ -140,11 +195,11 @@ func (d *DriverStatus) Scarcest() *CounterStatus {
 	return most
 }
 
-func driverStatuses(pools []PoolStatus) []DriverStatus {
+func driverStatuses(stocks []*Stock) []DriverStatus {
 	byDriver := map[string]*DriverStatus{}
 	counters := map[[2]string]*CounterStatus{}
-	for i := range pools {
-		p := &pools[i]
+	for i := range stocks {
+		p := &stocks[i].Pool
 		d := byDriver[p.ID.Driver]
 		if d == nil {
 			d = &DriverStatus{Driver: p.ID.Driver}

@@ -100,7 +100,7 @@ func (c *inventoryChanges) findReach() {
 
 // inventory makes the Inventory of what is the same and of what differs.
 func (c *inventoryChanges) inventory() *Inventory {
-	i := &Inventory{snapshot: c.Snapshot, levels: c.before.levels, pools: c.before.pools}
+	i := c.newInventory(c.before.levels, c.before.pools)
 	if len(c.before.levels)+len(c.reach.levels) > 0 {
 		i.levels = maps.Clone(c.before.levels)
 		for id := range c.pools {
@@ -121,7 +121,7 @@ func (c *inventoryChanges) inventory() *Inventory {
 			i.Nodes[at] = i.nodeStatus(node)
 		}
 	}
-	i.Drivers = driverStatuses(i.Pools)
+	i.Drivers = driverStatuses(i.Stocks)
 	return i
 }
 
@@ -135,44 +135,42 @@ func (c *inventoryChanges) sees(pools []*NodePool) bool {
 	return false
 }
 
-// countPools fills in the devices and the pools, and returns the nodes to which devices of pools that differ are or were tied.
+// countPools fills in the pools with their devices, and returns the nodes to which devices of pools that differ are or were tied.
 func (c *inventoryChanges) countPools(i *Inventory) (stale map[NodeName]bool) {
 	stale = map[NodeName]bool{}
 	for at := range c.nodes {
 		stale[NodeName(c.objects.Nodes[c.nodes[at]].Name)] = true
 	}
-	i.Devices = make([]DeviceStatus, 0, len(c.before.Devices)+len(c.before.Devices)/64)
-	i.Pools = make([]PoolStatus, 0, len(c.before.Pools)+len(c.pools))
+	i.Stocks = make([]*Stock, 0, len(c.before.Stocks))
 	sameTies := true
-	devices, pools := c.before.Devices, c.before.Pools
-	for _, id := range c.poolIDs() {
-		for len(pools) > 0 && pools[0].ID.Compare(id) < 0 { // is gone
-			n := devicesIn(pools[0].ID, devices)
-			noteTies(stale, devices[:n])
-			devices, pools, sameTies = devices[n:], pools[1:], false
+	stocks := c.before.Stocks
+	for id := range c.poolIDs() {
+		for len(stocks) > 0 && stocks[0].Pool.ID.Compare(id) < 0 { // is gone
+			noteTies(stale, stocks[0].Devices)
+			stocks, sameTies = stocks[1:], false
 		}
 		var old []DeviceStatus
-		known := len(pools) > 0 && pools[0].ID == id
-		if known {
-			old = devices[:devicesIn(id, devices)]
-			devices = devices[len(old):]
-		}
-		start := len(i.Devices)
-		if known && !c.pools[id] {
-			i.Devices, i.Pools = append(i.Devices, old...), append(i.Pools, pools[0])
+		if len(stocks) > 0 && stocks[0].Pool.ID == id {
+			same := stocks[0]
+			stocks = stocks[1:]
+			if !c.pools[id] {
+				i.Stocks = append(i.Stocks, same)
+				continue
+			}
+			old = same.Devices
 		} else {
-			i.Devices = c.appendDevices(i.Devices, c.reach, id)
-			i.Pools = append(i.Pools, c.statusOf(id, c.reach, i.Devices[start:]))
-			noteTies(stale, old)
-			noteTies(stale, i.Devices[start:])
-			sameTies = sameTies && slices.EqualFunc(old, i.Devices[start:], func(a, b DeviceStatus) bool { return a.ID == b.ID && a.Node == b.Node })
+			sameTies = false
 		}
-		if known {
-			pools = pools[1:]
-		}
+		stock := c.stockOf(id, c.reach)
+		i.Stocks = append(i.Stocks, stock)
+		noteTies(stale, old)
+		noteTies(stale, stock.Devices)
+		sameTies = sameTies && slices.EqualFunc(old, stock.Devices, func(a, b DeviceStatus) bool { return a.ID == b.ID && a.Node == b.Node })
 	}
-	noteTies(stale, devices)
-	if i.tied = c.before.tied; !sameTies || len(devices) > 0 {
+	for _, stock := range stocks {
+		noteTies(stale, stock.Devices)
+	}
+	if i.tied = c.before.tied; !sameTies || len(stocks) > 0 {
 		i.tie()
 	}
 	return stale

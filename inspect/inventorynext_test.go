@@ -84,13 +84,13 @@ var gates = []inspect.Gate{inspect.GatePartitionableDevices, inspect.GateConsuma
 
 // counts is everything that an Inventory says.
 func counts(s *inspect.Snapshot, i *inspect.Inventory) map[string]any {
-	out := map[string]any{"devices": i.Devices, "nodes": i.Nodes, "pools": i.Pools, "drivers": i.Drivers}
+	out := map[string]any{"devices": i.Devices(), "nodes": i.Nodes, "stocks": i.Stocks, "drivers": i.Drivers}
 	for _, node := range s.Nodes() {
 		on := i.On(node)
 		out["on "+node.Name] = on
 		out["count on "+node.Name] = i.Count(slices.Values(on))
 		for _, d := range on {
-			if !slices.ContainsFunc(i.Devices, func(e inspect.DeviceStatus) bool { return reflect.DeepEqual(e, *d) }) {
+			if !slices.ContainsFunc(i.Devices(), func(e inspect.DeviceStatus) bool { return reflect.DeepEqual(e, *d) }) {
 				out["on "+node.Name] = "a device of another inventory"
 			}
 		}
@@ -138,6 +138,22 @@ func TestInventoryAfter(t *testing.T) {
 				return
 			}
 			s, inventory = next, after
+		}
+	}
+}
+
+// TestInventoryShares: an Inventory makes anew the pools in which something has changed, and shares the others with the one
+// before.
+func TestInventoryShares(t *testing.T) {
+	before, after := moments(100)
+	was := before.Inventory()
+	is := after.InventoryAfter(was)
+	if again := after.InventoryAfter(is); again != is {
+		t.Error("an Inventory of the same snapshot is another one")
+	}
+	for i, stock := range is.Stocks {
+		if changed := i%10 == 0; (stock != was.Stocks[i]) != changed {
+			t.Errorf("pool %s: shared is %v", stock.Pool.ID, stock == was.Stocks[i])
 		}
 	}
 }

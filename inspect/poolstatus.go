@@ -53,25 +53,12 @@ type PoolStatus struct {
 type PoolCounts struct{ Total, Allocated, Available, Unavailable int }
 
 // PoolStatuses returns the status of every pool, sorted by driver and pool name.
-func (s *Snapshot) PoolStatuses() []PoolStatus { return s.Inventory().Pools }
-
-func (s *Snapshot) poolStatuses(r *reach, devices []DeviceStatus) []PoolStatus {
+func (s *Snapshot) PoolStatuses() []PoolStatus {
 	var statuses []PoolStatus
-	for _, id := range s.poolIDs() { // in the order of the devices
-		n := devicesIn(id, devices)
-		statuses = append(statuses, s.statusOf(id, r, devices[:n]))
-		devices = devices[n:]
+	for _, stock := range s.Inventory().Stocks {
+		statuses = append(statuses, stock.Pool)
 	}
 	return statuses
-}
-
-// devicesIn returns how many devices at the beginning of the list are of a pool.
-func devicesIn(id PoolID, devices []DeviceStatus) int {
-	n := 0
-	for n < len(devices) && devices[n].ID.PoolID() == id {
-		n++
-	}
-	return n
 }
 
 // statusOf returns the status of a pool with these devices.

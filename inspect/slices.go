@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -231,14 +232,14 @@ func run[T, K any](list []T, key K, order func(T, K) int) []T {
 }
 
 // poolIDs returns the pools that slices belong to, sorted.
-func (s *Snapshot) poolIDs() []PoolID {
-	var out []PoolID
-	for i, info := range s.byPool {
-		if i == 0 || info.pool != s.byPool[i-1].pool {
-			out = append(out, info.pool)
+func (s *Snapshot) poolIDs() iter.Seq[PoolID] {
+	return func(yield func(PoolID) bool) {
+		for i, info := range s.byPool {
+			if (i == 0 || info.pool != s.byPool[i-1].pool) && !yield(info.pool) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // Slices returns all ResourceSlices, sorted by name, with the taints of DeviceTaintRules added to

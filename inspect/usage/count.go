@@ -14,7 +14,7 @@ import (
 func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool) *Report {
 	c := &counter{
 		snapshot: s, by: by, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
-		idle: map[inspect.ClaimRef]bool{}, devices: inventory.Devices, times: make([]int32, len(inventory.Devices)),
+		idle: map[inspect.ClaimRef]bool{}, devices: inventory.Devices(), times: make([]int32, len(inventory.Devices())),
 	}
 	c.find()
 	for _, claim := range s.Objects().Claims {

@@ -53,7 +53,8 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 	t.Helper()
 	inventory := s.Inventory()
 	pools := inspect.DeviceCount{}
-	for _, p := range inventory.Pools {
+	for _, stock := range inventory.Stocks {
+		p := &stock.Pool
 		pools.Total += p.Devices.Total
 		pools.Used += p.Devices.Used
 		pools.Blocked += p.Devices.Blocked
@@ -100,8 +101,8 @@ func amounts(t *testing.T, by usage.By, r *usage.Row) {
 func namespaces(t *testing.T, s *inspect.Snapshot, inventory *inspect.Inventory) {
 	t.Helper()
 	published := map[inspect.DeviceID]bool{}
-	for i := range inventory.Devices {
-		published[inventory.Devices[i].ID] = true
+	for i := range inventory.Devices() {
+		published[inventory.Devices()[i].ID] = true
 	}
 	want := map[string]map[inspect.DeviceID]bool{}
 	for _, claim := range s.Objects().Claims {

@@ -131,8 +131,8 @@ func places(w *screen.World) []place {
 	for _, d := range w.Inventory().Drivers {
 		add(screen.Driver, "driver", "", "", d.Driver)
 	}
-	for i := range w.Inventory().Pools {
-		id := w.Inventory().Pools[i].ID
+	for _, stock := range w.Inventory().Stocks {
+		id := stock.Pool.ID
 		add(screen.Pool, "pool", "", "", id.Driver+"/"+id.Pool)
 	}
 	devices := w.Devices()

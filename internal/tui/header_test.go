@@ -13,8 +13,9 @@ import (
 func TestUsage(t *testing.T) {
 	all := demoSnapshot(t).Inventory()
 	used, total := map[string]int{}, map[string]int{}
-	for i := range all.Devices {
-		d := &all.Devices[i]
+	devices := all.Devices()
+	for i := range devices {
+		d := &devices[i]
 		total[d.ID.Driver]++
 		if d.Held() {
 			used[d.ID.Driver]++

@@ -92,30 +92,16 @@ func merge[T object](a, b []T, visit func(a, b T)) {
 	}
 }
 
-// cursor finds pools and their devices in an inventory, for pools that are asked for in their order: from one to the next it
-// goes no further than it must.
-type cursor struct {
-	pools   []inspect.PoolStatus
-	devices []inspect.DeviceStatus
-}
+// cursor finds pools in an inventory that are asked for in their order: from one to the next it goes no further than it must.
+type cursor []*inspect.Stock
 
-// find returns a pool, or nil if there is none, and its devices.
-func (c *cursor) find(id inspect.PoolID) (pool *inspect.PoolStatus, devices []inspect.DeviceStatus) {
-	c.pools = c.pools[gallop(len(c.pools), func(i int) bool { return comparePools(c.pools[i].ID, id) < 0 }):]
-	if len(c.pools) > 0 && c.pools[0].ID == id {
-		pool = &c.pools[0]
+// find returns a pool with its devices, or nil if there is none.
+func (c *cursor) find(id inspect.PoolID) *inspect.Stock {
+	*c = (*c)[gallop(len(*c), func(i int) bool { return (*c)[i].Pool.ID.Compare(id) < 0 }):]
+	if len(*c) > 0 && (*c)[0].Pool.ID == id {
+		return (*c)[0]
 	}
-	c.devices = c.devices[gallop(len(c.devices), func(i int) bool { return comparePools(c.devices[i].ID.PoolID(), id) < 0 }):]
-	n := 0
-	for n < len(c.devices) && c.devices[n].ID.PoolID() == id {
-		n++
-	}
-	devices, c.devices = c.devices[:n], c.devices[n:]
-	return pool, devices
-}
-
-func comparePools(a, b inspect.PoolID) int {
-	return cmp.Or(strings.Compare(a.Driver, b.Driver), strings.Compare(a.Pool, b.Pool))
+	return nil
 }
 
 // gallop returns the first of n places of which less is not true, in time that grows with how far away that is.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -50,10 +51,12 @@ func ruleEvent(rule *resourcev1.DeviceTaintRule, kind screen.EventKind, text str
 // selected counts the devices of a world that a rule selects, and remembers their pools.
 func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule) int {
 	n := 0
-	for i := range w.Devices() {
-		if id := w.Devices()[i].ID; inspect.RuleSelects(rule, id) {
-			c.pools[id.PoolID()] = true
-			n++
+	for _, stock := range w.Inventory().Stocks {
+		for i := range stock.Devices {
+			if inspect.RuleSelects(rule, stock.Devices[i].ID) {
+				c.pools[stock.Pool.ID] = true
+				n++
+			}
 		}
 	}
 	return n
@@ -61,15 +64,29 @@ func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule)
 
 // changedPools tells what has become of the pools in which something has changed, and of their devices.
 func (c *comparison) changedPools() {
-	before := cursor{c.before.Inventory().Pools, c.before.Devices()}
-	after := cursor{c.after.Inventory().Pools, c.after.Devices()}
+	before, after := cursor(c.before.Inventory().Stocks), cursor(c.after.Inventory().Stocks)
 	c.news = slices.Grow(c.news, 2*len(c.news)) // most claims have a device or two
-	for _, id := range slices.SortedFunc(maps.Keys(c.pools), comparePools) {
-		a, old := before.find(id)
-		b, now := after.find(id)
-		c.pool(id, a, b)
-		c.devices(old, now, a == nil || b == nil)
+	for _, id := range slices.SortedFunc(maps.Keys(c.pools), inspect.PoolID.Compare) {
+		c.stock(id, before.find(id), after.find(id))
 	}
+}
+
+// stock tells of a pool and of its devices. One that is the same in both worlds is as it was.
+func (c *comparison) stock(id inspect.PoolID, a, b *inspect.Stock) {
+	if a == b {
+		return
+	}
+	var none inspect.Stock
+	before, after := cmp.Or(a, &none), cmp.Or(b, &none)
+	var was, is *inspect.PoolStatus
+	if a != nil {
+		was = &a.Pool
+	}
+	if b != nil {
+		is = &b.Pool
+	}
+	c.pool(id, was, is)
+	c.devices(before.Devices, after.Devices, a == nil || b == nil)
 }
 
 // pool tells of a pool whether it came, went, or is broken.

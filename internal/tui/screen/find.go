@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -72,12 +71,11 @@ func named[T Object](objects []T, ref Ref, group, version string) (Object, schem
 
 // FindDevice returns the device that a Ref names. Only Jobs may call it.
 func FindDevice(w *World, ref Ref) (inspect.DeviceStatus, bool) {
-	id := DeviceID(ref)
-	at, ok := slices.BinarySearchFunc(w.Devices(), id, func(d inspect.DeviceStatus, id inspect.DeviceID) int { return d.ID.Compare(id) })
-	if !ok {
+	d := w.Inventory().Device(DeviceID(ref))
+	if d == nil {
 		return inspect.DeviceStatus{}, false
 	}
-	return w.Devices()[at], true
+	return *d, true
 }
 
 // DeviceID is the device that a Ref of a device names. Names of pools may contain slashes.

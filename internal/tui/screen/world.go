@@ -162,7 +162,7 @@ func (w *World) AsItIs() *inspect.Snapshot {
 func (w *World) Inventory() *inspect.Inventory { return w.derived.inventory() }
 
 // Devices are those of the snapshot. Only Jobs may call it; the slice is shared.
-func (w *World) Devices() []inspect.DeviceStatus { return w.Inventory().Devices }
+func (w *World) Devices() []inspect.DeviceStatus { return w.Inventory().Devices() }
 
 // Nodes are the states of the nodes of the snapshot. Only Jobs may call it; the slice is shared.
 func (w *World) Nodes() []inspect.NodeStatus { return w.Inventory().Nodes }

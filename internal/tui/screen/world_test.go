@@ -87,8 +87,8 @@ func TestWorldCountsAgainOnlyWhatChanged(t *testing.T) {
 	next := s.Next(*s.Objects(), inspect.Config{Revision: 2})
 	skipped := w.Next(1, next)
 	after := skipped.Next(2, next).Inventory()
-	if len(after.Devices) != 20 || after.Nodes[3].Devices.Free != 1 {
-		t.Errorf("the inventory has %d devices, node 3 %+v", len(after.Devices), after.Nodes[3].Devices)
+	if len(after.Devices()) != 20 || after.Nodes[3].Devices.Free != 1 {
+		t.Errorf("the inventory has %d devices, node 3 %+v", len(after.Devices()), after.Nodes[3].Devices)
 	}
 	if reflect.ValueOf(after.Nodes[3].Drivers).Pointer() != reflect.ValueOf(first.Nodes[3].Drivers).Pointer() {
 		t.Error("a node on which nothing changed was counted again")

@@ -31,8 +31,8 @@ func (s *sheet) driver(w *screen.World, name string) error {
 	}
 	s.section("Pools")
 	var pools []*inspect.PoolStatus
-	for i := range w.Inventory().Pools {
-		if p := &w.Inventory().Pools[i]; p.ID.Driver == name {
+	for _, stock := range w.Inventory().Stocks {
+		if p := &stock.Pool; p.ID.Driver == name {
 			pools = append(pools, p)
 		}
 	}
@@ -65,12 +65,12 @@ func (s *sheet) counted(c *inspect.DeviceCount) {
 
 // pool is a pool with its devices.
 func (s *sheet) pool(w *screen.World, ref screen.Ref) error {
-	pools := w.Inventory().Pools
-	at := slices.IndexFunc(pools, func(p inspect.PoolStatus) bool { return screen.PoolRef(p.ID) == ref })
+	stocks := w.Inventory().Stocks
+	at := slices.IndexFunc(stocks, func(s *inspect.Stock) bool { return screen.PoolRef(s.Pool.ID) == ref })
 	if at < 0 {
 		return fmt.Errorf("pool %s is gone", ref)
 	}
-	p := &pools[at]
+	p := &stocks[at].Pool
 	s.head(styled.Line{{Text: inspect.Sanitize(p.ID.Pool), Role: styled.Name}, {Text: "  pool", Role: styled.Strong}})
 	s.linkField("driver", plainLink(screen.Driver, p.ID.Driver))
 	s.linkField("node", nodeLink(string(p.Node)))

@@ -20,11 +20,11 @@ type counterSet struct {
 	counters []inspect.CounterStatus
 }
 
-func counterSets(pools []inspect.PoolStatus) map[setID]*counterSet {
+func counterSets(stocks []*inspect.Stock) map[setID]*counterSet {
 	sets := map[setID]*counterSet{}
-	for i := range pools {
-		for _, c := range pools[i].Counters {
-			id := setID{pools[i].ID, c.Set}
+	for _, stock := range stocks {
+		for _, c := range stock.Pool.Counters {
+			id := setID{stock.Pool.ID, c.Set}
 			if sets[id] == nil {
 				sets[id] = &counterSet{id: id}
 			}

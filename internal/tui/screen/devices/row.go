@@ -30,18 +30,24 @@ type row struct {
 
 func build(ctx context.Context, w *screen.World) ([]row, error) {
 	all := w.Inventory()
-	devices, sets := all.Devices, counterSets(all.Pools)
-	rows := make([]row, 0, len(devices))
-	for i := range devices {
-		if i%1000 == 0 && ctx.Err() != nil {
+	sets := counterSets(all.Stocks)
+	n := 0
+	for _, stock := range all.Stocks {
+		n += len(stock.Devices)
+	}
+	rows := make([]row, 0, n)
+	for _, stock := range all.Stocks {
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		d := &devices[i]
-		r := row{ref: screen.DeviceRef(d.ID), status: d, all: all}
-		if len(d.Device.ConsumesCounters) > 0 {
-			r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
+		for i := range stock.Devices {
+			d := &stock.Devices[i]
+			r := row{ref: screen.DeviceRef(d.ID), status: d, all: all}
+			if len(d.Device.ConsumesCounters) > 0 {
+				r.set = sets[setID{d.ID.PoolID(), d.Device.ConsumesCounters[0].CounterSet}]
+			}
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	return rows, nil
 }

@@ -109,8 +109,8 @@ func buildDrivers(_ context.Context, w *screen.World) ([]driver, error) {
 		rows = append(rows, driver{ref: screen.Ref{Kind: screen.Driver, Name: d.Driver}, counts: d.Devices})
 	}
 	nodes := map[string]map[inspect.NodeName]bool{}
-	for i := range inventory.Pools {
-		p := &inventory.Pools[i]
+	for _, stock := range inventory.Stocks {
+		p := &stock.Pool
 		row := &rows[at[p.ID.Driver]]
 		if row.pools++; p.Error != "" {
 			row.broken++
@@ -159,8 +159,8 @@ func NewPools() screen.Screen {
 
 func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
 	var broken, whole []pool
-	for i := range w.Inventory().Pools {
-		p := &w.Inventory().Pools[i]
+	for _, stock := range w.Inventory().Stocks {
+		p := &stock.Pool
 		row := pool{status: p, ref: screen.PoolRef(p.ID)}
 		if p.Error != "" {
 			broken = append(broken, row)
