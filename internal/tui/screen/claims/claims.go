@@ -24,7 +24,7 @@ type Screen struct {
 
 	plain plainRows
 	// reasons of pending claims, as far as they are known; the survey goes on in the background.
-	reasons  map[inspect.ClaimRef]reason
+	reasons  map[inspect.ClaimRef]*reason
 	survey   screen.Job[survey]
 	surveyed int // version that the survey is about
 	recess   recess
@@ -35,7 +35,7 @@ type Screen struct {
 	supposed []screen.Change
 	// actual are the reasons when nothing is supposed, known that they were worked out for all claims once, and
 	// helped is how many claims a what-if helps.
-	actual map[inspect.ClaimRef]reason
+	actual map[inspect.ClaimRef]*reason
 	known  bool
 	helped int
 

@@ -24,7 +24,7 @@ import (
 // batch is how long the background works before it lets others have their turn.
 const batch = 20 * time.Millisecond
 
-// reason is why a claim has no devices or what it waits for.
+// reason is why a claim has no devices or what it waits for. It is not written after it was made: rows share it.
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
@@ -33,13 +33,20 @@ type reason struct {
 }
 
 // stuck reports whether the claim cannot be allocated as things are.
-func (r reason) stuck() bool {
-	return r.verdict == explain.Unsatisfiable || r.verdict == explain.Invalid
+func (r *reason) stuck() bool {
+	return r != nil && (r.verdict == explain.Unsatisfiable || r.verdict == explain.Invalid)
+}
+
+// saying is the same reason in other words.
+func (r *reason) saying(text string) *reason {
+	other := *r
+	other.text = text
+	return &other
 }
 
 // survey is the work on the reasons of the claims of one snapshot.
 type survey struct {
-	reasons map[inspect.ClaimRef]reason // never written after it was handed out
+	reasons map[inspect.ClaimRef]*reason // never written after it was handed out
 	// pending are the claims that are still to be looked at.
 	pending []*resourcev1.ResourceClaim
 	asked   map[string]*explain.Explanation // by what is wanted
@@ -52,9 +59,9 @@ type survey struct {
 
 // newSurvey lists the claims of a snapshot that need a reason. The reasons that are known from before stand
 // until they are replaced. Claims that took too long before come last.
-func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason, slow *sync.Map) survey {
+func newSurvey(w *screen.World, before map[inspect.ClaimRef]*reason, slow *sync.Map) survey {
 	var last []*resourcev1.ResourceClaim
-	s := survey{slow: slow, reasons: map[inspect.ClaimRef]reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
+	s := survey{slow: slow, reasons: map[inspect.ClaimRef]*reason{}, asked: map[string]*explain.Explanation{}, budget: &timebudget.Budget{}, about: w}
 	for _, claim := range w.Snapshot.Objects().Claims {
 		ref := inspect.RefOf(claim)
 		switch inspect.StateOf(claim) {
@@ -68,7 +75,7 @@ func newSurvey(w *screen.World, before map[inspect.ClaimRef]reason, slow *sync.M
 				s.reasons[ref] = r
 			}
 		case inspect.ClaimDeleting:
-			s.reasons[ref] = reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
+			s.reasons[ref] = &reason{text: inspect.Sanitize(question.Brief(w.Snapshot, claim, nil))}
 		}
 	}
 	s.pending = append(s.pending, last...)
@@ -88,10 +95,10 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 		ref := inspect.RefOf(claim)
 		if e == nil {
 			s.slow.Store(ref, true)
-			s.reasons[ref] = reason{text: notWorkedOut, verdict: explain.Unknown}
+			s.reasons[ref] = &reason{text: notWorkedOut, verdict: explain.Unknown}
 			continue
 		}
-		r := reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
+		r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
 		if e.Verdict == explain.Allocatable {
 			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
 		}
@@ -101,7 +108,7 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 }
 
 // helped counts the claims that are stuck as things are, and would not be as is supposed.
-func helped(actual, supposed map[inspect.ClaimRef]reason) int {
+func helped(actual, supposed map[inspect.ClaimRef]*reason) int {
 	n := 0
 	for ref, r := range supposed {
 		if r.possible != "" && actual[ref].stuck() {

@@ -18,8 +18,18 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// row is a claim. Its texts are safe to show.
+// row is a claim with what is known of it. There is one for each claim whenever rows are made, so it is small.
 type row struct {
+	*plain
+	age    time.Duration
+	reason *reason // never nil
+	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
+	// supposed.
+	released, helped bool
+}
+
+// plain is what follows from a claim and its pods alone. It is not written after it was made. Its texts are safe to show.
+type plain struct {
 	ref             screen.Ref
 	claim           *resourcev1.ResourceClaim
 	namespace, name string
@@ -28,37 +38,34 @@ type row struct {
 	devices, asks   string
 	count           int // of devices
 	pods            string
-	age             time.Duration
-	reason          reason
-	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
-	// supposed.
-	released, helped bool
 }
+
+// noReason is the reason of a claim of which nothing is known that would be one.
+var noReason = &reason{}
 
 // builder makes rows with the reasons that are known, and with those when nothing is supposed. Claims that need
 // a look come first.
-func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]reason) func(ctx context.Context, w *screen.World) ([]row, error) {
+func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]*reason) func(ctx context.Context, w *screen.World) ([]row, error) {
 	return func(ctx context.Context, w *screen.World) ([]row, error) {
-		plain, err := known.of(ctx, w)
+		plains, err := known.of(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		ranks, places := make([]int, len(plain)), [lastRank - firstRank + 2]int{}
-		for i, p := range plain {
-			r := *p
+		ranks, places := make([]int8, len(plains)), [lastRank - firstRank + 2]int{}
+		for i, p := range plains {
+			r := row{plain: p}
 			r.judge(w, reasons, actual)
-			ranks[i] = r.rank() - firstRank
+			ranks[i] = int8(r.rank() - firstRank) //nolint:gosec // there are few
 			places[ranks[i]+1]++
 		}
 		for i := 1; i < len(places); i++ {
 			places[i] += places[i-1]
 		}
-		rows := make([]row, len(plain))
-		for i, p := range plain {
+		rows := make([]row, len(plains))
+		for i, p := range plains {
 			r := &rows[places[ranks[i]]]
 			places[ranks[i]]++
-			*r = *p
-			r.age = screen.Age(w.Snapshot, r.claim.CreationTimestamp.Time)
+			*r = row{plain: p, age: screen.Age(w.Snapshot, p.claim.CreationTimestamp.Time)}
 			r.judge(w, reasons, actual)
 		}
 		return rows, nil
@@ -66,17 +73,18 @@ func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]reason) func
 }
 
 // judge adds what is known of the reasons.
-func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]reason) {
+func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]*reason) {
 	ref := inspect.ClaimRef{Namespace: r.ref.Namespace, Name: r.ref.Name}
+	r.reason = noReason
 	if r.state == inspect.ClaimPending || r.state == inspect.ClaimDeleting {
-		r.reason = reasons[ref]
+		r.reason = cmp.Or(reasons[ref], noReason)
 	}
 	if len(w.Supposed) > 0 {
 		if r.released = w.Released(ref); r.released {
-			r.reason.text = "" // that nobody uses it is only supposed
+			r.reason = r.reason.saying("") // that nobody uses it is only supposed
 		}
 		if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
-			r.reason.text = r.reason.possible // the scheduler's message is about the cluster as it is
+			r.reason = r.reason.saying(r.reason.possible) // the scheduler's message is about the cluster as it is
 		}
 	}
 }
@@ -95,7 +103,7 @@ func (r *row) rank() int {
 	return slices.Index([]inspect.ClaimState{inspect.ClaimPending, inspect.ClaimDeleting, inspect.ClaimAllocated, inspect.ClaimReserved}, r.state)
 }
 
-// plainRows are rows without reasons, as they were made last. Those of claims that did not change since are not made
+// plainRows are what rows are made of, as they were made last. Those of claims that did not change since are not made
 // again. It may be used by several goroutines.
 type plainRows struct{ last atomic.Pointer[plainRowsOf] }
 
@@ -103,19 +111,22 @@ type plainRows struct{ last atomic.Pointer[plainRowsOf] }
 // was made, and neither are the rows.
 type plainRowsOf struct {
 	snapshot *inspect.Snapshot
-	rows     []*row // nil where the claim was not in the namespace
+	rows     []*plain // nil where the claim was not in the namespace
 }
 
 // of returns the rows of the claims of a world.
-func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*row, error) {
+func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*plain, error) {
 	before := p.last.Load()
 	if before == nil {
 		before = &plainRowsOf{snapshot: inspect.New(inspect.Objects{}, inspect.Config{})}
 	}
 	claims, old := w.Snapshot.Objects().Claims, before.snapshot.Objects().Claims
 	others := w.Snapshot.OtherPods(before.snapshot)
-	next := &plainRowsOf{snapshot: w.Snapshot, rows: make([]*row, len(claims))}
-	rows := make([]*row, 0, len(claims))
+	next := &plainRowsOf{snapshot: w.Snapshot, rows: make([]*plain, len(claims))}
+	rows := next.rows // if all are shown
+	if w.Namespace != "" {
+		rows = nil
+	}
 	at := 0
 	for i, claim := range claims {
 		if i%1000 == 0 && ctx.Err() != nil {
@@ -129,18 +140,19 @@ func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*row, error) {
 		}
 		if w.InNamespace(claim.Namespace) {
 			if next.rows[i] == nil {
-				r := rowOf(w, claim)
-				next.rows[i] = &r
+				next.rows[i] = rowOf(w, claim)
 			}
-			rows = append(rows, next.rows[i])
+			if w.Namespace != "" {
+				rows = append(rows, next.rows[i])
+			}
 		}
 	}
 	p.last.Store(next)
 	return rows, nil
 }
 
-func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) row {
-	r := row{
+func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) *plain {
+	r := &plain{
 		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
 		claim: claim, state: inspect.StateOf(claim),
 		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),

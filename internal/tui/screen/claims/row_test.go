@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -28,12 +29,12 @@ func TestRowsFollow(t *testing.T) {
 		q := rand.New(rand.NewPCG(seed, 1))
 		var known plainRows
 		var objects inspect.Objects
-		reasons := map[inspect.ClaimRef]reason{}
+		reasons := map[inspect.ClaimRef]*reason{}
 		w := screentest.World(t, objects)
 		for step := range 50 {
 			change(q, &objects)
 			ref := inspect.ClaimRef{Namespace: fmt.Sprintf("ns-%d", q.IntN(2)), Name: fmt.Sprintf("claim-%d", q.IntN(8))}
-			reasons[ref] = reason{text: fmt.Sprint(step), verdict: []explain.Verdict{explain.Unsatisfiable, explain.Allocatable}[q.IntN(2)], possible: []string{"", "possible"}[q.IntN(2)]}
+			reasons[ref] = &reason{text: fmt.Sprint(step), verdict: []explain.Verdict{explain.Unsatisfiable, explain.Allocatable}[q.IntN(2)], possible: []string{"", "possible"}[q.IntN(2)]}
 			config := inspect.Config{Revision: int64(step + 2), Time: demo.Now().Add(time.Duration(step) * time.Second), Features: w.Snapshot.Features()}
 			w = w.Next(step+2, w.Snapshot.Next(objects, config))
 			w.Namespace = []string{"", "", "ns-0", "ns-1"}[q.IntN(4)]
@@ -56,6 +57,13 @@ func TestRowsFollow(t *testing.T) {
 				t.Fatalf("seed %d step %d: what needs a look does not come first: %+v", seed, step, got)
 			}
 		}
+	}
+}
+
+// TestRowIsSmall: rows of all claims are made for every world, so what follows from the claim alone is not copied into each.
+func TestRowIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(row{}); size > 32 {
+		t.Errorf("a row takes %d bytes", size)
 	}
 }
 
