@@ -112,9 +112,18 @@ func added(h *screen.History, news []screen.Event) *screen.History {
 	return next
 }
 
-// appended is a list with more events, of which the last ones are kept. The list that it is given is not written.
+// appended is a list with more events, of which the last ones are kept. What there is of the list that it is given is not
+// written, but the room behind that is: only the newest list may be continued. To copy all of it for each event would make the
+// history of a busy cluster a tenth of all that the program allocates.
 func appended(past []screen.Event, kept int, more ...screen.Event) []screen.Event {
 	more = more[max(0, len(more)-kept):]
 	past = past[max(0, len(past)+len(more)-kept):]
-	return append(slices.Clone(past), more...)
+	if n := len(past) + len(more); n > cap(past) {
+		room := n
+		if len(past) > 0 { // of most objects there is one event
+			room += kept / 4
+		}
+		past = append(make([]screen.Event, 0, room), past...)
+	}
+	return append(past, more...)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,6 +35,53 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	if len(before.Recent) != 1 || len(before.Events) != 1 {
 		t.Error("a history was written after it was handed out")
+	}
+}
+
+// TestHistoryGrows: a history that is continued stays as it is, and an event of an object of which as many are kept as may be does
+// not cost a copy of all of them.
+func TestHistoryGrows(t *testing.T) {
+	const objects = 100
+	var step int
+	next := func(h *screen.History) *screen.History {
+		step++
+		var news []screen.Event
+		for n := range objects {
+			news = append(news, screen.Event{Time: demo.Now(), Kind: screen.ClaimAllocated, Ref: screen.Ref{Kind: screen.Claim, Name: fmt.Sprint(n)}, Count: step})
+		}
+		return added(h, news)
+	}
+	counts := func(h *screen.History) []int {
+		var all []int
+		for n := range objects {
+			for _, e := range h.Of(screen.Ref{Kind: screen.Claim, Name: fmt.Sprint(n)}) {
+				all = append(all, e.Count)
+			}
+		}
+		for _, e := range h.Recent[screen.ClaimAllocated] {
+			all = append(all, e.Count)
+		}
+		return all
+	}
+	h := &screen.History{}
+	for range 3 * eventsKept {
+		before := h
+		was := slices.Clone(counts(before))
+		h = next(before)
+		if !slices.Equal(was, counts(before)) {
+			t.Fatalf("step %d: the history before was written", step)
+		}
+		want := min(step, eventsKept)
+		if got := h.Of(screen.Ref{Kind: screen.Claim, Name: "7"}); len(got) != want || got[0].Count != step-want+1 || got[want-1].Count != step || cap(got) != want {
+			t.Fatalf("step %d: %d events are kept, the first of step %d", step, len(got), got[0].Count)
+		}
+	}
+	var news []screen.Event
+	for n := range objects {
+		news = append(news, screen.Event{Time: demo.Now(), Kind: screen.ClaimAllocated, Ref: screen.Ref{Kind: screen.Claim, Name: fmt.Sprint(n)}})
+	}
+	if allocs := testing.AllocsPerRun(20, func() { h = added(h, news) }); allocs > objects/2 {
+		t.Errorf("%v allocations for one event of each of %d objects", allocs, objects)
 	}
 }
 
