@@ -13,8 +13,8 @@ import (
 // a screen on which nothing happens takes more of a processor than everything else that follows the cluster. So
 // the program slows its ticker down while there is nothing to draw, and wakes it when there is.
 const (
-	// soon is how long a frame waits that is made after a rest, beat how long one waits that follows another.
-	soon = 2 * time.Millisecond
+	// soon is how long a frame waits, beat how long one waits that follows another within that time.
+	soon = time.Millisecond
 	beat = time.Second / 120
 	// alert is how long the ticker stays awake after the last frame.
 	alert = 25 * time.Millisecond
@@ -26,12 +26,22 @@ const (
 // pacer wakes the ticker of a program and sends it to sleep. The zero value does nothing.
 type pacer struct {
 	program *tea.Program
+	send    func(tea.Msg) // to the program
 
 	mu     sync.Mutex
 	ticker *time.Ticker
 	awake  bool
-	last   time.Time // when the last frame was made
+	last   time.Time // when the last frame was made, or handed over
+	ahead  time.Time // when the ticker was last made to draw soon
+	// hurried says that it was made to for a frame that the program may not have taken yet.
+	hurried bool
+	// making is how many frames were made that the program may not have taken yet.
+	making int
 }
+
+// drawn says that the program has taken a frame, which it draws at the next tick. It is sent when a frame is made, and comes when
+// the program is done with it.
+type drawn struct{}
 
 // tickerOf returns the ticker by which a program draws. Bubble Tea has no way to change its pace. The ticker is nil before the
 // program runs, and if the field is not there: then Bubble Tea keeps its own pace.
@@ -43,7 +53,10 @@ func tickerOf(p *tea.Program) *time.Ticker {
 	return *(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr())) //nolint:gosec // of the type that was asked for
 }
 
-// wake says that there is a frame to draw. Only the goroutine that runs the program calls it.
+// follow sets the program whose ticker it is.
+func (p *pacer) follow(program *tea.Program) { p.program, p.send = program, program.Send }
+
+// wake says that a frame was made, which the program takes after that. Only the goroutine that runs the program calls it.
 func (p *pacer) wake() {
 	if p.program == nil {
 		return
@@ -55,24 +68,51 @@ func (p *pacer) wake() {
 			return
 		}
 	}
+	p.making++
+	go p.send(drawn{})
 	p.last = time.Now()
-	if p.awake {
-		return
+	if p.last.Sub(p.ahead) >= beat {
+		p.hurry()
+		p.hurried = true
 	}
-	p.awake = true
+	if !p.awake {
+		p.awake = true
+		time.AfterFunc(alert, p.watch)
+	}
+}
+
+// hurry lets the next tick come soon, and those after it at the usual pace.
+func (p *pacer) hurry() {
+	p.ahead = time.Now()
 	p.ticker.Reset(soon)
-	time.AfterFunc(3*soon, func() {
-		p.ticker.Reset(beat)
-		p.watch()
+	time.AfterFunc(soon*3/2, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.awake {
+			p.ticker.Reset(beat)
+		}
 	})
 }
 
-// watch sends the ticker to sleep when there was no frame for a while.
+// drawn says that the program has taken a frame. If that took so long that the tick for it has passed, there is another one.
+func (p *pacer) drawn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.making--
+	p.last = time.Now()
+	if p.hurried && p.last.Sub(p.ahead) >= soon {
+		p.hurry()
+	}
+	p.hurried = false
+}
+
+// watch sends the ticker to sleep when there was no frame for a while. A frame that the program has not taken yet keeps it
+// awake, however long that takes on a busy machine: it would be drawn a second late.
 func (p *pacer) watch() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if left := alert - time.Since(p.last); left > 0 {
-		time.AfterFunc(left, p.watch)
+	if left := alert - time.Since(p.last); left > 0 || p.making > 0 {
+		time.AfterFunc(max(left, beat), p.watch)
 		return
 	}
 	p.awake = false
@@ -94,9 +134,13 @@ const mostPatience = 8
 
 // message says that something came which may change the screen; the clock alone does so rarely.
 func (d *drawing) message(msg tea.Msg) {
-	if _, clock := msg.(ticked); clock {
+	switch msg.(type) {
+	case ticked:
 		d.seconds++
 		d.resting = d.seconds < d.patience
+		return
+	case drawn:
+		d.resting = true
 		return
 	}
 	d.resting, d.seconds, d.patience = false, 0, 1

@@ -23,7 +23,7 @@ func TestTickerOf(t *testing.T) {
 	if got := tickerOf(p); got != nil {
 		t.Error("a program that does not run has a ticker")
 	}
-	m.pacer.program = p
+	m.pacer.follow(p)
 	go p.Send(tea.QuitMsg{})
 	if _, err := p.Run(); err != nil {
 		t.Fatal(err)
@@ -49,21 +49,29 @@ func TestPacer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ticker := time.NewTicker(time.Second / 60)
 		defer ticker.Stop()
-		p := &pacer{program: &tea.Program{}, ticker: ticker}
-		p.wake()
+		p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
+		frame := func() {
+			p.wake()
+			p.drawn() // at once
+		}
+		frame()
 		time.Sleep(time.Second)
 		if n := ticks(ticker, 10*rest); n > 11 {
 			t.Errorf("%d ticks in %v without a frame", n, 10*rest)
 		}
-		p.wake()
-		begin := time.Now()
-		<-ticker.C
-		if waited := time.Since(begin); waited > soon {
-			t.Errorf("the first frame waits for %v", waited)
+		for _, after := range []time.Duration{time.Second, beat, alert / 2} {
+			time.Sleep(after)
+			ticks(ticker, 1)
+			frame()
+			begin := time.Now()
+			<-ticker.C
+			if waited := time.Since(begin); waited > soon {
+				t.Errorf("a frame %v after the one before waits for %v", after, waited)
+			}
 		}
 		n := 0
 		for range 100 {
-			p.wake()
+			frame()
 			n += ticks(ticker, time.Millisecond)
 		}
 		if n < 10 || n > 15 {
@@ -74,6 +82,47 @@ func TestPacer(t *testing.T) {
 			t.Errorf("%d ticks after the last frame", n)
 		}
 	})
+}
+
+// A frame that the program takes late, since it had to wait for a processor after it had made the frame, is drawn then and not when
+// the ticker has rested.
+func TestFrameTakenLate(t *testing.T) {
+	for _, late := range []time.Duration{0, 2 * soon, beat, 2 * alert, 2 * rest} {
+		synctest.Test(t, func(t *testing.T) {
+			ticker := time.NewTicker(time.Second / 60)
+			defer ticker.Stop()
+			p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
+			p.wake()
+			ticks(ticker, late)
+			p.drawn()
+			begin := time.Now()
+			<-ticker.C
+			if waited := time.Since(begin); waited > soon {
+				t.Errorf("a frame that is taken after %v is drawn %v after that", late, waited)
+			}
+			time.Sleep(2 * alert)
+			if n := ticks(ticker, rest/2); n > 1 {
+				t.Errorf("%d ticks after the last frame", n)
+			}
+		})
+	}
+}
+
+// The program says when it has taken a frame, and does not make another one for that.
+func TestFramesAreTaken(t *testing.T) {
+	m := driveLarge(t, demoSnapshot(t), "claims")
+	sent := make(chan tea.Msg, 10)
+	m.pacer = pacer{program: &tea.Program{}, ticker: time.NewTicker(time.Second), send: func(msg tea.Msg) { sent <- msg }}
+	m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
+	_ = m.View()
+	m.Update(<-sent)
+	if !m.drawing.resting || m.pacer.making != 0 {
+		t.Errorf("resting is %v and %d frames are not taken", m.drawing.resting, m.pacer.making)
+	}
+	_ = m.View()
+	if len(sent) > 0 || m.pacer.making != 0 {
+		t.Error("another frame was made")
+	}
 }
 
 // While nothing happens, the screen is looked at rarely; what tells seconds is looked at every second.

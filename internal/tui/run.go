@@ -33,7 +33,7 @@ func Run(ctx context.Context, options Options) error {
 	m := newModel(ctx, options)
 	m.garbage.begin()
 	defer m.garbage.end()
-	m.pacer.program = tea.NewProgram(m, programOptions(ctx, options)...)
+	m.pacer.follow(tea.NewProgram(m, programOptions(ctx, options)...))
 	_, err := m.pacer.program.Run()
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):

@@ -29,6 +29,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w.Now = m.now()
 		m.world = &w
 		return m, tick()
+	case drawn:
+		m.pacer.drawn()
 	case arrived:
 		return m, tea.Batch(m.takeSnapshot(msg.snapshot), m.wait())
 	case ended:
