@@ -23,7 +23,7 @@ func (c *counter) entry(claim *resourcev1.ResourceClaim) Claim {
 	return out
 }
 
-// refused makes a claim stuck for which a pod waits that the scheduler has refused.
+// refused notes of a claim for which a pod waits that the scheduler has refused.
 func (c *counter) refused(claim *Claim) {
 	for _, ref := range c.snapshot.PodsOf(claim.Ref) {
 		pod, ok := c.snapshot.Pod(ref)
@@ -34,8 +34,8 @@ func (c *counter) refused(claim *Claim) {
 		if !refused {
 			continue
 		}
-		if first := claim.State != Stuck; first || !since.IsZero() && (claim.Since.IsZero() || since.Before(claim.Since)) {
-			claim.State, claim.Since, claim.Pod = Stuck, since, ref
+		if first := claim.State != Refused; first || !since.IsZero() && (claim.Since.IsZero() || since.Before(claim.Since)) {
+			claim.State, claim.Since, claim.Pod = Refused, since, ref
 		}
 	}
 }

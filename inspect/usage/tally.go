@@ -128,10 +128,10 @@ func (r *Row) sumClaims() {
 	for i := range r.Claims {
 		c := &r.Claims[i]
 		switch c.State {
-		case Stuck:
-			r.Stuck++
+		case Refused:
+			r.Refused++
 			r.Wanted += c.Wanted
-			r.StuckSince = earliest(r.StuckSince, c.Since)
+			r.RefusedSince = earliest(r.RefusedSince, c.Since)
 		case Idle:
 			r.IdleClaims++
 			r.IdleSince = earliest(r.IdleSince, c.Since)
@@ -146,7 +146,7 @@ func (r *Row) sumClaims() {
 	})
 }
 
-func (s State) rank() int { return slices.Index([]State{Stuck, Idle, Held, Waiting}, s) }
+func (s State) rank() int { return slices.Index([]State{Refused, Idle, Held, Waiting}, s) }
 
 // earliest is the earlier of two moments, of which a zero one is not known.
 func earliest(a, b time.Time) time.Time {

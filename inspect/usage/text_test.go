@@ -16,6 +16,6 @@ func text(r *usage.Row) string {
 	if name != "" {
 		name = " " + name
 	}
-	return fmt.Sprintf("%s%s %d = %d + %d of %.2f + %d, joint %d, gone %d, idle %d, stuck %d of %d",
-		r.Namespace, name, r.Devices, r.Whole, r.Shared, r.Shares, r.Partitions, r.Joint, r.Gone, r.Idle, r.Stuck, r.Wanted)
+	return fmt.Sprintf("%s%s %d = %d + %d of %.2f + %d, joint %d, gone %d, idle %d, refused %d of %d",
+		r.Namespace, name, r.Devices, r.Whole, r.Shared, r.Shares, r.Partitions, r.Joint, r.Gone, r.Idle, r.Refused, r.Wanted)
 }

@@ -60,14 +60,14 @@ type Row struct {
 	Drivers []DriverAmount
 	// Counters are what the Partitions take of the counters of their pools, sorted by driver and counter.
 	Counters []CounterAmount
-	// Claims are all that are counted, those that need a look first: stuck, idle, held, waiting.
+	// Claims are all that are counted, those that need a look first: refused, idle, held, waiting.
 	Claims []Claim
-	// Stuck, IdleClaims and Waiting count them. The others hold devices for somebody.
-	Stuck, IdleClaims, Waiting int
-	// Wanted is how many devices the stuck claims ask for, at least.
+	// Refused, IdleClaims and Waiting count them. The others hold devices for somebody.
+	Refused, IdleClaims, Waiting int
+	// Wanted is how many devices the refused claims ask for, at least.
 	Wanted int
-	// StuckSince and IdleSince are the earliest moments that objects tell. They are zero if none does.
-	StuckSince, IdleSince time.Time
+	// RefusedSince and IdleSince are the earliest moments that objects tell. They are zero if none does.
+	RefusedSince, IdleSince time.Time
 }
 
 // DriverAmount is how many devices of a driver are held.
@@ -87,7 +87,7 @@ type State string
 
 // The states, in the order of rows.
 const (
-	Stuck   State = "Stuck"   // it has none, and the scheduler has refused a pod that waits for it
+	Refused State = "Refused" // it has none, and the scheduler has refused a pod that waits for it
 	Idle    State = "Idle"    // it has some, for nobody
 	Held    State = "Held"    // it has some
 	Waiting State = "Waiting" // it has none, and nothing is known to be in the way
@@ -101,7 +101,7 @@ type Claim struct {
 	Devices int
 	// Wanted is how many devices a claim without devices asks for, at least.
 	Wanted int
-	// Since is when it became stuck or idle. It is zero if no object tells.
+	// Since is when it became refused or idle. It is zero if no object tells.
 	Since time.Time
 	// Pod is the one that tells since when: it was refused, or has ended. It is empty if none does.
 	Pod inspect.PodRef
@@ -116,7 +116,7 @@ type Report struct {
 	Total Row
 	// Counted is how many claims there are in all rows together.
 	Counted int
-	// Unseen says that there may be pods which could not be read: then more may be stuck or idle than is counted, and the
+	// Unseen says that there may be pods which could not be read: then more may be refused or idle than is counted, and the
 	// workloads of claims are only those of the pods that were.
 	Unseen bool
 	// Cluster are all devices that are published, whoever holds them.

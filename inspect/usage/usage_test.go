@@ -2,7 +2,6 @@ package usage_test
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,37 +16,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
+	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
 )
-
-func demoSnapshot(t *testing.T) *inspect.Snapshot {
-	t.Helper()
-	objects, err := demo.Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inspect.New(objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-}
 
 // TestSumsAgree holds what usage counts against the devices, the pools and the header's drivers, for the demo cluster and every
 // scenario.
-func TestSumsAgree(t *testing.T) {
-	paths, err := filepath.Glob("../../testdata/scenarios/*.txtar")
-	if err != nil || len(paths) < 100 {
-		t.Fatalf("%d scenarios: %v", len(paths), err)
-	}
-	t.Run("demo", func(t *testing.T) { agree(t, demoSnapshot(t)) })
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			s, err := scenario.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			agree(t, s.Snapshot)
-		})
-	}
-}
+func TestSumsAgree(t *testing.T) { clusters.Each(t, agree) }
 
 func agree(t *testing.T, s *inspect.Snapshot) {
 	t.Helper()
@@ -162,7 +137,7 @@ func drivers(t *testing.T, s *inspect.Snapshot, inventory *inspect.Inventory) {
 
 // TestDemo: what the demo cluster shows is what its README says.
 func TestDemo(t *testing.T) {
-	s := demoSnapshot(t)
+	s := clusters.Demo(t)
 	r := usage.Of(s, s.Inventory(), usage.Workload, nil)
 	rows := map[string]usage.Row{}
 	for _, row := range r.Rows {
@@ -277,19 +252,19 @@ func small(t *testing.T) *inspect.Snapshot {
 func TestRows(t *testing.T) {
 	s := small(t)
 	tests := map[usage.By][]string{
-		usage.Namespace: {"a 3 = 2 + 1 of 0.50 + 0, joint 1, gone 1, idle 2, stuck 0 of 0", "b 1 = 0 + 1 of 0.25 + 0, joint 1, gone 0, idle 0, stuck 1 of 4"},
+		usage.Namespace: {"a 3 = 2 + 1 of 0.50 + 0, joint 1, gone 1, idle 2, refused 0 of 0", "b 1 = 0 + 1 of 0.25 + 0, joint 1, gone 0, idle 0, refused 1 of 4"},
 		usage.Class: {
-			" gpu 2 = 2 + 0 of 0.00 + 0, joint 0, gone 1, idle 2, stuck 1 of 3", " nic 1 = 0 + 1 of 0.70 + 0, joint 0, gone 0, idle 0, stuck 1 of 1",
+			" gpu 2 = 2 + 0 of 0.00 + 0, joint 0, gone 1, idle 2, refused 1 of 3", " nic 1 = 0 + 1 of 0.70 + 0, joint 0, gone 0, idle 0, refused 1 of 1",
 		},
 		usage.Workload: {
-			"a Pod/done 1 = 1 + 0 of 0.00 + 0, joint 0, gone 1, idle 1, stuck 0 of 0", "a Deployment/web 1 = 0 + 1 of 0.50 + 0, joint 1, gone 0, idle 0, stuck 0 of 0",
-			"a ResourceClaim/nobody 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, stuck 0 of 0", "b Pod/unread 1 = 0 + 1 of 0.25 + 0, joint 1, gone 0, idle 0, stuck 0 of 0",
-			"b ReplicaSet/odd-77 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, stuck 1 of 4", "b ResourceClaim/fresh 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, stuck 0 of 0",
+			"a Pod/done 1 = 1 + 0 of 0.00 + 0, joint 0, gone 1, idle 1, refused 0 of 0", "a Deployment/web 1 = 0 + 1 of 0.50 + 0, joint 1, gone 0, idle 0, refused 0 of 0",
+			"a ResourceClaim/nobody 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, refused 0 of 0", "b Pod/unread 1 = 0 + 1 of 0.25 + 0, joint 1, gone 0, idle 0, refused 0 of 0",
+			"b ReplicaSet/odd-77 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, refused 1 of 4", "b ResourceClaim/fresh 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, refused 0 of 0",
 		},
 		usage.Driver: {
-			" gpu.example.com 1 = 0 + 1 of 0.70 + 0, joint 0, gone 1, idle 0, stuck 0 of 0", // neither the NIC nor what is gone has a model
-			" gpu.example.com A100 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, stuck 0 of 0", " gpu.example.com H100 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, stuck 0 of 0",
-			" 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, stuck 1 of 4", // which driver would serve it is not known
+			" gpu.example.com 1 = 0 + 1 of 0.70 + 0, joint 0, gone 1, idle 0, refused 0 of 0", // neither the NIC nor what is gone has a model
+			" gpu.example.com A100 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, refused 0 of 0", " gpu.example.com H100 1 = 1 + 0 of 0.00 + 0, joint 0, gone 0, idle 1, refused 0 of 0",
+			" 0 = 0 + 0 of 0.00 + 0, joint 0, gone 0, idle 0, refused 1 of 4", // which driver would serve it is not known
 		},
 	}
 	for by, want := range tests {
@@ -303,7 +278,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestSince: since when claims are stuck or idle is what their pods tell, and not known where none does.
+// TestSince: since when claims are refused or idle is what their pods tell, and not known where none does.
 func TestSince(t *testing.T) {
 	s := small(t)
 	at := func(text string) time.Time {
@@ -314,8 +289,8 @@ func TestSince(t *testing.T) {
 		return moment
 	}
 	r := usage.Of(s, s.Inventory(), usage.Namespace, nil)
-	if !r.Rows[0].IdleSince.Equal(at("2026-11-20T07:00:02Z")) || !r.Rows[0].StuckSince.IsZero() || !r.Rows[1].StuckSince.Equal(at("2026-11-20T08:00:00Z")) {
-		t.Errorf("idle since %v, stuck since %v", r.Rows[0].IdleSince, r.Rows[1].StuckSince)
+	if !r.Rows[0].IdleSince.Equal(at("2026-11-20T07:00:02Z")) || !r.Rows[0].RefusedSince.IsZero() || !r.Rows[1].RefusedSince.Equal(at("2026-11-20T08:00:00Z")) {
+		t.Errorf("idle since %v, refused since %v", r.Rows[0].IdleSince, r.Rows[1].RefusedSince)
 	}
 	var got []string
 	for _, row := range r.Rows {
@@ -323,7 +298,7 @@ func TestSince(t *testing.T) {
 			got = append(got, strings.Join([]string{c.Ref.String(), string(c.State), c.Pod.Name}, " "))
 		}
 	}
-	want := []string{"a/idle Idle done", "a/nobody Idle ", "a/half Held ", "b/wants Stuck odd", "b/quarter Held ", "b/fresh Waiting "}
+	want := []string{"a/idle Idle done", "a/nobody Idle ", "a/half Held ", "b/wants Refused odd", "b/quarter Held ", "b/fresh Waiting "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
@@ -336,7 +311,7 @@ func TestSince(t *testing.T) {
 func TestCounts(t *testing.T) {
 	s := small(t)
 	r := usage.Of(s, s.Inventory(), usage.Namespace, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == "b" })
-	if len(r.Rows) != 1 || r.Total.Devices != 1 || r.Total.Joint != 0 || r.Total.Stuck != 1 || r.Cluster.Used != 3 || r.Cluster.Total != 3 {
+	if len(r.Rows) != 1 || r.Total.Devices != 1 || r.Total.Joint != 0 || r.Total.Refused != 1 || r.Cluster.Used != 3 || r.Cluster.Total != 3 {
 		t.Errorf("%d rows, total %+v, cluster %+v", len(r.Rows), r.Total.Amount, r.Cluster)
 	}
 }

@@ -70,6 +70,7 @@ var layers = []layer{
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
+	{"internal/clusters", []string{"inspect", "internal/demo", "internal/scenario"}},
 	{"internal/benchtable", nil},
 	{"internal/codedoc", nil},
 	{"internal/effort", nil},

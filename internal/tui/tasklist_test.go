@@ -257,7 +257,7 @@ var tasks = []task{
 	{
 		question: "Which pods wait for a node, and what does the scheduler say?",
 		keys:     []string{":", "pods", "enter"},
-		shows:    []string{"[Pods]", "▸ dev thumbnails ✗ stuck"},
+		shows:    []string{"[Pods]", "▸ dev thumbnails ✗ refused"},
 		says:     "Pods that have to do with devices and all that wait; those that the scheduler has refused come first. On wider screens its message stands beside them.",
 		kubectl:  []string{"kubectl get pods -A --field-selector=spec.nodeName=", "kubectl get events -A --field-selector=reason=FailedScheduling"},
 		k9s:      []string{":pod", "enter", "0", "/pending", "enter"},

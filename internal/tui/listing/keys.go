@@ -77,7 +77,7 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case reverse:
 		if l.order.sort < 0 {
-			l.order.sort = len(l.table.Columns) - 1 // sortBy turns it round
+			l.order.sort = l.lastShown() // sortBy turns it round
 		}
 		return l.sortBy(w, l.order.sort)
 	case regroup:
@@ -120,6 +120,16 @@ func (l *List[T]) sortStep(w *screen.World, by int) tea.Cmd {
 	}
 	l.order.desc = false
 	return l.arrange(w)
+}
+
+// lastShown is the last column that is shown.
+func (l *List[T]) lastShown() int {
+	for at := len(l.table.Columns) - 1; at > 0; at-- {
+		if l.table.Visible(at) {
+			return at
+		}
+	}
+	return 0
 }
 
 // sortBy sorts by a column, and the other way round if it did already.

@@ -39,6 +39,8 @@ type Grouping[T any] struct {
 	// Heading is what stands above a group, of all its rows, whether a filter hides some or not. If it is nil, that is
 	// the name of the group and the number of rows.
 	Heading func(group string, rows []*T) styled.Line
+	// Lone has a row that is alone in its group stand without a heading: its columns say what the heading would.
+	Lone bool
 }
 
 // Config says what a List shows.

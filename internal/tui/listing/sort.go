@@ -29,7 +29,7 @@ type arranged[T any] struct {
 	marks map[string]bool
 }
 
-// item is a line of the table: a row, or, with row -1, a heading.
+// item is a line of the table: a row, below a heading or with head -1 below none, or, with row -1, a heading.
 type item struct{ row, head int }
 
 // Len implements widget.Rows.
@@ -56,7 +56,7 @@ func (a *arranged[T]) Row(i int) widget.Row {
 		cells[j] = a.columns[j].Cell(row)
 	}
 	line := widget.Row{Cells: cells, Marked: len(a.marks) > 0 && a.marks[a.config.Key(row)]}
-	if a.order.grouping >= 0 {
+	if a.items[i].head >= 0 {
 		line.Mark = a.branch(i)
 	}
 	return line
@@ -64,7 +64,7 @@ func (a *arranged[T]) Row(i int) widget.Row {
 
 // branch draws how a row hangs below the heading of its group.
 func (a *arranged[T]) branch(i int) string {
-	if i+1 < len(a.items) && a.items[i+1].row >= 0 {
+	if i+1 < len(a.items) && a.items[i+1].row >= 0 && a.items[i+1].head == a.items[i].head {
 		return "├"
 	}
 	return "└"
@@ -111,12 +111,13 @@ func (a *arranged[T]) sort(index []int) {
 	})
 }
 
-// group puts headings between rows. Groups are sorted by name; in them, rows keep their order.
+// group puts headings between rows. Groups are sorted by name, or as their first rows are where the user sorts rows that may stand
+// alone; in them, rows keep their order.
 func (a *arranged[T]) group(index []int) {
 	a.items = make([]item, 0, len(index))
 	if a.order.grouping < 0 {
 		for _, i := range index {
-			a.items = append(a.items, item{row: i})
+			a.items = append(a.items, item{row: i, head: none})
 		}
 		return
 	}
@@ -130,9 +131,15 @@ func (a *arranged[T]) group(index []int) {
 		}
 		members[name] = append(members[name], i)
 	}
-	slices.SortFunc(names, compareTexts)
+	if !g.Lone || a.order.sort < 0 {
+		slices.SortFunc(names, compareTexts)
+	}
 	whole := a.wholeGroups(&g, members, len(index))
 	for _, name := range names {
+		if g.Lone && len(whole[name]) == 1 {
+			a.items = append(a.items, item{row: members[name][0], head: none})
+			continue
+		}
 		a.items = append(a.items, item{row: -1, head: len(a.heads)})
 		heading := g.heading(name, whole[name])
 		if shown := len(members[name]); shown < len(whole[name]) {
@@ -140,7 +147,7 @@ func (a *arranged[T]) group(index []int) {
 		}
 		a.heads = append(a.heads, heading)
 		for _, i := range members[name] {
-			a.items = append(a.items, item{row: i})
+			a.items = append(a.items, item{row: i, head: len(a.heads) - 1})
 		}
 	}
 }

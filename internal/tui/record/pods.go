@@ -22,8 +22,8 @@ func (c *comparison) pod(a, b *corev1.Pod) {
 	switch is := refused(b); {
 	case is && !was:
 		since, _ := usage.RefusedSince(b)
-		e.Kind, e.Time, e.By = screen.PodStuck, since, "scheduler"
-		e.Text = "refused: " + words.OneLine(conditionOf(b, corev1.PodScheduled).Message)
+		e.Kind, e.Time, e.By = screen.PodRefused, since, "scheduler"
+		e.Text = words.OneLine(conditionOf(b, corev1.PodScheduled).Message)
 		c.add(e)
 	case was && !is && b.Spec.NodeName != "":
 		e.Kind, e.By, e.Text = screen.PodPlaced, "scheduler", "got a node, after it was refused"

@@ -73,18 +73,18 @@ var changes = []struct {
 		[]string{"deleted ResourceClaim ml/finetune-lora: deleted [pod finetune-lora]"},
 	},
 	{
-		"stuck", func(o *inspect.Objects) {
+		"refused", func(o *inspect.Objects) {
 			edit(&o.Pods, "train-1", func(p *corev1.Pod) {
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/12 nodes\nare available"}}
 			})
 		},
-		[]string{"stuck Pod ml/train-1: refused: 0/12 nodes are available [scheduler]"},
+		[]string{"refused Pod ml/train-1: 0/12 nodes are available [scheduler]"},
 	},
 	{
 		"placed", func(o *inspect.Objects) {
 			edit(&o.Pods, "train-0", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Conditions = "gpu-b-03", nil })
 		},
-		[]string{"unstuck Pod ml/train-0: got a node, after it was refused [scheduler]"},
+		[]string{"placed Pod ml/train-0: got a node, after it was refused [scheduler]"},
 	},
 	{
 		"evicted", func(o *inspect.Objects) {
@@ -147,7 +147,7 @@ var changes = []struct {
 
 // opposites are the kinds of what is told when the same happens backwards.
 var opposites = map[string]string{
-	"released": "allocated", "idle": "reserved", "deleted": "allocated", "stuck": "", "placed": "stuck", "evicted": "", "unhealthy": "healthy healthy", "tainted by the driver": "untainted",
+	"released": "allocated", "idle": "reserved", "deleted": "allocated", "refused": "", "placed": "refused", "evicted": "", "unhealthy": "healthy healthy", "tainted by the driver": "untainted",
 	"tainted by a rule": "untainted", "rule gone": "tainted", "pool incomplete": "pool complete", "driver gone": "driver came", "device gone": "device", "node gone": "node came", "node not ready": "node ready",
 }
 

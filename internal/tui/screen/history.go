@@ -20,8 +20,8 @@ const (
 	ClaimReleased   EventKind = "released"
 	ClaimDeleting   EventKind = "deleting"
 	ClaimDeleted    EventKind = "deleted"
-	PodStuck        EventKind = "stuck"   // the scheduler refuses it
-	PodPlaced       EventKind = "unstuck" // it was stuck, and has a node
+	PodRefused      EventKind = "refused" // by the scheduler
+	PodPlaced       EventKind = "placed"  // it was refused, and has a node
 	PodTrouble      EventKind = "trouble" // it has a node, and what is done there for its devices fails
 	PodEvicted      EventKind = "evicted"
 	PodEnded        EventKind = "ended"

@@ -139,7 +139,8 @@ levels with their limits and load, CSI storage capacities with their nodes,
 extended resources, such as example.com/gpu, by node (what device plugins offer
 and DRA would give instead, what of it is healthy, used and free, and which of
 the two serves a pod that asks now), or usage: what namespaces, classes,
-workloads or drivers hold, what of it is idle and since when, and what is stuck.
+workloads or drivers hold, what of it is idle and since when, and for which claims
+the scheduler has refused pods.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.

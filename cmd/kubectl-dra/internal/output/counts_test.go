@@ -2,9 +2,7 @@ package output
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,37 +10,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
+	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 )
-
-func demoSnapshot(t *testing.T) *inspect.Snapshot {
-	t.Helper()
-	objects, err := demo.Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inspect.New(objects, inspect.Config{Time: demo.Now(), Health: demo.Health(), Features: inspect.DefaultFeatures(inspect.NewestMinor)})
-}
 
 // TestCountsAgree holds the numbers of get nodes, get pools and get devices against each other, for the demo cluster and
 // every scenario.
-func TestCountsAgree(t *testing.T) {
-	paths, err := filepath.Glob("../../../../testdata/scenarios/*.txtar")
-	if err != nil || len(paths) < 100 {
-		t.Fatalf("%d scenarios: %v", len(paths), err)
-	}
-	t.Run("demo", func(t *testing.T) { agree(t, demoSnapshot(t)) })
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			s, err := scenario.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			agree(t, s.Snapshot)
-		})
-	}
-}
+func TestCountsAgree(t *testing.T) { clusters.Each(t, agree) }
 
 // tallied is what the state and the claims of the devices that are printed come to; AtOnce is not seen there.
 type tallied struct{ Total, Used, Blocked, Free int }
@@ -121,7 +94,7 @@ func agreeInside(t *testing.T, p *Pool) {
 // TestPartitionsThatFit holds what get pools and get nodes say of partitions against how many copies of a claim for the
 // smallest of them the allocator places.
 func TestPartitionsThatFit(t *testing.T) {
-	s := demoSnapshot(t)
+	s := clusters.Demo(t)
 	claim, ok := s.Claim(inspect.ClaimRef{Namespace: "infer", Name: "whisper-tiny"})
 	if !ok {
 		t.Fatal("the demo has no claim infer/whisper-tiny")

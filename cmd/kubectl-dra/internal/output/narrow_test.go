@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // TestNarrowTables prints the demo cluster for 80 columns. Names stay whole, what tells things apart and what a reader
 // looks for is there, and only a name may make its own row wider.
 func TestNarrowTables(t *testing.T) {
-	s := demoSnapshot(t)
+	s := clusters.Demo(t)
 	claims := &List{Table: claimTable}
 	for _, c := range []Claim{
 		{Name: "legacy-train-extended-resources-k4v7q", State: "Reserved", Node: "gpu-a-03", Age: "21h", meta: Meta{Namespace: "infer"}},

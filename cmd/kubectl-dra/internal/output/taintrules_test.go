@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 )
 
 // TestTaintRulesOfDevices: of a taint that a DeviceTaintRule sets, get devices names the rule; of a driver's own, none.
 func TestTaintRulesOfDevices(t *testing.T) {
 	const gpu = "gpu.example.com/"
-	for _, item := range Devices(demoSnapshot(t)).Items {
+	for _, item := range Devices(clusters.Demo(t)).Items {
 		d := item.(*Device)
 		switch d.Driver + "/" + d.Pool + "/" + d.Device {
 		case gpu + "gpu-a-04/gpu-3":

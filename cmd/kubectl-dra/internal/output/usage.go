@@ -29,14 +29,14 @@ type Usage struct {
 	// Counters are what the partitions take.
 	Counters []CounterTaken `json:"counters,omitempty"`
 	Claims   UsageClaims    `json:"claims"`
-	// Wanted is how many devices the stuck claims ask for, at least.
+	// Wanted is how many devices the refused claims ask for, at least.
 	Wanted int `json:"wanted"`
-	// StuckSince and IdleSince are RFC 3339, the earliest that is known.
-	StuckSince string `json:"stuckSince,omitempty"`
-	IdleSince  string `json:"idleSince,omitempty"`
+	// RefusedSince and IdleSince are RFC 3339, the earliest that is known.
+	RefusedSince string `json:"refusedSince,omitempty"`
+	IdleSince    string `json:"idleSince,omitempty"`
 
-	stuckFor, idleFor string
-	meta              Meta
+	refusedFor, idleFor string
+	meta                Meta
 }
 
 // UsageAmount counts devices that are held. Each is whole, shared or a partition.
@@ -64,7 +64,7 @@ type CounterTaken struct {
 // UsageClaims counts claims. Those that are none of these hold devices for somebody.
 type UsageClaims struct {
 	Total   int `json:"total"`
-	Stuck   int `json:"stuck"`
+	Refused int `json:"refused"`
 	Idle    int `json:"idle"`
 	Waiting int `json:"waiting"`
 }
@@ -109,7 +109,7 @@ func usagePartial(s *inspect.Snapshot, r *usage.Report) []string {
 		}
 	}
 	if r.Unseen {
-		out = append(out, cmp.Or(s.Health(inspect.Pods).Message, "pods were not read")+": more claims may be stuck or idle, and their workloads are not known")
+		out = append(out, cmp.Or(s.Health(inspect.Pods).Message, "pods were not read")+": more claims may be refused or idle, and their workloads are not known")
 	}
 	return out
 }
@@ -117,8 +117,8 @@ func usagePartial(s *inspect.Snapshot, r *usage.Report) []string {
 func wireUsage(s *inspect.Snapshot, by usage.By, r *usage.Row) *Usage {
 	u := &Usage{
 		UsageAmount: usageAmount(&r.Amount), Drivers: map[string]int{}, Claims: usageClaims(r, len(r.Claims)), Wanted: r.Wanted,
-		StuckSince: timestamp(metav1.NewTime(r.StuckSince)), IdleSince: timestamp(metav1.NewTime(r.IdleSince)),
-		stuckFor: sinceText(r.Stuck, r.StuckSince, s.Time()), idleFor: sinceText(r.IdleClaims, r.IdleSince, s.Time()),
+		RefusedSince: timestamp(metav1.NewTime(r.RefusedSince)), IdleSince: timestamp(metav1.NewTime(r.IdleSince)),
+		refusedFor: sinceText(r.Refused, r.RefusedSince, s.Time()), idleFor: sinceText(r.IdleClaims, r.IdleSince, s.Time()),
 	}
 	u.name(by, r)
 	for _, d := range r.Drivers {
@@ -160,7 +160,7 @@ func usageAmount(a *usage.Amount) UsageAmount {
 }
 
 func usageClaims(r *usage.Row, total int) UsageClaims {
-	return UsageClaims{Total: total, Stuck: r.Stuck, Idle: r.IdleClaims, Waiting: r.Waiting}
+	return UsageClaims{Total: total, Refused: r.Refused, Idle: r.IdleClaims, Waiting: r.Waiting}
 }
 
 // sinceText is for how long some claims have been something: "" if there are none.
@@ -173,19 +173,19 @@ func sinceText(claims int, since, now time.Time) string {
 
 // totalText is the total in one line.
 func totalText(r *usage.Report) string {
-	text := fmt.Sprintf("%s held, %d of them idle; %s stuck", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.Count(r.Total.Stuck, "claim"))
+	text := fmt.Sprintf("%s held, %d of them idle; %s refused", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.Count(r.Total.Refused, "claim"))
 	if r.Total.Wanted > 0 {
 		text += fmt.Sprintf(", waiting for %s", words.Count(r.Total.Wanted, "device"))
 	}
 	if r.Unseen {
-		text += "; more may be idle or stuck, for not all pods were read"
+		text += "; more may be idle or refused, for not all pods were read"
 	}
 	return text + fmt.Sprintf("; in the cluster %d of %d are used, %d blocked, %d free", r.Cluster.Used, r.Cluster.Total, r.Cluster.Blocked, r.Cluster.Free)
 }
 
 var usageTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "IDLE"}, {Header: "IDLE-FOR", Rank: 2}, {Header: "STUCK"}, {Header: "WANTED", Rank: 3}, {Header: "STUCK-FOR", Rank: 4},
+		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "IDLE"}, {Header: "IDLE-FOR", Rank: 2}, {Header: "REFUSED"}, {Header: "WANTED", Rank: 3}, {Header: "REFUSED-FOR", Rank: 4},
 		{Header: "DRIVERS", Cut: CutText, Least: 20, Rank: 1},
 		{Header: "WHOLE", Wide: true}, {Header: "SHARED", Wide: true}, {Header: "SHARES", Wide: true}, {Header: "PARTITIONS", Wide: true}, {Header: "COUNTERS", Wide: true},
 		{Header: "JOINT", Wide: true}, {Header: "GONE", Wide: true}, {Header: "CLAIMS", Wide: true},
@@ -197,7 +197,7 @@ var usageTable = Table{
 			counters[i] = c.Counter + " " + c.Taken
 		}
 		return []string{
-			u.meta.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Stuck), strconv.Itoa(u.Wanted), orNone(u.stuckFor),
+			u.meta.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), orNone(u.refusedFor),
 			countsByDriver(u.Drivers), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), orNone(strings.Join(counters, ", ")),
 			strconv.Itoa(u.Joint), strconv.Itoa(u.Gone), strconv.Itoa(u.Claims.Total),
 		}

@@ -3,6 +3,8 @@ package causes
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -28,7 +30,7 @@ type Screen struct {
 func New() *Screen {
 	s := &Screen{}
 	s.List = listing.New(listing.Config[row]{
-		Noun: "stuck pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings, Grouped: true,
+		Noun: "pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings, Grouped: true,
 		Key:   func(r *row) string { return r.ref.String() },
 		Ref:   func(r *row) screen.Ref { return r.ref },
 		Extra: func(r *row) string { return r.why + " " + r.message },
@@ -61,6 +63,25 @@ func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
 		}
 		return err
 	}})
+}
+
+// Status counts what is stuck.
+func (s *Screen) Status() string {
+	if !s.answer.Known || len(s.Rows()) == 0 {
+		return s.List.Status()
+	}
+	all := make([]*row, len(s.Rows()))
+	for i := range all {
+		all[i] = &s.Rows()[i]
+	}
+	text := stuckText(all)
+	if n := len(slices.Collect(s.Shown())); n < len(all) {
+		text = fmt.Sprintf("%d shown of %s", n, text)
+	}
+	if n := len(s.Marked()); n > 0 {
+		text = fmt.Sprintf("%d marked, %s", n, text)
+	}
+	return text
 }
 
 // Unsettled implements screen.Pending.

@@ -2,6 +2,8 @@ package causes
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -42,6 +44,40 @@ func TestNamespace(t *testing.T) {
 	w.Namespace = "nothing"
 	screentest.Settle(w, s, screen.Changed{})
 	if got := s.Plain(w, 80); got != "nothing is stuck in namespace nothing; n shows other namespaces" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLoneRows: only a cause of several has a heading, and who sorts also orders the causes.
+func TestLoneRows(t *testing.T) {
+	w := screentest.Demo(t)
+	objects := *w.Snapshot.Objects()
+	for _, pod := range objects.Pods {
+		if pod.Name == "llama-405b-eval" {
+			twin := pod.DeepCopy()
+			twin.Name, twin.UID = "another-eval", "twin"
+			objects.Pods = append(slices.Clone(objects.Pods), twin)
+		}
+	}
+	w = screentest.World(t, objects)
+	s := New()
+	screentest.Settle(w, s, screen.Shown{})
+	head := strings.Split(s.Plain(w, 0), "\n")[1:5]
+	if !strings.HasPrefix(head[0], "2 pods stuck  needs a device of class gpu.example.com") || !strings.HasPrefix(head[1], "ml ") || !strings.Contains(head[3], "pretrain-2") {
+		t.Errorf("%q", head)
+	}
+	if got := s.Status(); got != "14 pods and 1 claim stuck" {
+		t.Errorf("%q", got)
+	}
+	s.View(w, 200, 50)
+	for range 3 { // namespace, name, how long it waits
+		screentest.Settle(w, s, screentest.Key("s"))
+	}
+	if first := strings.Split(s.Plain(w, 0), "\n")[1]; !strings.Contains(first, "transcode-8k") {
+		t.Errorf("sorted by how long they wait, the first is %q", first)
+	}
+	screentest.Settle(w, s, screen.Filter{Text: "waits>20h"})
+	if got := s.Status(); got != "2 shown of 14 pods and 1 claim stuck" {
 		t.Errorf("%q", got)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -52,7 +54,7 @@ func builder(t *explain.Triage) func(context.Context, *screen.World) ([]row, err
 		}
 		for _, s := range t.NotLookedInto {
 			if w.InNamespace(s.Namespace) {
-				rows = append(rows, row{ref: refOf(s), triage: t, cause: -1, message: "what keeps these was not looked for", age: -1})
+				rows = append(rows, row{ref: refOf(s), triage: t, cause: -1, message: notLookedFor, why: notLookedFor, age: -1})
 			}
 		}
 		return rows, nil
@@ -72,6 +74,43 @@ func rowOf(w *screen.World, t *explain.Triage, cause int, s explain.StuckSubject
 	return r
 }
 
+const notLookedFor = "what keeps it was not looked for"
+
+// undecided reports whether it is not known whether the subject is stuck.
+func (r *row) undecided() bool {
+	return r.cause < 0 || r.triage.Causes[r.cause].Verdict == explain.Unknown
+}
+
+// stuckText says how much is stuck, as [explain.Triage.Stuck] counts it, and of how much that is not known.
+func stuckText(rows []*row) string {
+	var pods, claims, undecided int
+	for _, r := range rows {
+		switch {
+		case r.undecided():
+			undecided++
+		case r.ref.Kind == screen.Pod:
+			pods++
+		default:
+			claims++
+		}
+	}
+	var parts []string
+	if pods > 0 || claims == 0 && undecided == 0 {
+		parts = append(parts, words.Count(pods, "pod"))
+	}
+	if claims > 0 {
+		parts = append(parts, words.Count(claims, "claim"))
+	}
+	text := strings.Join(parts, " and ")
+	switch {
+	case undecided == 0:
+		return text + " stuck"
+	case text == "":
+		return fmt.Sprintf("%d not known", undecided)
+	}
+	return fmt.Sprintf("%s stuck, %d not known", text, undecided)
+}
+
 func refOf(s explain.Subject) screen.Ref {
 	kind := screen.Pod
 	if s.Kind != "Pod" {
@@ -81,19 +120,20 @@ func refOf(s explain.Subject) screen.Ref {
 }
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "NAMESPACE", Min: 4, Max: 24}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.ref.Namespace)) }},
+	{Column: widget.Column{Title: "NAMESPACE", Short: "NS", Min: 6, Max: 24}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.ref.Namespace)) }},
 	{Column: widget.Column{Title: "NAME", Min: 20, Max: 48}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.ref.Name)) }},
 	{
 		Column: widget.Column{Title: "WAITS", Right: true}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) },
 		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
 		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge,
 	},
-	{Column: widget.Column{Title: "WHO ACTS", Rank: 1}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.actor) }},
-	{Column: widget.Column{Title: "WHAT HELPS", Min: 16, Max: 120}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.helps) }},
+	{Column: widget.Column{Title: "WHY", Min: 24, Max: 160}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.why) }},
+	{Column: widget.Column{Title: "WHO ACTS", Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.actor) }},
+	{Column: widget.Column{Title: "WHAT HELPS", Min: 24, Max: 120, Rank: 1}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.helps) }},
 }
 
 var groupings = []listing.Grouping[row]{
-	{Name: "cause", Of: func(r *row) string { return r.number() }, Heading: heading},
+	{Name: "cause", Of: func(r *row) string { return r.number() }, Heading: heading, Lone: true},
 	{Name: "namespace", Of: func(r *row) string { return inspect.Sanitize(r.ref.Namespace) }},
 	{Name: "who acts", Of: func(r *row) string { return r.actor }},
 }
@@ -101,11 +141,11 @@ var groupings = []listing.Grouping[row]{
 // heading tells a cause and how many it keeps from running.
 func heading(_ string, rows []*row) styled.Line {
 	role := styled.Bad
-	if rows[0].cause < 0 || rows[0].triage.Causes[rows[0].cause].OnPurpose {
+	if rows[0].undecided() || rows[0].triage.Causes[rows[0].cause].OnPurpose {
 		role = styled.Dim
 	}
 	return styled.Line{
-		{Text: fmt.Sprintf("%d stuck  ", len(rows)), Role: role},
+		{Text: stuckText(rows) + "  ", Role: role},
 		{Text: rows[0].message, Role: styled.Strong},
 	}
 }

@@ -45,7 +45,7 @@ func seen(t *testing.T) *screen.World {
 	w.History = &screen.History{Began: ago(10 * time.Minute), Recent: map[screen.EventKind][]screen.Event{
 		screen.ClaimReleased: {{Time: ago(2 * time.Minute), Kind: screen.ClaimReleased, Ref: screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-9"}, Text: "reserved → pending", By: "pod pretrain-9", Node: "gpu-b-04", Seen: true}},
 		screen.DriverGone:    {{Time: ago(time.Minute), Kind: screen.DriverGone, Ref: screen.Ref{Kind: screen.Driver, Name: "gpu.example.com"}, Text: "publishes nothing on gpu-b-04 any more: 8 devices less", By: "driver gpu.example.com", Node: "gpu-b-04", Seen: true}},
-		screen.PodStuck:      {{Time: ago(12*time.Minute - time.Second), Kind: screen.PodStuck, Ref: screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "train-0"}, Text: "refused: as the scheduler says", By: "scheduler", Seen: true}},
+		screen.PodRefused:    {{Time: ago(12*time.Minute - time.Second), Kind: screen.PodRefused, Ref: screen.Ref{Kind: screen.Pod, Namespace: "ml", Name: "train-0"}, Text: "as the scheduler says", By: "scheduler", Seen: true}},
 	}}
 	return w
 }
@@ -93,7 +93,7 @@ func TestMerged(t *testing.T) {
 		"2m released ml/pretrain-9, reserved → pending  by pod pretrain-9",
 		"3m trouble ml/pretrain-0, failed to prepare dynamic resources  by kubelet  (Event)",
 		"4m event ml/pretrain-1, Fenced: fenced off  by kubectl-dra  (Event)",
-		"12m stuck ml/train-0, refused: as the scheduler says  by scheduler  (Event ×7)",
+		"12m refused ml/train-0, as the scheduler says  by scheduler  (Event ×7)",
 	}
 	var got []string
 	for _, r := range rows(s) {

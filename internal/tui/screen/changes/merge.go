@@ -45,7 +45,7 @@ func merged(lists ...[]screen.Event) []screen.Event {
 func near(all []screen.Event, some []int, e *screen.Event) int {
 	for _, i := range some {
 		d := e.Time.Sub(all[i].Time)
-		if d >= -slack && (d <= slack || e.Kind == screen.PodStuck) {
+		if d >= -slack && (d <= slack || e.Kind == screen.PodRefused) {
 			return i
 		}
 	}

@@ -54,7 +54,7 @@ func (r *row) when() string {
 
 // roles are the looks of what has happened. What is not among them is plain.
 var roles = map[screen.EventKind]styled.Role{
-	screen.PodStuck: styled.Bad, screen.PodTrouble: styled.Bad, screen.DriverGone: styled.Bad, screen.NodeGone: styled.Bad, screen.NodeNotReady: styled.Bad,
+	screen.PodRefused: styled.Bad, screen.PodTrouble: styled.Bad, screen.DriverGone: styled.Bad, screen.NodeGone: styled.Bad, screen.NodeNotReady: styled.Bad,
 	screen.PoolIncomplete: styled.Bad, screen.DeviceSick: styled.Bad, screen.LevelRejecting: styled.Bad,
 	screen.DeviceTainted: styled.Warn, screen.PodEvicted: styled.Warn, screen.ClaimUnreserved: styled.Warn, screen.ClaimDeleting: styled.Warn,
 	screen.ClaimAllocated: styled.Good, screen.PodPlaced: styled.Good, screen.PoolComplete: styled.Good, screen.DeviceWell: styled.Good, screen.NodeReady: styled.Good,

@@ -17,7 +17,7 @@ import (
 // reasons are the Events that tell of something that matters to who uses devices, whoever they are about: of kube-scheduler, the
 // controllers of claims, taints and nodes, and the kubelet.
 var reasons = map[string]screen.EventKind{
-	"FailedScheduling":              screen.PodStuck,
+	"FailedScheduling":              screen.PodRefused,
 	"BindingConditionsPending":      screen.PodTrouble,
 	"FailedPrepareDynamicResources": screen.PodTrouble,
 	"FailedResourceClaimCreation":   screen.PodTrouble,
@@ -166,7 +166,7 @@ func (l *latest) pod(pod *corev1.Pod) {
 		switch {
 		case c.Type == corev1.PodScheduled && pod.Spec.NodeName == "" && !inspect.Ended(pod):
 			if since, refused := usage.RefusedSince(pod); refused {
-				l.offer(since, event(screen.PodStuck, "refused: "+words.OneLine(c.Message), "scheduler"))
+				l.offer(since, event(screen.PodRefused, words.OneLine(c.Message), "scheduler"))
 			}
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
 			l.offer(c.LastTransitionTime.Time, event(screen.PodEvicted, words.OneLine(c.Message), c.Reason))

@@ -18,7 +18,7 @@ var claimTitles = []struct {
 	state usage.State
 	title string
 }{
-	{usage.Stuck, "Stuck claims"}, {usage.Idle, "Claims whose devices nobody uses"}, {usage.Waiting, "Claims that wait"}, {usage.Held, "Claims in use"},
+	{usage.Refused, "Refused by the scheduler"}, {usage.Idle, "Claims whose devices nobody uses"}, {usage.Waiting, "Claims that wait"}, {usage.Held, "Claims in use"},
 }
 
 // namespace is what a namespace holds and what it waits for, counted as the view of usage does.
@@ -27,7 +27,7 @@ func (s *sheet) namespace(w *screen.World, name string) {
 	report := usage.Of(w.Snapshot, w.Inventory(), usage.Namespace, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == name })
 	s.field("holds", fmt.Sprintf("%s of %d in the cluster, %d of them idle", words.Count(report.Total.Devices, "device"), report.Cluster.Total, report.Total.Idle))
 	if report.Unseen {
-		s.spans("", styled.Span{Text: "not all pods could be read: more may be stuck or idle", Role: styled.Warn})
+		s.spans("", styled.Span{Text: "not all pods could be read: more may be refused or idle", Role: styled.Warn})
 	}
 	s.podsWithoutNode(w, name)
 	claims := map[usage.State][]*resourcev1.ResourceClaim{}

@@ -28,7 +28,7 @@ func NewNamespaces() screen.Screen {
 			name("NAME", func(n *namespace) string { return n.ref.Name }),
 			number("DEVICES", styled.Used, func(n *namespace) int { return n.used.Devices }),
 			plainNumber("CLAIMS", func(n *namespace) int { return len(n.used.Claims) }),
-			number("STUCK", styled.Bad, func(n *namespace) int { return n.used.Stuck }),
+			number("REFUSED", styled.Bad, func(n *namespace) int { return n.used.Refused }),
 			number("IDLE", styled.Warn, func(n *namespace) int { return n.used.IdleClaims }),
 			ranked(1, plainNumber("PODS", func(n *namespace) int { return n.pods })),
 		},

@@ -7,7 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
@@ -16,17 +18,17 @@ import (
 
 // pod is a pod that uses claims, or that waits for a node.
 type pod struct {
-	ref    screen.Ref
-	state  string
-	stuck  bool
-	node   string
-	claims string
-	reason string
-	age    time.Duration
+	ref     screen.Ref
+	state   string
+	refused bool
+	node    string
+	claims  string
+	reason  string
+	age     time.Duration
 }
 
-// NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that are stuck come
-// first.
+// NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that the
+// scheduler has refused come first.
 func NewPods() screen.Screen {
 	return newList(kind[pod]{
 		noun: "pods", resource: inspect.Pods, build: buildPods,
@@ -50,8 +52,8 @@ func NewPods() screen.Screen {
 
 var podState = listing.Column[pod]{Column: widget.Column{Title: "STATE"}, Cell: func(p *pod) styled.Line {
 	switch {
-	case p.stuck:
-		return styled.Text(styled.Bad, "✗ stuck")
+	case p.refused:
+		return styled.Text(styled.Bad, "✗ refused")
 	case p.state == "pending":
 		return styled.Text(styled.Warn, p.state)
 	case p.state == "running":
@@ -65,7 +67,7 @@ var reasonColumn = listing.Column[pod]{Column: widget.Column{Title: "THE SCHEDUL
 }}
 
 func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
-	var stuck, others []pod
+	var refused, others []pod
 	for i, p := range w.Snapshot.Objects().Pods {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -73,13 +75,13 @@ func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
 		if !w.InNamespace(p.Namespace) || !concerned(p) {
 			continue
 		}
-		if row := podRow(w, p); row.stuck {
-			stuck = append(stuck, row)
+		if row := podRow(w, p); row.refused {
+			refused = append(refused, row)
 		} else {
 			others = append(others, row)
 		}
 	}
-	return append(stuck, others...), nil
+	return append(refused, others...), nil
 }
 
 // concerned reports whether a pod uses claims, its own or one for extended resources, or waits for a node.
@@ -106,8 +108,10 @@ func podRow(w *screen.World, p *corev1.Pod) pod {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && p.Spec.NodeName == "" {
-			row.reason, row.stuck = strings.Join(strings.Fields(c.Message), " "), c.Reason == corev1.PodReasonUnschedulable
+			row.reason = words.OneLine(c.Message)
 		}
 	}
+	_, row.refused = usage.RefusedSince(p)
+	row.refused = row.refused && p.Spec.NodeName == "" && !inspect.Ended(p)
 	return row
 }

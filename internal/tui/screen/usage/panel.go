@@ -62,7 +62,7 @@ func (r *row) claimLine(w *screen.World, c *usage.Claim, wide int) styled.Line {
 	name := inspect.Sanitize(r.nameOf(c))
 	label, role := strings.ToLower(string(c.State)), styled.Dim
 	switch c.State {
-	case usage.Stuck:
+	case usage.Refused:
 		role = styled.Bad
 	case usage.Idle:
 		role = styled.Warn
@@ -70,7 +70,7 @@ func (r *row) claimLine(w *screen.World, c *usage.Claim, wide int) styled.Line {
 	}
 	link := screen.LinkTo(claimRef(c), styled.Cut(name, wide))
 	return styled.Line{
-		{Text: "  " + styled.Pad(label, 7), Role: role}, link, {Text: styled.Blanks(max(0, wide-styled.Width(link.Text)))},
+		{Text: "  " + styled.Pad(label, len("refused")+1), Role: role}, link, {Text: styled.Blanks(max(0, wide-styled.Width(link.Text)))},
 		{Text: "  " + r.doing(w, c)},
 	}
 }
@@ -88,7 +88,7 @@ func (r *row) doing(w *screen.World, c *usage.Claim) string {
 			return text + ": " + pod + " has ended"
 		}
 		return text + ": no pod has it reserved"
-	case usage.Stuck:
+	case usage.Refused:
 		return "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false) + ": " + pod + " was refused"
 	case usage.Waiting:
 		return "wants " + words.Count(c.Wanted, "device")

@@ -25,8 +25,8 @@ type row struct {
 	report *usage.Report
 	ref    screen.Ref
 	place  int // from 1, the largest first
-	// idle and stuck are for how long. They are negative if that is not known.
-	idle, stuck time.Duration
+	// idle and refused are for how long. They are negative if that is not known.
+	idle, refused time.Duration
 	// atLeast says that idle is only for how long the program has watched.
 	atLeast bool
 }
@@ -38,7 +38,7 @@ func builder(by usage.By) func(context.Context, *screen.World) ([]row, error) {
 		rows := make([]row, len(report.Rows))
 		for i := range report.Rows {
 			u := &report.Rows[i]
-			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, idle: -1, stuck: screen.Age(w.Snapshot, u.StuckSince)}
+			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, idle: -1, refused: screen.Age(w.Snapshot, u.RefusedSince)}
 			rows[i].findIdle(w)
 		}
 		return rows, nil
@@ -164,9 +164,11 @@ var columns = []listing.Column[row]{
 		Amount:  func(r *row) (float64, bool) { return float64(r.Idle), true },
 	},
 	{
-		Column: widget.Column{Title: "STUCK"}, Cell: func(r *row) styled.Line { return troubled(r.Stuck, r.Stuck, r.stuck, false, styled.Bad) },
-		Compare: func(a, b *row) int { return cmp.Or(cmp.Compare(a.Stuck, b.Stuck), cmp.Compare(a.stuck, b.stuck)) },
-		Amount:  func(r *row) (float64, bool) { return float64(r.Stuck), true },
+		Column: widget.Column{Title: "REFUSED"}, Cell: func(r *row) styled.Line { return troubled(r.Refused, r.Refused, r.refused, false, styled.Bad) },
+		Compare: func(a, b *row) int {
+			return cmp.Or(cmp.Compare(a.Refused, b.Refused), cmp.Compare(a.refused, b.refused))
+		},
+		Amount: func(r *row) (float64, bool) { return float64(r.Refused), true },
 	},
 	{
 		Column: widget.Column{Title: "WANTED", Right: true, Rank: 2}, Cell: func(r *row) styled.Line { return count(r.Wanted, styled.Plain) },

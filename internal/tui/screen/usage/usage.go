@@ -106,15 +106,15 @@ func (s *Screen) Status() string {
 	if r.Unseen {
 		least = "≥"
 	}
-	return fmt.Sprintf("%d of %d held, %s%d idle, %s%d stuck", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, r.Total.Stuck)
+	return fmt.Sprintf("%d of %d held, %s%d idle, %s%d refused", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, r.Total.Refused)
 }
 
 // total is what all rows come to.
 func total(r *usage.Report) string {
-	text := fmt.Sprintf("%s held of %d (%s), %d of them idle; %s stuck, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
-		words.FreeOf(r.Cluster), r.Total.Idle, words.Count(r.Total.Stuck, "claim"), words.Count(r.Total.Wanted, "device"))
+	text := fmt.Sprintf("%s held of %d (%s), %d of them idle; %s refused, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
+		words.FreeOf(r.Cluster), r.Total.Idle, words.Count(r.Total.Refused, "claim"), words.Count(r.Total.Wanted, "device"))
 	if r.Unseen {
-		text += "; more may be idle or stuck, for not all pods were read"
+		text += "; more may be idle or refused, for not all pods were read"
 	}
 	return text
 }

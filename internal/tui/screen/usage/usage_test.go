@@ -100,21 +100,21 @@ func TestEmpty(t *testing.T) {
 	}
 	w.Namespace = "net"
 	screentest.Settle(w, s, screen.Changed{})
-	if got := s.Status(); got != "4 of 127 held, 0 idle, 1 stuck" {
+	if got := s.Status(); got != "4 of 127 held, 0 idle, 1 refused" {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestUnseen: without pods nobody can say how much is stuck.
+// TestUnseen: without pods nobody can say how much is refused.
 func TestUnseen(t *testing.T) {
 	w := screentest.Demo(t)
 	w = w.Next(2, w.Snapshot.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Forbidden, Message: "cannot list pods"}}).With(func(o *inspect.Objects) { o.Pods = nil }))
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
-	if got := s.Status(); got != "54 of 127 held, ≥1 idle, ≥0 stuck" {
+	if got := s.Status(); got != "54 of 127 held, ≥1 idle, ≥0 refused" {
 		t.Errorf("%q", got)
 	}
-	if got := s.Plain(w, 0); !strings.HasSuffix(got, "more may be idle or stuck, for not all pods were read") {
+	if got := s.Plain(w, 0); !strings.HasSuffix(got, "more may be idle or refused, for not all pods were read") {
 		t.Error(got)
 	}
 }
