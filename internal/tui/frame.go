@@ -202,6 +202,9 @@ func (m *model) crumbs() styled.Line {
 	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
 		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
 	}
+	if text := m.searchText(); text != "" && m.input == nil {
+		line = append(line, styled.Span{Text: separator(line) + "search "}, styled.Span{Text: inspect.Sanitize(text), Role: styled.Accent})
+	}
 	if a, ok := m.top().(screen.Arranger); ok && a.Arrangement() != "" {
 		line = append(line, styled.Span{Text: separator(line) + a.Arrangement(), Role: styled.Dim})
 	}
@@ -237,6 +240,9 @@ func (m *model) statusLine() string {
 // popupLine tells of the keys of the popup, and what was typed to confirm it.
 func (m *model) popupLine() string {
 	keys := m.popup.keyLine(m.height)
+	if m.popup.seeking {
+		return m.popup.search.View(m.world.Theme, m.width)
+	}
 	if m.popup.confirm == nil {
 		return widget.Render(m.world.Theme, keys, m.width)
 	}

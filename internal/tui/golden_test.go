@@ -21,6 +21,7 @@ var goldens = []struct {
 	{"claims-grouped", "claims", screen.Ref{}, []string{"b"}},
 	{"claims-what-if", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "pretrain-0"}, []string{"w"}},
 	{"explain", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"e"}},
+	{"explain-search", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"e", "/", "numa", "enter", "n"}},
 	{"detail-claim", "claims", screen.Ref{Kind: screen.Claim, Namespace: "net", Name: "vpn-gateway"}, []string{"enter"}},
 	{"fit", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "sweep-3"}, []string{"f"}},
 	{"yaml", "claims", screen.Ref{Kind: screen.Claim, Namespace: "ml", Name: "train-0"}, []string{"y"}},

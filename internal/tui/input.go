@@ -107,9 +107,13 @@ func (in *input) offerLines(height int) []styled.Line {
 // widestOffer is how many columns the text of an offer may take before its note.
 const widestOffer = 60
 
-// askFilter lets the user type a filter, which takes effect at once. Esc brings back the one before.
+// askFilter lets the user type a filter, which takes effect at once. Esc brings back the one before. On a page of text it is what to
+// look for.
 func (m *model) askFilter() tea.Cmd {
 	s := m.top()
+	if _, ok := s.(screen.Searcher); ok {
+		return m.askSearch(s)
+	}
 	before := s.(screen.Filterer).FilterText()
 	in := &input{chosen: none, prompt: widget.Prompt{Label: "/", Hint: "word · column=value · column>number · !word"}}
 	in.prompt.SetValue(before)
@@ -118,6 +122,24 @@ func (m *model) askFilter() tea.Cmd {
 	in.left = func() tea.Cmd { return m.update(s, screen.Filter{Text: before}) }
 	m.input = in
 	return nil
+}
+
+// askSearch lets the user type what to look for on a page. Esc ends the search.
+func (m *model) askSearch(s screen.Screen) tea.Cmd {
+	in := &input{chosen: none, prompt: widget.Prompt{Label: "/", Hint: "text on this page; after ⏎, n and N go on"}}
+	in.typed = func(text string) tea.Cmd { return m.update(s, screen.Search{Text: text}) }
+	in.done = in.typed
+	in.left = func() tea.Cmd { return m.update(s, screen.Search{}) }
+	m.input = in
+	return m.update(s, screen.Search{})
+}
+
+// searchText is what the user looks for on the page that is visible, or "".
+func (m *model) searchText() string {
+	if s, ok := m.top().(screen.Searcher); ok {
+		return s.SearchText()
+	}
+	return ""
 }
 
 // askNamespace lets the user choose a namespace.

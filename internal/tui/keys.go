@@ -59,6 +59,10 @@ func (m *model) keys() keymap.Map {
 		{Action: suspend, Press: []string{"ctrl+z"}, Show: "^Z", Help: "stop for a while; fg in the shell goes on"},
 		{Action: quit, Press: []string{"q"}, Help: "quit"},
 	}
+	if _, ok := m.top().(screen.Searcher); ok {
+		at := slices.IndexFunc(keys, func(k keymap.Key) bool { return k.Action == filter })
+		keys[at].Short, keys[at].Help = "search", "look for text on the page; n and N go on"
+	}
 	keys = slices.Insert(keys, 8, m.playKeys(ref)...)
 	for i, v := range m.views[:numbered] {
 		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
@@ -161,7 +165,8 @@ func (m *model) labOff(ref screen.Ref) string {
 }
 
 func (m *model) filterOff() string {
-	if _, ok := m.top().(screen.Filterer); !ok {
+	_, rows := m.top().(screen.Filterer)
+	if _, text := m.top().(screen.Searcher); !rows && !text {
 		return "there is nothing to filter"
 	}
 	return ""
@@ -169,7 +174,7 @@ func (m *model) filterOff() string {
 
 func (m *model) backOff() string {
 	f, ok := m.top().(screen.Filterer)
-	if len(m.pages) == 0 && (!ok || f.FilterText() == "") && len(m.marked()) == 0 && len(m.trail) == 0 {
+	if len(m.pages) == 0 && m.searchText() == "" && (!ok || f.FilterText() == "") && len(m.marked()) == 0 && len(m.trail) == 0 {
 		return "there is nothing to go back to; q quits"
 	}
 	return ""

@@ -24,6 +24,11 @@ type popup struct {
 	stays bool
 	// answer is what was typed to confirm.
 	answer widget.Prompt
+	// search is what is looked for in the lines, and seeking says that it is being typed.
+	search  widget.Prompt
+	seeking bool
+	// origin is the first line that was shown when the search began, and hit the line that it is at.
+	origin, hit int
 }
 
 func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
@@ -33,7 +38,45 @@ func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
 	if len(p.lines) > room {
 		title += "  ↓ ↑ for the rest"
 	}
-	return widget.Popup(th, frame, title, p.lines[p.top:min(len(p.lines), p.top+room)], width, height)
+	return widget.Popup(th, frame, title, p.marked(p.lines[p.top:min(len(p.lines), p.top+room)]), width, height)
+}
+
+// marked are lines in which what is looked for is marked.
+func (p *popup) marked(lines []styled.Line) []styled.Line {
+	out := slices.Clone(lines)
+	for i, line := range out {
+		marked, ok := widget.Highlight(line, p.search.Value())
+		if out[i] = marked; ok && strings.HasPrefix(marked[0].Text, "  ") { // which tells without colours too
+			marked[0].Text = " ▸" + marked[0].Text[2:]
+		}
+	}
+	return out
+}
+
+// seek goes to the next line from one on, or to the one before, which has what is looked for; after the last comes the first.
+func (p *popup) seek(from, by int) {
+	for n := range p.lines {
+		at := ((from+n*by)%len(p.lines) + len(p.lines)) % len(p.lines)
+		if _, ok := widget.Highlight(p.lines[at], p.search.Value()); ok {
+			p.top, p.hit = at, at
+			return
+		}
+	}
+}
+
+// pressSearch handles a key while it is typed what to look for.
+func (p *popup) pressSearch(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "enter":
+		p.seeking = false
+	case "esc":
+		p.seeking = false
+		p.search.SetValue("")
+	default:
+		if p.search.Press(k) {
+			p.seek(p.origin, 1)
+		}
+	}
 }
 
 // The actions of a popup.
@@ -45,6 +88,9 @@ const (
 	lineDown   keymap.Action = "down"
 	screenUp   keymap.Action = "page up"
 	screenDown keymap.Action = "page down"
+	seekText   keymap.Action = "search"
+	nextMatch  keymap.Action = "next match"
+	prevMatch  keymap.Action = "match before"
 )
 
 // keys are the keys that work while the popup is shown. Only those with a Short are told of.
@@ -65,6 +111,10 @@ func (p *popup) keys(height int) keymap.Map {
 	if p.confirm == nil {
 		keys[0].Press, keys[1].Press = append(keys[0].Press, "k"), append(keys[1].Press, "j")
 		keys[3].Press = append(keys[3].Press, "space")
+		keys = append(keys, keymap.Key{Action: seekText, Press: []string{"/"}, Short: "search"})
+		if p.search.Value() != "" {
+			keys = append(keys, keymap.Key{Action: nextMatch, Press: []string{"n"}, Short: "next"}, keymap.Key{Action: prevMatch, Press: []string{"N"}, Short: "before"})
+		}
 		return append(keys, keymap.Key{Action: closePopup, Show: "any other key", Short: "closes"})
 	}
 	return append(keymap.Map{
@@ -89,6 +139,10 @@ func (p *popup) room(height int) int { return max(1, height-4) }
 
 func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 	p := m.popup
+	if p.seeking {
+		p.pressSearch(k)
+		return nil
+	}
 	switch p.keys(m.height).Action(k.String()) {
 	case lineUp:
 		p.top = max(0, p.top-1)
@@ -98,6 +152,13 @@ func (m *model) pressPopup(k tea.KeyPressMsg) tea.Cmd {
 		p.top = max(0, p.top-m.height/2)
 	case screenDown:
 		p.top += m.height / 2
+	case seekText:
+		p.seeking, p.origin = true, p.top
+		p.search = widget.Prompt{Label: "/", Hint: "text in this help; after ⏎, n and N go on"}
+	case nextMatch:
+		p.seek(p.hit+1, 1)
+	case prevMatch:
+		p.seek(p.hit-1, -1)
 	case accept:
 		if !strings.EqualFold(strings.TrimSpace(p.answer.Value()), yes) {
 			return nil // nobody means to write by pressing Enter
@@ -124,9 +185,9 @@ func (m *model) layOutHelp() {
 	if m.popup == nil || m.popup.confirm != nil || m.popup.stays {
 		return
 	}
-	top := m.popup.top
+	before := m.popup
 	m.popup = m.helpPopup()
-	m.popup.top = top
+	m.popup.top, m.popup.search, m.popup.seeking, m.popup.origin = before.top, before.search, before.seeking, before.origin
 }
 
 // helpPopup lists all keys, made from the keys themselves: those of the screen and those of all screens, side by

@@ -227,9 +227,12 @@ func kindList(kinds []screen.Kind) string {
 	return b.String()
 }
 
-// back closes the page on top; without one it takes marks away, then the filter, and then it goes back to where the user
+// back ends the search, or closes the page on top; without one it takes marks away, then the filter, and then it goes back to where the user
 // came from.
 func (m *model) back() tea.Cmd {
+	if m.searchText() != "" {
+		return m.update(m.top(), screen.Search{})
+	}
 	if n := len(m.pages); n > 0 && len(m.marked()) == 0 {
 		return m.show(func() { m.pages = m.pages[:n-1] })
 	}
@@ -287,6 +290,11 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.input != nil {
 		m.input.prompt.Insert(msg.Content)
 		return m.input.typed(m.input.prompt.Value())
+	}
+	if m.popup != nil && m.popup.seeking {
+		m.popup.search.Insert(msg.Content)
+		m.popup.seek(m.popup.origin, 1)
+		return nil
 	}
 	if m.popup == nil && m.typing() {
 		return m.update(m.top(), msg)

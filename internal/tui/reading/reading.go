@@ -64,6 +64,8 @@ const (
 	leave    keymap.Action = "leave"
 	first    keymap.Action = "first"
 	last     keymap.Action = "last"
+	next     keymap.Action = "next match"
+	before   keymap.Action = "match before"
 )
 
 // Keys implements screen.Screen.
@@ -75,7 +77,7 @@ func (r *Reader[T]) Keys() keymap.Map {
 	if r.config.More == "" {
 		verbose.Short, verbose.Help, verbose.Off = "", "show more", "all is shown"
 	}
-	return keymap.Map{
+	return append(r.searchKeys(), keymap.Map{
 		verbose,
 		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up"},
 		{Action: down, Press: []string{"down", "j"}, Show: "↓", Short: r.linkShort(), Help: "to the next link, which Enter follows, or a line down (also j)"},
@@ -87,8 +89,26 @@ func (r *Reader[T]) Keys() keymap.Map {
 		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
 		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the beginning"},
 		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the end"},
+	}...)
+}
+
+// searchKeys are the keys that work while text is looked for.
+func (r *Reader[T]) searchKeys() keymap.Map {
+	if r.page.Sought() == "" {
+		return nil
+	}
+	off := ""
+	if _, of := r.page.Found(); of == 0 {
+		off = fmt.Sprintf("%q is not on this page", r.page.Sought())
+	}
+	return keymap.Map{
+		{Action: next, Press: []string{"n"}, Short: "next", Help: "to the next match; Esc ends the search", Off: off},
+		{Action: before, Press: []string{"N"}, Short: "before", Help: "to the match before", Off: off},
 	}
 }
+
+// SearchText implements screen.Searcher.
+func (r *Reader[T]) SearchText() string { return r.page.Sought() }
 
 // Again asks anew, since what Ask works with has changed. What is shown stays until the answer comes.
 func (r *Reader[T]) Again(w *screen.World) tea.Cmd { return r.answer.Ask(w, r.config.Ask) }
@@ -101,6 +121,8 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	}
 	cmd, _ := r.answer.Update(w, msg)
 	switch msg := msg.(type) {
+	case screen.Search:
+		r.page.Seek(msg.Text)
 	case tea.KeyPressMsg:
 		return tea.Batch(cmd, r.press(msg))
 	case tea.MouseClickMsg:
@@ -162,6 +184,10 @@ func (r *Reader[T]) press(k tea.KeyPressMsg) tea.Cmd {
 	switch r.Keys().Action(k.String()) {
 	case more:
 		return r.turn()
+	case next:
+		r.page.SeekNext(1)
+	case before:
+		r.page.SeekNext(-1)
 	case up:
 		r.page.Step(-1)
 	case down:
@@ -206,8 +232,11 @@ func (r *Reader[T]) View(w *screen.World, width, height int) string {
 		r.page.SetLines(r.lines(w, max(20, width-2)))
 		r.laidOut = now
 	}
-	body := r.page.View(w.Theme, max(0, width-2), height)
-	return " " + strings.ReplaceAll(body, "\n", "\n ")
+	lines := strings.Split(r.page.View(w.Theme, max(0, width-2), height), "\n")
+	for i := range lines {
+		lines[i] = w.Theme.Paint(styled.Accent, r.page.Margin(i)) + lines[i]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Plain implements screen.Screen.
@@ -232,6 +261,13 @@ func (r *Reader[T]) Selection() screen.Ref {
 func (r *Reader[T]) Status() string {
 	if ref := screen.ParseLink(r.page.Link()); ref.Kind != screen.None {
 		return "→ " + styled.Cut(inspect.Sanitize(string(ref.Kind)+" "+ref.String()), 40)
+	}
+	if r.page.Sought() != "" {
+		at, of := r.page.Found()
+		if of == 0 {
+			return "no match"
+		}
+		return fmt.Sprintf("n N: match %d of %d", at, of)
 	}
 	switch below := r.page.More(); below {
 	case 0:

@@ -20,6 +20,8 @@ type (
 	Type struct{}
 	// Filter is as much of a filter as the user has typed.
 	Filter struct{ Text string }
+	// Search is as much as the user has typed of what is to be looked for. If it is empty, the search ends.
+	Search struct{ Text string }
 )
 
 // Page is something that is shown about one object, above the view that it was opened from.

@@ -14,7 +14,7 @@ import (
 // may change itself in Update.
 //
 // Messages that a screen gets: [Shown] when it becomes visible, [Changed] when the world has changed while
-// it is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, keys,
+// it is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, [Search] while the user types what to look for, keys,
 // mouse events with Y counted from the top of the screen, pasted text, and the results of its Jobs.
 type Screen interface {
 	// Update takes in a message. It must neither search nor wait.
@@ -42,6 +42,12 @@ type TextInput interface {
 type Filterer interface {
 	// FilterText is the filter in force. It is empty if there is none.
 	FilterText() string
+}
+
+// Searcher is a Screen of text in which the user can look for some.
+type Searcher interface {
+	// SearchText is what is looked for. It is empty if nothing is.
+	SearchText() string
 }
 
 // Arranger is a Screen that can say how its content is arranged.

@@ -15,12 +15,13 @@ type Page struct {
 	height int
 	links  []link
 	at     int // of the links, one more than its index; 0 if the cursor is on none
+	search search
 }
 
-// link is a piece of text that leads somewhere: from a column up to another one of a line.
+// link is a piece of text that leads somewhere.
 type link struct {
-	line, from, to int
-	target         string
+	place
+	target string
 }
 
 // SetLines replaces the text; the place stays, and the cursor at the link that it was on, if that is still there.
@@ -32,6 +33,7 @@ func (p *Page) SetLines(lines []styled.Line) {
 		target := before[p.at-1].target
 		p.at = 1 + slices.IndexFunc(p.links, func(l link) bool { return l.target == target })
 	}
+	p.search.in(lines)
 	p.Scroll(0)
 }
 
@@ -46,7 +48,7 @@ func linksOf(lines []styled.Line) []link {
 				if n > 0 && links[n-1].target == span.Link && links[n-1].line == i && links[n-1].to == column {
 					links[n-1].to += width
 				} else {
-					links = append(links, link{i, column, column + width, span.Link})
+					links = append(links, link{place{i, column, column + width}, span.Link})
 				}
 			}
 			column += width
@@ -151,24 +153,87 @@ func (p *Page) View(th *theme.Theme, width, height int) string {
 	return b.String()
 }
 
-// line draws a line, with the link under the cursor marked.
+// line draws a line, with the link under the cursor and what is looked for marked.
 func (p *Page) line(b *strings.Builder, th *theme.Theme, i, width int) {
-	if p.at == 0 || p.links[p.at-1].line != i {
+	var chosen, hits []place
+	if p.at > 0 && p.links[p.at-1].line == i {
+		chosen = append(chosen, p.links[p.at-1].place)
+	}
+	for at, hit := range p.search.hits {
+		switch {
+		case hit.line != i:
+		case at == p.search.at:
+			chosen = append(chosen, hit)
+		default:
+			hits = append(hits, hit)
+		}
+	}
+	if len(chosen)+len(hits) == 0 {
 		painter{theme: th}.line(b, p.lines[i], width, false)
 		return
 	}
-	l, column, left := p.links[p.at-1], 0, width
-	for _, span := range p.lines[i] {
+	column, left := 0, width
+	for _, span := range cutAt(p.lines[i], append(slices.Clip(chosen), hits...)) {
 		w := styled.Width(span.Text)
-		chosen := column >= l.from && column < l.to
-		if column+w == l.from && strings.HasSuffix(span.Text, " ") { // which tells without colours too
+		in := func(l place) bool { return column >= l.from && column < l.to }
+		if slices.ContainsFunc(hits, in) {
+			span.Role = styled.Accent
+		}
+		if p.at > 0 && column+w == p.links[p.at-1].from && p.links[p.at-1].line == i && strings.HasSuffix(span.Text, " ") { // which tells without colours too
 			span.Text = strings.TrimSuffix(span.Text, " ") + "▸"
 		}
 		n := min(w, left)
-		painter{theme: th, selected: chosen}.line(b, styled.Line{span}, n, false)
+		painter{theme: th, selected: slices.ContainsFunc(chosen, in)}.line(b, styled.Line{span}, n, false)
 		column, left = column+w, left-n
 	}
 	b.WriteString(styled.Blanks(left))
+}
+
+// Seek looks for text, and goes to where it is next, from what was shown on when there was none. Empty text ends that.
+func (p *Page) Seek(text string) {
+	if p.search.text = text; text == "" {
+		p.search.origin = p.top
+	}
+	p.search.in(p.lines)
+	p.search.from(p.search.origin)
+	p.revealHit()
+}
+
+// Sought is the text that is looked for. It is empty if none is.
+func (p *Page) Sought() string { return p.search.text }
+
+// SeekNext goes to the next place that has the text that is looked for, or back.
+func (p *Page) SeekNext(by int) {
+	p.search.step(by)
+	p.revealHit()
+}
+
+// Found says at which of how many places with the text that is looked for the page is, from 1.
+func (p *Page) Found() (at, of int) {
+	return min(p.search.at+1, len(p.search.hits)), len(p.search.hits)
+}
+
+func (p *Page) revealHit() {
+	if len(p.search.hits) == 0 {
+		return
+	}
+	line := p.search.hits[p.search.at].line
+	p.ScrollTo(clamp(p.top, line-p.Height()+1, line))
+}
+
+// Margin is what stands before a line of the last drawing, in one column: it marks the lines with the text that is looked for,
+// which tells of them without colours too.
+func (p *Page) Margin(i int) string {
+	mark := " "
+	for at, hit := range p.search.hits {
+		switch {
+		case hit.line == p.top+i && at == p.search.at:
+			return "▸"
+		case hit.line == p.top+i:
+			mark = "·"
+		}
+	}
+	return mark
 }
 
 // More says how many lines are below what is shown.
