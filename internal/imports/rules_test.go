@@ -55,7 +55,7 @@ var layers = []layer{
 	{"internal/tui/keymap", nil},
 	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
 	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
-	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/spell", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/record", []string{"inspect/...", "explain/words", "internal/tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
@@ -64,7 +64,7 @@ var layers = []layer{
 		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
-	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/timebudget"}},
+	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},
 	{"cmd/...", []string{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -21,13 +23,72 @@ type place struct {
 	note string // what it is, in a few words
 	view string
 	ref  screen.Ref
-	quit bool
+	// namespace is the one to which the view is narrowed, or allNamespaces. If it is empty, that stays as it is.
+	namespace string
+	quit      bool
 }
 
-// found are the places that a text may mean.
+// found are the places that a text may mean, or, if there are none, those that are spelt like it.
 type found struct {
 	text string
 	hits []place
+	like []place
+}
+
+// find looks for the places that a text may mean.
+func find(all []place, text string) found {
+	f := found{text: text, hits: search(all, text)}
+	if len(f.hits) == 0 {
+		f.like = likePlaces(all, text)
+	}
+	return f
+}
+
+// likePlaces are places that are spelt like a text, of the kind that it names if it does.
+func likePlaces(all []place, text string) (out []place) {
+	words := strings.Fields(asPlace(text))
+	if len(words) == 0 {
+		return nil
+	}
+	wanted := words[len(words)-1]
+	names := map[string][]place{}
+	for _, p := range all {
+		kind, name, _ := strings.Cut(p.text, " ")
+		if p.ref.Kind != screen.None {
+			if name = p.ref.Name; p.ref.Kind == screen.Device {
+				name = name[strings.LastIndexByte(name, '/')+1:]
+			}
+		} else if name = p.text; p.namespace != "" {
+			continue
+		}
+		if len(words) == 1 || kind == words[0] {
+			names[name] = append(names[name], p)
+		}
+	}
+	for _, name := range spell.Meant(wanted, slices.Sorted(maps.Keys(names))) {
+		out = append(out, names[name][0])
+	}
+	return out
+}
+
+// narrowed are the views of which a text names one and a namespace: pods infer.
+func narrowed(all []place, text string) (out []place) {
+	words := strings.Fields(asPlace(text))
+	if len(words) != 2 {
+		return nil
+	}
+	for _, v := range viewTable {
+		singular := slices.Contains(kindWords, words[0]) && slices.Contains([]string{words[0] + "s", words[0] + "es"}, v.name)
+		if v.name != words[0] && !singular {
+			continue
+		}
+		for _, p := range all {
+			if p.ref.Kind == screen.Namespace && (p.ref.Name == words[1] || !singular && strings.HasPrefix(p.ref.Name, words[1])) {
+				out = append(out, place{text: v.name + " " + p.ref.Name, note: "view, in one namespace", view: v.name, namespace: p.ref.Name})
+			}
+		}
+	}
+	return out
 }
 
 // aliases are other words for what places begin with, as kubectl and others use them.
@@ -64,7 +125,14 @@ var kindWords = []string{"claim", "pod", "node", "device", "class", "template", 
 // goFound goes to the best place that was found.
 func (m *model) goFound(f found) tea.Cmd {
 	if len(f.hits) == 0 {
-		return m.say(styled.Warn, fmt.Sprintf("nothing is called %q", f.text))
+		text := fmt.Sprintf("nothing is called %q", f.text)
+		for i, p := range f.like {
+			text += []string{"; did you mean ", " or "}[min(i, 1)] + p.text
+		}
+		if len(f.like) > 0 {
+			text += "?"
+		}
+		return m.say(styled.Warn, text)
 	}
 	return m.goPlace(f.hits[0])
 }
@@ -78,6 +146,11 @@ func (m *model) goPlace(p place) tea.Cmd {
 		return m.showNamespace(p.ref.Name)
 	case p.view == "":
 		return m.open(screen.Open{Page: screen.Detail, Ref: p.ref})
+	}
+	if p.namespace != "" {
+		if cmd := m.showNamespace(p.namespace); m.remark.Text != "" {
+			return cmd
+		}
 	}
 	m.enter(p.ref.Namespace)
 	return m.goTo(screen.Go{View: p.view, Ref: p.ref})
@@ -158,8 +231,14 @@ func search(all []place, text string) []place {
 		hits = append(hits, p)
 	}
 	slices.SortStableFunc(hits, func(a, b place) int { return closeness(b, text) - closeness(a, text) })
-	return hits
+	if len(hits) > 0 && closeness(hits[0], text) >= named {
+		return append(hits, narrowed(all, text)...)
+	}
+	return append(narrowed(all, text), hits...)
 }
+
+// named is the closeness of a place of which the name was typed in full.
+const named = 3
 
 // closeness is how well a place fits to what was typed, of which the last word is the name.
 func closeness(p place, text string) int {
@@ -175,7 +254,7 @@ func closeness(p place, text string) int {
 	case len(words) > 1 && kind != words[0]:
 		return 0 // the kind was named, and it is another one
 	case p.ref.Name == name, p.ref.String() == name, strings.HasSuffix(p.ref.Name, "/"+name):
-		return 3
+		return named
 	case strings.HasPrefix(p.text, text) && p.ref.Kind == screen.None:
 		return 2
 	case strings.HasPrefix(p.text, text), p.ref.Name != "" && strings.HasPrefix(p.ref.Name, name):
@@ -189,20 +268,25 @@ func (m *model) askName() tea.Cmd {
 	world := m.world
 	known := sync.OnceValue(func() []place { return places(world) })
 	in := &input{chosen: none, prompt: widget.Prompt{Label: ":", Hint: "a view, a kind, or the name of anything; ↓ chooses"}}
-	var job screen.Job[[]place]
+	var job screen.Job[found]
 	in.typed = func(text string) tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			job.Stop()
 			in.offer(m.placeOffers(commands()))
 			return nil
 		}
-		return job.Start(m.world, func(context.Context) ([]place, error) { return search(known(), text), nil })
+		return job.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
 	}
 	in.take = func(msg tea.Msg) bool {
 		result, ok := job.Take(msg)
 		if ok {
-			in.offer(m.placeOffers(result.Value))
-			if in.prompt.Hint = ""; len(result.Value) == 0 {
+			in.offer(m.placeOffers(append(result.Value.hits, result.Value.like...)))
+			switch f := result.Value; {
+			case len(f.hits) > 0:
+				in.prompt.Hint = ""
+			case len(f.like) > 0:
+				in.prompt.Hint = "nothing is called so; ↓ takes what is spelt like it"
+			default:
 				in.prompt.Hint = "nothing is called so"
 			}
 		}
@@ -212,7 +296,7 @@ func (m *model) askName() tea.Cmd {
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
-		return m.find.Start(m.world, func(context.Context) (found, error) { return found{text, search(known(), text)}, nil })
+		return m.find.Start(m.world, func(context.Context) (found, error) { return find(known(), text), nil })
 	}
 	m.input = in
 	return in.typed("")

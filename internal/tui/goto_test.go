@@ -14,6 +14,7 @@ func TestPlaces(t *testing.T) {
 		"rc train-0": "▸ ml train-0", "pod/train-0": "── detail ml/train-0", "pod train-0": "── detail ml/train-0",
 		"ns infer": "ns: infer", "namespace infer": "ns: infer", "class gpu.example.com": "── detail gpu.example.com",
 		"driver nic.example.com": "── detail nic.example.com", "rule firmware-gpu-a-04": "── detail firmware-gpu-a-04",
+		"pods infer": "ns: infer", "po infer": "[Pods]", "claims inf": "ns: infer", "usage all": "ns: all",
 		"pool fabric": "── detail fpga.example.com/fabric", "gpu-b-03": "▸ gpu-b-03",
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -30,6 +31,23 @@ func TestUnknownPlace(t *testing.T) {
 	d.shows("nothing is called so")
 	d.press("enter")
 	d.shows(`nothing is called "nosuchthing"`, "[5 Storage]")
+}
+
+// TestMisspeltPlace: what is spelt like it is offered, and told.
+func TestMisspeltPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"ndoes": "did you mean nodes?", "claim trian-0": "did you mean claim ml/train-0", "pod llm-70b-9": "did you mean pod infer/llm-70b-",
+		"clasess": "did you mean classes?", "gpu-b-93": "did you mean node gpu-b-03",
+	} {
+		d := drive(t, 120, 40, "storage")
+		d.press(":", text)
+		d.shows("nothing is called so; ↓ takes what is spelt like it")
+		d.press("enter")
+		d.shows("nothing is called", want, "[5 Storage]")
+	}
+	d := drive(t, 120, 40, "storage")
+	d.press(":", "ndoes", "down", "enter")
+	d.shows("[3 Nodes]")
 }
 
 // TestPlacesAreChosen: ↓ and Tab choose one of those that are listed, ↑ goes back to what was typed.

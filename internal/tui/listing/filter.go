@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/internal/spell"
 )
 
 // filter returns the rows that match.
@@ -51,18 +52,27 @@ func (a *arranged[T]) wordTest(word string, alike bool) func(*T) bool {
 	if test := a.columnTest(word); test != nil {
 		return test
 	}
+	unknown := a.unknownColumn(word)
 	word = strings.ToLower(word)
 	exact := func(row *T) bool { return a.has(row, word, strings.Contains) }
 	if !alike {
 		return exact
 	}
-	for i := range a.rows {
-		if exact(&a.rows[i]) {
-			return exact
-		}
+	if unknown != "" || a.anyRow(exact) {
+		return exact // what is like column=value is nothing that anybody means
 	}
 	a.alike = true
 	return func(row *T) bool { return a.has(row, word, fuzzy) }
+}
+
+// anyRow reports whether there is a row of which a test is true.
+func (a *arranged[T]) anyRow(test func(*T) bool) bool {
+	for i := range a.rows {
+		if test(&a.rows[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether a column of a row, or what filters see besides, has a word.
@@ -75,28 +85,55 @@ func (a *arranged[T]) has(row *T, word string, contains func(text, word string) 
 	return a.config.Extra != nil && strings.Contains(strings.ToLower(a.config.Extra(row)), word)
 }
 
-// misread says of the first word of the filter that looks as if it were about a column why it is not.
+// misread says of the first word of the filter that looks as if it were about a column why it is not. One that is somewhere as it
+// stands needs no column.
 func (a *arranged[T]) misread() string {
 	for _, word := range strings.Fields(a.order.filter) {
-		title, operator, value := parse(strings.TrimPrefix(word, "!"))
+		word = strings.TrimPrefix(word, "!")
+		title, operator, value := parse(word)
 		if title == "" {
 			continue
 		}
 		column := a.column(title)
 		switch {
 		case column == nil:
-			titles := make([]string, len(a.columns))
-			for i := range titles {
-				titles[i] = strings.ToLower(a.columns[i].Title)
+			text, key := strings.ToLower(word), strings.ToLower(title)+"=" // of an attribute of devices, for one
+			if !a.anyRow(func(row *T) bool { return a.has(row, text, strings.Contains) || a.has(row, key, strings.Contains) }) {
+				return a.unknownColumn(word)
 			}
-			return "; columns are " + strings.Join(titles, ", ")
 		case operator != "=" && column.Amount == nil:
-			return "; " + title + " has no numbers"
+			return title + " has no numbers"
 		case operator != "=" && amountTest(column, operator, value) == nil:
-			return "; " + strconv.Quote(value) + " is no number"
+			return strconv.Quote(value) + " is no number"
 		}
 	}
 	return ""
+}
+
+// unknownColumn says of a word that is about a column that there is none, which one may be meant, and which there are. It is
+// empty if the word is about none, or there is one.
+func (a *arranged[T]) unknownColumn(word string) string {
+	title, _, _ := parse(word)
+	if title == "" || a.column(title) != nil {
+		return ""
+	}
+	var all, titles []string
+	for i := range a.columns {
+		c := &a.columns[i]
+		name := strings.ToLower(c.Title)
+		if strings.Contains(name, " ") && len(c.Names) > 0 {
+			name = c.Names[0] // which can be typed
+		}
+		if name != "" && !strings.Contains(name, " ") {
+			titles = append(titles, name)
+			all = append(append(all, name), c.Names...)
+		}
+	}
+	text := "no column is called " + strconv.Quote(title)
+	if meant := spell.Meant(strings.ToLower(title), all); len(meant) > 0 {
+		text += " (did you mean " + meant[0] + "?)"
+	}
+	return text + "; columns are " + strings.Join(titles, ", ")
 }
 
 // parse takes a word such as free>=4 apart; title is empty when it is not of that form.

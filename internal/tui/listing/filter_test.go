@@ -98,12 +98,30 @@ func TestHeadingsUnderAFilter(t *testing.T) {
 func TestFiltersThatWereNotUnderstood(t *testing.T) {
 	for filter, want := range map[string]string{
 		"zzz": "", "name=zzz": "", "size>3Ti": "",
-		"price=1": "; columns are name, size", "fast !price>1 zzz": "; columns are name, size",
-		"name>5": "; name has no numbers", "size>large": `; "large" is no number`, "size>=": `; "" is no number`,
+		"price=1": `no column is called "price"; columns are name, size`, "fast !price>1 zzz": `no column is called "price"; columns are name, size`,
+		"siez=1k": `no column is called "siez" (did you mean size?); columns are name, size`,
+		"f=s":     `no column is called "f"; columns are name, size`, // although f-a-s-t is like it
+		"name>5":  "name has no numbers", "size>large": `"large" is no number`, "size>=": `"" is no number`,
 	} {
 		a := arrange(diskConfig(), disks, order{filter: filter, sort: -1, grouping: -1})
 		if a.shown != 0 || a.hint != want {
 			t.Errorf("%q shows %d rows and says %q, want %q", filter, a.shown, a.hint, want)
+		}
+	}
+}
+
+// Where a word that was not understood hides nothing, that is said as well.
+func TestFilterThatHidesNothing(t *testing.T) {
+	l := New(*diskConfig())
+	l.now, l.built = arrange(diskConfig(), disks, order{filter: "!nmae=slow", sort: -1, grouping: -1}), true
+	if got := l.Arrangement(); l.now.shown != len(disks) || got != `no column is called "nmae" (did you mean name?); columns are name, size` {
+		t.Errorf("%d rows, %q", l.now.shown, got)
+	}
+	config := diskConfig()
+	config.Extra = func(d *disk) string { return "speed=high" }
+	for _, filter := range []string{"speed=high", "speed=low"} { // what rows are searched for besides columns
+		if a := arrange(config, disks, order{filter: filter, sort: -1, grouping: -1}); a.hint != "" {
+			t.Errorf("%q: %s", filter, a.hint)
 		}
 	}
 }

@@ -303,6 +303,9 @@ func (l *List[T]) FilterText() string { return l.order.filter }
 // grouped, and that the filter lets pass what is only like it.
 func (l *List[T]) Arrangement() string {
 	var parts []string
+	if l.now.hint != "" && l.now.shown > 0 { // otherwise it stands where the rows would be
+		parts = append(parts, l.now.hint)
+	}
 	if l.now.alike {
 		parts = append(parts, "nothing has it as typed: what is like it")
 	}
@@ -348,7 +351,11 @@ func (l *List[T]) emptyText(w *screen.World) string {
 	case !l.built:
 		return "one moment"
 	case len(l.now.rows) > 0:
-		return fmt.Sprintf("none of %d %s matches %q%s", len(l.now.rows), l.config.Noun, l.order.filter, l.now.hint)
+		text := fmt.Sprintf("none of %d %s matches %q", len(l.now.rows), l.config.Noun, l.order.filter)
+		if l.now.hint != "" {
+			text += ": " + l.now.hint
+		}
+		return text
 	}
 	if l.config.Empty != nil {
 		if why := l.config.Empty(w); why != "" {

@@ -21,7 +21,7 @@ type arranged[T any] struct {
 	heads   []styled.Line
 	shown   int
 	natural []int
-	// hint says why a filter that lets nothing pass may not be what the user meant. It is empty if there is nothing to say.
+	// hint says why the filter may not be what the user meant. It is empty if there is nothing to say.
 	hint string
 	// alike says that a word of the filter is nowhere, and that rows pass which have its characters in their order.
 	alike bool
@@ -84,9 +84,8 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 		a.columns = config.Adapt(rows)
 	}
 	index := a.filter()
-	if a.shown = len(index); a.shown == 0 {
-		a.hint = a.misread()
-	}
+	a.shown = len(index)
+	a.hint = a.misread()
 	a.sort(index)
 	a.group(index)
 	a.natural = widget.Measure(widgetColumns(a.columns), &a)

@@ -180,8 +180,12 @@ func (t *Table) View(th *theme.Theme, width, height int) string {
 	var b strings.Builder
 	t.titles(&b, th, widths, width)
 	if t.Len() == 0 && t.Empty != "" && height > 1 {
-		b.WriteString("\n")
-		painter{theme: th}.line(&b, styled.Text(styled.Dim, "  "+t.Empty), width, false)
+		for i, text := range styled.WrapText(t.Empty, max(20, width-4)) {
+			if i < height-1 {
+				b.WriteString("\n")
+				painter{theme: th}.line(&b, styled.Text(styled.Dim, "  "+text), width, false)
+			}
+		}
 	}
 	for i := t.top; i < min(t.top+t.height, t.Len()) && height > 1; i++ {
 		b.WriteString("\n")
