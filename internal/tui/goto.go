@@ -53,13 +53,10 @@ func likePlaces(all []place, text string) (out []place) {
 	wanted := words[len(words)-1]
 	names := map[string][]place{}
 	for _, p := range all {
-		kind, name, _ := strings.Cut(p.text, " ")
+		kind, _, _ := strings.Cut(p.text, " ")
+		name := p.text
 		if p.ref.Kind != screen.None {
-			if name = p.ref.Name; p.ref.Kind == screen.Device {
-				name = name[strings.LastIndexByte(name, '/')+1:]
-			}
-		} else if name = p.text; p.namespace != "" {
-			continue
+			name = p.ref.Name[strings.LastIndexByte(p.ref.Name, '/')+1:] // of a device, and of a pool
 		}
 		if len(words) == 1 || kind == words[0] {
 			names[name] = append(names[name], p)

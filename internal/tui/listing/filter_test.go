@@ -113,8 +113,8 @@ func TestFiltersThatWereNotUnderstood(t *testing.T) {
 // Where a word that was not understood hides nothing, that is said as well.
 func TestFilterThatHidesNothing(t *testing.T) {
 	l := New(*diskConfig())
-	l.now, l.built = arrange(diskConfig(), disks, order{filter: "!nmae=slow", sort: -1, grouping: -1}), true
-	if got := l.Arrangement(); l.now.shown != len(disks) || got != `no column is called "nmae" (did you mean name?); columns are name, size` {
+	l.now, l.built = arrange(diskConfig(), disks, order{filter: "!nme=slow", sort: -1, grouping: -1}), true
+	if got := l.Arrangement(); l.now.shown != len(disks) || got != `no column is called "nme" (did you mean name?); columns are name, size` {
 		t.Errorf("%d rows, %q", l.now.shown, got)
 	}
 	config := diskConfig()

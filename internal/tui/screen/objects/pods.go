@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,13 +17,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// pod is a pod that uses claims, or that waits for a node.
+// pod is a pod that uses claims or extended resources, or that waits for a node.
 type pod struct {
 	ref     screen.Ref
 	state   string
 	refused bool
 	node    string
-	claims  string
+	uses    string // claims, or extended resources
 	reason  string
 	age     time.Duration
 }
@@ -38,7 +39,7 @@ func NewPods() screen.Screen {
 			name("NAME", func(p *pod) string { return p.ref.Name }),
 			podState,
 			ranked(1, text("NODE", func(p *pod) string { return p.node })),
-			ranked(4, text("CLAIMS", func(p *pod) string { return p.claims })),
+			ranked(4, uses),
 			reasonColumn,
 			ranked(2, age(func(p *pod) time.Duration { return p.age })),
 		},
@@ -49,6 +50,12 @@ func NewPods() screen.Screen {
 		},
 	})
 }
+
+var uses = func() listing.Column[pod] {
+	c := text("USES", func(p *pod) string { return p.uses })
+	c.Min, c.Names = 10, []string{"claims", "claim", "resources"}
+	return c
+}()
 
 var podState = listing.Column[pod]{Column: widget.Column{Title: "STATE"}, Cell: func(p *pod) styled.Line {
 	switch {
@@ -84,9 +91,26 @@ func buildPods(ctx context.Context, w *screen.World) ([]pod, error) {
 	return append(refused, others...), nil
 }
 
-// concerned reports whether a pod uses claims, its own or one for extended resources, or waits for a node.
+// concerned reports whether a pod uses claims, its own or one for extended resources, or extended resources of device plugins, or waits
+// for a node.
 func concerned(p *corev1.Pod) bool {
-	return len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil || p.Spec.NodeName == "" && p.Status.Phase == corev1.PodPending
+	return len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil || p.Spec.NodeName == "" && p.Status.Phase == corev1.PodPending ||
+		len(extendedResources(p)) > 0
+}
+
+// extendedResources are those that a pod asks for, sorted.
+func extendedResources(p *corev1.Pod) (names []string) {
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			for name := range containers[i].Resources.Requests {
+				if inspect.IsExtendedResource(name) {
+					names = append(names, string(name))
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func podRow(w *screen.World, p *corev1.Pod) pod {
@@ -104,7 +128,9 @@ func podRow(w *screen.World, p *corev1.Pod) pod {
 	if s := p.Status.ExtendedResourceClaimStatus; s != nil {
 		claims = append(claims, s.ResourceClaimName)
 	}
-	row.claims = strings.Join(claims, " ")
+	if row.uses = strings.Join(claims, " "); row.uses == "" {
+		row.uses = strings.Join(extendedResources(p), " ")
+	}
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && p.Spec.NodeName == "" {
