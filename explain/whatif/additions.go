@@ -134,6 +134,12 @@ func AddNode(o *inspect.Objects, like string, assumed bool, rename func(string) 
 		node.Name = added
 		node.Spec.Unschedulable = false
 		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, ofCondition)
+		for i := range node.Status.Conditions {
+			c := &node.Status.Conditions[i]
+			if c.Status = corev1.ConditionFalse; c.Type == corev1.NodeReady {
+				c.Status = corev1.ConditionTrue
+			}
+		}
 		if _, ok := node.Labels[corev1.LabelHostname]; ok {
 			node.Labels[corev1.LabelHostname] = added
 		}
@@ -177,5 +183,33 @@ func BoundToNode(pod *corev1.Pod) bool {
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it, and takes it back.
-func ofCondition(taint corev1.Taint) bool { return strings.HasPrefix(taint.Key, "node.kubernetes.io/") }
+// ofCondition reports whether a taint says in what state a node is. Kubernetes itself sets it and takes it back, or what adds and
+// removes nodes.
+func ofCondition(taint corev1.Taint) bool {
+	return slices.ContainsFunc(conditionTaints, func(prefix string) bool { return strings.HasPrefix(taint.Key, prefix) })
+}
+
+// conditionTaints are what the keys of such taints begin with: of the node controller, of cloud providers, and of autoscalers.
+var conditionTaints = []string{
+	"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
+	"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupt", "karpenter.sh/unregistered",
+}
+
+// TaintsLikeOf are the taints that AddNode gives a node too which is like another: those of the node that do not say in what state
+// it is, and how many of its devices its drivers have tainted. Whether the new one would have them is not known.
+func TaintsLikeOf(s *inspect.Snapshot, like string) (ofNode []corev1.Taint, devices int) {
+	if node, ok := s.Node(inspect.NodeName(like)); ok {
+		ofNode = slices.DeleteFunc(slices.Clone(node.Spec.Taints), ofCondition)
+	}
+	for _, slice := range s.Objects().Slices {
+		if slice.Spec.NodeName == nil || *slice.Spec.NodeName != like {
+			continue
+		}
+		for i := range slice.Spec.Devices {
+			if len(slice.Spec.Devices[i].Taints) > 0 {
+				devices++
+			}
+		}
+	}
+	return ofNode, devices
+}

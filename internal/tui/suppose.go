@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -70,7 +71,7 @@ func (m *model) supposeSubjects() tea.Cmd {
 		switch c := m.supposable(ref); {
 		case slices.Contains(m.hypotheses, c):
 			there = append(there, c)
-		case m.supposeOneOff(ref) == "" && pointless(m.base, c) == "":
+		case m.supposeOneOff(ref) == "" && pointless(m.world.Snapshot, c) == "":
 			missing = append(missing, c)
 		}
 	}
@@ -92,7 +93,7 @@ func (m *model) whyNothing(ref screen.Ref) string {
 	if why := m.supposeOneOff(ref); why != "" {
 		return why
 	}
-	return pointless(m.base, m.supposable(ref))
+	return pointless(m.world.Snapshot, m.supposable(ref))
 }
 
 // toggle supposes a change, or stops supposing it.
@@ -105,14 +106,33 @@ func (m *model) toggle(c screen.Change) tea.Cmd {
 		changes = slices.Delete(changes, at, at+1)
 		m.remark = screen.Say{Text: "no longer supposed: " + c.String(), Role: styled.Supposed}
 	} else {
-		if why := pointless(m.base, c); why != "" {
+		if why := pointless(m.world.Snapshot, c); why != "" {
 			return m.say(styled.Warn, why)
 		}
 		changes = append(changes, c)
-		m.remark = screen.Say{Text: "what if: " + c.String() + " (w again takes it back)", Role: styled.Supposed}
+		m.remark = screen.Say{Text: "what if: " + c.String() + m.copiedTaints(c) + " (w again takes it back)", Role: styled.Supposed}
 	}
 	m.hypotheses = changes
 	return m.rebuildWorld()
+}
+
+// copiedTaints says what a node that is added has of the other that may be a sickness of that one alone.
+func (m *model) copiedTaints(c screen.Change) string {
+	if c.Kind != screen.DuplicateNode {
+		return ""
+	}
+	taints, devices := whatif.TaintsLikeOf(m.base, c.Ref.Name)
+	var parts []string
+	for _, taint := range taints {
+		parts = append(parts, taint.ToString())
+	}
+	if devices > 0 {
+		parts = append(parts, words.Count(devices, "tainted device"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", tainted as that is: " + words.And(parts)
 }
 
 // holdsNothing says that the release of a claim would change nothing, or "".
@@ -145,9 +165,14 @@ func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
 }
 
 // applyAll returns the snapshot under the changes. What a change is about may be gone by now: then it
-// changes nothing.
+// changes nothing. Nodes are added first, before the taints of rules, which may not select their devices, become those of devices.
 func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 	return s.With(func(o *inspect.Objects) {
+		for i, c := range changes {
+			if c.Kind == screen.DuplicateNode {
+				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
+			}
+		}
 		var untainted []inspect.DeviceID
 		for _, c := range changes {
 			if c.Kind == screen.IgnoreTaint {
@@ -155,14 +180,13 @@ func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 			}
 		}
 		whatif.SettleTaints(o, s, untainted...)
-		for i, c := range changes {
+		for _, c := range changes {
 			switch c.Kind {
 			case screen.ReleaseClaim:
 				whatif.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
 			case screen.IgnoreTaint:
 				whatif.Untaint(o, screen.DeviceID(c.Ref))
-			case screen.DuplicateNode:
-				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
+			case screen.DuplicateNode: // is there
 			}
 		}
 	})

@@ -5,7 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
@@ -92,4 +97,65 @@ func TestSupposingLeavesRulesToOthers(t *testing.T) {
 	d.press("2")
 	d.send(screen.Selected{Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-1"}})
 	d.shows("WHAT IF", "set by")
+}
+
+// One more node like a sick one is well: it is ready and not cordoned, without the taints that say in what state a node is. What
+// else it is tainted with is told, and can be supposed away.
+func TestSupposingANodeLikeASickOne(t *testing.T) {
+	sick := demoSnapshot(t).With(func(o *inspect.Objects) {
+		for i, node := range o.Nodes {
+			if node.Name != "gpu-a-03" {
+				continue
+			}
+			node = node.DeepCopy()
+			node.Spec.Unschedulable = true
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}, {Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}}
+			for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeUnschedulable, "ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "dedicated"} {
+				node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+			}
+			o.Nodes[i] = node
+		}
+	})
+	d := start(t, Options{Source: Static(sick), View: "nodes", Profile: colorprofile.NoTTY, Clock: demo.Now, NoWriter: "no"}, 140, 40)
+	d.press(":", "node gpu-a-03", "enter", "w")
+	d.shows("what if: one more node like gpu-a-03, tainted as that is: dedicated:NoSchedule and 1 tainted device (w again takes it back)")
+	added, ok := d.m.world.Snapshot.Node("gpu-a-03-what-if-a")
+	if !ok || added.Spec.Unschedulable || len(added.Spec.Taints) != 1 || added.Spec.Taints[0].Key != "dedicated" {
+		t.Fatalf("%v %+v", ok, added.Spec)
+	}
+	if c := added.Status.Conditions; c[0].Status != corev1.ConditionTrue || c[1].Status != corev1.ConditionFalse {
+		t.Errorf("%+v", c)
+	}
+	var tainted screen.Ref
+	for _, device := range d.m.world.Snapshot.Devices() {
+		if device.ID.Pool == "gpu-a-03-what-if-a" && len(device.Device.Taints) > 0 {
+			tainted = screen.Ref{Kind: screen.Device, Name: device.ID.String()}
+		}
+	}
+	d.press("k") // w would take the node back
+	d.send(screen.Selected{Ref: tainted})
+	d.press("w")
+	d.shows("what if: taints of " + tainted.Name + " tolerated")
+	if state, _ := screen.FindDevice(d.m.world, tainted); state.State != inspect.DeviceFree {
+		t.Errorf("%s is %s", tainted.Name, state.State)
+	}
+}
+
+// A rule that does not select the devices of a node that is added does not taint them, whatever else is supposed.
+func TestSupposingANodeBesideARule(t *testing.T) {
+	s := applyAll(demoSnapshot(t), []screen.Change{
+		{Kind: screen.IgnoreTaint, Ref: screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-04/gpu-2"}},
+		{Kind: screen.DuplicateNode, Ref: screen.Ref{Kind: screen.Node, Name: "gpu-a-04"}},
+	})
+	n := 0
+	for _, device := range s.Devices() {
+		if device.ID.Pool == "gpu-a-04-what-if-b" {
+			if n++; device.State != inspect.DeviceFree {
+				t.Errorf("%s is %s: %v", device.ID, device.State, device.Device.Taints)
+			}
+		}
+	}
+	if n != 10 {
+		t.Errorf("%d devices were added", n)
+	}
 }
