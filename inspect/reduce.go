@@ -11,7 +11,7 @@ import (
 //
 //   - spec: node, scheduler, priority, preemption, gates, group, claims, node selector, affinity, tolerations, spread
 //     constraints, overhead, operating system, whether the host's network and users are used, the volumes that the
-//     scheduler looks at, whether it is a KubeletPlugin, and of the containers name, restart policy and its rules,
+//     scheduler looks at, whether it is a KubeletPlugin and then as which service account it asks the API server, and of the containers name, restart policy and its rules,
 //     resources (with their claims), ports of the host, and mounts with mount options
 //   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node, resources,
 //     everything about claims, and what is out of the ordinary about containers
@@ -29,6 +29,9 @@ func ReducePod(p *corev1.Pod) {
 		TopologySpreadConstraints: spec.TopologySpreadConstraints, Volumes: append(reduceVolumes(spec.Volumes), registry...),
 		InitContainers: reduceContainers(spec.InitContainers, spec.HostNetwork), Containers: reduceContainers(spec.Containers, spec.HostNetwork),
 		EphemeralContainers: reduceEphemeral(spec.EphemeralContainers),
+	}
+	if registry != nil {
+		p.Spec.ServiceAccountName = spec.ServiceAccountName
 	}
 	p.Status = corev1.PodStatus{
 		Phase: status.Phase, Reason: status.Reason, Message: status.Message, Conditions: reduceConditions(status),

@@ -37,6 +37,7 @@ var fields = map[string]rule{
 	"ResourceSliceSpec.NodeName":  of(nodes),
 	"Device.NodeName":             of(nodes),
 	"PodSpec.NodeName":            of(nodes),
+	"PodSpec.ServiceAccountName":  of(serviceAccounts),
 	"PodStatus.NominatedNodeName": of(nodes),
 	"NodeSystemInfo.KubeletVersion": func(r *renamer, s string) string {
 		return r.version(s)

@@ -60,8 +60,8 @@ func podSpecTrim() trim {
 		volumes: {within: trim{2: {within: source}}}, containers: {within: container}, initContainers: {within: container},
 		ephemeralContainers: {within: trim{1: {within: container}}.dropping(2)},
 	}
-	// the grace period, deadlines, DNS, service accounts, security, secrets, names of hosts, readiness gates, service links
-	return t.dropping(4, 5, 6, 8, 9, 12, 13, 14, 15, 16, 17, 21, 23, 26, 27, 28, 29, 30, 35, 41, 44)
+	// the grace period, deadlines, DNS, the old name of the service account, security, secrets, names of hosts, readiness gates, service links
+	return t.dropping(4, 5, 6, 9, 12, 13, 14, 15, 16, 17, 21, 23, 26, 27, 28, 29, 30, 35, 41, 44)
 }
 
 func podStatusTrim() trim {
