@@ -5,6 +5,7 @@ import (
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/util/shufflesharding"
 	"k8s.io/utils/ptr"
 )
@@ -91,4 +92,29 @@ func outOfRange(shares, lendable, borrowing *int32) string {
 		return fmt.Sprintf("borrowingLimitPercent is %d, which is negative", *borrowing)
 	}
 	return ""
+}
+
+// mandatorySchemas returns the FlowSchemas that a server makes up when there are no objects for them. They are those of
+// k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap, which a test compares them with.
+func mandatorySchemas() (exempt, catchAll *flowcontrolv1.FlowSchema) {
+	all := []string{"*"}
+	schema := func(name string, precedence int32, groups ...string) *flowcontrolv1.FlowSchema {
+		rule := flowcontrolv1.PolicyRulesWithSubjects{
+			ResourceRules: []flowcontrolv1.ResourcePolicyRule{{Verbs: all, APIGroups: all, Resources: all, Namespaces: all, ClusterScope: true}},
+
+			NonResourceRules: []flowcontrolv1.NonResourcePolicyRule{{Verbs: all, NonResourceURLs: all}},
+		}
+		for _, group := range groups {
+			rule.Subjects = append(rule.Subjects, flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindGroup, Group: &flowcontrolv1.GroupSubject{Name: group}})
+		}
+		return &flowcontrolv1.FlowSchema{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: flowcontrolv1.FlowSchemaSpec{
+			MatchingPrecedence: precedence, Rules: []flowcontrolv1.PolicyRulesWithSubjects{rule},
+			// The levels have the same names.
+			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: name},
+		}}
+	}
+	exempt = schema(flowcontrolv1.FlowSchemaNameExempt, 1, user.SystemPrivilegedGroup)
+	catchAll = schema(flowcontrolv1.FlowSchemaNameCatchAll, 10000, user.AllUnauthenticated, user.AllAuthenticated)
+	catchAll.Spec.DistinguisherMethod = &flowcontrolv1.FlowDistinguisherMethod{Type: flowcontrolv1.FlowDistinguisherMethodByUserType}
+	return exempt, catchAll
 }

@@ -1,0 +1,209 @@
+package flowcontrol
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// ActorRole is what somebody does for devices to be allocated and used.
+type ActorRole string
+
+// The roles, in the order in which a pod gets its devices.
+const (
+	RoleDriver          ActorRole = "Driver"          // publishes devices and prepares them
+	RoleClaimController ActorRole = "ClaimController" // makes claims from templates, and deletes them
+	RoleScheduler       ActorRole = "Scheduler"       // allocates
+	RoleKubelet         ActorRole = "Kubelet"         // has devices prepared
+)
+
+// ActorEvidence says how it is known as whom somebody asks the API server.
+type ActorEvidence string
+
+// The kinds of evidence, the best first.
+const (
+	// EvidenceName: it is the name that Kubernetes gives it; a cluster may give it another.
+	EvidenceName ActorEvidence = "Name"
+	// EvidencePods: the driver is that of the only DaemonSet whose pods register with the kubelet on all nodes for which the
+	// driver publishes devices.
+	EvidencePods ActorEvidence = "Pods"
+	// EvidencePossible: it is one of several such DaemonSets, or the service account was not recorded.
+	EvidencePossible ActorEvidence = "Possible"
+	// EvidenceNone: no such pods were found, so a service account in a namespace of its own stands for it.
+	EvidenceNone ActorEvidence = "None"
+)
+
+// Actor is somebody whose requests decide how soon pods get devices.
+type Actor struct {
+	Role ActorRole
+	// Driver is the name of the driver, for RoleDriver.
+	Driver string
+	// User is the name under which it asks the API server; that of the first node for all kubelets.
+	User     string
+	Groups   []string // with those that the server adds
+	Evidence ActorEvidence
+	// Asks are typical requests, and where they go.
+	Asks []ActorRequest
+}
+
+// ActorRequest is a typical request of an actor.
+type ActorRequest struct {
+	Verb, Resource string
+	Classification
+	// Crowded says that the requests of any service account of any namespace go to the same level. Whoever floods the
+	// server from a pod then competes with the actor.
+	Crowded bool
+}
+
+// Crowded reports whether a request of the actor goes to a level that is open to all service accounts.
+func (a *Actor) Crowded() bool {
+	return slices.ContainsFunc(a.Asks, func(r ActorRequest) bool { return r.Crowded })
+}
+
+// Levels are the priority levels of the actor's requests, sorted.
+func (a *Actor) Levels() []string {
+	levels := map[string]bool{}
+	for i := range a.Asks {
+		levels[a.Asks[i].Level] = true
+	}
+	return slices.Sorted(maps.Keys(levels))
+}
+
+// typicalRequest is a method and a path.
+type typicalRequest struct{ method, path string }
+
+const claimsPath, slicesPath = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims", "/apis/resource.k8s.io/v1/resourceslices"
+
+// typical are the requests of each role.
+var typical = map[ActorRole][]typicalRequest{
+	RoleDriver:          {{http.MethodPost, slicesPath}, {http.MethodGet, claimsPath + "/claim"}},
+	RoleClaimController: {{http.MethodPost, claimsPath}, {http.MethodPut, claimsPath + "/claim/status"}},
+	RoleScheduler:       {{http.MethodPut, claimsPath + "/claim/status"}, {http.MethodPost, "/api/v1/namespaces/default/pods/pod/binding"}},
+	RoleKubelet:         {{http.MethodGet, claimsPath + "/claim"}, {http.MethodDelete, slicesPath}},
+}
+
+// DRAActors returns who takes part in giving pods their devices, in the order of roles and then of drivers: as whom they ask the
+// API server, and which priority level that leads to. It is nil where the priority levels or the FlowSchemas of the
+// snapshot are not known.
+func DRAActors(s *inspect.Snapshot) []Actor {
+	if len(s.PriorityLevels()) == 0 || len(s.Objects().FlowSchemas) == 0 {
+		return nil
+	}
+	var out []Actor
+	for _, driver := range drivers(s) {
+		out = append(out, accountsOf(s, driver)...)
+	}
+	kubelet := Actor{Role: RoleKubelet, User: "system:node:" + firstNode(s), Groups: []string{user.NodesGroup}, Evidence: EvidenceName}
+	out = append(out,
+		Actor{Role: RoleClaimController, User: serviceaccount.MakeUsername(metav1.NamespaceSystem, "resource-claim-controller"), Evidence: EvidenceName},
+		Actor{Role: RoleScheduler, User: user.KubeScheduler, Evidence: EvidenceName}, kubelet)
+	limits := Compute(s.PriorityLevels(), DefaultServerConcurrency) // classification does not depend on it
+	for i := range out {
+		out[i].ask(s, &limits)
+	}
+	return out
+}
+
+// ask classifies the typical requests of an actor.
+func (a *Actor) ask(s *inspect.Snapshot, limits *Limits) {
+	a.Groups = AllGroups(a.User, a.Groups)
+	for _, typical := range typical[a.Role] {
+		at := &url.URL{Path: typical.path}
+		mine, err := NewRequest(a.User, a.Groups, typical.method, at)
+		if err != nil {
+			continue // no path above is one that cannot be read
+		}
+		c := Classify(s.Objects().FlowSchemas, limits, &mine)
+		anybody, err := NewRequest(anyAccount, nil, typical.method, at)
+		crowded := err == nil && !c.Exempt && Classify(s.Objects().FlowSchemas, limits, &anybody).Level == c.Level
+		a.Asks = append(a.Asks, ActorRequest{Verb: mine.Info.Verb, Resource: mine.Resource(), Classification: c, Crowded: crowded})
+	}
+}
+
+// anyAccount is a service account that no rule names.
+var anyAccount = serviceaccount.MakeUsername("a-namespace-of-its-own", "a-service-account-of-its-own")
+
+// drivers are the names of those that publish devices, sorted.
+func drivers(s *inspect.Snapshot) []string {
+	names := map[string]bool{}
+	for _, slice := range s.Slices() {
+		names[slice.Spec.Driver] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// firstNode is the first node with devices, or else the first of all.
+func firstNode(s *inspect.Snapshot) string {
+	first := ""
+	for _, slice := range s.Slices() {
+		if name := slice.Spec.NodeName; name != nil && *name != "" && (first == "" || *name < first) {
+			first = *name
+		}
+	}
+	if nodes := s.Nodes(); first == "" && len(nodes) > 0 {
+		first = nodes[0].Name
+	}
+	return cmp.Or(first, "NODE")
+}
+
+// account is a service account.
+type account struct{ namespace, name string }
+
+// accountsOf returns as whom a driver asks: the service accounts of the DaemonSets that may be its own.
+func accountsOf(s *inspect.Snapshot, driver string) []Actor {
+	on := map[string]bool{}
+	for _, slice := range s.Slices() {
+		if name := slice.Spec.NodeName; slice.Spec.Driver == driver && name != nil && *name != "" {
+			on[*name] = true
+		}
+	}
+	runs := map[account]map[string]bool{}
+	for _, pod := range s.Objects().Pods {
+		if inspect.Ended(pod) || !inspect.KubeletPlugin(pod) || !ofDaemonSet(pod) {
+			continue
+		}
+		a := account{pod.Namespace, pod.Spec.ServiceAccountName}
+		if runs[a] == nil {
+			runs[a] = map[string]bool{}
+		}
+		runs[a][pod.Spec.NodeName] = true
+	}
+	var out []Actor
+	for _, a := range slices.SortedFunc(maps.Keys(runs), func(a, b account) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	}) {
+		missing := func(node string) bool { return !runs[a][node] }
+		if len(on) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(on)), missing) {
+			out = append(out, Actor{Role: RoleDriver, Driver: driver, User: serviceaccount.MakeUsername(a.namespace, cmp.Or(a.name, "default")), Evidence: EvidencePossible})
+		}
+	}
+	switch {
+	case len(out) == 0:
+		out = []Actor{{Role: RoleDriver, Driver: driver, User: anyAccount, Evidence: EvidenceNone}}
+	case len(out) == 1 && runs[accountOf(out[0].User)] != nil: // a recorded name
+		out[0].Evidence = EvidencePods
+	}
+	return out
+}
+
+func accountOf(name string) account {
+	namespace, of, err := serviceaccount.SplitUsername(name)
+	if err != nil {
+		return account{}
+	}
+	return account{namespace, of}
+}
+
+func ofDaemonSet(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "DaemonSet"
+}
