@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -19,6 +20,10 @@ type Metrics struct {
 	// Levels are the levels that the server has, or had: the server never forgets the limits of a level
 	// that was deleted.
 	Levels map[string]*Load
+	// Stored has what the server stores, by resource, as "resourceclaims.resource.k8s.io".
+	Stored map[string]Stored
+	// Sized says that the server goes by the size of objects when it estimates how much work a list is.
+	Sized bool
 }
 
 // Load is what a priority level is doing. Figures that the server does not give, because it is too old
@@ -83,7 +88,7 @@ func ParseMetrics(in io.Reader) (*Metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading metrics: %w", err)
 	}
-	m := &Metrics{Levels: map[string]*Load{}}
+	m := &Metrics{Levels: map[string]*Load{}, Stored: map[string]Stored{}}
 	for name, read := range limitFamilies {
 		for _, metric := range families[metricPrefix+name].GetMetric() {
 			if level, number := label(metric, "priority_level"), gauge(metric); level != "" {
@@ -103,6 +108,7 @@ func ParseMetrics(in io.Reader) (*Metrics, error) {
 			load.Total.add(counts)
 		}
 	}
+	m.readStored(families)
 	return m, nil
 }
 
@@ -249,12 +255,18 @@ func onlyFlowControl(in io.Reader) ([]byte, error) {
 
 // wanted reports whether a line is a sample or the type of a metric that is read.
 func wanted(line []byte) bool {
-	rest, found := bytes.CutPrefix(bytes.TrimPrefix(line, []byte("# TYPE ")), []byte(metricPrefix))
-	end := bytes.IndexAny(rest, "{ \t")
-	if !found || end < 0 {
+	line = bytes.TrimPrefix(line, []byte("# TYPE "))
+	end := bytes.IndexAny(line, "{ \t")
+	if end < 0 || !bytes.HasPrefix(line, []byte(serverPrefix)) {
 		return false
 	}
-	name := string(rest[:end])
+	if string(line[:end]) == metricWatches {
+		return bytes.Contains(line, []byte(`verb="WATCH"`)) || bytes.HasSuffix(bytes.TrimSpace(line), []byte(" gauge"))
+	}
+	name, found := strings.CutPrefix(string(line[:end]), metricPrefix)
+	if !found {
+		return slices.Contains(storedFamilies, string(line[:end]))
+	}
 	for _, suffix := range []string{"", "_bucket", "_sum", "_count"} { // the last three are those of histograms
 		base, cut := strings.CutSuffix(name, suffix)
 		if cut && (limitFamilies[base] != nil || countFamilies[base] != nil) {

@@ -25,6 +25,8 @@ import (
 const (
 	metricsPath = "/metrics"
 	dumpPath    = "/debug/api_priority_and_fairness/dump_priority_levels"
+	// requestsPath is asked for with details, which say who asks what.
+	requestsPath = "/debug/api_priority_and_fairness/dump_requests"
 
 	// readTimeout bounds each of the two requests. Metrics of a busy server are tens of megabytes.
 	readTimeout = 10 * time.Second
@@ -53,8 +55,8 @@ type Source interface {
 //
 // What fails is asked for less and less often: until then the last health is given again.
 type Reader struct {
-	client        rest.Interface
-	metrics, dump source
+	client                  rest.Interface
+	metrics, dump, requests source
 }
 
 // source is one of the two things that are read.
@@ -109,6 +111,8 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		client:  client,
 		metrics: source{path: metricsPath, limit: metricsLimit, pace: connection.NewPace(connection.Default)},
 		dump:    source{path: dumpPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
+
+		requests: source{path: requestsPath, limit: dumpLimit, pace: connection.NewPace(connection.Default)},
 	}, nil
 }
 
@@ -121,6 +125,17 @@ func (r *Reader) Read(ctx context.Context) Reading {
 	reading.Metrics, reading.MetricsHealth = get(ctx, r.client, &r.metrics, ParseMetrics)
 	both.Wait()
 	return reading
+}
+
+// RequestSource is where dumps of requests come from.
+type RequestSource interface {
+	// Requests returns the requests that wait or are executed. The dump is nil unless the health is Synced.
+	Requests(ctx context.Context) (*RequestDump, inspect.Health)
+}
+
+// Requests implements RequestSource. It is for one server: behind a load balancer, any of them.
+func (r *Reader) Requests(ctx context.Context) (*RequestDump, inspect.Health) {
+	return get(ctx, r.client, &r.requests, ParseRequestDump)
 }
 
 // errOff says that a server has metrics, but none about priority levels.
@@ -139,7 +154,11 @@ func get[T any](ctx context.Context, client rest.Interface, from *source, parse 
 func getNow[T any](ctx context.Context, client rest.Interface, path string, parse func(io.Reader) (*T, error)) (*T, inspect.Health) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	body, err := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0).Stream(ctx)
+	request := client.Get().AbsPath(path).SetHeader("Accept", "text/plain").MaxRetries(0)
+	if path == requestsPath {
+		request.Param("includeRequestDetails", "1")
+	}
+	body, err := request.Stream(ctx)
 	if err != nil {
 		return nil, failed(path, err)
 	}

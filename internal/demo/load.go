@@ -49,7 +49,7 @@ func (l *Load) Read(context.Context) flowcontrol.Reading {
 	}
 	l.levels = next
 	return flowcontrol.Reading{
-		Metrics:       &flowcontrol.Metrics{Levels: next},
+		Metrics:       &flowcontrol.Metrics{Levels: next, Stored: stored(), Sized: true},
 		MetricsHealth: inspect.Health{State: inspect.Synced},
 		DumpHealth:    inspect.Health{State: inspect.NotServed, Message: "the demo has no dump of priority levels"},
 	}

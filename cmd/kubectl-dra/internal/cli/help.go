@@ -40,15 +40,18 @@ func usageText(cmd *cobra.Command) string {
 		b.WriteString("Examples:\n" + cmd.Example + "\n\n")
 	}
 	b.WriteString("Usage:\n")
+	if cmd.HasParent() {
+		b.WriteString("  " + cmd.UseLine() + "\n")
+	} else {
+		b.WriteString("  " + cmd.CommandPath() + " COMMAND [flags]\n")
+	}
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString("  " + cmd.CommandPath() + " COMMAND [flags]\n\nCommands:\n")
+		b.WriteString("\nCommands:\n")
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
 				fmt.Fprintf(&b, "  %-12s %s\n", c.Name(), c.Short)
 			}
 		}
-	} else {
-		b.WriteString("  " + cmd.UseLine() + "\n")
 	}
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
 		b.WriteString("\nFlags:\n" + flags.FlagUsagesWrapped(80))

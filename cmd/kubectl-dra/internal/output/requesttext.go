@@ -1,0 +1,299 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// PrintRequest prints an explanation for people, in lines of so many columns. verbose shows every flow.
+func PrintRequest(w io.Writer, e *RequestExplanation, width int, verbose bool) error {
+	p := &requestPrinter{RequestExplanation: e, pageWriter: pageWriter{width: width}, verbose: verbose}
+	p.headline()
+	p.before()
+	p.limits()
+	if !e.LongRunning {
+		p.seats()
+		p.queues()
+	}
+	p.verified()
+	for _, partial := range e.Partial {
+		p.field("Partial", "%s", partial)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// pageWriter writes sections of labelled text, each line safe and not too long.
+type pageWriter struct {
+	strings.Builder
+
+	width int
+}
+
+// labelWidth is the width of the labels with the gap behind them.
+const labelWidth = 12
+
+// paragraph writes text in lines that fit, the first after first, the others after rest.
+func (p *pageWriter) paragraph(first, rest, text string) {
+	line := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
+	for _, wrapped := range styled.Wrap(line, styled.Wrapping{Width: p.width, First: first, Rest: rest}) {
+		p.WriteString(strings.TrimRight(wrapped.String(), " ") + "\n")
+	}
+}
+
+func (p *pageWriter) field(label, format string, args ...any) {
+	p.paragraph(styled.Pad(label, labelWidth), styled.Blanks(labelWidth), fmt.Sprintf(format, args...))
+}
+
+// rows writes a small table below a section; all columns but the last are as wide as needed.
+func (p *pageWriter) rows(rows [][]string) {
+	widths := map[int]int{}
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = inspect.Sanitize(cell)
+			widths[i] = max(widths[i], styled.Width(row[i]))
+		}
+	}
+	for _, row := range rows {
+		lead := styled.Blanks(2)
+		for i, cell := range row[:len(row)-1] {
+			lead += styled.Pad(cell, widths[i]) + "  "
+		}
+		if last := row[len(row)-1]; last != "" {
+			p.paragraph(lead, styled.Blanks(styled.Width(lead)), last)
+		} else {
+			p.WriteString(strings.TrimRight(lead, " ") + "\n")
+		}
+	}
+}
+
+type requestPrinter struct {
+	*RequestExplanation
+	pageWriter
+
+	verbose bool
+}
+
+// asks says in words what the request is.
+func (r *RequestAsked) asks() string {
+	if r.Resource == "" {
+		return fmt.Sprintf("%s: %s %s", r.User, r.Verb, r.URL)
+	}
+	text := fmt.Sprintf("%s: %s %s", r.User, r.Verb, r.Resource)
+	if r.APIGroup != "" {
+		text += " of " + r.APIGroup
+	}
+	switch {
+	case r.Namespace != "":
+		text += " in namespace " + r.Namespace
+	case r.Verb == "list" || r.Verb == "watch":
+		text += ", not in one namespace only"
+	}
+	return text
+}
+
+func (p *requestPrinter) headline() {
+	p.paragraph("", "  ", p.Request.asks())
+	by := "FlowSchema " + p.FlowSchema
+	switch {
+	case p.Rule > 0:
+		by += fmt.Sprintf(", rule %d", p.Rule)
+	default:
+		by += ", because it matches nothing"
+	}
+	if p.FlowSchemaAssumed {
+		by += "; there is no such object, the server makes it up"
+	}
+	if p.LongRunning {
+		p.paragraph("→ ", "  ", "is served at once: requests that may take as long as they like are not subject to priority and fairness")
+		p.paragraph("  ", "  ", fmt.Sprintf("a short one would go to priority level %s (%s)", p.PriorityLevel, by))
+	} else {
+		p.paragraph("→ ", "  ", fmt.Sprintf("priority level %s (%s)", p.PriorityLevel, by))
+	}
+	p.WriteString("\n")
+	p.field("User", "%s, in %s", p.Request.User, strings.Join(p.Request.Groups, ", "))
+}
+
+// before lists the schemas that come before.
+func (p *requestPrinter) before() {
+	if len(p.Rejected) == 0 {
+		p.field("Before it", "nothing: it is the first FlowSchema")
+		return
+	}
+	p.field("Before it", "%s not match:", words.Plural(len(p.Rejected), "1 FlowSchema does", fmt.Sprintf("%d FlowSchemas do", len(p.Rejected))))
+	rows := make([][]string, len(p.Rejected))
+	for i, r := range p.Rejected {
+		rows[i] = []string{r.FlowSchema, r.Message}
+	}
+	p.rows(rows)
+}
+
+// limits says how many seats the level has.
+func (p *requestPrinter) limits() {
+	l := p.Level
+	switch {
+	case l == nil:
+		return
+	case p.Exempt:
+		p.field("Level", "%s is exempt: its requests are executed at once, whatever else there is", l.Name)
+		return
+	}
+	p.field("Level", "%s", l.seatsText())
+	if l.Executing != nil && l.Queued != nil {
+		text := fmt.Sprintf("%s executing", words.Count(*l.Executing, "request"))
+		if l.ExecutingSeats != nil {
+			text += " on " + words.Count(*l.ExecutingSeats, "seat")
+		}
+		text += fmt.Sprintf(", %d waiting", *l.Queued)
+		if l.Rejected != nil {
+			text += fmt.Sprintf(", %d rejected since the server started", *l.Rejected)
+		}
+		p.field("Now", "%s", text)
+	}
+}
+
+// seatsText says how many seats a level has, with the names of the API.
+func (p *PriorityLevel) seatsText() string {
+	text := fmt.Sprintf("%d seats nominally (NominalCL), %d of them to lend (LendableCL), ", p.Nominal, p.Lendable)
+	if p.Borrowing == nil {
+		text += "borrows without limit (BorrowingCL)"
+	} else {
+		text += fmt.Sprintf("borrows up to %d (BorrowingCL)", *p.Borrowing)
+	}
+	if p.Current != nil {
+		text += fmt.Sprintf("; %d now (CurrentCL)", *p.Current)
+	}
+	return text
+}
+
+func (p *requestPrinter) seats() {
+	if p.Width == nil {
+		return
+	}
+	text := words.Count(p.Width.Seats, "seat") + ": " + p.Width.Message
+	if p.Width.Seats == p.Width.Most && p.Width.Most > 1 {
+		text += fmt.Sprintf("; the level gives no request of this kind more than %d", p.Width.Most)
+	}
+	p.field("Width", "%s", text)
+	switch l := p.Level; {
+	case l == nil:
+	case l.Queuing == nil:
+		p.field("When full", "rejected at once (429) if the seats in use and its own exceed CurrentCL")
+	default:
+		p.field("When full", "waits if CurrentCL seats are in use, for at most a quarter of its time-out (15 s of the usual 60 s, never more than 1 min); "+
+			"rejected (429) if then the queue that it comes to has %s already", words.Count(l.Queuing.QueueLengthLimit, "request"))
+	}
+}
+
+func (p *requestPrinter) queues() {
+	if len(p.Queues) == 0 {
+		return
+	}
+	switch p.DistinguisherMethod {
+	case "ByUser":
+		p.field("Flow", "by user: %s", p.Distinguisher)
+	case "ByNamespace":
+		namespace := p.Distinguisher
+		if namespace == "" {
+			namespace = "all requests for what is in no namespace"
+		}
+		p.field("Flow", "by namespace: %s", namespace)
+	default:
+		p.field("Flow", "all requests of the FlowSchema are one")
+	}
+	names := make([]string, len(p.Queues))
+	for i, queue := range p.Queues {
+		names[i] = strconv.Itoa(queue)
+	}
+	total := 0
+	if p.Level != nil && p.Level.Queuing != nil {
+		total = p.Level.Queuing.Queues
+	}
+	p.field("Queues", "%s of %d; the request waits in the one of them with the least work", strings.Join(names, ", "), total)
+	p.sitting()
+	if len(p.Odds) > 0 && len(p.Queues) < total {
+		texts := make([]string, len(p.Odds))
+		for i, o := range p.Odds {
+			texts[i] = fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants)
+		}
+		p.field("Odds", "that other flows, each filling its queues, have all of these: %s", strings.Join(texts, ", "))
+	}
+}
+
+// mostFlows is how many flows are shown without -v.
+const mostFlows = 5
+
+// sitting says who is in the queues, and with whom they are shared.
+func (p *requestPrinter) sitting() {
+	rows := [][]string{}
+	for _, s := range p.Sitting {
+		if s.Waiting+s.Executing == 0 {
+			continue
+		}
+		var who []string
+		for _, f := range s.Flows {
+			who = append(who, fmt.Sprintf("%s (%d)", p.flowName(f), f.Waiting+f.Executing))
+		}
+		rows = append(rows, []string{fmt.Sprintf("queue %d", s.Queue), fmt.Sprintf("%d waiting, %d executing", s.Waiting, s.Executing), words.Shorten(who, mostFlows)})
+	}
+	switch {
+	case p.Sitting == nil:
+		return
+	case len(rows) == 0:
+		p.field("In them", "nothing at the moment")
+	default:
+		p.field("In them", "now:")
+		p.rows(rows)
+	}
+	rows = nil
+	for _, f := range p.Overlaps {
+		if len(f.SharedQueues) == 0 {
+			continue
+		}
+		rows = append(rows, []string{p.flowName(f), fmt.Sprintf("%d of %d queues, %d waiting, %d executing", len(f.SharedQueues), len(p.Queues), f.Waiting, f.Executing)})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	shown := rows
+	if len(rows) > mostFlows && !p.verbose {
+		shown = rows[:mostFlows]
+	}
+	p.field("Shared", "with %s that %s requests now:", words.Count(len(rows), "flow"), words.Plural(len(rows), "has", "have"))
+	p.rows(shown)
+	if more := len(rows) - len(shown); more > 0 {
+		p.paragraph("  ", "  ", fmt.Sprintf("and %d more (-v shows all)", more))
+	}
+}
+
+// flowName names a flow; its schema goes without saying where it is that of the request.
+func (p *requestPrinter) flowName(f FlowOverlap) string {
+	switch {
+	case f.Distinguisher == "":
+		return f.FlowSchema
+	case f.FlowSchema == p.FlowSchema:
+		return f.Distinguisher
+	}
+	return f.Distinguisher + " of " + f.FlowSchema
+}
+
+func (p *requestPrinter) verified() {
+	v := p.Verified
+	if v == nil {
+		return
+	}
+	switch v.Result {
+	case VerifiedSame:
+		p.field("Verified", "the server says the same (it answered %d)", v.Status)
+	case VerifiedNot:
+		p.field("Verified", "NOT: the server says FlowSchema %s and priority level %s", v.FlowSchema, v.PriorityLevel)
+	default:
+		p.field("Verified", "not: the server did not say (it answered %d): %s", v.Status, v.Message)
+	}
+}
