@@ -120,8 +120,8 @@ func findUnreachable(v *visit) {
 }
 
 func findNamesTwice(v *visit) {
-	for i := range v.inventory().Pools {
-		id := v.inventory().Pools[i].ID
+	for _, p := range v.pools() {
+		id := p.ID
 		newest, _ := v.newest(id)
 		by := map[string][]*resourcev1.ResourceSlice{}
 		for _, slice := range newest {
@@ -253,8 +253,7 @@ func findCapacityOvercommitted(v *visit) {
 }
 
 func findCountersOvercommitted(v *visit) {
-	for i := range v.inventory().Pools {
-		p := &v.inventory().Pools[i]
+	for _, p := range v.pools() {
 		for j := range p.Counters {
 			c := &p.Counters[j]
 			if c.Left.Sign() >= 0 {
@@ -279,8 +278,7 @@ func findCountersOvercommitted(v *visit) {
 }
 
 func findCountersTooSmall(v *visit) {
-	for i := range v.inventory().Pools {
-		p := &v.inventory().Pools[i]
+	for _, p := range v.pools() {
 		newest, _ := v.newest(p.ID)
 		full := inspect.CounterLevels{}
 		for _, slice := range newest {

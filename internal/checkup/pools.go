@@ -17,7 +17,7 @@ var poolRules = []Rule{
 		About:  "The newest generation of a pool lacks slices, so the scheduler takes no device of the pool.",
 		Remedy: "A driver that is publishing is done within seconds. If the pool stays so, look at the driver's logs: it may have crashed half-way, or the API server refuses a slice.",
 		find: func(v *visit) {
-			v.pools(func(p *inspect.PoolStatus) string {
+			v.eachPool(func(p *inspect.PoolStatus) string {
 				if p.Slices >= p.SlicesWanted {
 					return ""
 				}
@@ -30,7 +30,7 @@ var poolRules = []Rule{
 		About:  "The newest generation of a pool has more slices than they announce, so the scheduler takes no device of the pool.",
 		Remedy: "Have the driver publish the pool anew, in a new generation; delete slices that it no longer knows of.",
 		find: func(v *visit) {
-			v.pools(func(p *inspect.PoolStatus) string {
+			v.eachPool(func(p *inspect.PoolStatus) string {
 				if p.Slices <= p.SlicesWanted {
 					return ""
 				}
@@ -49,7 +49,7 @@ var poolRules = []Rule{
 		About:  "The slices of a pool contradict each other, so the scheduler takes no device of the pool.",
 		Remedy: "Only the driver can mend what it publishes.",
 		find: func(v *visit) {
-			v.pools(func(p *inspect.PoolStatus) string {
+			v.eachPool(func(p *inspect.PoolStatus) string {
 				what, invalid := strings.CutPrefix(p.Error, "PoolInvalid: ")
 				if !invalid {
 					return ""
@@ -63,7 +63,7 @@ var poolRules = []Rule{
 		About:  "The partition types of a pool cannot be counted, so its status tells nothing of them.",
 		Remedy: "Every device that consumes counters needs the attribute that the slice names as its partition type, and devices of a type the same counters.",
 		find: func(v *visit) {
-			v.pools(func(p *inspect.PoolStatus) string {
+			v.eachPool(func(p *inspect.PoolStatus) string {
 				code, what, _ := strings.Cut(p.Error, ": ")
 				if !strings.HasPrefix(code, "Partition") {
 					return ""
@@ -89,7 +89,7 @@ var poolRules = []Rule{
 		About:  "A pool is complete and has no device.",
 		Remedy: "If there should be devices, the driver did not find them: look at its logs on that node.",
 		find: func(v *visit) {
-			v.pools(func(p *inspect.PoolStatus) string {
+			v.eachPool(func(p *inspect.PoolStatus) string {
 				if !p.Complete || p.Error != "" || p.Devices.Total > 0 {
 					return ""
 				}
@@ -111,12 +111,21 @@ var poolRules = []Rule{
 	},
 }
 
-// pools reports every pool of which something is said.
-func (v *visit) pools(say func(*inspect.PoolStatus) string) {
-	pools := v.inventory().Pools
-	for i := range pools {
-		if detail := say(&pools[i]); detail != "" {
-			v.reportPool(pools[i].ID, detail, v.s.SlicesIn(pools[i].ID))
+// pools are all pools, sorted by driver and name.
+func (v *visit) pools() []*inspect.PoolStatus {
+	stocks := v.inventory().Stocks
+	out := make([]*inspect.PoolStatus, len(stocks))
+	for i, stock := range stocks {
+		out[i] = &stock.Pool
+	}
+	return out
+}
+
+// eachPool reports every pool of which something is said.
+func (v *visit) eachPool(say func(*inspect.PoolStatus) string) {
+	for _, p := range v.pools() {
+		if detail := say(p); detail != "" {
+			v.reportPool(p.ID, detail, v.s.SlicesIn(p.ID))
 		}
 	}
 }
@@ -159,8 +168,7 @@ func (v *visit) newest(id inspect.PoolID) (newest, older []*resourcev1.ResourceS
 }
 
 func findDisagreeing(v *visit) {
-	for i := range v.inventory().Pools {
-		p := &v.inventory().Pools[i]
+	for _, p := range v.pools() {
 		newest, _ := v.newest(p.ID)
 		var counts, lines []string
 		for _, slice := range newest {
@@ -177,8 +185,7 @@ func findDisagreeing(v *visit) {
 }
 
 func findStale(v *visit) {
-	for i := range v.inventory().Pools {
-		p := &v.inventory().Pools[i]
+	for _, p := range v.pools() {
 		_, older := v.newest(p.ID)
 		if !p.Complete || len(older) == 0 {
 			continue
@@ -189,8 +196,7 @@ func findStale(v *visit) {
 }
 
 func findShared(v *visit) {
-	for i := range v.inventory().Pools {
-		p := &v.inventory().Pools[i]
+	for _, p := range v.pools() {
 		if p.Complete && p.Error == "" {
 			continue
 		}

@@ -144,7 +144,7 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 	v.inventory = sync.OnceValue(s.Inventory)
 	v.cluster = allocator.NewCluster(s, allocator.Options{})
 	v.cache = v.cluster.Selectors()
-	v.devices = sync.OnceValue(func() []inspect.DeviceStatus { return inspect.Newest(v.inventory().Devices) })
+	v.devices = sync.OnceValue(func() []inspect.DeviceStatus { return inspect.Newest(v.inventory().Devices()) })
 	v.bench = sync.OnceValue(func() *selector.Bench {
 		subjects := make([]selector.Subject, len(v.devices()))
 		for i := range v.devices() {

@@ -7,10 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest/validate"
 )
 
@@ -44,6 +43,12 @@ var serverRules = []Rule{
 		About:  "A FlowSchema names a priority level that does not exist, so the server passes it over, and its requests fall to a later schema.",
 		Remedy: "Create the level or mend the name: kubectl get prioritylevelconfigurations.",
 		find:   findDangling,
+	},
+	{
+		Code: "DriverCrowded", Severity: Note, needs: []inspect.Resource{inspect.FlowSchemas, inspect.PriorityLevels, inspect.Slices, inspect.Pods},
+		About:  "The requests of a driver to the API server go to the priority level of all pods, such as workload-low. When other pods flood the server, devices are published and prepared late.",
+		Remedy: "Give the driver a FlowSchema that leads to workload-high or to a level of its own: kubectl dra explain request --as USER says where its requests go.",
+		find:   findCrowded,
 	},
 }
 
@@ -140,15 +145,31 @@ func findFeaturesOff(v *visit) {
 }
 
 func findDangling(v *visit) {
-	for _, schema := range v.s.Objects().FlowSchemas {
-		name := schema.Spec.PriorityLevelConfiguration.Name
-		exists := slices.ContainsFunc(v.s.PriorityLevels(), func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == name })
-		if mandatory := name == flowcontrolv1.PriorityLevelConfigurationNameExempt || name == flowcontrolv1.PriorityLevelConfigurationNameCatchAll; exists || mandatory {
+	limits := flowcontrol.Compute(v.s.PriorityLevels(), flowcontrol.DefaultServerConcurrency)
+	for _, d := range flowcontrol.DanglingSchemas(v.s.Objects().FlowSchemas, &limits) {
+		v.report(Finding{
+			Subject: "FlowSchema " + d.Schema, Objects: []inspect.ObjectRef{object("FlowSchema", "", d.Schema)}, Path: "spec.priorityLevelConfiguration.name",
+			Detail: fmt.Sprintf("there is no priority level %s", d.Level),
+		})
+	}
+}
+
+func findCrowded(v *visit) {
+	for _, actor := range flowcontrol.DRAActors(v.s) {
+		if actor.Role != flowcontrol.RoleDriver || !actor.Crowded() {
 			continue
 		}
-		v.report(Finding{
-			Subject: "FlowSchema " + schema.Name, Objects: []inspect.ObjectRef{object("FlowSchema", "", schema.Name)}, Path: "spec.priorityLevelConfiguration.name",
-			Detail: fmt.Sprintf("there is no priority level %s", name),
-		})
+		f := Finding{
+			Subject: "driver " + actor.Driver, Objects: []inspect.ObjectRef{object("PriorityLevelConfiguration", "", actor.Levels()[0])},
+			Detail: fmt.Sprintf("its requests, as %s, go to priority level %s with those of any pod", actor.User, words.And(actor.Levels())),
+		}
+		switch actor.Evidence {
+		case flowcontrol.EvidencePods:
+		case flowcontrol.EvidenceNone:
+			f.Detail = fmt.Sprintf("its requests go to priority level %s with those of any pod, if it asks as a service account of a namespace of its own", words.And(actor.Levels()))
+		default:
+			f.Detail += ", if that is its account"
+		}
+		v.report(f)
 	}
 }
