@@ -178,13 +178,7 @@ func (b *builder) devicesEvict(pod *corev1.Pod, found []deviceEviction) {
 // taintsOf are the taints of a device, the driver's own and those of rules, as far as they count.
 func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 	var out []*resourcev1.DeviceTaint
-	var pool []*resourcev1.ResourceSlice
-	for _, slice := range b.s.Objects().Slices {
-		if inspect.PoolOf(slice) == id.PoolID() {
-			pool = append(pool, slice)
-		}
-	}
-	for _, slice := range inspect.NewestSlices(pool) {
+	for _, slice := range inspect.NewestSlices(b.s.SlicesIn(id.PoolID())) {
 		for i := range slice.Spec.Devices {
 			if inspect.DeviceIDOf(slice, i) != id {
 				continue

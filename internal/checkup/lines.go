@@ -77,17 +77,21 @@ type page struct {
 // text adds a text, broken into lines. Quotes of the cluster are made safe.
 func (p *page) text(first, rest string, line styled.Line) {
 	for i := range line {
-		line[i].Text = strings.Join(strings.Fields(inspect.Sanitize(line[i].Text)), " ") + trailing(line[i].Text)
+		line[i].Text = collapse(inspect.Sanitize(line[i].Text))
 	}
 	p.lines = append(p.lines, styled.Wrap(line, styled.Wrapping{Width: p.layout.Width, First: first, Rest: rest})...)
 }
 
-// trailing is the blank at the end of a text that another span follows.
-func trailing(s string) string {
-	if strings.HasSuffix(s, " ") {
-		return " "
+// collapse makes one blank of every run of white space.
+func collapse(s string) string {
+	text := strings.Join(strings.Fields(s), " ")
+	if strings.HasPrefix(s, " ") {
+		text = " " + text
 	}
-	return ""
+	if strings.HasSuffix(s, " ") && text != " " {
+		text += " "
+	}
+	return text
 }
 
 // group lays out the findings of one code.

@@ -176,8 +176,8 @@ func findMissingTemplates(v *visit) {
 	})
 }
 
-// allocated returns the claims of a pod that are allocated.
-func (v *visit) allocated(pod *corev1.Pod) []*resourcev1.ResourceClaim {
+// allocatedOf returns the claims of a pod that are allocated.
+func allocatedOf(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceClaim {
 	var names []string
 	for i := range pod.Spec.ResourceClaims {
 		if name, made := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); made {
@@ -189,7 +189,7 @@ func (v *visit) allocated(pod *corev1.Pod) []*resourcev1.ResourceClaim {
 	}
 	var out []*resourcev1.ResourceClaim
 	for _, name := range names {
-		if claim, ok := v.s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok && claim.Status.Allocation != nil {
+		if claim, ok := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); ok && claim.Status.Allocation != nil {
 			out = append(out, claim)
 		}
 	}
@@ -207,7 +207,7 @@ func (v *visit) lives() []*explain.Lifecycle {
 		if len(pod.Spec.ResourceClaims) == 0 && !extended || inspect.Ended(pod) {
 			continue
 		}
-		if l := lifecycle.Pod(v.s, pod, v.allocated(pod), v.opts.Events); l != nil {
+		if l := lifecycle.Pod(v.s, pod, allocatedOf(v.s, pod), v.opts.Events); l != nil {
 			v.lived = append(v.lived, l)
 		}
 	}

@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // sarifFormat is the output format for code hosts.
@@ -26,7 +28,7 @@ const maxBaseline = 64 << 20
 
 // checkFlags are the flags of kubectl dra check.
 type checkFlags struct {
-	files            []string
+	files, rules     []string
 	only, ignore     []string
 	severity         string
 	baseline, target string
@@ -40,6 +42,7 @@ type checkOptions struct {
 	streams  *streams
 	reader   *reader
 	files    []string
+	rules    []string
 	checkup  checkup.Options
 	baseline string
 	format   output.Format
@@ -49,7 +52,7 @@ type checkOptions struct {
 func newCheck(streams *streams, reader *reader) *cobra.Command {
 	flags := &checkFlags{}
 	cmd := &cobra.Command{
-		Use:   "check [-f FILE]",
+		Use:   "check [-f FILE | --taint-rule FILE]",
 		Short: "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
 		Long: `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
 waits for it yet: broken pools, slices of nodes that are gone, selectors at which
@@ -66,6 +69,10 @@ that a driver is to ship, and leaves out what only a cluster can have; -o sarif 
 for code hosts, which show findings beside the lines. A baseline, which is what
 -o json printed before, keeps quiet what is known.
 
+With --taint-rule it says instead what the DeviceTaintRules of a file would do to
+the cluster: which devices they taint, who holds these, and which pods they evict
+and when. Nothing is created.
+
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
 note, with --severity=note), 1 nothing found, but not everything could be read.`,
 		Example: `  # What is wrong in this cluster?
@@ -80,6 +87,9 @@ note, with --severity=note), 1 nothing found, but not everything could be read.`
   # Before an upgrade
   kubectl dra check --target 1.38
 
+  # Whom would this rule evict?
+  kubectl dra check --taint-rule maintenance.yaml
+
   # Only what is new since last week
   kubectl dra check -o json > known.json
   kubectl dra check --baseline known.json`,
@@ -91,8 +101,11 @@ note, with --severity=note), 1 nothing found, but not everything could be read.`
 			if err != nil {
 				return err
 			}
-			if flags.list {
+			switch {
+			case flags.list:
 				return listChecks(streams)
+			case len(options.rules) > 0:
+				return options.previewRules(cmd.Context())
 			}
 			return options.run(cmd.Context())
 		},
@@ -105,6 +118,7 @@ note, with --severity=note), 1 nothing found, but not everything could be read.`
 func (f *checkFlags) bind(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.files, "filename", "f", nil, "look at this file, directory or - (stdin) alone")
+	set.StringArrayVar(&f.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
 	set.StringSliceVar(&f.only, "only", nil, "look only for these codes")
 	set.StringSliceVar(&f.ignore, "ignore", nil, "do not look for these codes")
 	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the least severity that is told: "+commaList(severityNames()))
@@ -140,7 +154,7 @@ func codeNames() []string {
 }
 
 func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions, error) {
-	o := &checkOptions{streams: streams, reader: reader, files: f.files, baseline: f.baseline}
+	o := &checkOptions{streams: streams, reader: reader, files: f.files, rules: f.rules, baseline: f.baseline}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.ObjectFormats...)); err != nil {
 		return nil, err
@@ -149,6 +163,8 @@ func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions,
 	switch {
 	case len(f.files) > 0 && reader.offline():
 		return nil, usagef("-f looks at files alone; --from and --demo stand for a cluster")
+	case len(f.rules) > 0 && (len(f.files) > 0 || o.format.Name == sarifFormat):
+		return nil, usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
 	case f.allNamespaces && namespace != "":
 		return nil, usagef("--namespace and --all-namespaces exclude each other")
 	case !slices.Contains(severityNames(), f.severity):
@@ -274,6 +290,39 @@ func (o *checkOptions) print(r *checkup.Report) error {
 		o.streams.note("%s", line)
 	}
 	return nil
+}
+
+// previewRules says what the rules of files would do.
+func (o *checkOptions) previewRules(ctx context.Context) error {
+	given, err := o.reader.readManifests(ctx, o.rules, "default", false)
+	if err != nil {
+		return err
+	}
+	if len(given.Objects.TaintRules) == 0 {
+		return fmt.Errorf("there is no DeviceTaintRule in %s", commaList(o.rules))
+	}
+	snapshot, err := o.reader.read(ctx, "", inspect.Resources())
+	if err != nil {
+		return err
+	}
+	var previews []*checkup.RulePreview
+	for _, rule := range given.Objects.TaintRules {
+		previews = append(previews, checkup.PreviewRule(snapshot, rule))
+	}
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, output.RulePreviews(previews))
+	}
+	var lines []styled.Line
+	for i, preview := range previews {
+		if i > 0 {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, preview.Lines(checkup.Layout{Width: o.streams.width(), All: o.streams.verbosity > 0})...)
+	}
+	for _, remark := range question.Limits(snapshot) {
+		o.streams.note("! %s", remark)
+	}
+	return text.Write(o.streams.Out, lines, o.streams.useColor())
 }
 
 // readBaseline returns the keys of the findings that are known.

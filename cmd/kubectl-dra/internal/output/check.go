@@ -1,6 +1,10 @@
 package output
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
 )
 
@@ -52,5 +56,54 @@ func NewCheck(r *checkup.Report) *Check {
 		}),
 		Skipped: each(r.Skipped, func(s checkup.Skipped) SkippedCheck { return SkippedCheck{string(s.Code), s.Why} }),
 		Basis:   basis(r.Basis),
+	}
+}
+
+// RulePreview is the wire form of a checkup.RulePreview.
+type RulePreview struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Rule       string `json:"rule"`
+	Taint      string `json:"taint"`
+	// Ignored: the cluster does not look at such rules.
+	Ignored bool     `json:"ignored,omitempty"`
+	Devices []string `json:"devices"`
+	Claims  []string `json:"claims"`
+	// Evicted are pods that are evicted, or, where Executes is false, that would be if the effect were NoExecute.
+	Executes bool       `json:"executes"`
+	Evicted  []Eviction `json:"evicted"`
+	Staying  []string   `json:"staying"`
+}
+
+// Eviction is a pod that is evicted.
+type Eviction struct {
+	Pod     string       `json:"pod"`
+	At      *metav1.Time `json:"at,omitempty"`
+	Devices []string     `json:"devices"`
+}
+
+// RulePreviewList holds the previews of several rules.
+type RulePreviewList struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Items      []*RulePreview `json:"items"`
+}
+
+// RulePreviews returns the wire form of one preview, or a RulePreviewList of several.
+func RulePreviews(previews []*checkup.RulePreview) any {
+	list := &RulePreviewList{APIVersion: APIVersion, Kind: "RulePreviewList", Items: each(previews, newRulePreview)}
+	if len(list.Items) == 1 {
+		return list.Items[0]
+	}
+	return list
+}
+
+func newRulePreview(p *checkup.RulePreview) *RulePreview {
+	return &RulePreview{
+		APIVersion: APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(),
+		Devices: each(p.Devices, inspect.DeviceID.String), Claims: each(p.Claims, inspect.ClaimRef.String), Staying: each(p.Staying, inspect.PodRef.String),
+		Evicted: each(p.Evicted, func(e checkup.Eviction) Eviction {
+			return Eviction{Pod: e.Pod.String(), At: moment(e.At), Devices: each(e.Devices, inspect.DeviceID.String)}
+		}),
 	}
 }

@@ -1,0 +1,113 @@
+package checkup_test
+
+import (
+	"strings"
+	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+// tolerant are claims of a device that tolerate the taint hot, for a while and for ever, and a pod of each.
+const tolerant = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {namespace: ml, name: patient}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+status:
+  reservedFor: [{resource: pods, name: patient, uid: pod-patient}]
+  allocation: {devices: {results: [{request: gpu, driver: gpu.example.com, pool: n1, device: gpu-1, tolerations: [{key: hot, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: ml, name: patient, uid: pod-patient}
+spec: {nodeName: n1, containers: [{name: m, image: x}], resourceClaims: [{name: gpu, resourceClaimName: patient}]}
+status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {namespace: ml, name: stoic}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+status:
+  reservedFor: [{resource: pods, name: stoic, uid: pod-stoic}]
+  allocation: {devices: {results: [{request: gpu, driver: gpu.example.com, pool: n2, device: gpu-0, tolerations: [{key: hot, operator: Exists, effect: NoExecute}]}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: ml, name: stoic, uid: pod-stoic}
+spec: {nodeName: n2, containers: [{name: m, image: x}], resourceClaims: [{name: gpu, resourceClaimName: stoic}]}
+status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+`
+
+// TestPreviewRule checks whom a rule evicts, and when: who does not tolerate it at once, who tolerates it for a while later.
+func TestPreviewRule(t *testing.T) {
+	s, _ := read(t, "", healthy(t), tolerant)
+	for name, test := range map[string]struct {
+		spec, features string
+		want           string
+	}{
+		"all": {"{deviceSelector: {driver: gpu.example.com}, taint: {key: hot, effect: NoExecute}}", "", `
+DeviceTaintRule r taints 4 devices with hot:NoExecute
+  devices: 4
+    gpu.example.com/n1/gpu-0
+    gpu.example.com/n1/gpu-1
+    gpu.example.com/n2/gpu-0
+    gpu.example.com/n2/gpu-1
+  claims that hold them: 3
+    ml/patient
+    ml/stoic
+    ml/train-0
+  evicts at once, or when a toleration is over: 2
+    pod ml/train-0 at once (gpu.example.com/n1/gpu-0)
+    pod ml/patient in 5m (gpu.example.com/n1/gpu-1)
+  pods that stay: 1
+    ml/stoic
+`},
+		"another key": {"{deviceSelector: {pool: n2}, taint: {key: cold, effect: NoExecute}}", "", `
+DeviceTaintRule r taints 2 devices with cold:NoExecute
+  devices: 2
+    gpu.example.com/n2/gpu-0
+    gpu.example.com/n2/gpu-1
+  claims that hold them: 1
+    ml/stoic
+  evicts at once, or when a toleration is over: 1
+    pod ml/stoic at once (gpu.example.com/n2/gpu-0)
+`},
+		"no eviction": {"{deviceSelector: {pool: n1, device: gpu-0}, taint: {key: hot, effect: NoSchedule}}", "", `
+DeviceTaintRule r taints 1 device with hot:NoSchedule
+  devices: 1
+    gpu.example.com/n1/gpu-0
+  claims that hold them: 1
+    ml/train-0
+  would evict, if the effect were NoExecute: 1
+    pod ml/train-0 at once (gpu.example.com/n1/gpu-0)
+`},
+		"gate off": {"{deviceSelector: {pool: n9}, taint: {key: hot, effect: NoExecute}}", "DRADeviceTaintRules=false", `
+DeviceTaintRule r taints 0 devices with hot:NoExecute
+! The cluster does not look at such rules: a feature gate is off. The rest is
+  what would be if it did.
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s
+			if gates, _ := inspect.ParseFeatures(test.features); len(gates) > 0 {
+				s = s.WithFeatures(s.Features().With(gates))
+			}
+			given, err := manifest.ReadBytes("rule.yaml", []byte("apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: "+test.spec), manifest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rule *resourcev1.DeviceTaintRule = given.Objects.TaintRules[0]
+			var b strings.Builder
+			for _, line := range checkup.PreviewRule(s, rule).Lines(checkup.Layout{Width: 80}) {
+				b.WriteString(line.String() + "\n")
+			}
+			if got, want := b.String(), strings.TrimPrefix(test.want, "\n"); got != want {
+				t.Errorf("preview\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
