@@ -24,6 +24,7 @@ func BenchmarkCommand(b *testing.B) {
 			for _, command := range []struct{ name, line string }{
 				{"explain-claim", "explain claim" + stuck},
 				{"explain-pod", "explain pod" + stuck},
+				{"check", "check"},
 				{"snapshot", "snapshot --force -o " + file},
 				{"explain-claim-from-snapshot", "explain claim" + stuck + " --from " + file},
 				{"explain-pod-from-snapshot", "explain pod" + stuck + " --from " + file},

@@ -32,17 +32,29 @@ func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, ch
 	if err != nil {
 		t.Fatal(err)
 	}
+	opts := checkup.Options{Severity: checkup.Note, Events: inspect.Events{List: result.Events}}
+	return inspect.New(result.Objects, inspect.Config{
+		Revision: 1, Time: now, Features: featuresOf(t, features, &opts, result.Objects), Health: result.Health,
+	}), opts
+}
+
+// featuresOf reads feature gates, after "from=MINOR to=MINOR" where the fault is about an upgrade. In other clusters the gates are
+// on that the objects use.
+func featuresOf(t *testing.T, text string, opts *checkup.Options, objects inspect.Objects) inspect.Features {
+	t.Helper()
+	minor := 0
+	if n, _ := fmt.Sscanf(text, "from=%d to=%d", &minor, &opts.Target); n == 2 {
+		return inspect.DefaultFeatures(minor)
+	}
 	used := map[inspect.Gate]bool{}
-	for _, gate := range inspect.FeaturesUsedBy(result.Objects) {
+	for _, gate := range inspect.FeaturesUsedBy(objects) {
 		used[gate] = true
 	}
-	gates, err := inspect.ParseFeatures(features)
+	gates, err := inspect.ParseFeatures(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inspect.New(result.Objects, inspect.Config{
-		Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor).With(used).With(gates), Health: result.Health,
-	}), checkup.Options{Severity: checkup.Note, Events: inspect.Events{List: result.Events}}
+	return inspect.DefaultFeatures(inspect.NewestMinor).With(used).With(gates)
 }
 
 func healthy(t *testing.T) string {
@@ -130,8 +142,8 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// gated are faults of clusters with features off, which others cannot have beside them.
-var gated = []checkup.Code{"TaintRuleIgnored", "FeatureOff"}
+// gated are faults of clusters with features off, or before an upgrade, which others cannot have beside them.
+var gated = []checkup.Code{"TaintRuleIgnored", "FeatureOff", "UpgradeGates", "UpgradeVerdict"}
 
 // names are those of the healthy cluster and of the faults that several of them cannot share.
 var names = regexp.MustCompile(`\b(gpu|ml|n1|n2|n9|nics|nic|mig|tpu|fabric|broken|all|typo|drivers|other)\b`)

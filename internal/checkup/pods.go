@@ -214,8 +214,8 @@ func (v *visit) lives() []*explain.Lifecycle {
 	return v.lived
 }
 
-// problems calls yield for each problem of a code, once for each object.
-func (v *visit) problems(code explain.ProblemCode, yield func(*explain.Problem)) {
+// problemsOf calls yield for each problem of a code, once for each object.
+func (v *visit) problemsOf(code explain.ProblemCode, yield func(*explain.Problem)) {
 	told := map[string]bool{}
 	for _, l := range v.lives() {
 		for i := range l.Problems {
@@ -230,7 +230,7 @@ func (v *visit) problems(code explain.ProblemCode, yield func(*explain.Problem))
 }
 
 func (v *visit) podProblems(code explain.ProblemCode) {
-	v.problems(code, func(p *explain.Problem) {
+	v.problemsOf(code, func(p *explain.Problem) {
 		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
 		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
 		for _, r := range p.TaintRules {
@@ -251,7 +251,7 @@ func (v *visit) podProblems(code explain.ProblemCode) {
 
 // claimProblems is podProblems for what is in the way of binding.
 func (v *visit) claimProblems(code explain.ProblemCode) {
-	v.problems(code, func(p *explain.Problem) {
+	v.problemsOf(code, func(p *explain.Problem) {
 		o := object(p.Object.Kind, p.Object.Namespace, p.Object.Name)
 		f := Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: p.Message}
 		if left := p.Until.Sub(v.now); code == explain.BindingPending && !p.Until.IsZero() && !v.now.IsZero() && left < lifecycle.BindingTimeout/2 {

@@ -21,8 +21,10 @@ type Rule struct {
 	needs []inspect.Resource
 	// files says that manifests can have the fault, without any cluster.
 	files bool
-	find  func(*visit)
-	index int
+	// upgrade says that it is only asked when a target is given.
+	upgrade bool
+	find    func(*visit)
+	index   int
 }
 
 // worst is the worst severity that a finding of the rule can have.
@@ -34,7 +36,7 @@ func (r *Rule) worst() Severity {
 }
 
 // rules are all rules, in the order in which they are told.
-var rules = numbered(poolRules, deviceRules, selectorRules, classRules, claimRules, podRules, taintRules, accessRules, serverRules)
+var rules = numbered(poolRules, deviceRules, selectorRules, classRules, claimRules, podRules, taintRules, accessRules, serverRules, upgradeRules)
 
 func numbered(parts ...[]Rule) []Rule {
 	all := slices.Concat(parts...)

@@ -107,7 +107,7 @@ func (o *Options) wants(r *Rule) bool {
 	switch {
 	case len(o.Only) > 0 && !slices.Contains(o.Only, r.Code), slices.Contains(o.Ignore, r.Code):
 		return false
-	case o.Files && !r.files:
+	case o.Files && !r.files, r.upgrade && o.Target == 0:
 		return false
 	}
 	return r.worst().AtLeast(o.Severity)
@@ -136,6 +136,7 @@ type visit struct {
 	asked      []filter // see filters
 	outcomes   map[string]outcome
 	lived      []*explain.Lifecycle // see lives
+	problems   []invalid            // see invalidObjects
 	attributes map[string]bool      // the full names of those that devices have
 }
 

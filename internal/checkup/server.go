@@ -55,22 +55,41 @@ var serverRules = []Rule{
 // dra are the kinds whose objects are validated.
 var dra = []inspect.Resource{inspect.Claims, inspect.Templates, inspect.Classes, inspect.Slices, inspect.TaintRules}
 
-// findInvalid reports what the API server refuses, or what it accepts nevertheless.
-func findInvalid(v *visit, accepted bool) {
+// invalid is what is wrong with a field of an object.
+type invalid struct {
+	object inspect.ObjectRef
+	validate.Problem
+}
+
+// invalidObjects returns what is wrong with the fields of all objects of DRA.
+func (v *visit) invalidObjects() []invalid {
+	if v.problems != nil {
+		return v.problems
+	}
+	v.problems = []invalid{}
 	for _, resource := range dra {
 		kind := inspect.KindOf(resource)
 		for _, o := range kind.Objects(v.s.Objects()) {
-			ref := object(kind.Name, o.GetNamespace(), o.GetName())
 			for _, p := range validate.Object(o) {
-				severity := Warning
-				switch {
-				case p.Accepted != accepted:
-					continue
-				case v.opts.Files && !accepted: // what is in a cluster is there, and works
-					severity = Error
-				}
-				v.report(Finding{Severity: severity, Subject: subjectOf(ref), Group: ref.Namespace, Objects: []inspect.ObjectRef{ref}, Path: p.Path, Detail: words.OneLine(p.Path + ": " + p.Message)})
+				v.problems = append(v.problems, invalid{object(kind.Name, o.GetNamespace(), o.GetName()), p})
 			}
+		}
+	}
+	return v.problems
+}
+
+// findInvalid reports what the API server refuses, or what it accepts nevertheless.
+func findInvalid(v *visit, accepted bool) {
+	severity := Warning
+	if v.opts.Files && !accepted { // what is in a cluster is there, and works
+		severity = Error
+	}
+	for _, p := range v.invalidObjects() {
+		if p.Accepted == accepted {
+			v.report(Finding{
+				Severity: severity, Subject: subjectOf(p.object), Group: p.object.Namespace, Objects: []inspect.ObjectRef{p.object}, Path: p.Path,
+				Detail: words.OneLine(p.Path + ": " + p.Message),
+			})
 		}
 	}
 }

@@ -1,0 +1,117 @@
+package checkup
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var upgradeRules = []Rule{
+	{
+		Code: "UpgradeGates", Severity: Note, also: Warning, upgrade: true, needs: []inspect.Resource{inspect.Slices},
+		About:  "With the release of --target feature gates are on by default that are off now, or the reverse. Some of them make the scheduler run another variant of its allocator, which may choose other devices.",
+		Remedy: "Read the release notes of the gates; kubectl dra explain --features GATE=true tries one.",
+		find:   findGates,
+	},
+	{
+		Code: "UpgradeVerdict", Severity: Warning, upgrade: true,
+		needs:  []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
+		About:  "What waits now is stuck with the feature gates of the release of --target, and is not with those of now; or the reverse.",
+		Remedy: "kubectl dra explain of it with --features of the other release says why.",
+		find:   findVerdicts,
+	},
+}
+
+// targetFeatures are the gates of the release that the cluster is about to get: its defaults, but for those that are not as
+// the release of now has them by default. Somebody has set these.
+func (v *visit) targetFeatures() inspect.Features {
+	now := v.s.Features()
+	usual, target := inspect.DefaultFeatures(now.Minor), inspect.DefaultFeatures(v.opts.Target)
+	set := map[inspect.Gate]bool{}
+	for _, gate := range inspect.Gates() {
+		if on := now.Enabled(gate); on != usual.Enabled(gate) {
+			set[gate] = on
+		}
+	}
+	return target.With(set)
+}
+
+func findGates(v *visit) {
+	now, target := v.s.Features(), v.targetFeatures()
+	variant := allocator.NewCluster(v.s.WithFeatures(target), allocator.Options{}).Variant()
+	first := sliceRefs(v.s.Slices()[:min(1, len(v.s.Slices()))])
+	if len(first) == 0 {
+		return
+	}
+	if v.cluster.Variant() != variant {
+		v.report(Finding{
+			Severity: Warning, Subject: "the scheduler", Objects: first, Detail: fmt.Sprintf("it runs the %s variant of its allocator instead of the %s one", variant, v.cluster.Variant()),
+		})
+	}
+	for _, gate := range inspect.Gates() {
+		if now.Enabled(gate) == target.Enabled(gate) {
+			continue
+		}
+		v.report(Finding{
+			Subject: "feature gate " + string(gate), Objects: first,
+			Detail: fmt.Sprintf("it is %s in Kubernetes 1.%d, and is %s now", onOff(target.Enabled(gate)), v.opts.Target, onOff(now.Enabled(gate))),
+		})
+	}
+	if v.opts.Target > inspect.NewestMinor {
+		v.report(Finding{
+			Subject: fmt.Sprintf("Kubernetes 1.%d", v.opts.Target), Objects: first,
+			Detail: fmt.Sprintf("it is newer than this program, which decides by the rules and gates of 1.%d", inspect.NewestMinor),
+		})
+	}
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func findVerdicts(v *visit) {
+	target := v.targetFeatures()
+	if slices.Equal(target.List(), v.s.Features().List()) && target.Minor == v.s.Features().Minor {
+		return
+	}
+	opts := triage.Options{Question: question.Options{Events: v.opts.Events}}
+	now, err := triage.Of(v.ctx, v.cluster, opts)
+	if err != nil {
+		return
+	}
+	then, err := triage.Of(v.ctx, allocator.NewCluster(v.s.WithFeatures(target), allocator.Options{}), opts)
+	if err != nil {
+		return
+	}
+	v.verdicts(now, then, fmt.Sprintf("with the gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
+	v.verdicts(then, now, fmt.Sprintf("it is stuck now, and not with the gates of Kubernetes 1.%d: ", v.opts.Target))
+}
+
+// verdicts reports what is stuck in one triage and not in another.
+func (v *visit) verdicts(before, after *explain.Triage, say string) {
+	known := map[explain.Subject]bool{}
+	for i := range before.Causes {
+		for j := range before.Causes[i].Subjects {
+			known[before.Causes[i].Subjects[j].Subject] = true
+		}
+	}
+	for i := range after.Causes {
+		for j := range after.Causes[i].Subjects {
+			s := &after.Causes[i].Subjects[j]
+			if known[s.Subject] || after.Causes[i].Verdict == explain.Unknown {
+				continue
+			}
+			o := object(s.Subject.Kind, s.Subject.Namespace, s.Subject.Name)
+			v.report(Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: say + words.OneLine(after.Causes[i].Message)})
+		}
+	}
+}
