@@ -16,6 +16,21 @@ type Layout struct {
 	Width int
 	// All shows every finding and all evidence. Otherwise of many of the same code only the first are shown.
 	All bool
+	// Link, if not nil, is the link to an object, or "" if there is none; see styled.Span.
+	Link func(inspect.ObjectRef) string
+}
+
+// link is the link of a finding: to the first of its objects that there is one to.
+func (l *Layout) link(f *Finding) string {
+	if l.Link == nil {
+		return ""
+	}
+	for _, o := range f.Objects {
+		if link := l.Link(o); link != "" {
+			return link
+		}
+	}
+	return ""
 }
 
 // maxTold is how many findings of one code are told, unless all are.
@@ -105,7 +120,7 @@ func (p *page) group(findings []*Finding) {
 			p.text("  ", "    ", styled.Text(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(findings)-i)))
 			break
 		}
-		p.text("  ", "    ", styled.Line{{Text: f.Subject + ": ", Role: styled.Name}, {Text: f.Detail}})
+		p.text("  ", "    ", styled.Line{{Text: f.Subject, Role: styled.Name, Link: p.layout.link(f)}, {Text: ": "}, {Text: f.Detail}})
 		if p.layout.All {
 			for _, e := range f.Evidence {
 				p.text("    ", "    ", styled.Text(styled.Dim, e))

@@ -60,6 +60,13 @@ type Skipped struct {
 	Why string
 }
 
+// AtLeast returns the report without findings that are less bad than a severity.
+func (r *Report) AtLeast(s Severity) *Report {
+	out := *r
+	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Severity.AtLeast(s) })
+	return &out
+}
+
 // Worst returns the worst severity of the findings, or "" if there are none.
 func (r *Report) Worst() Severity {
 	if len(r.Findings) == 0 {

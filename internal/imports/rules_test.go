@@ -63,6 +63,7 @@ var layers = []layer{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
 		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
+	{"internal/tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},
 	{"cmd/...", []string{

@@ -47,6 +47,8 @@ var goldens = []struct {
 	{"go-to", "claims", screen.Ref{}, []string{":", "gpu-b", "down"}},
 	{"go-to-commands", "claims", screen.Ref{}, []string{":"}},
 	{"choose-namespace", "claims", screen.Ref{}, []string{"n", "down"}},
+	{"checkup", "checkup", screen.Ref{}, nil},
+	{"checkup-links", "checkup", screen.Ref{}, []string{"down", "down", "v"}},
 	{"pods", "pods", screen.Ref{}, nil},
 	{"classes", "classes", screen.Ref{}, nil},
 	{"templates", "templates", screen.Ref{}, nil},

@@ -5,6 +5,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/causes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/cel"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/changes"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/checkup"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/claims"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/copies"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/detail"
@@ -40,6 +41,7 @@ var viewTable = []viewEntry{
 	{"usage", "Usage", "Use", func(*Options) screen.Screen { return usage.New() }},
 	{"changes", "Changes", "Chg", func(o *Options) screen.Screen { return changes.New(o.changes()) }},
 
+	{"checkup", "Checkup", "", func(*Options) screen.Screen { return checkup.New() }},
 	{"pods", "Pods", "", func(*Options) screen.Screen { return objects.NewPods() }},
 	{"classes", "Classes", "", func(*Options) screen.Screen { return objects.NewClasses() }},
 	{"templates", "Templates", "", func(*Options) screen.Screen { return objects.NewTemplates() }},

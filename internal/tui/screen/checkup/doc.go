@@ -1,0 +1,2 @@
+// Package checkup is the view of what is wrong in the cluster, whether or not anybody waits for it.
+package checkup
