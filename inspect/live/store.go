@@ -23,12 +23,16 @@ type store struct {
 	// without the lock.
 	filled, dirty func()
 
-	mu      sync.Mutex
-	objects map[key]object
-	// changed are the keys that sorted does not reflect yet; everything is when all is set.
-	changed map[key]bool
-	all     bool
-	sorted  []object
+	mu sync.Mutex
+	// sorted is by namespace and name, and not written. In it objects are looked up: a map of all would be another tenth of what
+	// they take.
+	sorted []object
+	// changed are the objects that sorted does not reflect yet; nil for one that is gone.
+	changed map[key]object
+	// more is how many objects there are besides those in sorted.
+	more int
+	// news says that sorted is not that of the last list.
+	news bool
 }
 
 // key names an object within its resource.
@@ -52,11 +56,26 @@ func (k key) String() string {
 func (s *store) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.objects)
+	return len(s.sorted) + s.more
+}
+
+// get returns an object, or nil if there is none.
+func (s *store) get(k key) object {
+	if o, ok := s.changed[k]; ok {
+		return o
+	}
+	if at, found := s.find(s.sorted, k); found {
+		return s.sorted[at]
+	}
+	return nil
+}
+
+func (s *store) find(sorted []object, k key) (at int, found bool) {
+	return slices.BinarySearchFunc(sorted, k, func(o object, k key) int { return keyOf(o).compare(k) })
 }
 
 func newStore(k kind, filled, dirty func()) *store {
-	return &store{kind: k, filled: filled, dirty: dirty, objects: map[key]object{}, changed: map[key]bool{}}
+	return &store{kind: k, filled: filled, dirty: dirty, changed: map[key]object{}}
 }
 
 // Add implements cache.ReflectorStore.
@@ -70,16 +89,15 @@ func (s *store) Update(obj any) error {
 	}
 	s.mu.Lock()
 	k := keyOf(o)
-	old := s.objects[k]
+	old := s.get(k)
 	if old != nil {
 		sharing.Alike(o, old) // what changes most often has nothing in common with what was sent before it
-	}
-	s.objects[k] = o
-	news := old == nil || !alike(old, o)
-	if news {
-		s.changed[k] = true
 	} else {
-		s.objects[k] = old // what is shared with the last snapshot stays shared
+		s.more++
+	}
+	news := old == nil || !alike(old, o)
+	if news { // what is shared with the last snapshot stays shared otherwise
+		s.changed[k] = o
 	}
 	s.mu.Unlock()
 	if news {
@@ -119,8 +137,10 @@ func (s *store) Delete(obj any) error {
 		return nil
 	}
 	s.mu.Lock()
-	delete(s.objects, keyOf(o))
-	s.changed[keyOf(o)] = true
+	if k := keyOf(o); s.get(k) != nil {
+		s.changed[k] = nil
+		s.more--
+	}
 	s.mu.Unlock()
 	s.dirty()
 	return nil
@@ -129,24 +149,40 @@ func (s *store) Delete(obj any) error {
 // Replace implements cache.ReflectorStore. Objects that have not changed stay the same, so that snapshots
 // before and after share them.
 func (s *store) Replace(list []any, _ string) error {
-	s.mu.Lock()
-	next := make(map[key]object, len(list))
+	next := make([]object, 0, len(list))
 	for _, obj := range list {
-		o, ok := obj.(object)
-		if !ok {
-			continue
+		if o, ok := obj.(object); ok {
+			next = append(next, o)
 		}
-		k := keyOf(o)
-		if old := s.objects[k]; old != nil && old.GetUID() == o.GetUID() && old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
-			o = old
-		}
-		next[k] = o
 	}
-	s.objects, s.all = next, true
+	next = sortedOnce(next)
+	s.mu.Lock()
+	s.sorted = s.merge()
+	for i, o := range next {
+		if old := s.get(keyOf(o)); old != nil && old.GetUID() == o.GetUID() && old.GetResourceVersion() == o.GetResourceVersion() && o.GetResourceVersion() != "" {
+			next[i] = old
+		}
+	}
+	s.sorted, s.news = next, true
 	s.mu.Unlock()
 	s.filled()
 	s.dirty()
 	return nil
+}
+
+// sortedOnce sorts objects; of several with one name the last one counts.
+func sortedOnce(objects []object) []object {
+	order := func(a, b object) int { return keyOf(a).compare(keyOf(b)) }
+	if !slices.IsSortedFunc(objects, order) { // servers send them sorted
+		slices.SortStableFunc(objects, order)
+	}
+	out := objects[:0]
+	for i, o := range objects {
+		if i+1 == len(objects) || order(o, objects[i+1]) != 0 {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // Resync implements cache.ReflectorStore.
@@ -157,35 +193,32 @@ func (s *store) Resync() error { return nil }
 func (s *store) list() (objects []object, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.all:
-		s.sorted = slices.SortedFunc(maps.Values(s.objects), func(a, b object) int { return keyOf(a).compare(keyOf(b)) })
-	case len(s.changed) > 0:
-		s.sorted = s.merge()
-	default:
-		return s.sorted, false
-	}
-	s.all = false
-	clear(s.changed)
-	return s.sorted, true
+	changed = s.news || len(s.changed) > 0
+	s.sorted, s.news = s.merge(), false
+	return s.sorted, changed
 }
 
-// merge puts what changed into the sorted objects, in one pass.
+// merge returns the sorted objects with what changed, in one pass.
 func (s *store) merge() []object {
+	if len(s.changed) == 0 {
+		return s.sorted
+	}
 	changed := slices.SortedFunc(maps.Keys(s.changed), key.compare)
-	merged := make([]object, 0, len(s.sorted)+len(changed))
+	merged := make([]object, 0, len(s.sorted)+s.more)
 	rest := s.sorted
 	for _, k := range changed {
-		at, found := slices.BinarySearchFunc(rest, k, func(o object, k key) int { return keyOf(o).compare(k) })
+		at, found := s.find(rest, k)
 		merged = append(merged, rest[:at]...)
 		if found {
 			at++
 		}
 		rest = rest[at:]
-		if o := s.objects[k]; o != nil {
+		if o := s.changed[k]; o != nil {
 			merged = append(merged, o)
 		}
 	}
+	clear(s.changed)
+	s.more = 0
 	return append(merged, rest...)
 }
 
