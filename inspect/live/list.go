@@ -131,7 +131,6 @@ func (r *reader) list(ctx context.Context, k kind, v apiVersion, namespace strin
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 // listPages is list without a second beginning. With an error, only whether there was a page counts.
-
 func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace string, limit int64) (listed, error) {
 	var result listed
 	var partial error
@@ -162,6 +161,9 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 		}
 		if r.grow {
 			options.Limit = nextLimit(options.Limit, page.bytes)
+		}
+		if err := r.lead.wait(ctx, k.Resource); err != nil {
+			return listed{}, err
 		}
 	}
 }

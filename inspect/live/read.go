@@ -39,6 +39,9 @@ type Options struct {
 	PageSize int64
 	// Resources are those to read; nil means DefaultResources().
 	Resources []inspect.Resource
+	// First are those of the Resources that somebody waits for. Of the others, only the first page is read before these have been
+	// read, or have failed, or have taken too long. Only Watch uses it.
+	First []inspect.Resource
 	// Override, if not nil, changes the features that the server is found to have. Only Watch uses it.
 	Override func(inspect.Features) inspect.Features
 }
@@ -86,7 +89,8 @@ type reader struct {
 	grow       bool                                                 // pages may become larger than opts.PageSize
 	served     map[string]func(context.Context) (discovered, error) // by path, see discovery.go
 	progress   func(format string, args ...any)
-	recent     sync.Map // of *recent by schema.GroupVersion, see discoverOften
+	recent     sync.Map   // of *recent by schema.GroupVersion, see discoverOften
+	lead       *headStart // nil if all resources are read alike
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the

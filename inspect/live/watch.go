@@ -83,6 +83,7 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 		asked: make(chan struct{}), health: map[inspect.Resource]inspect.Health{},
 		recovery: connection.NewRecovery(rhythm),
 	}
+	r.lead = newHeadStart(opts.First)
 	for _, k := range kinds {
 		w.report(k.Resource, inspect.Health{State: inspect.Syncing, Message: fmt.Sprintf("%s are being read", k.Resource)})
 	}
@@ -200,6 +201,9 @@ func (w *Watcher) report(r inspect.Resource, h inspect.Health) {
 	changed := old.State != h.State || old.Message != h.Message || old.Version != h.Version
 	w.health[r] = h
 	w.mu.Unlock()
+	if h.State != inspect.Syncing {
+		w.reader.lead.arrived(r)
+	}
 	if changed {
 		w.mark()
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,6 +119,31 @@ func TestWatchFollowsChanges(t *testing.T) {
 	if lists := h.lists[claimsPath]; lists != 1 || h.streams > 0 {
 		t.Errorf("claims were listed %d times, and %d watches were to begin with all objects", lists, h.streams)
 	}
+}
+
+// TestFirstComesFirst: of what nobody waits for, no second page is asked for before what somebody waits for is there, and then the
+// snapshot says what is still missing.
+func TestFirstComesFirst(t *testing.T) {
+	fake := newFake()
+	fake.objects[podsPath] = []string{named("a"), named("b"), named("c")}
+	release := make(chan struct{})
+	now := sync.OnceFunc(func() { close(release) })
+	defer now()
+	fake.override[claimsPath] = func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		fake.list(w, r)
+	}
+	config := fake.start(t)
+	f := follow(t, config, live.Options{PageSize: 1, First: []inspect.Resource{inspect.Claims}})
+	f.until("a first look", func(s *inspect.Snapshot) bool { return s.Health(inspect.Claims).State == inspect.Syncing })
+	if first, more := fake.asked(podsPath+"?limit=1"), fake.asked(podsPath+"?continue"); len(first) != 1 || len(more) > 0 {
+		t.Errorf("asked for %v and %v", first, more)
+	}
+	if state := f.now.Health(inspect.Pods).State; state != inspect.Syncing {
+		t.Errorf("pods are %s", state)
+	}
+	now()
+	f.until("the pods", func(s *inspect.Snapshot) bool { return len(s.Objects().Pods) == 3 })
 }
 
 func TestWatchSurvivesFaults(t *testing.T) {

@@ -191,8 +191,25 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	options.Events = func(ctx context.Context, objects []inspect.ObjectRef) (inspect.Events, error) {
 		return live.Events(ctx, config, known(objects))
 	}
-	options.Source, err = live.Watch(ctx, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: o.reader.applyFeatureFlag})
+	options.Source, err = live.Watch(ctx, config, live.Options{
+		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.reader.applyFeatureFlag,
+	})
 	return err
+}
+
+// shownFirst returns what a view cannot do without, nil if that is nothing or everything.
+func shownFirst(view string) []inspect.Resource {
+	switch view {
+	case "", "claims": // without a view it begins with the claims, or with the causes
+		return []inspect.Resource{inspect.Claims}
+	case "devices", "pools", "drivers":
+		return []inspect.Resource{inspect.Claims, inspect.Slices}
+	case "nodes":
+		return []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Nodes}
+	case "pods":
+		return []inspect.Resource{inspect.Pods}
+	}
+	return nil
 }
 
 // connectEvents sets where the Events of the cluster come from.
