@@ -81,8 +81,17 @@ func (h *header) refresh(w *screen.World) tea.Cmd {
 	}
 	h.missed = nil
 	return h.job.StartLater(w, func(context.Context) (summary, error) {
-		return summary{usageOf(w.Inventory().Drivers), namespacesOf(w.Snapshot.Objects())}, nil
+		s := summary{namespaces: namespacesOf(w.Snapshot.Objects())}
+		if !beingRead(w.Snapshot, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
+			s.usage = usageOf(w.Inventory().Drivers)
+		}
+		return s, nil
 	})
+}
+
+// beingRead reports whether one of several resources is being read for the first time.
+func beingRead(s *inspect.Snapshot, resources ...inspect.Resource) bool {
+	return slices.ContainsFunc(resources, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing })
 }
 
 // usageOf puts the drivers with most devices first.
@@ -228,6 +237,8 @@ func (m *model) healthText() styled.Line {
 		return styled.Text(styled.Bad, fmt.Sprintf("✗ not served: %s and %d more", unserved[0], len(unserved)-1))
 	case len(unserved) == 1:
 		return styled.Text(styled.Bad, "✗ not served: "+unserved[0])
+	case len(syncing) > 1:
+		return styled.Text(styled.Warn, fmt.Sprintf("◌ reading %s and %d more", syncing[0], len(syncing)-1))
 	case len(syncing) > 0:
 		return styled.Text(styled.Warn, "◌ reading "+syncing[0])
 	case len(bad) > 1:

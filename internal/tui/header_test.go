@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 // TestUsage holds the numbers of the header against the devices of the demo cluster, and counts what overlaps by what
@@ -40,5 +41,29 @@ func TestUsage(t *testing.T) {
 	}}
 	if mixed.text() != "2/8+75%" || mixed.share() != 0.75 {
 		t.Errorf("%s, %v; want 2/8+75%%, 0.75", mixed.text(), mixed.share())
+	}
+}
+
+// TestHeaderWhileReading: while the cluster is being read the header says of what there is more to come, and counts no devices of
+// which it knows only some.
+func TestHeaderWhileReading(t *testing.T) {
+	syncing := inspect.Health{State: inspect.Syncing}
+	for want, reading := range map[string][]inspect.Resource{
+		"◌ reading resourceslices":            {inspect.Slices},
+		"◌ reading resourceslices and 2 more": {inspect.Nodes, inspect.Pods, inspect.Slices},
+	} {
+		health := map[inspect.Resource]inspect.Health{}
+		for _, r := range reading {
+			health[r] = syncing
+		}
+		m := newModel(t.Context(), Options{})
+		m.base = demoSnapshot(t).WithHealth(health)
+		if got := m.healthText().String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		w := screen.NewWorld(t.Context(), 1, m.base)
+		if _, ok := m.header.take(m.header.refresh(w)()); !ok || len(m.header.now) > 0 || len(m.header.namespaces) == 0 {
+			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.header.now, m.header.namespaces)
+		}
 	}
 }
