@@ -1,20 +1,32 @@
 package tui
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Little in memory lets more garbage lie about, a large cluster as much as usual, one that is being read too; and in the end it is
-// as it was.
-func TestGarbage(t *testing.T) {
-	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 64 << 20: 200, 128 << 20: 100, 1 << 30: 50} {
-		if got := garbageFor(live, 50); got != want {
-			t.Errorf("with %d MiB in use, %d %% may be garbage, want %d", live>>20, got, want)
+// Little in memory lets more garbage lie about, a large cluster as much as usual, one of the largest less; while one is being read
+// there may be more, up to the same size of the heap.
+func TestGarbageFor(t *testing.T) {
+	for _, test := range []struct {
+		live            uint64 // MiB
+		reading, follow int
+	}{{0, 100, 400}, {4, 100, 400}, {64, 100, 200}, {128, 100, 100}, {380, 100, 50}, {500, 52, 50}, {600, 26, 26}, {700, 20, 20}, {4000, 20, 20}} {
+		if got := garbageFor(test.live<<20, 50, true); got != test.reading {
+			t.Errorf("with %d MiB in use, %d %% may be garbage while a cluster is being read, want %d", test.live, got, test.reading)
+		}
+		if got := garbageFor(test.live<<20, 50, false); got != test.follow {
+			t.Errorf("with %d MiB in use, %d %% may be garbage, want %d", test.live, got, test.follow)
 		}
 	}
+}
+
+// What may be garbage follows what is in use, without anybody asking for it, and in the end it is as it was.
+func TestGarbage(t *testing.T) {
 	before := debug.SetGCPercent(77)
 	defer debug.SetGCPercent(before)
 	now := func() int { p := debug.SetGCPercent(100); debug.SetGCPercent(p); return p }
@@ -22,14 +34,26 @@ func TestGarbage(t *testing.T) {
 	var g garbage
 	g.begin()
 	s := demoSnapshot(t)
-	g.adapt(s.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Syncing}}))
-	if got := now(); got != 77 {
+	g.look(s.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Syncing}}))
+	if got := now(); got != readingGarbage {
 		t.Errorf("while pods are being read, %d %% may be garbage", got)
 	}
-	g.adapt(s)
-	if got := now(); got <= 77 || got > mostGarbage || got != g.percent {
+	g.look(s)
+	if got := now(); got <= readingGarbage || got > mostGarbage {
 		t.Errorf("then %d %% may be garbage", got)
 	}
+	held := make([]byte, plentiful)
+	runtime.GC()
+	for range 100 {
+		if now() == leastGarbage {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if got := now(); got != leastGarbage {
+		t.Errorf("with much in use, %d %% may be garbage", got)
+	}
+	runtime.KeepAlive(held)
 	g.end()
 	if got := now(); got != 77 {
 		t.Errorf("in the end %d %% may be garbage", got)
@@ -37,9 +61,37 @@ func TestGarbage(t *testing.T) {
 	t.Setenv("GOGC", "50")
 	g = garbage{}
 	g.begin()
-	g.adapt(s)
+	g.look(s)
 	g.end()
 	if got := now(); got != 77 {
 		t.Errorf("against the will of the user, %d %% may be garbage", got)
+	}
+}
+
+// Memory is given back once, when everything has been read and nothing has been worked out for a while, or when that takes too long.
+func TestGiveBack(t *testing.T) {
+	begin := time.Now()
+	for name, test := range map[string]struct {
+		worked func(second int) time.Duration
+		want   int
+	}{
+		"at rest": {func(int) time.Duration { return time.Second }, int(resting / time.Second)},
+		"busy":    {func(second int) time.Duration { return time.Duration(second) }, int(restless / time.Second)},
+	} {
+		g := garbage{usual: 50, read: begin, changed: begin}
+		var given []int
+		for second := range 100 {
+			if g.giveBack(begin.Add(time.Duration(second)*time.Second), test.worked(second)) != nil {
+				given = append(given, second)
+			}
+		}
+		if len(given) != 1 || given[0] != test.want {
+			t.Errorf("%s: given back after %v s, want %d", name, given, test.want)
+		}
+	}
+	for name, g := range map[string]*garbage{"not yet read": {usual: 50}, "left to the user": {read: begin}} {
+		if g.giveBack(begin.Add(time.Hour), 0) != nil {
+			t.Errorf("%s: memory is given back", name)
+		}
 	}
 }

@@ -220,7 +220,7 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 // showNewest makes the world that is shown from the newest snapshot.
 func (m *model) showNewest() tea.Cmd {
 	m.throttled, m.rebuilt, m.worked = false, time.Now(), screen.Worked()
-	m.garbage.adapt(m.base)
+	m.garbage.look(m.base)
 	return m.rebuildWorld()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -28,7 +29,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w := *m.world
 		w.Now = m.now()
 		m.world = &w
-		return m, tick()
+		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), screen.Worked()))
 	case drawn:
 		m.pacer.drawn()
 	case arrived:
