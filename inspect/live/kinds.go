@@ -27,7 +27,8 @@ type kind struct {
 	inspect.Kind
 	versions []apiVersion // newest first
 	typed
-	trim trim // what is left out before an object is decoded
+	trim    trim           // what is left out before an object is decoded
+	devices *deviceDecoder // of a list of ResourceSlices; otherwise nil
 }
 
 // object is an object of any kind.
@@ -62,14 +63,16 @@ func (k kind) read(v apiVersion, list runtime.Object, c *sharing.Common) ([]obje
 	return objects, err
 }
 
-// reduceAll reduces the objects of a list.
+// reduceAll reduces the objects of a list. They share their memory already if c is nil.
 func (k kind) reduceAll(objects []object, c *sharing.Common) error {
 	for i, o := range objects {
 		if o.GetName() == "" {
 			return fmt.Errorf("the answer is no list of %s: item %d has no name", k.qualified(), i+1)
 		}
 		k.reduce(o)
-		c.Share(o)
+		if c != nil {
+			c.Share(o)
+		}
 	}
 	return nil
 }

@@ -136,6 +136,9 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	var partial error
 	options := metav1.ListOptions{Limit: limit}
 	shared, buffer := sharing.New(), &bytes.Buffer{}
+	if k.Resource == inspect.Slices {
+		k.devices = newDeviceDecoder(shared)
+	}
 	for pages := newPaging(k); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {

@@ -83,6 +83,9 @@ func (p *page) read(k kind, v apiVersion, c *sharing.Common) ([]object, error) {
 	if p.list != nil {
 		return k.read(v, p.list, c)
 	}
+	if k.devices != nil {
+		c = nil
+	}
 	return p.objects, k.reduceAll(p.objects, c)
 }
 

@@ -33,10 +33,14 @@ func (k kind) decoded(message []byte) (object, error) {
 			return nil, fmt.Errorf("object %s: %w", name, quantity.ErrUnbounded)
 		}
 	}
+	if slice, ok := k.devices.decode(trimmed); ok {
+		return slice, nil
+	}
 	o := k.empty()
 	if err := o.Unmarshal(trimmed); err != nil {
 		return nil, fmt.Errorf("decoding protobuf: %w", err)
 	}
+	k.devices.share(o)
 	return o, nil
 }
 
