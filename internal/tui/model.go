@@ -53,6 +53,9 @@ type model struct {
 	plan      screen.Job[Plan]
 	commit    screen.Job[string]
 
+	// touched is when a key was pressed last, or the mouse moved something.
+	touched time.Time
+
 	// throttled says that a snapshot came so soon after the one before that it is shown a little later.
 	throttled bool
 	rebuilt   time.Time
@@ -87,7 +90,7 @@ func (p *page) name() string {
 }
 
 func newModel(ctx context.Context, options Options) *model {
-	m := &model{ctx: ctx, options: options, dark: options.dark(), profile: options.Profile}
+	m := &model{ctx: ctx, options: options, touched: time.Now(), dark: options.dark(), profile: options.Profile}
 	for i, entry := range viewTable {
 		m.views = append(m.views, view{viewEntry: entry})
 		if entry.name == options.View {
@@ -237,7 +240,7 @@ func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
 func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
 	w := m.world.Next(m.version, s)
-	w.Supposed, w.Now = supposed, m.now()
+	w.Supposed, w.Now, w.Idle = supposed, m.now(), time.Since(m.touched) > idleAfter
 	w.History = m.record.begin(w)
 	if len(supposed) == 0 {
 		m.actual = w
@@ -246,6 +249,21 @@ func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	}
 	m.world = w
 	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w), m.record.record(w))
+}
+
+// idleAfter is how long after the last key nobody is thought to look closely.
+const idleAfter = 10 * time.Second
+
+// touch notes that somebody is there, and lets the screen that is visible catch up if nobody was.
+func (m *model) touch() tea.Cmd {
+	m.touched = time.Now()
+	if !m.world.Idle {
+		return nil
+	}
+	w := *m.world
+	w.Idle = false
+	m.world = &w
+	return m.update(m.top(), screen.Changed{})
 }
 
 // asItIs is the world of the newest snapshot with nothing supposed.

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -34,5 +36,28 @@ func TestSnapshotsThatComeFast(t *testing.T) {
 		if got := pauseFor(work); got != want {
 			t.Errorf("after %v of work the next world comes after %v, want %v", work, got, want)
 		}
+	}
+}
+
+// A world that comes when no key was pressed for a while says so, and with the next key it no longer does.
+func TestIdleWorld(t *testing.T) {
+	first := demoSnapshot(t)
+	m := driveLarge(t, first, "causes")
+	m.change(first, nil)
+	if m.world.Idle {
+		t.Error("nobody is thought to be there")
+	}
+	m.touched = time.Now().Add(-2 * idleAfter)
+	m.change(first, nil)
+	if !m.world.Idle {
+		t.Error("somebody is thought to be there who has not pressed a key for long")
+	}
+	m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
+	if m.world.Idle {
+		t.Error("nobody is thought to be there who has pressed a key")
+	}
+	m.change(first, nil)
+	if m.world.Idle {
+		t.Error("nobody is thought to be there a moment after a key")
 	}
 }

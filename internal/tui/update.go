@@ -39,11 +39,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case paced:
 		return m, m.showNewest()
 	case tea.KeyPressMsg:
-		return m, m.press(msg)
+		return m, tea.Batch(m.touch(), m.press(msg))
 	case tea.PasteMsg:
-		return m, m.paste(msg)
+		return m, tea.Batch(m.touch(), m.paste(msg))
 	case tea.MouseMsg:
-		return m, m.mouse(msg)
+		return m, tea.Batch(m.touch(), m.mouse(msg))
 	default:
 		cmd := m.message(msg)
 		return m, tea.Batch(cmd, m.replayKeys())

@@ -16,16 +16,23 @@ type Answer[T any] struct {
 	Known bool
 	// Version is that of the world that the result is about.
 	Version int
+	// Patience is how long after an answer was begun the next one is, while nobody presses keys. If it is 0, that makes no
+	// difference.
+	Patience time.Duration
 
 	job     Job[T]
 	ask     func(ctx context.Context, w *World) (T, error)
 	started time.Time
 	asked   int // version
 	resting bool
+	waiting bool // until Patience has an end
 }
 
-// rested ends the rest of an Answer.
-type rested[T any] struct{ answer *Answer[T] }
+// rested ends the rest of an Answer, or its patience.
+type rested[T any] struct {
+	answer  *Answer[T]
+	patient bool
+}
 
 // Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
 // before there is a snapshot: then the next Changed does it.
@@ -37,7 +44,7 @@ func (a *Answer[T]) Ask(w *World, ask func(ctx context.Context, w *World) (T, er
 // Forget drops question and answer.
 func (a *Answer[T]) Forget() {
 	a.job.Stop()
-	*a = Answer[T]{job: a.job, resting: a.resting}
+	*a = Answer[T]{job: a.job, resting: a.resting, waiting: a.waiting, Patience: a.Patience}
 }
 
 // Current reports whether the answer is about the world as it is.
@@ -58,10 +65,13 @@ func (a *Answer[T]) start(w *World) tea.Cmd {
 func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 	switch msg := msg.(type) {
 	case Shown, Changed:
-		if !a.job.Running() && !a.resting && a.asked != w.Version {
-			return a.start(w), false
+		if a.job.Running() || a.resting || a.asked == w.Version {
+			return nil, false
 		}
-		return nil, false
+		if wait := a.Patience - time.Since(a.started); w.Idle && a.Known && wait > 0 {
+			return a.wait(wait), false
+		}
+		return a.start(w), false
 	case Hidden:
 		if a.job.Running() {
 			a.job.Stop()
@@ -72,7 +82,11 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		if msg.answer != a {
 			return nil, false
 		}
-		a.resting = false
+		if msg.patient {
+			a.waiting = false
+		} else {
+			a.resting = false
+		}
 		if a.asked != w.Version && !a.job.Running() {
 			return a.start(w), false
 		}
@@ -87,5 +101,14 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		return nil, true
 	}
 	a.resting = true
-	return tea.Tick(time.Since(a.started), func(time.Time) tea.Msg { return rested[T]{a} }), true
+	return tea.Tick(time.Since(a.started), func(time.Time) tea.Msg { return rested[T]{answer: a} }), true
+}
+
+// wait asks again after a while, unless something does so already.
+func (a *Answer[T]) wait(length time.Duration) tea.Cmd {
+	if a.waiting {
+		return nil
+	}
+	a.waiting = true
+	return tea.Tick(length, func(time.Time) tea.Msg { return rested[T]{answer: a, patient: true} })
 }

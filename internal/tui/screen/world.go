@@ -32,6 +32,8 @@ type World struct {
 	Theme     *theme.Theme
 	// Now is the time that ages are measured by: for files that of the snapshot, otherwise that of the clock.
 	Now time.Time
+	// Idle says that nobody has pressed a key for a while. Whoever does so is sent a Changed.
+	Idle bool
 	// History is what was seen to happen; it may be nil.
 	History *History
 	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It is nil if there

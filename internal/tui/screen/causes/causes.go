@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,9 +27,14 @@ type Screen struct {
 	asked  bool
 }
 
+// patience is how old the answer may become while nobody presses keys. To look at all that is stuck is by far the most that the
+// program does for a small cluster which changes now and then.
+const patience = 10 * time.Second
+
 // New makes the view.
 func New() *Screen {
 	s := &Screen{}
+	s.answer.Patience = patience
 	s.List = listing.New(listing.Config[row]{
 		Noun: "pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings, Grouped: true,
 		Key:   func(r *row) string { return r.ref.String() },
