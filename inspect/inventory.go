@@ -67,7 +67,11 @@ func (s *Snapshot) newInventory(levels map[PoolID]CounterLevels, pools map[NodeN
 
 // stockOf returns a pool with its devices.
 func (s *Snapshot) stockOf(id PoolID, r *reach) *Stock {
-	devices := slices.Clip(s.appendDevices(nil, r, id))
+	n := 0
+	for _, info := range s.slicesOfPool(id) {
+		n += len(info.slice.Spec.Devices)
+	}
+	devices := s.appendDevices(make([]DeviceStatus, 0, n), r, id)
 	return &Stock{Pool: s.statusOf(id, r, devices), Devices: devices}
 }
 

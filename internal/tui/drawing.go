@@ -122,6 +122,7 @@ func (p *pacer) watch() {
 // drawing is what is on the screen, and when it is looked at again if nothing happens but that time passes.
 type drawing struct {
 	view tea.View
+	made bool // there is a view
 	// resting says that the view need not be made again.
 	resting bool
 	// seconds counts those since the last look, and patience is how many there are until the next. It grows while looks show
@@ -160,6 +161,6 @@ func (d *drawing) show(v tea.View) (draw bool) {
 	case clock:
 		d.patience = min(2*d.patience, mostPatience)
 	}
-	d.view, d.seconds = v, 0
+	d.view, d.made, d.seconds = v, true, 0
 	return changed || !clock
 }

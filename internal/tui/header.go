@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,7 @@ const (
 type header struct {
 	job     screen.Job[summary]
 	missed  *screen.World // the newest world that came while the job was running
+	took    *atomic.Int64 // see tallying
 	now     []driverUse
 	history map[string][]float64
 	// namespaces are those that have something to show.
@@ -71,7 +73,7 @@ func (u driverUse) text() string {
 func (u driverUse) full() bool { return u.Devices.Free == 0 }
 
 // refresh counts again.
-func (h *header) refresh(w *screen.World) tea.Cmd {
+func (h *header) refresh(w *screen.World, took *atomic.Int64) tea.Cmd {
 	if w.Snapshot == nil {
 		return nil
 	}
@@ -79,13 +81,15 @@ func (h *header) refresh(w *screen.World) tea.Cmd {
 		h.missed = w
 		return nil
 	}
-	h.missed = nil
+	h.missed, h.took = nil, took
 	return h.job.StartLater(w, func(context.Context) (summary, error) {
-		s := summary{namespaces: namespacesOf(w.Snapshot.Objects())}
-		if !beingRead(w.Snapshot, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
-			s.usage = usageOf(w.Inventory().Drivers)
-		}
-		return s, nil
+		return timed(took, func() summary {
+			s := summary{namespaces: namespacesOf(w.Snapshot.Objects())}
+			if !beingRead(w.Snapshot, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
+				s.usage = usageOf(w.Inventory().Drivers)
+			}
+			return s
+		}), nil
 	})
 }
 
@@ -141,7 +145,7 @@ func (h *header) take(msg tea.Msg) (tea.Cmd, bool) {
 		h.history[u.Driver] = past[max(0, len(past)-historyLength):]
 	}
 	if h.missed != nil {
-		return h.refresh(h.missed), true
+		return h.refresh(h.missed, h.took), true
 	}
 	return nil, true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +26,7 @@ type recorder struct {
 	before *screen.World // what the newest snapshot is compared with, or nil before the first
 	missed *screen.World
 	now    *screen.History
+	took   *atomic.Int64 // see tallying
 	// noted is what was told while the job was running.
 	noted []screen.Event
 }
@@ -47,7 +49,7 @@ func (r *recorder) begin(w *screen.World) *screen.History {
 }
 
 // record compares a world with the one before. Worlds that come while that is going on are taken together.
-func (r *recorder) record(w *screen.World) tea.Cmd {
+func (r *recorder) record(w *screen.World, took *atomic.Int64) tea.Cmd {
 	if w.Snapshot == nil || len(w.Supposed) > 0 {
 		return nil
 	}
@@ -60,8 +62,10 @@ func (r *recorder) record(w *screen.World) tea.Cmd {
 		return nil
 	}
 	before, known := r.before, r.now
-	r.before = w
-	return r.job.StartLater(w, func(context.Context) (*screen.History, error) { return added(known, record.Compare(before, w)), nil })
+	r.before, r.took = w, took
+	return r.job.StartLater(w, func(context.Context) (*screen.History, error) {
+		return timed(took, func() *screen.History { return added(known, record.Compare(before, w)) }), nil
+	})
 }
 
 // take takes what was noted.
@@ -76,7 +80,7 @@ func (r *recorder) take(msg tea.Msg) (tea.Cmd, bool) {
 	if r.missed = nil; missed == nil {
 		return nil, true
 	}
-	return r.record(missed), true
+	return r.record(missed, r.took), true
 }
 
 // added returns the history with more events; the one that it is given is not written.

@@ -45,6 +45,7 @@ type model struct {
 
 	header    header
 	record    recorder
+	tallying  tallying
 	input     *input
 	popup     *popup
 	remark    screen.Say
@@ -248,7 +249,7 @@ func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 		w.Actual = m.asItIs()
 	}
 	m.world = w
-	return tea.Batch(m.update(m.top(), screen.Changed{}), m.header.refresh(w), m.record.record(w))
+	return tea.Batch(m.update(m.top(), screen.Changed{}), m.tally(w))
 }
 
 // idleAfter is how long after the last key nobody is thought to look closely.

@@ -23,12 +23,19 @@ func TestSnapshotsThatComeFast(t *testing.T) {
 		t.Errorf("revision %d is shown after a while, want 2", got)
 	}
 	m.rebuilt = time.Now().Add(time.Hour) // so that this test is never too slow
-	m.takeSnapshot(next(3))
+	_ = m.View()
+	m.Update(arrived{next(3)})
+	if !m.drawing.resting {
+		t.Error("a frame is made of a snapshot that is not shown yet")
+	}
 	m.takeSnapshot(next(4))
 	if got := m.world.Snapshot.Revision(); got != 2 || !m.throttled {
 		t.Errorf("revision %d is shown at once, want 2", got)
 	}
 	m.Update(paced{})
+	if m.drawing.resting {
+		t.Error("no frame is made of it then")
+	}
 	if got := m.world.Snapshot.Revision(); got != 4 || m.throttled {
 		t.Errorf("revision %d is shown then, want 4", got)
 	}

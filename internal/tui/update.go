@@ -33,9 +33,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case drawn:
 		m.pacer.drawn()
 	case arrived:
-		return m, tea.Batch(m.takeSnapshot(msg.snapshot), m.wait())
+		cmd := m.takeSnapshot(msg.snapshot)
+		m.drawing.resting = m.throttled && m.drawing.made // it is not shown yet
+		return m, tea.Batch(cmd, m.wait())
 	case ended:
 		return m, m.end()
+	case tallied:
+		return m, m.endRest()
 	case paced:
 		return m, m.showNewest()
 	case tea.KeyPressMsg:
