@@ -31,7 +31,7 @@ func Fit(s string, width, height int) string {
 		lines = lines[:height]
 	}
 	for i, line := range lines {
-		if ansi.StringWidth(line) > width {
+		if lineWidth(line) > width {
 			lines[i] = ansi.Truncate(line, width, "")
 		}
 	}
@@ -65,7 +65,7 @@ func overlay(screen string, box []string, boxWidth, width, height int) string {
 			break
 		}
 		line := lines[y+i]
-		line += styled.Blanks(width - ansi.StringWidth(line))
+		line += styled.Blanks(width - lineWidth(line))
 		lines[y+i] = ansi.Cut(line, 0, x) + b + ansi.Cut(line, x+boxWidth, width)
 	}
 	return Fit(strings.Join(lines, "\n"), width, height)
@@ -77,7 +77,7 @@ func Beside(th *theme.Theme, left, right string, leftWidth, rightWidth, height i
 	a, b := strings.Split(Fit(left, leftWidth, height), "\n"), strings.Split(Fit(right, rightWidth-2, height), "\n")
 	bar := th.Paint(styled.Dim, "│")
 	for i := range a {
-		a[i] += styled.Blanks(leftWidth-ansi.StringWidth(a[i])) + bar + " " + b[i]
+		a[i] += styled.Blanks(leftWidth-lineWidth(a[i])) + bar + " " + b[i]
 	}
 	return strings.Join(a, "\n")
 }
