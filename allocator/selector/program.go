@@ -128,13 +128,18 @@ func (p *Program) Match(ctx context.Context, driver string, device *resourcev1.D
 // projection identifies what the expression sees of a device. "" stands for a device that is unlike
 // any other: one that cannot be converted, which makes every expression fail in its own way.
 func (p *Program) projection(driver string, device *resourcev1.Device) string {
+	return string(p.appendProjection(make([]byte, 0, 64), driver, device))
+}
+
+// appendProjection appends the projection to a buffer that is empty.
+func (p *Program) appendProjection(buf []byte, driver string, device *resourcev1.Device) []byte {
 	if !Convertible(device) {
-		return ""
+		return buf
 	}
-	buf := appendString(make([]byte, 0, 64), driver)
+	buf = appendString(buf, driver)
 	buf = strconv.AppendBool(buf, p.shared(device) != nil && *p.shared(device))
 	reads := p.Reads()
-	return string(reads.Append(buf, driver, device))
+	return reads.Append(buf, driver, device)
 }
 
 // Attribute evaluates a derived attribute for a device of a driver. The result is remembered by the

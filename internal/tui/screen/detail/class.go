@@ -8,6 +8,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -34,9 +35,10 @@ func (s *sheet) class(ctx context.Context, w *screen.World, c *resourcev1.Device
 // matching counts the devices that a class selects.
 func (s *sheet) matching(ctx context.Context, w *screen.World, c *resourcev1.DeviceClass) {
 	var matching, free int
+	selects := selection(w, c)
 	for i := range w.Devices() {
 		d := &w.Devices()[i]
-		ok, err := selects(ctx, w, c, d)
+		ok, err := selects(ctx, d)
 		if err != nil {
 			s.spans("matching", styled.Span{Text: "could not be counted: " + err.Error(), Role: styled.Warn})
 			return
@@ -51,17 +53,22 @@ func (s *sheet) matching(ctx context.Context, w *screen.World, c *resourcev1.Dev
 	s.field("matching", fmt.Sprintf("%d devices, %d of them free", matching, free))
 }
 
-func selects(ctx context.Context, w *screen.World, c *resourcev1.DeviceClass, d *inspect.DeviceStatus) (bool, error) {
+// selection tells of one device after the other whether a class selects it.
+func selection(w *screen.World, c *resourcev1.DeviceClass) func(context.Context, *inspect.DeviceStatus) (bool, error) {
+	var batches []*selector.Batch
 	for i := range c.Spec.Selectors {
-		cel := c.Spec.Selectors[i].CEL
-		if cel == nil {
-			continue
-		}
-		if ok, err := w.Cluster().Selectors().Selector(cel.Expression).Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {
-			return false, err
+		if cel := c.Spec.Selectors[i].CEL; cel != nil {
+			batches = append(batches, w.Cluster().Selectors().Selector(cel.Expression).Batch())
 		}
 	}
-	return true, nil
+	return func(ctx context.Context, d *inspect.DeviceStatus) (bool, error) {
+		for _, b := range batches {
+			if ok, err := b.Match(ctx, d.ID.Driver, d.Device); err != nil || !ok {
+				return false, err
+			}
+		}
+		return true, nil
+	}
 }
 
 // users lists the templates and claims that name a class, those that wait first.
