@@ -65,7 +65,7 @@ func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) e
 		s.rule(w, o)
 	case *resourcev1.ResourceSlice:
 		d, _ := screen.FindDevice(w, ref)
-		s.device(w, &d)
+		s.device(ctx, w, &d)
 	case *corev1.Node:
 		s.node(ctx, w, o)
 	case *corev1.Pod:

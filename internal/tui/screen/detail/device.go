@@ -2,6 +2,7 @@ package detail
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
+func (s *sheet) device(ctx context.Context, w *screen.World, d *inspect.DeviceStatus) {
 	s.head(styled.Line{
 		{Text: inspect.Sanitize(d.ID.String()), Role: styled.Name},
 		{Text: "  " + strings.ToLower(string(d.State)), Role: screen.StateRole(d.State)},
@@ -31,6 +32,7 @@ func (s *sheet) device(w *screen.World, d *inspect.DeviceStatus) {
 	for i := range d.Device.Taints {
 		s.spans("taint", screen.TaintLine(w, d.ID, &d.Device.Taints[i])...)
 	}
+	s.selectedBy(ctx, w, d)
 	s.holders(w, d)
 	if len(d.Device.Capacity) > 0 {
 		s.section("Capacity")
@@ -88,6 +90,38 @@ func order(last bool) int {
 		return 1
 	}
 	return 0
+}
+
+// selectedBy names the classes that select a device, and those that give up on it, as the scheduler then does.
+func (s *sheet) selectedBy(ctx context.Context, w *screen.World, d *inspect.DeviceStatus) {
+	var selecting, failing []styled.Span
+	for _, c := range w.Snapshot.Objects().Classes {
+		ok, err := selection(w, c)(ctx, d)
+		link := plainLink(screen.Class, c.Name)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			failing = append(failing, separated(failing, link)...)
+		case ok:
+			selecting = append(selecting, separated(selecting, link)...)
+		}
+	}
+	if len(selecting) == 0 && w.Snapshot.Health(inspect.Classes).Complete() {
+		selecting = []styled.Span{dim("no class selects it")}
+	}
+	s.spans("classes", selecting...)
+	if len(failing) > 0 {
+		s.spans("", append([]styled.Span{{Text: "with an error at it: ", Role: styled.Warn}}, failing...)...)
+	}
+}
+
+// separated puts a comma before a link that is not the first.
+func separated(before []styled.Span, link styled.Span) []styled.Span {
+	if len(before) == 0 {
+		return []styled.Span{link}
+	}
+	return []styled.Span{{Text: ", "}, link}
 }
 
 // counters lists what the device draws on when it is allocated.

@@ -32,6 +32,7 @@ func (s *sheet) node(ctx context.Context, w *screen.World, n *corev1.Node) {
 	}
 	s.extended(ctx, w, n)
 	s.nodeDevices(w, n.Name)
+	s.reachable(w, n)
 	if len(n.Labels)+len(n.Spec.Taints) > 0 {
 		s.section("Labels and taints")
 	}
@@ -60,6 +61,34 @@ func (s *sheet) nodeDevices(w *screen.World, node string) {
 		}
 		s.deviceLine(w, d)
 	}
+}
+
+// reachable lists the pools of which devices reach a node that are not tied to it alone.
+func (s *sheet) reachable(w *screen.World, n *corev1.Node) {
+	var pools []inspect.PoolID
+	devices := map[inspect.PoolID][]*inspect.DeviceStatus{}
+	for _, d := range w.Inventory().On(n) {
+		if string(d.Node) == n.Name {
+			continue
+		}
+		pool := d.ID.PoolID()
+		if devices[pool] == nil {
+			pools = append(pools, pool)
+		}
+		devices[pool] = append(devices[pool], d)
+	}
+	if len(pools) == 0 {
+		return
+	}
+	s.section("Devices that other nodes reach too")
+	slices.SortFunc(pools, func(a, b inspect.PoolID) int {
+		return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Pool, b.Pool))
+	})
+	for _, pool := range pools[:min(len(pools), mostListed)] {
+		c := w.Inventory().Count(slices.Values(devices[pool]))
+		s.linked(screen.PoolRef(pool), pool.Pool, styled.Span{Text: words.FreeOf(c)}, dim(" of "+pool.Driver))
+	}
+	s.rest(len(pools), "pools")
 }
 
 // room lists what the counters of a pool have left, and what still fits.
