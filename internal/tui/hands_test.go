@@ -211,3 +211,16 @@ func quits(d *driver, cmd tea.Cmd) bool {
 	}
 	return false
 }
+
+// TestAllNamespaces: 0 shows all namespaces again, as in k9s, and ^A lists where one can go.
+func TestAllNamespaces(t *testing.T) {
+	d := drive(t, 120, 30, "claims")
+	d.press("0")
+	d.shows("all namespaces are shown")
+	d.press("n", "infer", "enter")
+	d.shows("ns: infer")
+	d.press("0")
+	d.shows("ns: all", "ml train-0")
+	d.press("ctrl+a")
+	d.shows("view, also key 1", "a view, a kind, or the name of anything")
+}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -62,7 +63,7 @@ func TestHeaderWhileReading(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		w := screen.NewWorld(t.Context(), 1, m.base)
-		if _, ok := m.header.take(m.header.refresh(w)()); !ok || len(m.header.now) > 0 || len(m.header.namespaces) == 0 {
+		if _, ok := m.header.take(m.header.refresh(w, new(atomic.Int64))()); !ok || len(m.header.now) > 0 || len(m.header.namespaces) == 0 {
 			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.header.now, m.header.namespaces)
 		}
 	}

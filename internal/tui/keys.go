@@ -14,25 +14,26 @@ import (
 
 // The actions that mean the same everywhere.
 const (
-	nextView   keymap.Action = "next view"
-	prevView   keymap.Action = "previous view"
-	filter     keymap.Action = "filter"
-	details    keymap.Action = "detail"
-	back       keymap.Action = "back"
-	explainIt  keymap.Action = "explain"
-	allocate   keymap.Action = "allocate"
-	deallocate keymap.Action = "deallocate"
-	fit        keymap.Action = "fit"
-	yaml       keymap.Action = "yaml"
-	whatIf     keymap.Action = "what-if"
-	forget     keymap.Action = "forget what-if"
-	lab        keymap.Action = "cel lab" // not "cel", which is the view by its number
-	copyIt     keymap.Action = "copy"
-	namespace  keymap.Action = "namespace"
-	goName     keymap.Action = "go to"
-	help       keymap.Action = "help"
-	quit       keymap.Action = "quit"
-	suspend    keymap.Action = "suspend"
+	nextView     keymap.Action = "next view"
+	prevView     keymap.Action = "previous view"
+	filter       keymap.Action = "filter"
+	details      keymap.Action = "detail"
+	back         keymap.Action = "back"
+	explainIt    keymap.Action = "explain"
+	allocate     keymap.Action = "allocate"
+	deallocate   keymap.Action = "deallocate"
+	fit          keymap.Action = "fit"
+	yaml         keymap.Action = "yaml"
+	whatIf       keymap.Action = "what-if"
+	forget       keymap.Action = "forget what-if"
+	lab          keymap.Action = "cel lab" // not "cel", which is the view by its number
+	copyIt       keymap.Action = "copy"
+	namespace    keymap.Action = "namespace"
+	anyNamespace keymap.Action = "all namespaces"
+	goName       keymap.Action = "go to"
+	help         keymap.Action = "help"
+	quit         keymap.Action = "quit"
+	suspend      keymap.Action = "suspend"
 )
 
 // keys are the keys that mean the same everywhere, each with the reason why it does nothing now.
@@ -50,7 +51,8 @@ func (m *model) keys() keymap.Map {
 		{Action: filter, Press: []string{"/"}, Short: "filter", Help: "narrow the rows: words, column=value, column>number, !word", Off: m.filterOff()},
 		{Action: lab, Press: []string{"c"}, Short: "cel", Help: "take the selectors into the CEL lab", Off: m.labOff(ref)},
 		{Action: namespace, Press: []string{"n"}, Short: "namespace", Help: "show another namespace, or all"},
-		{Action: goName, Press: []string{":"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits"},
+		{Action: anyNamespace, Press: []string{"0"}, Help: "show all namespaces", Off: m.anyNamespaceOff()},
+		{Action: goName, Press: []string{":", "ctrl+a"}, Short: "go to", Help: "go to a view, or anything that has a name; :q quits (also ^A)"},
 		{Action: copyIt, Press: []string{"C"}, Help: "copy what is selected to the clipboard", Off: copyOff(ref)},
 		{Action: nextView, Press: []string{"tab"}, Show: "Tab", Help: "next view"},
 		{Action: prevView, Press: []string{"shift+tab"}, Show: "⇧Tab", Help: "previous view"},
@@ -172,6 +174,13 @@ func (m *model) filterOff() string {
 	return ""
 }
 
+func (m *model) anyNamespaceOff() string {
+	if m.world.Namespace == "" {
+		return "all namespaces are shown"
+	}
+	return ""
+}
+
 func (m *model) backOff() string {
 	f, ok := m.top().(screen.Filterer)
 	if len(m.pages) == 0 && m.searchText() == "" && (!ok || f.FilterText() == "") && len(m.marked()) == 0 && len(m.trail) == 0 {
@@ -253,6 +262,8 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 		return m.askFilter()
 	case namespace:
 		return m.askNamespace()
+	case anyNamespace:
+		return m.showNamespace(allNamespaces)
 	case goName:
 		return m.askName()
 	case copyIt:

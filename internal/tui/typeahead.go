@@ -46,7 +46,7 @@ func (m *model) unsettled() bool {
 
 // navigation are the actions that lead to other places, wherever the cursor is.
 func (m *model) navigation() []keymap.Action {
-	actions := []keymap.Action{nextView, prevView, filter, namespace, goName, help}
+	actions := []keymap.Action{nextView, prevView, filter, namespace, anyNamespace, goName, help}
 	for _, v := range m.views {
 		actions = append(actions, keymap.Action(v.name))
 	}

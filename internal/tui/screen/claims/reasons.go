@@ -28,6 +28,9 @@ const batch = 20 * time.Millisecond
 type reason struct {
 	text    string // safe to show
 	verdict explain.Verdict
+	// tooLong says that it was not worked out, and missed how often in a row that happened since it was.
+	tooLong bool
+	missed  int
 	// possible says where it can be allocated, if it can be, whatever else it waits for.
 	possible string
 }
@@ -95,7 +98,7 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 		ref := inspect.RefOf(claim)
 		if e == nil {
 			s.slow.Store(ref, true)
-			s.reasons[ref] = &reason{text: notWorkedOut, verdict: explain.Unknown}
+			s.reasons[ref] = s.reasons[ref].again(len(s.about.Supposed) > 0)
 			continue
 		}
 		r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
@@ -106,6 +109,20 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 	}
 	return s, nil
 }
+
+// again is the reason of a claim for which there was not enough time. On a busy machine that may happen now and then: what was worked
+// out before stands for a while then, or it would come and go. Under a what-if it does not, for it may be about the cluster without.
+func (r *reason) again(supposed bool) *reason {
+	if r == nil || r.tooLong || supposed || r.missed == mostMissed {
+		return &reason{text: notWorkedOut, verdict: explain.Unknown, tooLong: true}
+	}
+	next := *r
+	next.missed++
+	return &next
+}
+
+// mostMissed is for how many surveys a reason stands that could not be worked out anew.
+const mostMissed = 3
 
 // helped counts the claims that are stuck as things are, and would not be as is supposed.
 func helped(actual, supposed map[inspect.ClaimRef]*reason) int {

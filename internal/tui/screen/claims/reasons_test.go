@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/screentest"
 )
@@ -54,6 +55,24 @@ func TestSlowClaimsComeLast(t *testing.T) {
 	}
 	if got := done.reasons[inspect.ClaimRef{Namespace: "d", Name: "b-plain"}]; !got.stuck() {
 		t.Errorf("the plain claim: %+v", got)
+	}
+	// What was known before stands a while, but not under a what-if.
+	ref := inspect.ClaimRef{Namespace: "d", Name: "a-dear"}
+	known := map[inspect.ClaimRef]*reason{ref: {text: "worked out before", verdict: explain.Unsatisfiable}}
+	for i := range mostMissed + 2 {
+		next := newSurvey(w, known, &slow)
+		next.pending = next.pending[len(next.pending)-1:] // which is the dear one
+		next, err := next.proceed(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		known = next.reasons
+		if got := known[ref]; got.stuck() != (i < mostMissed) {
+			t.Errorf("survey %d: %+v", i+1, got)
+		}
+	}
+	if got := (&reason{text: "worked out before", verdict: explain.Unsatisfiable}).again(true); got.stuck() || got.text != notWorkedOut {
+		t.Errorf("under a what-if: %+v", got)
 	}
 	if again := newSurvey(w, done.reasons, &slow); again.pending[0].Name != "b-plain" {
 		t.Errorf("%s comes first again", again.pending[0].Name)

@@ -360,6 +360,20 @@ func TestPartitionsAreNotFragmented(t *testing.T) {
 	}
 }
 
+// TestFragmentsAsTheyAreDrawn: a remark tells of free devices in the order of the map, and of many places only those that have some.
+func TestFragmentsAsTheyAreDrawn(t *testing.T) {
+	for want, free := range map[string][]int{"1+0+3 by numa": {1, 0, 3}, "1+2+1 by numa": {0, 1, 0, 0, 2, 1}, "1+1+2+1+… by numa": {1, 1, 2, 1, 1}} {
+		p := panel{place: "numa"}
+		for _, n := range free {
+			p.groups = append(p.groups, group{cells: "ffff", free: n})
+			p.count.Free += n
+		}
+		if got := p.fragmented(); got != want {
+			t.Errorf("%v: %q, want %q", free, got, want)
+		}
+	}
+}
+
 // TestFilters: labels are looked through, marks are not.
 func TestFilters(t *testing.T) {
 	u := look(t, demoCluster(t), 120, 30)

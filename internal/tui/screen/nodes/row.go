@@ -284,26 +284,20 @@ func (p *panel) stranded() int {
 	return max(0, min(p.count.Free, size)-p.together())
 }
 
-// fragmented says how free devices are spread over places although one place could have more of them, as
-// "2+2 by numa", or is "".
+// fragmented says how free devices are spread over places although one place could have more of them, in the order in which they
+// are drawn, as "2+2 by numa", or is "". Of many places those without are left out.
 func (p *panel) fragmented() string {
 	if p.stranded() == 0 {
 		return ""
 	}
-	var parts []int
+	var texts []string
 	for _, g := range p.groups {
-		if g.free > 0 {
-			parts = append(parts, g.free)
+		if g.free > 0 || len(p.groups) <= mostParts {
+			texts = append(texts, strconv.Itoa(g.free))
 		}
 	}
-	slices.SortFunc(parts, func(a, b int) int { return b - a })
-	texts := make([]string, 0, mostParts)
-	for i, n := range parts {
-		if i == mostParts {
-			texts = append(texts, "…")
-			break
-		}
-		texts = append(texts, strconv.Itoa(n))
+	if len(texts) > mostParts {
+		texts = append(texts[:mostParts], "…")
 	}
 	return strings.Join(texts, "+") + " by " + p.place
 }

@@ -197,11 +197,11 @@ func troubled(n, claims int, age time.Duration, atLeast bool, role styled.Role) 
 	return styled.Line{{Text: strconv.Itoa(n), Role: role}, {Text: forText(age, atLeast), Role: styled.Plain}}
 }
 
-// forText is " for 14h", " for at least 14h" shortened, or nothing if it is not known.
+// forText is " for 14h", " for at least 14h" shortened, or nothing if that is not known.
 func forText(age time.Duration, atLeast bool) string {
 	switch {
 	case age < 0:
-		return " for ?"
+		return ""
 	case atLeast:
 		return " for ≥" + screen.FormatAge(age)
 	}
