@@ -61,6 +61,9 @@ func New(dark bool, profile colorprofile.Profile) *Theme {
 		if bold[role] {
 			style = style.Bold()
 		}
+		if role == styled.Supposed && profile < colorprofile.ANSI256 {
+			style = style.Underline(true) // among few colours it has none of its own
+		}
 		if tone, ok := tones[role]; ok {
 			style = style.ForegroundColor(tone.pick(dark, profile))
 		}

@@ -3,10 +3,13 @@ package theme
 import (
 	"image/color"
 	"math"
+	"slices"
 	"testing"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // TestContrast: text can be read, by the measure of the Web Content Accessibility Guidelines: 4.5 on the usual
@@ -29,6 +32,43 @@ func TestContrast(t *testing.T) {
 					t.Errorf("role %d, dark %t, %s: %.1f in the selected row", role, dark, profile, c)
 				}
 			}
+		}
+	}
+}
+
+// alike are the roles that never stand beside each other, or that are told apart by their marks.
+var alike = [][]styled.Role{
+	{styled.Warn, styled.Shared}, {styled.Accent, styled.Keyword}, {styled.Used, styled.Literal}, {styled.Dim, styled.Title},
+}
+
+// TestRolesAreTold: roles look different from each other, also on a terminal with 16 colours. Without any, what does not work, what is
+// looked for and what is only supposed still stand out, and the selected row does whatever is in it.
+func TestRolesAreTold(t *testing.T) {
+	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI} {
+		for _, dark := range []bool{true, false} {
+			th := New(dark, profile)
+			for a := range styled.Role(styled.Roles) {
+				for b := range a {
+					same := slices.ContainsFunc(alike, func(roles []styled.Role) bool { return slices.Contains(roles, a) && slices.Contains(roles, b) })
+					if !same && th.Paint(a, "x") == th.Paint(b, "x") {
+						t.Errorf("%s, dark %t: roles %d and %d look the same", profile, dark, a, b)
+					}
+				}
+			}
+		}
+	}
+	th := New(true, colorprofile.ASCII)
+	for _, role := range []styled.Role{styled.Bad, styled.Accent, styled.Strong, styled.Supposed} {
+		if th.Paint(role, "x") == "x" {
+			t.Errorf("without colours role %d does not stand out", role)
+		}
+	}
+	if th.Paint(styled.Supposed, "x") == th.Paint(styled.Strong, "x") {
+		t.Error("without colours what is supposed looks like what is so")
+	}
+	for role := range styled.Role(styled.Roles) {
+		if th.PaintSelected(role, "x") == th.Paint(role, "x") {
+			t.Errorf("without colours role %d looks the same in the selected row", role)
 		}
 	}
 }
