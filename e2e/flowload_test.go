@@ -54,7 +54,11 @@ type held struct {
 // hold sends n requests to create a ConfigMap without their bodies.
 func hold(t *testing.T, c *cluster.Cluster, user string, n int) *held {
 	t.Helper()
-	config := c.Config(user)
+	return holdAs(t, c.Config(user), n)
+}
+
+func holdAs(t *testing.T, config *rest.Config, n int) *held {
+	t.Helper()
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)

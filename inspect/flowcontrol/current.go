@@ -1,0 +1,217 @@
+package flowcontrol
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+)
+
+// CurrentRule says which rule of the server gave a level its current limit. It adjusts the limits every ten seconds, and
+// when objects change.
+type CurrentRule string
+
+// The rules.
+const (
+	// CurrentExempt: an exempt level has the most seats that it took in the last ten seconds, and not less than its lower limit.
+	CurrentExempt CurrentRule = "Exempt"
+	// CurrentFair: every level gets the same number of seats for each seat of its demand.
+	CurrentFair CurrentRule = "Fair"
+	// CurrentLeast: so much would be less than what the level keeps in any case.
+	CurrentLeast CurrentRule = "Least"
+	// CurrentMost: so much would be more than the level may have.
+	CurrentMost CurrentRule = "Most"
+	// CurrentLower: exempt levels take so much that all others have their lower limits only.
+	CurrentLower CurrentRule = "Lower"
+	// CurrentShare: exempt levels take so much that the others get a part only of what they keep otherwise.
+	CurrentShare CurrentRule = "Share"
+)
+
+// Current is why a level has its current limit (CurrentCL), recomputed from what the server says of demand.
+type Current struct {
+	Level string
+	Rule  CurrentRule
+	// Limit is the current limit that follows, in seats.
+	Limit int
+	// HighWatermark is the most seats that were wanted at once in the last period, Smoothed the demand as the server counts it:
+	// mean and deviation, which rise at once and fall slowly.
+	HighWatermark int
+	Smoothed      float64
+	// Least is what the level keeps as long as it wants it: its high watermark, but at most its nominal and at least its lower limit.
+	Least int
+	// Target is what it is meant to get: Smoothed, but not less than Least.
+	Target float64
+	// Factor is how many seats each seat of a target gets, the same for all levels. It is 0 for rules without one.
+	Factor float64
+	// Fair is Target × Factor.
+	Fair float64
+	// Upper is the most that it may have.
+	Upper int
+	// Taken are the seats of exempt levels, and Seats those of all levels together.
+	Taken, Seats int
+}
+
+// leastTarget is what the server takes for a smaller target, so as not to divide by zero.
+const leastTarget = 0.001
+
+// CurrentLimits recomputes the current limits of all levels, in the order of limits. It is nil where the metrics lack what they
+// follow from. The dump, which may be nil, says which other levels the server still has.
+func (m *Metrics) CurrentLimits(limits *Limits, dump *Dump) []Current {
+	if m == nil {
+		return nil
+	}
+	var levels []Current
+	var lower []int
+	for _, name := range living(limits, dump) {
+		load := m.Levels[name]
+		if load == nil || load.Demand.HighWatermark == nil || load.Demand.Smoothed == nil {
+			return nil
+		}
+		level, known := limits.Level(name)
+		nominal, least, upper, ok := bounds(load, level, known)
+		if !ok {
+			return nil
+		}
+		c := Current{Level: name, HighWatermark: int(math.Round(*load.Demand.HighWatermark)), Smoothed: *load.Demand.Smoothed, Upper: upper}
+		c.Least = max(least, min(nominal, c.HighWatermark))
+		if known && level.Type == flowcontrolv1.PriorityLevelEnablementExempt {
+			c.Rule, c.Least = CurrentExempt, max(least, c.HighWatermark)
+			c.Limit = c.Least
+		}
+		c.Target = max(float64(c.Least), c.Smoothed)
+		c.Seats = nominal
+		levels, lower = append(levels, c), append(lower, least)
+	}
+	share(levels, lower)
+	return slices.DeleteFunc(levels, func(c Current) bool { _, known := limits.Level(c.Level); return !known })
+}
+
+// living are the levels that the server has: those of the objects, and those that were deleted and end with their last requests.
+func living(limits *Limits, dump *Dump) []string {
+	var names []string
+	for i := range limits.Levels {
+		names = append(names, limits.Levels[i].Name)
+	}
+	if dump == nil {
+		return names
+	}
+	var quiescing []string
+	for name, level := range dump.Levels {
+		if level.Quiescing != nil && *level.Quiescing && !slices.Contains(names, name) {
+			quiescing = append(quiescing, name)
+		}
+	}
+	slices.Sort(quiescing)
+	return append(names, quiescing...)
+}
+
+// bounds are the nominal, the lower and the upper limit of a level: those of the server, or else those computed.
+func bounds(load *Load, level Level, known bool) (nominal, lower, upper int, ok bool) {
+	if load.Nominal != nil && load.Lower != nil && load.Upper != nil {
+		return *load.Nominal, *load.Lower, *load.Upper, true
+	}
+	return level.Nominal, level.Lower, level.Upper, known
+}
+
+// share gives every level that is not exempt its limit. Of every level, Seats is its nominal limit at first.
+func share(levels []Current, lower []int) {
+	all, taken, sumLower, sumLeast := 0, 0, 0, 0
+	for i, c := range levels {
+		all += c.Seats
+		if c.Rule == CurrentExempt {
+			taken += c.Least
+			continue
+		}
+		sumLower += lower[i]
+		sumLeast += c.Least
+	}
+	left, factor := all-taken, 0.0
+	if left > sumLeast {
+		factor = fairFactor(levels, float64(all))
+	}
+	for i := range levels {
+		c := &levels[i]
+		c.Seats, c.Taken = all, taken
+		switch {
+		case c.Rule == CurrentExempt:
+		case left <= sumLower:
+			c.Rule, c.Limit = CurrentLower, lower[i]
+		case left <= sumLeast:
+			part := float64(left-sumLower) / float64(sumLeast-sumLower)
+			c.Rule, c.Limit = CurrentShare, lower[i]+int(math.Round(float64(c.Least-lower[i])*part))
+		default:
+			c.fair(factor)
+		}
+	}
+}
+
+// fair gives a level its part by a factor, within its bounds.
+func (c *Current) fair(factor float64) {
+	c.Rule, c.Factor, c.Fair = CurrentFair, factor, factor*max(c.Target, leastTarget)
+	seats := c.Fair
+	switch {
+	case seats < float64(c.Least):
+		c.Rule, seats = CurrentLeast, float64(c.Least)
+	case seats > float64(c.Upper):
+		c.Rule, seats = CurrentMost, float64(c.Upper)
+	}
+	c.Limit = int(math.Round(seats))
+}
+
+// fairFactor finds the factor with which all levels that are not exempt get so many seats together. What they get grows with the
+// factor, along straight lines between the factors at which some level leaves or meets one of its bounds.
+func fairFactor(levels []Current, seats float64) float64 {
+	var turns []float64
+	for _, c := range levels {
+		if c.Rule != CurrentExempt {
+			turns = append(turns, float64(c.Least)/max(c.Target, leastTarget), float64(c.Upper)/max(c.Target, leastTarget))
+		}
+	}
+	slices.Sort(turns)
+	given := func(factor float64) float64 {
+		sum := 0.0
+		for _, c := range levels {
+			if c.Rule != CurrentExempt {
+				sum += max(float64(c.Least), min(float64(c.Upper), factor*max(c.Target, leastTarget)))
+			}
+		}
+		return sum
+	}
+	from, before := 0.0, given(0)
+	for _, turn := range turns {
+		after := given(turn)
+		if after >= seats {
+			if after == before {
+				return turn
+			}
+			return from + (turn-from)*(seats-before)/(after-before)
+		}
+		from, before = turn, after
+	}
+	return from // they may not have so much together; the server then keeps what was before
+}
+
+// Message says in words why the limit is what it is.
+func (c *Current) Message() string {
+	demand := fmt.Sprintf("the demand of the level, %.1f seats as the server smooths it", c.Smoothed)
+	if c.Target > c.Smoothed {
+		demand = fmt.Sprintf("the %d seats that the level keeps, which is more than its demand of %.1f,", c.Least, c.Smoothed)
+	}
+	each := fmt.Sprintf("%.2f seats for each seat of demand, as for all levels", c.Factor)
+	switch c.Rule {
+	case CurrentExempt:
+		return fmt.Sprintf("%d because that is the most that its requests took at once in the last ten seconds (%d), and not less than its lower limit", c.Limit, c.HighWatermark)
+	case CurrentFair:
+		return fmt.Sprintf("%d because %s gets %s", c.Limit, demand, each)
+	case CurrentLeast:
+		return fmt.Sprintf("%d because the level keeps that in any case: %s would get %s, %.1f", c.Limit, demand, each, c.Fair)
+	case CurrentMost:
+		return fmt.Sprintf("%d because it may not borrow more: %s would get %s, %.1f", c.Limit, demand, each, c.Fair)
+	case CurrentLower:
+		return fmt.Sprintf("%d, its lower limit, because exempt requests take %d of the %d seats", c.Limit, c.Taken, c.Seats)
+	case CurrentShare:
+		return fmt.Sprintf("%d because exempt requests take %d of the %d seats, and what is left is less than the levels keep otherwise", c.Limit, c.Taken, c.Seats)
+	}
+	return fmt.Sprint(c.Limit)
+}
