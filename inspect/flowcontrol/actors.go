@@ -129,7 +129,9 @@ func (a *Actor) ask(s *inspect.Snapshot, limits *Limits) {
 	}
 }
 
-// anyAccount is a service account that no rule names.
+// AnyAccount stands for every service account that no rule names.
+func AnyAccount() string { return anyAccount }
+
 var anyAccount = serviceaccount.MakeUsername("a-namespace-of-its-own", "a-service-account-of-its-own")
 
 // drivers are the names of those that publish devices, sorted.

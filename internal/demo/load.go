@@ -124,4 +124,23 @@ func fill(load *flowcontrol.Load, demand, current int, level flowcontrol.Level) 
 		}
 	}
 	t.Waits.Buckets = buckets
+	load.Schemas = bySchema(level.Name, t)
+}
+
+// bySchema splits the requests of a level by the flows that ask there; what waits or is rejected is of the first.
+func bySchema(level string, total *flowcontrol.Counts) map[string]*flowcontrol.Counts {
+	out := map[string]*flowcontrol.Counts{}
+	for i, f := range flows[level] {
+		if out[f.schema] == nil {
+			out[f.schema] = &flowcontrol.Counts{}
+		}
+		c, n := out[f.schema], len(flows[level])
+		executing := (total.ExecutingRequests + n - 1 - i) / n
+		c.ExecutingRequests, c.ExecutingSeats = c.ExecutingRequests+executing, c.ExecutingSeats+executing
+		c.Dispatched += (total.Dispatched + n - 1 - i) / n
+		if i == 0 {
+			c.QueuedRequests, c.QueuedSeats, c.Rejected, c.Waits = total.QueuedRequests, total.QueuedSeats, total.Rejected, total.Waits
+		}
+	}
+	return out
 }

@@ -112,7 +112,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	narrow.addTo(cmd.Flags())
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
-	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)))
+	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
 

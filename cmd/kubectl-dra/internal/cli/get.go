@@ -73,6 +73,11 @@ var views = []view{
 		list: allNamespaces(computedLevels), listLive: (*getOptions).priorityLevels,
 	},
 	{
+		names: []string{flowSchemasView, "flowschema", "fs"}, singular: "flowschema",
+		needs: flowControlResources,
+		list:  allNamespaces(computedSchemas), listLive: (*getOptions).flowSchemas,
+	},
+	{
 		names: []string{"storage", "csistoragecapacities", "csistoragecapacity"}, singular: "csistoragecapacity",
 		inAllNamespaces: true, // a volume may come from any of them
 		needs:           []inspect.Resource{inspect.StorageCapacities}, uses: []inspect.Resource{inspect.Nodes},
@@ -132,15 +137,15 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes, classes, priority levels, storage, extended resources or usage",
+		Short: "List claims, devices, pools, nodes, classes, priority levels, FlowSchemas, storage, extended resources or usage",
 		Long: `List claims with their devices, devices with their holders, resource pools with
 their counts, nodes with what is free on them, device classes, API priority
-levels with their limits and load, CSI storage capacities with their nodes,
-extended resources, such as example.com/gpu, by node (what device plugins offer
-and DRA would give instead, what of it is healthy, used and free, and which of
-the two serves a pod that asks now), or usage: what namespaces, classes,
-workloads or drivers hold, what of it is idle and since when, and for which claims
-the scheduler has refused pods.
+levels with their limits and load, FlowSchemas in the order in which the server
+tries them, CSI storage capacities with their nodes, extended resources, such as
+example.com/gpu, by node (what device plugins offer and DRA would give instead,
+what of it is healthy, used and free, and which of the two serves a pod that asks
+now), or usage: what namespaces, classes, workloads or drivers hold, what of it
+is idle and since when, and for which claims the scheduler has refused pods.
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.

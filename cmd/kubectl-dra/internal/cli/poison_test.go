@@ -45,7 +45,7 @@ func runOn(t *testing.T, path string, args ...string) {
 // poisonCommands show all that there is, in all formats.
 func poisonCommands(s *inspect.Objects) [][]string {
 	var out [][]string
-	for _, view := range []string{"claims", "devices", "pools", "nodes", "classes", "prioritylevels", "storage", "extended"} {
+	for _, view := range []string{"claims", "devices", "pools", "nodes", "classes", "prioritylevels", "flowschemas", "storage", "extended"} {
 		for _, format := range []string{"wide", "json", "yaml", "name", "custom-columns=A:.name,B:.reason,C:.claims", `jsonpath={range .items[*]}{.name}{"\n"}{end}`} {
 			out = append(out, []string{"get", view, "-A", "-o", format})
 		}
@@ -53,6 +53,13 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	}
 	for _, view := range []string{"claims", "devices", "nodes", "priority", "storage", "causes", "usage", "changes"} {
 		out = append(out, []string{"top", view, "--once"})
+	}
+	for _, level := range s.PriorityLevels {
+		out = append(out, []string{"explain", "prioritylevel", level.Name, "-v"})
+	}
+	for _, user := range []string{"system:serviceaccount:a:b", "jane"} {
+		ask := []string{"explain", "request", "--as", user, "--verb", "get", "--resource"}
+		out = append(out, append(ask, "pods/status"), append(ask, "resourceslices", "-o", "yaml"))
 	}
 	for i, c := range s.Claims {
 		formats := []string{"json", "yaml"}
@@ -187,7 +194,7 @@ func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []by
 	}
 	view := map[string]string{
 		"ResourceClaim": "claims", "DeviceClass": "classes", "ResourceSlice": "devices", "Node": "nodes",
-		"PriorityLevelConfiguration": "prioritylevels", "CSIStorageCapacity": "storage", "StorageClass": "storage",
+		"PriorityLevelConfiguration": "prioritylevels", "FlowSchema": "flowschemas", "CSIStorageCapacity": "storage", "StorageClass": "storage",
 	}[k.Name]
 	if view == "" {
 		view = "claims"

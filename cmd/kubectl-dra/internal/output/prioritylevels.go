@@ -150,7 +150,7 @@ func (p *PriorityLevel) setLoad(load *flowcontrol.Load) {
 
 var priorityLevelTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "TYPE", Rank: 2}, {Header: "SHARES", Rank: 1}, {Header: "NOMINAL"}, {Header: "LOWER"}, {Header: "UPPER"},
+		{Header: "NAME"}, {Header: "TYPE", Rank: 2}, {Header: "OBJECT", Rank: 3}, {Header: "SHARES", Rank: 1}, {Header: "NOMINAL"}, {Header: "LOWER"}, {Header: "UPPER"},
 		{Header: "CURRENT"}, {Header: "EXECUTING"}, {Header: "QUEUED"}, {Header: "REJECTED"},
 		{Header: "SEATS", Wide: true}, {Header: "LENDABLE", Wide: true}, {Header: "BORROWING", Wide: true}, {Header: "RESPONSE", Wide: true},
 		{Header: "QUEUES", Wide: true}, {Header: "HAND", Wide: true}, {Header: "QUEUE-LENGTH", Wide: true}, {Header: "FLOWSCHEMAS", Wide: true},
@@ -170,7 +170,7 @@ var priorityLevelTable = Table{
 			response = "-"
 		}
 		return []string{
-			p.Name, p.Type, strconv.Itoa(p.Shares), strconv.Itoa(p.Nominal), strconv.Itoa(p.Lower), strconv.Itoa(p.Upper),
+			p.Name, p.Type, objectText(p.Assumed), strconv.Itoa(p.Shares), strconv.Itoa(p.Nominal), strconv.Itoa(p.Lower), upperText(p),
 			countText(p.Current), countText(p.Executing), countText(p.Queued), countText(p.Rejected),
 			countText(p.ExecutingSeats), strconv.Itoa(p.Lendable), borrowing, response,
 			queues, hand, length, orNone(strings.Join(p.FlowSchemas, ",")),

@@ -183,12 +183,7 @@ func (e *RequestExplanation) addLoad(in RequestInput, level flowcontrol.Level) {
 	if level.Queuing == nil {
 		return
 	}
-	for _, n := range elephants {
-		if odds := flowcontrol.Odds(*level.Queuing, n); odds != nil {
-			value, _ := odds.Float64()
-			e.Odds = append(e.Odds, SqueezeOdds{Elephants: n, Probability: value, Exact: odds.RatString()})
-		}
-	}
+	e.Odds = squeezeOdds(*level.Queuing)
 	if in.Dump == nil {
 		if in.DumpHealth.Message != "" {
 			e.Partial = append(e.Partial, in.DumpHealth.Message+": who sits in the queues is not known")

@@ -183,7 +183,8 @@ func typeText(r *row) string {
 
 func rangeCell(r *row) styled.Line {
 	if r.level.Borrowing == nil {
-		return styled.Text(styled.Dim, fmt.Sprintf("%d–∞", r.level.Lower))
+		// The second number is what the server's metrics have, and kubectl dra get: all its seats, which is no limit.
+		return styled.Text(styled.Dim, fmt.Sprintf("%d–%d (∞)", r.level.Lower, r.level.Upper))
 	}
 	return styled.Text(styled.Dim, fmt.Sprintf("%d–%d", r.level.Lower, r.level.Upper))
 }

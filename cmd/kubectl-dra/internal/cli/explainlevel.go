@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+const explainLevelLong = `Say why a priority level of API Priority and Fairness has the seats that it has:
+how its limits follow from the shares of all levels, why the limit of this moment
+is what it is, how wide its requests may be, when they wait and when they are
+rejected, whose requests they are, and who of DRA depends on it.
+
+With --set or -f it says what would come of a change before anybody applies it:
+the limits of all levels, and which typical requests would go elsewhere. What the
+API server would refuse is refused here too. --set takes shares, lendable and
+borrowing (percentages; borrowing=none), queues, hand and queueLength.`
+
+const explainLevelExample = `  # Why has workload-low so few seats at the moment?
+  kubectl dra explain prioritylevel workload-low
+
+  # What if it had more, and lent less?
+  kubectl dra explain prioritylevel --set workload-low.shares=150,lendable=50
+
+  # Where would requests go with these levels and FlowSchemas?
+  kubectl dra explain prioritylevel -f levels.yaml`
+
+// levelFlags are the flags of explain prioritylevel.
+type levelFlags struct {
+	sets, files      []string
+	seats            int
+	output, template string
+}
+
+func newExplainLevel(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &levelFlags{}
+	cmd := &cobra.Command{
+		Use:     "prioritylevel (NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE)",
+		Aliases: []string{"prioritylevels", "prioritylevelconfiguration", "prioritylevelconfigurations", "pl"},
+		Short:   "Say why a priority level has its seats, or what a change of levels would do",
+		Long:    explainLevelLong,
+		Example: explainLevelExample,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			return completer.views(cmd, append([]string{priorityLevelsView}, args...), prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(streams, reader, args)
+			if err != nil {
+				return err
+			}
+			return options.run(cmd.Context())
+		},
+	}
+	set := cmd.Flags()
+	set.StringArrayVar(&flags.sets, "set", nil, "suppose this of a level, as workload-low.shares=150,lendable=50; may be repeated")
+	set.StringArrayVarP(&flags.files, "filename", "f", nil, "suppose the priority levels and FlowSchemas in this file, directory or - (stdin)")
+	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
+	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	return cmd
+}
+
+// levelOptions are a checked question about priority levels.
+type levelOptions struct {
+	streams     *streams
+	reader      *reader
+	names       []string
+	sets, files []string
+	seats       int
+	format      output.Format
+}
+
+func (f *levelFlags) toOptions(streams *streams, reader *reader, names []string) (*levelOptions, error) {
+	supposing := len(f.sets)+len(f.files) > 0
+	switch {
+	case len(names) == 0 && !supposing:
+		return nil, usagef("say which level, or suppose something with --set or -f; kubectl dra get prioritylevels lists all")
+	case len(names) > 0 && supposing:
+		return nil, usagef("a change has to do with all levels: give either names, or --set and -f")
+	}
+	if err := checkSeats(f.seats); err != nil {
+		return nil, err
+	}
+	o := &levelOptions{streams: streams, reader: reader, names: names, sets: f.sets, files: f.files, seats: f.seats}
+	var err error
+	o.format, err = parseOutput(f.output, f.template, output.ObjectFormats)
+	return o, err
+}
+
+// levelResources are what priority levels are explained with: who uses them, too.
+var levelResources = append([]inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes}, flowControlResources...)
+
+func (o *levelOptions) run(ctx context.Context) error {
+	snapshot, err := o.reader.read(ctx, "", levelResources)
+	if err != nil {
+		return err
+	}
+	if err := requireFlowControl(snapshot); err != nil {
+		return err
+	}
+	in, err := o.input(ctx, snapshot)
+	switch {
+	case err != nil:
+		return err
+	case len(o.names) == 0:
+		return o.plan(ctx, in)
+	}
+	all := output.ExplainLevels(in)
+	var picked []*output.PriorityLevelExplanation
+	for _, name := range o.names {
+		at := slices.IndexFunc(all, func(e *output.PriorityLevelExplanation) bool { return e.Level.Name == name })
+		if at < 0 {
+			return unknownLevel(name, in.Limits.Levels)
+		}
+		picked = append(picked, all[at])
+	}
+	return o.print(picked)
+}
+
+func unknownLevel(name string, levels []flowcontrol.Level) error {
+	var names []string
+	for i := range levels {
+		names = append(names, levels[i].Name)
+	}
+	if hint := didYouMean(name, names); hint != "" {
+		return fmt.Errorf("prioritylevelconfiguration %q not found%s", name, hint)
+	}
+	return fmt.Errorf("prioritylevelconfiguration %q not found; there are %s", name, commaList(names))
+}
+
+// input reads what the server says of the levels, if there is one.
+func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (output.LevelInput, error) {
+	in := output.LevelInput{Snapshot: s}
+	source, err := newLevelReader(o.reader)
+	if err != nil {
+		return in, err
+	}
+	if source != nil {
+		in.Reading = source.Read(ctx)
+		if from, ok := source.(flowcontrol.RequestSource); ok && len(o.names) > 0 {
+			in.Dump, in.DumpHealth = from.Requests(ctx)
+		}
+		if in.Reading.Metrics == nil {
+			o.streams.note("warning: %s; live figures are missing, limits are computed", in.Reading.MetricsHealth.Message)
+		}
+	}
+	if ctx.Err() != nil {
+		return in, context.Cause(ctx)
+	}
+	in.Limits = flowcontrol.Resolve(s.PriorityLevels(), o.seats, in.Reading.Metrics)
+	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" {
+		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
+	}
+	return in, nil
+}
+
+func (o *levelOptions) print(all []*output.PriorityLevelExplanation) error {
+	if o.format.Name != "" {
+		if len(all) == 1 {
+			return o.format.PrintValue(o.streams.Out, all[0])
+		}
+		return o.format.PrintValue(o.streams.Out, output.LevelExplanations(all))
+	}
+	for i, e := range all {
+		if i > 0 {
+			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
+				return err
+			}
+		}
+		if err := output.PrintLevel(o.streams.Out, e, o.streams.width(), o.streams.verbosity > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan says what the supposed changes would do.
+func (o *levelOptions) plan(ctx context.Context, in output.LevelInput) error {
+	before := in.Snapshot.Objects()
+	after := inspect.Objects{PriorityLevels: slices.Clone(before.PriorityLevels), FlowSchemas: slices.Clone(before.FlowSchemas)}
+	if len(o.files) > 0 {
+		read, err := o.reader.readManifests(ctx, o.files, "default", false)
+		if err != nil {
+			return err
+		}
+		if len(read.Objects.PriorityLevels)+len(read.Objects.FlowSchemas) == 0 {
+			return fmt.Errorf("there are no PriorityLevelConfigurations and no FlowSchemas in %s", strings.Join(o.files, ", "))
+		}
+		overlay(&after, &inspect.Objects{PriorityLevels: read.Objects.PriorityLevels, FlowSchemas: read.Objects.FlowSchemas})
+		if err := refused(&read.Objects); err != nil {
+			return err
+		}
+	}
+	if err := o.set(&after, in.Limits.Levels); err != nil {
+		return err
+	}
+	limits := flowcontrol.Resolved{Limits: flowcontrol.Compute(after.PriorityLevels, in.Limits.ServerConcurrency), Source: in.Limits.Source}
+	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
+	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
+	sized := in.Reading.Metrics == nil || in.Reading.Metrics.Sized
+	plan := output.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits))
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, plan)
+	}
+	return output.PrintLevelPlan(o.streams.Out, plan, o.streams.width())
+}
+
+// set makes the changes of --set.
+func (o *levelOptions) set(objects *inspect.Objects, levels []flowcontrol.Level) error {
+	for _, text := range o.sets {
+		name, changes, ok := cutField(text)
+		if !ok {
+			return usagef("--set is %q; it is LEVEL.FIELD=VALUE,FIELD=VALUE, such as workload-low.shares=150,lendable=50", text)
+		}
+		at := slices.IndexFunc(objects.PriorityLevels, func(l *flowcontrolv1.PriorityLevelConfiguration) bool { return l.Name == name })
+		if at < 0 {
+			made := flowcontrol.MandatoryLevel(name)
+			if made == nil {
+				return unknownLevel(name, levels)
+			}
+			objects.PriorityLevels = append(objects.PriorityLevels, made)
+			at = len(objects.PriorityLevels) - 1
+		}
+		changed, err := flowcontrol.Set(objects.PriorityLevels[at], changes)
+		if err != nil {
+			return &usageError{err}
+		}
+		objects.PriorityLevels[at] = changed
+		if err := refused(&inspect.Objects{PriorityLevels: []*flowcontrolv1.PriorityLevelConfiguration{changed}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutField separates the name of a level, which may have dots, from its first field.
+func cutField(text string) (name, changes string, ok bool) {
+	head, rest, ok := strings.Cut(text, "=")
+	at := strings.LastIndex(head, ".")
+	if !ok || at < 0 {
+		return "", "", false
+	}
+	return head[:at], head[at+1:] + "=" + rest, true
+}
+
+// refused returns an error for what the API server would refuse.
+func refused(objects *inspect.Objects) error {
+	var errs []error
+	for _, level := range objects.PriorityLevels {
+		if reason := flowcontrol.RefusedLevel(level); reason != "" {
+			errs = append(errs, fmt.Errorf("the API server would refuse PriorityLevelConfiguration %s: %s", level.Name, reason))
+		}
+	}
+	for _, schema := range objects.FlowSchemas {
+		if reason := flowcontrol.RefusedSchema(schema); reason != "" {
+			errs = append(errs, fmt.Errorf("the API server would refuse FlowSchema %s: %s", schema.Name, reason))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
+)
+
+const flowSchemasView = "flowschemas"
+
+// flowSchemas lists the FlowSchemas, with what the server says of their requests where there is one.
+func (o *getOptions) flowSchemas(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
+	var reading flowcontrol.Reading
+	reader, err := o.levelReader()
+	if err != nil {
+		return nil, err
+	}
+	if reader != nil {
+		reading = reader.Read(ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if reading.Metrics == nil {
+			o.streams.note("warning: %s; live figures are missing", reading.MetricsHealth.Message)
+		}
+	}
+	return schemasWith(s, reading), nil
+}
+
+func computedSchemas(s *inspect.Snapshot) *output.List { return schemasWith(s, flowcontrol.Reading{}) }
+
+func schemasWith(s *inspect.Snapshot, reading flowcontrol.Reading) *output.List {
+	limits := flowcontrol.Compute(s.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which levels there are does not depend on it
+	return output.FlowSchemas(s, &limits, reading)
+}

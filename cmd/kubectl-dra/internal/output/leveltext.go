@@ -1,0 +1,229 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
+func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int, verbose bool) error {
+	p := &levelPrinter{PriorityLevelExplanation: e, pageWriter: pageWriter{width: width}, verbose: verbose}
+	p.headline()
+	p.limits()
+	p.full()
+	p.load()
+	p.schemas()
+	p.actors()
+	for _, partial := range e.Partial {
+		p.field("Partial", "%s", partial)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+type levelPrinter struct {
+	*PriorityLevelExplanation
+	pageWriter
+
+	verbose bool
+}
+
+func (p *levelPrinter) exempt() bool { return p.Widest == nil }
+
+func (p *levelPrinter) headline() {
+	l := p.Level
+	text := fmt.Sprintf("priority level %s: ", l.Name)
+	switch {
+	case p.exempt():
+		text += "exempt, its requests are executed at once"
+	case l.Current != nil:
+		text += fmt.Sprintf("%s now, %d nominally", words.Count(*l.Current, "seat"), l.Nominal)
+	default:
+		text += words.Count(l.Nominal, "seat") + " nominally"
+	}
+	p.paragraph("", "  ", text)
+	if l.Assumed {
+		p.paragraph("", "  ", "There is no such object: the server makes it up.")
+	}
+	p.WriteString("\n")
+}
+
+// limits says how the limits come about, by the names of the API.
+func (p *levelPrinter) limits() {
+	l := p.Level
+	p.field("NominalCL", "%d = ⌈%d × %d shares ÷ %d⌉: what it has while nobody lends or borrows", l.Nominal, p.ServerConcurrency.Limit, l.Shares, p.TotalShares)
+	p.field("LendableCL", "%d: what of it others may borrow, which leaves at least %d", l.Lendable, l.Lower)
+	switch {
+	case p.exempt():
+		p.field("BorrowingCL", "without limit: it takes what it needs")
+	case l.Borrowing == nil:
+		p.field("BorrowingCL", "without limit of its own: up to %s, which is NominalCL and all %d seats of the server", upperText(l), p.ServerConcurrency.Limit)
+	default:
+		p.field("BorrowingCL", "%d: what it may borrow, so up to %d", *l.Borrowing, l.Upper)
+	}
+	switch c := p.Current; {
+	case c == nil:
+	case l.Current != nil && c.Computed != *l.Current:
+		p.field("CurrentCL", "%d; by the demand of this moment it would be %s", *l.Current, c.Message)
+	default:
+		p.field("CurrentCL", "%s", c.Message)
+	}
+	for _, c := range p.Conditions {
+		p.field("Condition", "%s %s %s", c.Type, c.Status, c.Message)
+	}
+}
+
+// full says when requests wait and when they are rejected.
+func (p *levelPrinter) full() {
+	if p.exempt() {
+		return
+	}
+	widest := fmt.Sprintf("a list takes at most %s, a write at most %d", words.Count(p.Widest.List, "seat"), p.Widest.Write)
+	p.field("Widest", "%s", widest)
+	q := p.Level.Queuing
+	if q == nil {
+		p.field("When full", "a request is rejected (429) if the seats in use and its own exceed CurrentCL; one that is wider runs only while nothing else does")
+		return
+	}
+	p.field("When full", "requests wait once CurrentCL seats are in use, each flow in %d of %d queues, for at most a quarter of their time-out (15 s of the usual 60 s, never more than 1 min); "+
+		"one is rejected (429) if the queue that it comes to has %s already, and when it has waited too long", q.HandSize, q.Queues, words.Count(q.QueueLengthLimit, "request"))
+	texts := make([]string, len(p.Odds))
+	for i, o := range p.Odds {
+		texts[i] = fmt.Sprintf("%.3g with %d", o.Probability, o.Elephants)
+	}
+	if q.HandSize < q.Queues {
+		p.field("Odds", "that other flows, each filling its queues, have all those of a flow: %s", strings.Join(texts, ", "))
+	}
+}
+
+func (p *levelPrinter) load() {
+	l := p.Level
+	if l.Executing == nil || l.Queued == nil {
+		return
+	}
+	text := words.Count(*l.Executing, "request") + " executing"
+	if l.ExecutingSeats != nil {
+		text += " on " + words.Count(*l.ExecutingSeats, "seat")
+	}
+	text += fmt.Sprintf(", %d waiting", *l.Queued)
+	if l.Rejected != nil {
+		text += fmt.Sprintf("; %d rejected since the server started", *l.Rejected)
+	}
+	if len(l.RejectedBy) > 0 {
+		var reasons []string
+		for _, reason := range slices.Sorted(maps.Keys(l.RejectedBy)) {
+			reasons = append(reasons, fmt.Sprintf("%d %s", l.RejectedBy[reason], reason))
+		}
+		text += " (" + strings.Join(reasons, ", ") + ")"
+	}
+	if l.MeanWait != "" {
+		text += "; waits are " + l.MeanWait + " on average"
+	}
+	p.field("Now", "%s", text)
+	shown := p.Flows
+	if len(shown) > mostFlows && !p.verbose {
+		shown = shown[:mostFlows]
+	}
+	rows := make([][]string, len(shown))
+	for i, f := range shown {
+		name := f.FlowSchema
+		if f.Distinguisher != "" {
+			name += " " + f.Distinguisher
+		}
+		rows[i] = []string{fmt.Sprintf("%d waiting", f.Waiting), fmt.Sprintf("%d executing", f.Executing), name}
+	}
+	p.rows(rows)
+	if more := len(p.Flows) - len(shown); more > 0 {
+		p.paragraph("  ", "  ", fmt.Sprintf("and %s more (-v shows all)", words.Count(more, "flow")))
+	}
+}
+
+func (p *levelPrinter) schemas() {
+	if len(p.FlowSchemas) == 0 {
+		p.field("From", "no FlowSchema leads here")
+		return
+	}
+	p.field("From", "%s:", words.Count(len(p.FlowSchemas), "FlowSchema"))
+	rows := make([][]string, len(p.FlowSchemas))
+	for i, f := range p.FlowSchemas {
+		text := "for " + words.Shorten(f.Subjects, mostFlows)
+		switch f.DistinguisherMethod {
+		case "ByUser":
+			text += ", each user a flow"
+		case "ByNamespace":
+			text += ", each namespace a flow"
+		}
+		if f.Assumed {
+			text += "; made up by the server"
+		}
+		rows[i] = []string{fmt.Sprint(f.MatchingPrecedence), f.Name, text}
+	}
+	p.rows(rows)
+}
+
+// actors says who of DRA depends on the level.
+func (p *levelPrinter) actors() {
+	if len(p.Actors) == 0 {
+		return
+	}
+	p.field("Of DRA", "these ask here:")
+	var rows [][]string
+	for i := range p.Actors {
+		name, text := p.Actors[i].name(), p.Actors[i].text(p.Level.Name)
+		if last := len(rows) - 1; last >= 0 && rows[last][1] == text {
+			rows[last][0] += ", " + strings.TrimPrefix(name, "driver ")
+			continue
+		}
+		rows = append(rows, []string{name, text})
+	}
+	for _, row := range rows {
+		p.paragraph("  ", "    ", row[0]+": "+row[1])
+	}
+}
+
+// name is who an actor is.
+func (a *DRAActor) name() string {
+	switch a.Role {
+	case "Driver":
+		return "driver " + a.Driver
+	case "ClaimController":
+		return "claim controller"
+	case "Scheduler":
+		return "kube-scheduler"
+	}
+	return "kubelets"
+}
+
+// text says as whom an actor asks at a level, and how it fares.
+func (a *DRAActor) text(level string) string {
+	text := "as " + a.User
+	switch a.Evidence {
+	case "Possible":
+		text = "possibly " + text
+	case "None":
+		text = "if its service account is in a namespace of its own: its pods were not found"
+	}
+	for _, ask := range a.Asks {
+		if ask.PriorityLevel == level && ask.Rejected != nil && *ask.Queued+*ask.Rejected > 0 {
+			text += fmt.Sprintf("; of FlowSchema %s %d wait and %d were rejected", ask.FlowSchema, *ask.Queued, *ask.Rejected)
+			break
+		}
+	}
+	if a.Crowded {
+		text += "; every pod of the cluster can crowd this level"
+	}
+	return text
+}
+
+// upperText is the upper limit of a level, told the same way everywhere.
+func upperText(p *PriorityLevel) string {
+	if p.Borrowing == nil {
+		return fmt.Sprintf("%d (∞)", p.Upper)
+	}
+	return fmt.Sprint(p.Upper)
+}
