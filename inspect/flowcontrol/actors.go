@@ -99,8 +99,9 @@ func DRAActors(s *inspect.Snapshot) []Actor {
 		return nil
 	}
 	var out []Actor
-	for _, driver := range drivers(s) {
-		out = append(out, accountsOf(s, driver)...)
+	nodes, plugins := publishing(s), pluginAccounts(s)
+	for _, driver := range slices.Sorted(maps.Keys(nodes)) {
+		out = append(out, accountsOf(driver, nodes[driver], plugins)...)
 	}
 	kubelet := Actor{Role: RoleKubelet, User: "system:node:" + firstNode(s), Groups: []string{user.NodesGroup}, Evidence: EvidenceName}
 	out = append(out,
@@ -134,13 +135,20 @@ func AnyAccount() string { return anyAccount }
 
 var anyAccount = serviceaccount.MakeUsername("a-namespace-of-its-own", "a-service-account-of-its-own")
 
-// drivers are the names of those that publish devices, sorted.
-func drivers(s *inspect.Snapshot) []string {
-	names := map[string]bool{}
+// publishing are the nodes for which each driver publishes devices. A driver may publish none that are of a node.
+func publishing(s *inspect.Snapshot) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
 	for _, slice := range s.Slices() {
-		names[slice.Spec.Driver] = true
+		on := out[slice.Spec.Driver]
+		if on == nil {
+			on = map[string]bool{}
+			out[slice.Spec.Driver] = on
+		}
+		if name := slice.Spec.NodeName; name != nil && *name != "" {
+			on[*name] = true
+		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return out
 }
 
 // firstNode is the first node with devices, or else the first of all.
@@ -160,49 +168,53 @@ func firstNode(s *inspect.Snapshot) string {
 // account is a service account.
 type account struct{ namespace, name string }
 
-// accountsOf returns as whom a driver asks: the service accounts of the DaemonSets that may be its own.
-func accountsOf(s *inspect.Snapshot, driver string) []Actor {
-	on := map[string]bool{}
-	for _, slice := range s.Slices() {
-		if name := slice.Spec.NodeName; slice.Spec.Driver == driver && name != nil && *name != "" {
-			on[*name] = true
-		}
-	}
-	runs := map[account]map[string]bool{}
+// pluginAccounts are the service accounts of DaemonSets whose pods register with the kubelet, and the nodes on which these run.
+func pluginAccounts(s *inspect.Snapshot) map[account]map[string]bool {
+	out := map[account]map[string]bool{}
 	for _, pod := range s.Objects().Pods {
 		if inspect.Ended(pod) || !inspect.KubeletPlugin(pod) || !ofDaemonSet(pod) {
 			continue
 		}
 		a := account{pod.Namespace, pod.Spec.ServiceAccountName}
-		if runs[a] == nil {
-			runs[a] = map[string]bool{}
+		if out[a] == nil {
+			out[a] = map[string]bool{}
 		}
-		runs[a][pod.Spec.NodeName] = true
-	}
-	var out []Actor
-	for _, a := range slices.SortedFunc(maps.Keys(runs), func(a, b account) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
-	}) {
-		missing := func(node string) bool { return !runs[a][node] }
-		if len(on) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(on)), missing) {
-			out = append(out, Actor{Role: RoleDriver, Driver: driver, User: serviceaccount.MakeUsername(a.namespace, cmp.Or(a.name, "default")), Evidence: EvidencePossible})
-		}
-	}
-	switch {
-	case len(out) == 0:
-		out = []Actor{{Role: RoleDriver, Driver: driver, User: anyAccount, Evidence: EvidenceNone}}
-	case len(out) == 1 && runs[accountOf(out[0].User)] != nil: // a recorded name
-		out[0].Evidence = EvidencePods
+		out[a][pod.Spec.NodeName] = true
 	}
 	return out
 }
 
-func accountOf(name string) account {
-	namespace, of, err := serviceaccount.SplitUsername(name)
-	if err != nil {
-		return account{}
+// accountsOf returns as whom a driver asks: the service accounts whose plugins run on all nodes of the driver.
+func accountsOf(driver string, nodes map[string]bool, plugins map[account]map[string]bool) []Actor {
+	var found []account
+	for a, on := range plugins {
+		if len(nodes) > 0 && covers(on, nodes) {
+			found = append(found, a)
+		}
 	}
-	return account{namespace, of}
+	slices.SortFunc(found, func(a, b account) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	if len(found) == 0 {
+		return []Actor{{Role: RoleDriver, Driver: driver, User: anyAccount, Evidence: EvidenceNone}}
+	}
+	out := make([]Actor, len(found))
+	for i, a := range found {
+		out[i] = Actor{Role: RoleDriver, Driver: driver, User: serviceaccount.MakeUsername(a.namespace, cmp.Or(a.name, "default")), Evidence: EvidencePossible}
+		if len(found) == 1 && a.name != "" { // its name was recorded
+			out[i].Evidence = EvidencePods
+		}
+	}
+	return out
+}
+
+func covers(on, nodes map[string]bool) bool {
+	for node := range nodes {
+		if !on[node] {
+			return false
+		}
+	}
+	return true
 }
 
 func ofDaemonSet(pod *corev1.Pod) bool {

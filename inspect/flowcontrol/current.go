@@ -215,3 +215,22 @@ func (c *Current) Message() string {
 	}
 	return fmt.Sprint(c.Limit)
 }
+
+// Brief says why the limit is what it is in one short line.
+func (c *Current) Brief() string {
+	switch c.Rule {
+	case CurrentExempt:
+		return fmt.Sprintf("%d: the most that it took at once in ten seconds, or its lower limit", c.Limit)
+	case CurrentFair:
+		return fmt.Sprintf("%d: %.2f for each of the %.1f seats that it wants, as for all", c.Limit, c.Factor, c.Target)
+	case CurrentLeast:
+		return fmt.Sprintf("%d, which it keeps: %.2f × %.1f seats that it wants are less", c.Limit, c.Factor, c.Target)
+	case CurrentMost:
+		return fmt.Sprintf("%d, the most it may have: %.2f × %.1f seats that it wants are more", c.Limit, c.Factor, c.Target)
+	case CurrentLower:
+		return fmt.Sprintf("%d, its lower limit: exempt requests take %d of %d", c.Limit, c.Taken, c.Seats)
+	case CurrentShare:
+		return fmt.Sprintf("%d, less than it keeps: exempt requests take %d of %d", c.Limit, c.Taken, c.Seats)
+	}
+	return fmt.Sprint(c.Limit)
+}

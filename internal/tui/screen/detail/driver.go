@@ -29,6 +29,7 @@ func (s *sheet) driver(w *screen.World, name string) error {
 		c := &drivers[at].Counters[i]
 		s.spans(c.Counter, append(widget.Bar(c.Used(), 20, styled.Used), styled.Span{Text: " " + words.Left(c) + " left"})...)
 	}
+	s.asks(w, name)
 	s.section("Pools")
 	var pools []*inspect.PoolStatus
 	for _, stock := range w.Inventory().Stocks {

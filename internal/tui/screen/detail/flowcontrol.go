@@ -2,6 +2,7 @@ package detail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -10,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -33,10 +37,77 @@ func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfigurati
 	} else {
 		s.field("limit", "none: its requests are never queued")
 	}
+	for i := range l.Status.Conditions {
+		c := &l.Status.Conditions[i]
+		s.field(string(c.Type), string(c.Status)+"  "+c.Message)
+	}
 	s.section("FlowSchemas that lead here")
-	for _, f := range w.Snapshot.Objects().FlowSchemas {
-		if f.Spec.PriorityLevelConfiguration.Name == l.Name {
-			s.spans("", plainLink(screen.FlowSchema, f.Name), dim(fmt.Sprintf("  precedence %d", f.Spec.MatchingPrecedence)))
+	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which there are does not depend on it
+	for _, f := range flowcontrol.Schemas(w.Snapshot.Objects().FlowSchemas, &limits) {
+		if f.Object.Spec.PriorityLevelConfiguration.Name != l.Name {
+			continue
+		}
+		about := dim(fmt.Sprintf("  precedence %d, for %s", f.Object.Spec.MatchingPrecedence, words.Shorten(flowcontrol.Subjects(f.Object), 3)))
+		if f.Assumed {
+			s.spans("", styled.Span{Text: f.Object.Name}, about, dim(", made up by the server"))
+			continue
+		}
+		s.spans("", plainLink(screen.FlowSchema, f.Object.Name), about)
+	}
+	s.actorsAt(w, l.Name)
+}
+
+// actorsAt are those of DRA who ask at a priority level.
+func (s *sheet) actorsAt(w *screen.World, level string) {
+	actors := flowcontrol.DRAActors(w.Snapshot)
+	actors = slices.DeleteFunc(actors, func(a flowcontrol.Actor) bool { return !slices.Contains(a.Levels(), level) })
+	if len(actors) == 0 {
+		return
+	}
+	s.section("Of DRA, these ask here")
+	for i := range actors {
+		a := &actors[i]
+		about := dim("  " + askingAs(a))
+		if a.Role == flowcontrol.RoleDriver {
+			s.spans("", plainLink(screen.Driver, a.Driver), about, crowding(a))
+			continue
+		}
+		s.spans("", styled.Span{Text: roleNames[a.Role]}, about, crowding(a))
+	}
+}
+
+// roleNames say who does what for devices.
+var roleNames = map[flowcontrol.ActorRole]string{
+	flowcontrol.RoleClaimController: "claim controller", flowcontrol.RoleScheduler: "kube-scheduler", flowcontrol.RoleKubelet: "kubelets",
+}
+
+// askingAs says under which name somebody asks the API server.
+func askingAs(a *flowcontrol.Actor) string {
+	switch a.Evidence {
+	case flowcontrol.EvidenceNone:
+		return "pods not found: as any service account"
+	case flowcontrol.EvidencePossible:
+		return "possibly as " + a.User
+	}
+	return "as " + a.User
+}
+
+// crowding warns of a level at which every pod may ask.
+func crowding(a *flowcontrol.Actor) styled.Span {
+	if !a.Crowded() {
+		return styled.Span{}
+	}
+	return styled.Span{Text: "  every pod can crowd it", Role: styled.Warn}
+}
+
+// asks says at which priority level a driver asks the API server.
+func (s *sheet) asks(w *screen.World, driver string) {
+	for _, a := range flowcontrol.DRAActors(w.Snapshot) {
+		if a.Driver != driver {
+			continue
+		}
+		for _, level := range a.Levels() {
+			s.spans("asks at", plainLink(screen.PriorityLevel, level), dim("  "+askingAs(&a)), crowding(&a))
 		}
 	}
 }
@@ -44,7 +115,13 @@ func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfigurati
 // flowSchema is which requests a FlowSchema matches, and where they go.
 func (s *sheet) flowSchema(w *screen.World, f *flowcontrolv1.FlowSchema) {
 	s.title(w, f, "flow schema")
-	s.linkField("level", plainLink(screen.PriorityLevel, f.Spec.PriorityLevelConfiguration.Name))
+	level := f.Spec.PriorityLevelConfiguration.Name
+	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), flowcontrol.DefaultServerConcurrency) // which there are does not depend on it
+	if _, found := limits.Level(level); !found && w.Snapshot.Health(inspect.PriorityLevels).Complete() {
+		s.spans("level", styled.Span{Text: level + " does not exist: the server passes over this FlowSchema", Role: styled.Bad})
+	} else {
+		s.linkField("level", plainLink(screen.PriorityLevel, level))
+	}
 	s.field("precedence", fmt.Sprintf("%d; the least that matches a request takes it", f.Spec.MatchingPrecedence))
 	if d := f.Spec.DistinguisherMethod; d != nil {
 		s.field("flows", string(d.Type))

@@ -18,7 +18,7 @@ import (
 // panel tells about one level how its limits come about and what becomes of its requests.
 func (r *row) panel() []styled.Line {
 	var lines []styled.Line
-	for _, line := range []styled.Line{r.nowLine(), r.nominalLine(), r.limitsLine(), r.fullLine(), r.rejectedLine(), r.waitsLine(), r.demandLine()} {
+	for _, line := range []styled.Line{r.nowLine(), r.currentLine(), r.nominalLine(), r.limitsLine(), r.fullLine(), r.rejectedLine(), r.waitsLine(), r.demandLine(), r.widestLine()} {
 		if line != nil {
 			lines = append(lines, line)
 		}
@@ -36,7 +36,57 @@ func (r *row) panel() []styled.Line {
 		text := inspect.Sanitize(words.Shorten(texts, 2))
 		lines = append(lines, labelled("dangling", styled.Span{Text: text + ": passed over, the level does not exist", Role: styled.Warn}))
 	}
+	if line := r.actorsLine(); line != nil {
+		lines = append(lines, line)
+	}
 	return lines
+}
+
+// currentLine says why the limit of this moment is what it is.
+func (r *row) currentLine() styled.Line {
+	if r.current == nil {
+		return nil
+	}
+	text := r.current.Brief()
+	if now := r.figures.Current; now != nil && *now != r.current.Limit {
+		text = fmt.Sprintf("%d; by the demand it would be %s", *now, text)
+	}
+	return labelled("CurrentCL", styled.Span{Text: text})
+}
+
+// widestLine says how many seats one request may take.
+func (r *row) widestLine() styled.Line {
+	if r.exempt() {
+		return nil
+	}
+	return labelled("widest", styled.Span{Text: fmt.Sprintf("a list takes at most %s, a write at most %d", words.Count(r.widest.List, "seat"), r.widest.Write)})
+}
+
+// actorsLine says who of DRA asks at the level.
+func (r *row) actorsLine() styled.Line {
+	if len(r.actors) == 0 {
+		return nil
+	}
+	var names []string
+	crowded := false
+	for i := range r.actors {
+		crowded = crowded || r.actors[i].Crowded()
+		switch a := &r.actors[i]; a.Role {
+		case flowcontrol.RoleDriver:
+			names = append(names, a.Driver)
+		case flowcontrol.RoleClaimController:
+			names = append(names, "the claim controller")
+		case flowcontrol.RoleScheduler:
+			names = append(names, "kube-scheduler")
+		case flowcontrol.RoleKubelet:
+			names = append(names, "the kubelets")
+		}
+	}
+	line := labelled("of DRA", styled.Span{Text: inspect.Sanitize(words.Shorten(names, 4))})
+	if crowded {
+		line = append(line, styled.Span{Text: "; every pod of the cluster can crowd this level", Role: styled.Warn})
+	}
+	return line
 }
 
 func labelled(label string, spans ...styled.Span) styled.Line {
@@ -48,7 +98,7 @@ func (r *row) nominalLine() styled.Line {
 	if !r.exact {
 		about = "about "
 	}
-	line := labelled("nominal",
+	line := labelled("NominalCL",
 		styled.Span{Text: fmt.Sprintf("%d seats", r.level.Nominal), Role: styled.Strong},
 		styled.Span{Text: fmt.Sprintf(" = ⌈%d × %d shares ÷ %d⌉, of %s%d seats %s", r.seats, r.level.Shares, r.shares, about, r.seats, from[r.source])})
 	if r.level.Assumed {
@@ -61,14 +111,14 @@ func (r *row) nominalLine() styled.Line {
 }
 
 func (r *row) limitsLine() styled.Line {
-	borrows := "borrows without limit"
+	borrows, upper := "borrows any (BorrowingCL)", fmt.Sprintf("%d (∞)", r.level.Upper)
 	if r.level.Borrowing != nil {
-		borrows = fmt.Sprintf("borrows up to %d", *r.level.Borrowing)
+		borrows, upper = fmt.Sprintf("borrows %d (BorrowingCL)", *r.level.Borrowing), fmt.Sprint(r.level.Upper)
 	}
 	if r.exempt() {
-		return labelled("limits", styled.Span{Text: fmt.Sprintf("its requests never wait; it lends up to %d seats", r.level.Lendable)})
+		return labelled("limits", styled.Span{Text: fmt.Sprintf("its requests never wait; it lends up to %d seats (LendableCL)", r.level.Lendable)})
 	}
-	text := fmt.Sprintf("lends up to %d, %s: %d to %d seats", r.level.Lendable, borrows, r.level.Lower, r.level.Upper)
+	text := fmt.Sprintf("lends %d (LendableCL), %s: %d to %s", r.level.Lendable, borrows, r.level.Lower, upper)
 	return labelled("limits", styled.Span{Text: text})
 }
 

@@ -49,6 +49,37 @@ func (s *server) Read(context.Context) flowcontrol.Reading {
 	}
 }
 
+// TestWhyCurrent: where all levels have their demand, the panel says why the limit is what it is. workload-low wants 400 of 605
+// seats; the others keep what they have at least.
+func TestWhyCurrent(t *testing.T) {
+	w := screentest.Demo(t)
+	limits := flowcontrol.Compute(w.Snapshot.PriorityLevels(), 600)
+	reading := flowcontrol.Reading{Metrics: &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}}, MetricsHealth: inspect.Health{State: inspect.Synced}}
+	for _, level := range limits.Levels {
+		smoothed := 1.0
+		if level.Name == "workload-low" {
+			smoothed = 400
+		}
+		reading.Metrics.Levels[level.Name] = &flowcontrol.Load{Demand: flowcontrol.Demand{HighWatermark: ptr.To(smoothed), Smoothed: &smoothed}}
+	}
+	var lines []string
+	for _, r := range build(w.Snapshot, 600, history{{demo.Now(), reading}}) {
+		for _, line := range r.panel() {
+			lines = append(lines, r.name+line.String())
+		}
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"workload-low  CurrentCL  ", " for each of the 400.0 seats that it wants, as for all", "exempt  CurrentCL  1: the most that it took",
+		"workload-low  widest     a list takes at most 10 seats, a write at most 10", "system  of DRA     the kubelets", "workload-high  of DRA     the claim controller, kube-scheduler",
+		"every pod of the cluster can crowd this level",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the panels do not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // watched is a view that has read the server so many times, five seconds apart.
 func watched(w *screen.World, s *server, times int) *Screen {
 	at := demo.Now()

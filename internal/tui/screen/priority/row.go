@@ -27,6 +27,11 @@ type row struct {
 	schemas string
 	// dangling are the FlowSchemas that lead to no level at all; the same in every row.
 	dangling []flowcontrol.Dangling
+	// current is why the limit of this moment is what it is; nil if that is not known.
+	current *flowcontrol.Current
+	widest  flowcontrol.Widest
+	// actors are those of DRA who ask at the level.
+	actors []flowcontrol.Actor
 	// seats is the server concurrency limit, shares the sum over all levels.
 	seats, shares int
 	source        flowcontrol.ConcurrencySource
@@ -51,6 +56,8 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 		dangling = flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits.Limits)
 	}
 	differing := last.reading.Metrics.Disagreements(limits.Limits)
+	current := last.reading.Metrics.CurrentLimits(&limits.Limits, last.reading.Dump)
+	actors := flowcontrol.DRAActors(s)
 	var rows []row
 	for _, level := range limits.Levels {
 		r := row{
@@ -60,8 +67,17 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 			seats:    limits.ServerConcurrency, shares: limits.Shares, source: limits.Source, exact: limits.Exact,
 			differs: slices.Contains(differing, level.Name), unread: unread(last.reading, asked),
 		}
+		r.widest = flowcontrol.WidestOf(&level, true)
 		if m := last.reading.Metrics; m != nil {
-			r.load = m.Levels[level.Name]
+			r.load, r.widest = m.Levels[level.Name], flowcontrol.WidestOf(&level, m.Sized)
+		}
+		if i := slices.IndexFunc(current, func(c flowcontrol.Current) bool { return c.Level == level.Name }); i >= 0 {
+			r.current = &current[i]
+		}
+		for i := range actors {
+			if slices.Contains(actors[i].Levels(), level.Name) {
+				r.actors = append(r.actors, actors[i])
+			}
 		}
 		rows = append(rows, r)
 	}
@@ -114,7 +130,7 @@ const (
 )
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "LEVEL", Min: 16, Max: 32}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, r.name) }},
+	{Column: widget.Column{Title: "LEVEL", Min: 16, Max: 32}, Cell: nameCell},
 	{Column: widget.Column{Title: "TYPE", Rank: 8}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, typeText(r)) }},
 	intColumn("SHARES", 7, func(r *row) int { return r.level.Shares }),
 	intColumn("NOMINAL", 2, func(r *row) int { return r.level.Nominal }),
@@ -151,6 +167,15 @@ var columns = []listing.Column[row]{
 		Column: widget.Column{Title: "HISTORY", Rank: 5}, Cell: historyCell, Text: func(*row) string { return "" },
 		Compare: func(a, b *row) int { return cmp.Compare(a.share(), b.share()) },
 	},
+}
+
+// nameCell marks a level that there is no object of.
+func nameCell(r *row) styled.Line {
+	line := styled.Text(styled.Name, r.name)
+	if r.level.Assumed {
+		return append(line, styled.Span{Text: " made up", Role: styled.Dim})
+	}
+	return line
 }
 
 func intColumn(title string, rank int, of func(*row) int) listing.Column[row] {
