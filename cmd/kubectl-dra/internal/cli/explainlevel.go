@@ -20,12 +20,18 @@ how its limits follow from the shares of all levels, why the limit of this momen
 is what it is, how wide its requests may be, when they wait and when they are
 rejected, whose requests they are, and who of DRA depends on it.
 
+Without a name it says at which levels those ask on whom devices depend: drivers,
+the claim controller, kube-scheduler and the kubelets.
+
 With --set or -f it says what would come of a change before anybody applies it:
 the limits of all levels, and which typical requests would go elsewhere. What the
 API server would refuse is refused here too. --set takes shares, lendable and
 borrowing (percentages; borrowing=none), queues, hand and queueLength.`
 
-const explainLevelExample = `  # Why has workload-low so few seats at the moment?
+const explainLevelExample = `  # At which levels do drivers and kube-scheduler ask?
+  kubectl dra explain prioritylevel
+
+  # Why has workload-low so few seats at the moment?
   kubectl dra explain prioritylevel workload-low
 
   # What if it had more, and lent less?
@@ -44,7 +50,7 @@ type levelFlags struct {
 func newExplainLevel(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &levelFlags{}
 	cmd := &cobra.Command{
-		Use:     "prioritylevel (NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE)",
+		Use:     "prioritylevel [NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE]",
 		Aliases: []string{"prioritylevels", "prioritylevelconfiguration", "prioritylevelconfigurations", "pl"},
 		Short:   "Say why a priority level has its seats, or what a change of levels would do",
 		Long:    explainLevelLong,
@@ -80,10 +86,7 @@ type levelOptions struct {
 
 func (f *levelFlags) toOptions(streams *streams, reader *reader, names []string) (*levelOptions, error) {
 	supposing := len(f.sets)+len(f.files) > 0
-	switch {
-	case len(names) == 0 && !supposing:
-		return nil, usagef("say which level, or suppose something with --set or -f; kubectl dra get prioritylevels lists all")
-	case len(names) > 0 && supposing:
+	if len(names) > 0 && supposing {
 		return nil, usagef("a change has to do with all levels: give either names, or --set and -f")
 	}
 	if err := checkSeats(f.seats); err != nil {
@@ -110,8 +113,10 @@ func (o *levelOptions) run(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case len(o.names) == 0:
+	case len(o.sets)+len(o.files) > 0:
 		return o.plan(ctx, in)
+	case len(o.names) == 0:
+		return o.actors(in)
 	}
 	all := output.ExplainLevels(in)
 	var picked []*output.PriorityLevelExplanation
@@ -156,7 +161,7 @@ func (o *levelOptions) input(ctx context.Context, s *inspect.Snapshot) (output.L
 		return in, context.Cause(ctx)
 	}
 	in.Limits = flowcontrol.Resolve(s.PriorityLevels(), o.seats, in.Reading.Metrics)
-	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" {
+	if in.Limits.Source == flowcontrol.ConcurrencyDefault && o.format.Name == "" && len(o.names)+len(o.sets)+len(o.files) > 0 {
 		o.streams.note("the server concurrency limit is taken to be %d, the default; --server-concurrency sets another", in.Limits.ServerConcurrency)
 	}
 	return in, nil
@@ -180,6 +185,15 @@ func (o *levelOptions) print(all []*output.PriorityLevelExplanation) error {
 		}
 	}
 	return nil
+}
+
+// actors says where DRA's actors ask.
+func (o *levelOptions) actors(in output.LevelInput) error {
+	list := output.ActorList(output.DRAActors(in.Snapshot, in.Reading))
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, list)
+	}
+	return output.PrintActors(o.streams.Out, list, o.streams.width())
 }
 
 // plan says what the supposed changes would do.

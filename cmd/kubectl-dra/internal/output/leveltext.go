@@ -182,7 +182,7 @@ func (p *levelPrinter) actors() {
 		rows = append(rows, []string{name, text})
 	}
 	for _, row := range rows {
-		p.paragraph("  ", "    ", row[0]+": "+row[1])
+		p.paragraph("  ", "    ", row[0]+" "+row[1])
 	}
 }
 
@@ -201,13 +201,7 @@ func (a *DRAActor) name() string {
 
 // text says as whom an actor asks at a level, and how it fares.
 func (a *DRAActor) text(level string) string {
-	text := "as " + a.User
-	switch a.Evidence {
-	case "Possible":
-		text = "possibly " + text
-	case "None":
-		text = "if its service account is in a namespace of its own: its pods were not found"
-	}
+	text := a.asText()
 	for _, ask := range a.Asks {
 		if ask.PriorityLevel == level && ask.Rejected != nil && *ask.Queued+*ask.Rejected > 0 {
 			text += fmt.Sprintf("; of FlowSchema %s %d wait and %d were rejected", ask.FlowSchema, *ask.Queued, *ask.Rejected)

@@ -1,0 +1,72 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// DRAActorList says where the requests of those go that decide how soon pods get devices.
+type DRAActorList struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Items      []DRAActor `json:"items"`
+}
+
+// ActorList makes a list of actors.
+func ActorList(actors []DRAActor) *DRAActorList {
+	return &DRAActorList{APIVersion: APIVersion, Kind: "DRAActorList", Items: actors}
+}
+
+// PrintActors prints where DRA's actors ask, for people.
+func PrintActors(w io.Writer, list *DRAActorList, width int) error {
+	p := &pageWriter{width: width}
+	p.paragraph("", "", "Where those ask the API server on whom devices depend:")
+	var crowded, starving []string
+	for i := range list.Items {
+		a := &list.Items[i]
+		p.WriteString("\n")
+		p.paragraph("", "  ", a.name()+" "+a.asText())
+		rows := make([][]string, len(a.Asks))
+		for j, ask := range a.Asks {
+			load := ""
+			if ask.Queued != nil && *ask.Queued+*ask.Rejected > 0 {
+				load = fmt.Sprintf(": %d waiting, %d rejected", *ask.Queued, *ask.Rejected)
+				if !slices.Contains(starving, a.name()) {
+					starving = append(starving, a.name())
+				}
+			}
+			rows[j] = []string{ask.Verb + " " + ask.Resource, "→ " + ask.PriorityLevel, "FlowSchema " + ask.FlowSchema + load}
+		}
+		p.rows(rows)
+		if a.Crowded {
+			crowded = append(crowded, a.name())
+		}
+	}
+	p.WriteString("\n")
+	if len(crowded) > 0 {
+		p.paragraph("! ", "  ", words.Shorten(crowded, mostFlows)+": at a level where every service account asks. A pod that floods the server holds them up; "+
+			"a FlowSchema for them that leads to another level helps (try it with -f).")
+	}
+	if len(starving) > 0 {
+		p.paragraph("! ", "  ", words.Shorten(starving, mostFlows)+": requests of that FlowSchema wait, or were rejected since the server started.")
+	}
+	if len(crowded)+len(starving) == 0 {
+		p.paragraph("", "", "None of them is at a level where every service account asks, and none was held up.")
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// asText says as whom an actor asks.
+func (a *DRAActor) asText() string {
+	switch a.Evidence {
+	case "Possible":
+		return "possibly as " + a.User
+	case "None":
+		return "(its pods were not found; if its service account is in a namespace of its own)"
+	}
+	return "as " + a.User
+}
