@@ -12,19 +12,9 @@ const flowSchemasView = "flowschemas"
 
 // flowSchemas lists the FlowSchemas, with what the server says of their requests where there is one.
 func (o *getOptions) flowSchemas(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	var reading flowcontrol.Reading
-	reader, err := o.levelReader()
+	reading, err := o.reading(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if reader != nil {
-		reading = reader.Read(ctx)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if reading.Metrics == nil {
-			o.streams.note("warning: %s; live figures are missing", reading.MetricsHealth.Message)
-		}
 	}
 	return schemasWith(s, reading), nil
 }

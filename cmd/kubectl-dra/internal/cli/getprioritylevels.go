@@ -65,17 +65,9 @@ func newLevelReader(reader *reader) (flowcontrol.Source, error) {
 
 // priorityLevels lists the priority levels, with what the server says of them where there is one.
 func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*output.List, error) {
-	var reading flowcontrol.Reading
-	reader, err := o.levelReader()
+	reading, err := o.reading(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if reader != nil {
-		reading = reader.Read(ctx)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		o.noteReading(reading)
 	}
 	if len(s.PriorityLevels()) == 0 {
 		return computedLevels(s), nil
@@ -89,6 +81,20 @@ func (o *getOptions) priorityLevels(ctx context.Context, s *inspect.Snapshot) (*
 		o.streams.note("warning: FlowSchema %s is passed over by the API server: its priority level %s does not exist", d.Name, d.PriorityLevel)
 	}
 	return list, nil
+}
+
+// reading is what the server says of its levels; it is empty where there is no server. What is missing is noted.
+func (o *getOptions) reading(ctx context.Context) (flowcontrol.Reading, error) {
+	reader, err := o.levelReader()
+	if err != nil || reader == nil {
+		return flowcontrol.Reading{}, err
+	}
+	reading := reader.Read(ctx)
+	if ctx.Err() != nil {
+		return reading, context.Cause(ctx)
+	}
+	o.noteReading(reading)
+	return reading, nil
 }
 
 // computedLevels lists the priority levels for the default server concurrency limit. Without objects

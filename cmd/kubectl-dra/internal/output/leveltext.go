@@ -103,16 +103,9 @@ func (p *levelPrinter) full() {
 
 func (p *levelPrinter) load() {
 	l := p.Level
-	if l.Executing == nil || l.Queued == nil {
+	text := l.loadText()
+	if text == "" {
 		return
-	}
-	text := words.Count(*l.Executing, "request") + " executing"
-	if l.ExecutingSeats != nil {
-		text += " on " + words.Count(*l.ExecutingSeats, "seat")
-	}
-	text += fmt.Sprintf(", %d waiting", *l.Queued)
-	if l.Rejected != nil {
-		text += fmt.Sprintf("; %d rejected since the server started", *l.Rejected)
 	}
 	if len(l.RejectedBy) > 0 {
 		var reasons []string
@@ -141,6 +134,22 @@ func (p *levelPrinter) load() {
 	if more := len(p.Flows) - len(shown); more > 0 {
 		p.paragraph("  ", "  ", fmt.Sprintf("and %s more (-v shows all)", words.Count(more, "flow")))
 	}
+}
+
+// loadText says what a level is doing, or "" if that is not known.
+func (p *PriorityLevel) loadText() string {
+	if p.Executing == nil || p.Queued == nil {
+		return ""
+	}
+	text := words.Count(*p.Executing, "request") + " executing"
+	if p.ExecutingSeats != nil {
+		text += " on " + words.Count(*p.ExecutingSeats, "seat")
+	}
+	text += fmt.Sprintf(", %d waiting", *p.Queued)
+	if p.Rejected != nil {
+		text += fmt.Sprintf(", %d rejected since the server started", *p.Rejected)
+	}
+	return text
 }
 
 func (p *levelPrinter) schemas() {

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // PrintRequest prints an explanation for people, in lines of so many columns. verbose shows every flow.
@@ -27,50 +25,6 @@ func PrintRequest(w io.Writer, e *RequestExplanation, width int, verbose bool) e
 	}
 	_, err := io.WriteString(w, p.String())
 	return err
-}
-
-// pageWriter writes sections of labelled text, each line safe and not too long.
-type pageWriter struct {
-	strings.Builder
-
-	width int
-}
-
-// labelWidth is the width of the labels with the gap behind them.
-const labelWidth = 12
-
-// paragraph writes text in lines that fit, the first after first, the others after rest.
-func (p *pageWriter) paragraph(first, rest, text string) {
-	line := styled.Text(styled.Plain, strings.Join(strings.Fields(inspect.Sanitize(text)), " "))
-	for _, wrapped := range styled.Wrap(line, styled.Wrapping{Width: p.width, First: first, Rest: rest}) {
-		p.WriteString(strings.TrimRight(wrapped.String(), " ") + "\n")
-	}
-}
-
-func (p *pageWriter) field(label, format string, args ...any) {
-	p.paragraph(styled.Pad(label, labelWidth), styled.Blanks(labelWidth), fmt.Sprintf(format, args...))
-}
-
-// rows writes a small table below a section; all columns but the last are as wide as needed.
-func (p *pageWriter) rows(rows [][]string) {
-	widths := map[int]int{}
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = inspect.Sanitize(cell)
-			widths[i] = max(widths[i], styled.Width(row[i]))
-		}
-	}
-	for _, row := range rows {
-		lead := styled.Blanks(2)
-		for i, cell := range row[:len(row)-1] {
-			lead += styled.Pad(cell, widths[i]) + "  "
-		}
-		if last := row[len(row)-1]; last != "" {
-			p.paragraph(lead, styled.Blanks(styled.Width(lead)), last)
-		} else {
-			p.WriteString(strings.TrimRight(lead, " ") + "\n")
-		}
-	}
 }
 
 type requestPrinter struct {
@@ -145,15 +99,7 @@ func (p *requestPrinter) limits() {
 		return
 	}
 	p.field("Level", "%s", l.seatsText())
-	if l.Executing != nil && l.Queued != nil {
-		text := fmt.Sprintf("%s executing", words.Count(*l.Executing, "request"))
-		if l.ExecutingSeats != nil {
-			text += " on " + words.Count(*l.ExecutingSeats, "seat")
-		}
-		text += fmt.Sprintf(", %d waiting", *l.Queued)
-		if l.Rejected != nil {
-			text += fmt.Sprintf(", %d rejected since the server started", *l.Rejected)
-		}
+	if text := l.loadText(); text != "" {
 		p.field("Now", "%s", text)
 	}
 }
