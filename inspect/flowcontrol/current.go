@@ -194,20 +194,19 @@ func fairFactor(levels []Current, seats float64) float64 {
 
 // Message says in words why the limit is what it is.
 func (c *Current) Message() string {
-	demand := fmt.Sprintf("the demand of the level, %.1f seats as the server smooths it", c.Smoothed)
+	counts := fmt.Sprintf("its demand counts as %.1f seats", c.Target)
 	if c.Target > c.Smoothed {
-		demand = fmt.Sprintf("the %d seats that the level keeps, which is more than its demand of %.1f,", c.Least, c.Smoothed)
+		counts += fmt.Sprintf(" (it is %.1f, but the level keeps %d in any case)", c.Smoothed, c.Least)
 	}
-	each := fmt.Sprintf("%.2f seats for each seat of demand, as for all levels", c.Factor)
 	switch c.Rule {
 	case CurrentExempt:
 		return fmt.Sprintf("%d because that is the most that its requests took at once in the last ten seconds (%d), and not less than its lower limit", c.Limit, c.HighWatermark)
 	case CurrentFair:
-		return fmt.Sprintf("%d because %s gets %s", c.Limit, demand, each)
+		return fmt.Sprintf("%d because %s, and each gets %.2f, as for all levels", c.Limit, counts, c.Factor)
 	case CurrentLeast:
-		return fmt.Sprintf("%d because the level keeps that in any case: %s would get %s, %.1f", c.Limit, demand, each, c.Fair)
+		return fmt.Sprintf("%d because the level keeps that in any case: %s, and each would get %.2f, as for all levels", c.Limit, counts, c.Factor)
 	case CurrentMost:
-		return fmt.Sprintf("%d because it may not borrow more: %s would get %s, %.1f", c.Limit, demand, each, c.Fair)
+		return fmt.Sprintf("%d because it may not have more: %s, and each would get %.2f, as for all levels", c.Limit, counts, c.Factor)
 	case CurrentLower:
 		return fmt.Sprintf("%d, its lower limit, because exempt requests take %d of the %d seats", c.Limit, c.Taken, c.Seats)
 	case CurrentShare:

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync"
 
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -43,50 +42,43 @@ func (l *Load) Read(context.Context) flowcontrol.Reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reading++
-	next := map[string]*flowcontrol.Load{}
+	metrics := &flowcontrol.Metrics{Levels: map[string]*flowcontrol.Load{}, Stored: stored(), Sized: true}
 	for i, level := range l.limits.Levels {
-		next[level.Name] = l.play(i, level)
+		metrics.Levels[level.Name] = l.wanting(i, level)
 	}
-	l.levels = next
+	for _, current := range metrics.CurrentLimits(&l.limits, nil) {
+		level, _ := l.limits.Level(current.Level)
+		load := metrics.Levels[level.Name]
+		load.Current = ptr.To(current.Limit)
+		fill(load, int(*load.Demand.HighWatermark), current.Limit, level)
+	}
+	l.levels = metrics.Levels
 	return flowcontrol.Reading{
-		Metrics:       &flowcontrol.Metrics{Levels: next, Stored: stored(), Sized: true},
+		Metrics:       metrics,
 		MetricsHealth: inspect.Health{State: inspect.Synced},
 		DumpHealth:    inspect.Health{State: inspect.NotServed, Message: "the demo has no dump of priority levels"},
 	}
 }
 
-// play makes the next figures of a level out of those before.
-func (l *Load) play(i int, level flowcontrol.Level) *flowcontrol.Load {
+// wanting is a level with what it wants now. What it gets follows as on a real server.
+func (l *Load) wanting(i int, level flowcontrol.Level) *flowcontrol.Load {
 	before := l.levels[level.Name]
 	if before == nil {
 		before = &flowcontrol.Load{}
 	}
 	wave := 0.5 + 0.5*math.Sin(float64(l.reading)/6+float64(i))
 	demand := int(wave*0.4*float64(level.Nominal)) + 1
-	flood := level.Name == floodedLevel && l.reading%floodCycle >= floodCycle*2/3
-	if flood {
+	if level.Name == floodedLevel && l.reading%floodCycle >= floodCycle*2/3 {
 		demand = level.Nominal * (l.reading%floodCycle - floodCycle/2) / 4
 	}
-	upper := level.Nominal + l.limits.ServerConcurrency
-	var current int
-	switch {
-	case level.Type == flowcontrolv1.PriorityLevelEnablementExempt:
-		current = demand
-	case demand > level.Nominal:
-		current = min(demand, level.Nominal+level.Nominal/4)
-	default:
-		current = max(level.Lower, min(level.Nominal, demand*2))
+	average, deviation := float64(demand*8)/10, float64(demand)/20
+	return &flowcontrol.Load{
+		Nominal: ptr.To(level.Nominal), Lower: ptr.To(level.Lower), Upper: ptr.To(level.Upper),
+		Demand: flowcontrol.Demand{
+			HighWatermark: ptr.To(float64(demand)), Average: &average, StandardDeviation: &deviation, Smoothed: ptr.To(average + deviation),
+		},
+		Total: before.Total,
 	}
-	load := &flowcontrol.Load{
-		Nominal: ptr.To(level.Nominal), Lower: ptr.To(level.Lower), Upper: ptr.To(upper), Current: ptr.To(current),
-		Demand: flowcontrol.Demand{HighWatermark: ptr.To(float64(demand)), Average: ptr.To(float64(demand*8) / 10)},
-		Total:  before.Total,
-	}
-	if level.Borrowing != nil {
-		load.Upper = ptr.To(level.Upper)
-	}
-	fill(load, demand, current, level)
-	return load
 }
 
 // fill counts the requests of five seconds: what finds a seat, what waits, and what is rejected.
