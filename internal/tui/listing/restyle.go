@@ -32,3 +32,18 @@ func (l *List[T]) ColumnAt(x int) (column, offset int) { return l.table.ColumnAt
 
 // Wide returns how many columns the table takes if nothing has to be left out or cut.
 func (l *List[T]) Wide() int { return l.table.Wide() }
+
+// Blocks has the table drawn several times side by side, each with the rows that follow, as many as fit into a width beside each
+// other without cutting anything and as the rows of this height need, and returns how many columns that takes. With one block it
+// returns 0, and the table is as ever. wide is how many columns one takes.
+func (l *List[T]) Blocks(wide, width, height int) int {
+	step, lines := wide+l.table.Between(), max(1, height-1)
+	n := min((width+l.table.Between())/step, (l.table.Len()+lines-1)/lines)
+	if l.table.Blocks = max(1, n); n < 2 {
+		return 0
+	}
+	return n*step - l.table.Between()
+}
+
+// BlockCount is how many blocks there are side by side.
+func (l *List[T]) BlockCount() int { return max(1, l.table.Blocks) }

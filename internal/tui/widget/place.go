@@ -2,6 +2,7 @@ package widget
 
 // ColumnAt returns the column of the last drawing at a place, and how far into it that is. It is -1 if there is none.
 func (t *Table) ColumnAt(x int) (column, offset int) {
+	_, x = t.blockAt(x)
 	for _, s := range t.spans {
 		if x >= s.from && x < s.to {
 			return s.column, x - s.from

@@ -57,12 +57,17 @@ type Table struct {
 	Desc bool
 	// Empty is shown instead of rows when there are none.
 	Empty string
+	// Blocks is how many times the columns are drawn side by side, each block with the rows that come after those of the one
+	// before. 0 is once.
+	Blocks int
 
 	rows    Rows
 	natural []int
 	cursor  int
 	top     int
-	height  int // of the body when last drawn
+	height  int // how many rows were last drawn at most
+	lines   int // in how many lines
+	wide    int // how wide a block was
 	spans   []columnSpan
 }
 
@@ -141,6 +146,7 @@ func (t *Table) Wheel(rows int) {
 // Click points at what is at a place of the last drawing. It returns the column whose title was hit, or -1,
 // and whether a row was.
 func (t *Table) Click(x, y int) (title int, row bool) {
+	block, x := t.blockAt(x)
 	if y == 0 {
 		for _, s := range t.spans {
 			if x >= s.from && x < s.to {
@@ -149,8 +155,8 @@ func (t *Table) Click(x, y int) (title int, row bool) {
 		}
 		return -1, false
 	}
-	at := t.top + y - 1
-	if y < 0 || at >= t.Len() || y > t.height {
+	at := t.top + block*t.lines + y - 1
+	if y < 0 || at >= t.Len() || y > t.lines {
 		return -1, false
 	}
 	t.cursor = at
@@ -172,13 +178,34 @@ const (
 	gap    = 2
 )
 
+// between is what stands between two blocks.
+const between = " │ "
+
+// blockAt is the block at a column of the last drawing, and how far into it that is.
+func (t *Table) blockAt(x int) (block, offset int) {
+	step := t.wide + styled.Width(between)
+	if t.Blocks < 2 || t.wide == 0 {
+		return 0, x
+	}
+	block = clamp(x/step, 0, t.Blocks-1)
+	return block, x - block*step
+}
+
 // View draws titles and rows in at most height lines of exactly width columns.
 func (t *Table) View(th *theme.Theme, width, height int) string {
-	t.height = max(1, height-1)
+	blocks := max(1, t.Blocks)
+	t.wide = (width - (blocks-1)*styled.Width(between)) / blocks
+	t.lines = max(1, height-1)
+	t.height = t.lines * blocks
 	t.scroll()
-	widths := t.layout(width)
+	widths := t.layout(t.wide)
+	bar := th.Paint(styled.Dim, between)
+	rest := styled.Blanks(width - blocks*t.wide - (blocks-1)*styled.Width(between))
 	var b strings.Builder
-	t.titles(&b, th, widths, width)
+	t.titles(&b, th, widths, t.wide)
+	if blocks > 1 {
+		b.WriteString(strings.Repeat(bar+b.String(), blocks-1) + rest)
+	}
 	if t.Len() == 0 && t.Empty != "" && height > 1 {
 		for i, text := range styled.WrapText(t.Empty, max(20, width-4)) {
 			if i < height-1 {
@@ -187,12 +214,25 @@ func (t *Table) View(th *theme.Theme, width, height int) string {
 			}
 		}
 	}
-	for i := t.top; i < min(t.top+t.height, t.Len()) && height > 1; i++ {
+	for line := t.top; line < min(t.top+t.lines, t.Len()) && height > 1; line++ {
 		b.WriteString("\n")
-		t.row(&b, th, i, widths, width, i == t.cursor)
+		for block := range blocks {
+			if block > 0 {
+				b.WriteString(bar)
+			}
+			if i := line + block*t.lines; i < t.Len() {
+				t.row(&b, th, i, widths, t.wide, i == t.cursor)
+			} else {
+				b.WriteString(styled.Blanks(t.wide))
+			}
+		}
+		b.WriteString(rest)
 	}
 	return b.String()
 }
+
+// Between is how many columns are between two blocks.
+func (t *Table) Between() int { return styled.Width(between) }
 
 // Plain returns all rows as text, without a cursor. Width 0 is any.
 func (t *Table) Plain(th *theme.Theme, width int) string {

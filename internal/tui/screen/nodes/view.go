@@ -66,9 +66,14 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	c := s.Rows()[0].chart
 	lines := s.about(w, r)
 	foot := widget.Rule(w.Theme, nil, width) + "\n" + widget.Render(w.Theme, c.legend(s.said.row, width), width)
-	if room := width - s.Wide() + c.extra(s.cells); room >= leastBeside && height >= lowHeight {
+	narrow := s.Wide() - c.extra(s.cells)
+	if taken := s.Blocks(narrow, width-leastBeside, height-2); taken > 0 && height >= lowHeight {
+		return s.beside(w, lines, width, width-taken, height-2) + "\n" + foot
+	}
+	if room := width - narrow; room >= leastBeside && height >= lowHeight {
 		return s.beside(w, lines, width, room, height-2) + "\n" + foot
 	}
+	s.Blocks(narrow, 0, 1)
 	s.restyle(nil)
 	return s.below(w, lines, c, width, height)
 }
@@ -104,7 +109,11 @@ func (s *Screen) about(w *screen.World, r *row) []styled.Line {
 // beside draws the list, and what is told right of it, in the room that the list leaves. What is left over makes cells wider.
 func (s *Screen) beside(w *screen.World, lines []styled.Line, width, room, height int) string {
 	panel := max(leastBeside, min(mostBeside, room))
-	s.restyle(s.Rows()[0].chart.spread(room - panel))
+	spare := room - panel
+	if n := s.BlockCount(); n > 1 {
+		spare /= n // which all have cells as wide
+	}
+	s.restyle(s.Rows()[0].chart.spread(spare))
 	s.listWidth = width - panel
 	wrapped := wrap(append(slices.Clip(lines), s.more(w)...), panel-3)
 	text := make([]string, min(height, len(wrapped)))
