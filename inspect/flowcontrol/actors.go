@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -171,15 +170,14 @@ type account struct{ namespace, name string }
 // pluginAccounts are the service accounts of DaemonSets whose pods register with the kubelet, and the nodes on which these run.
 func pluginAccounts(s *inspect.Snapshot) map[account]map[string]bool {
 	out := map[account]map[string]bool{}
-	for _, pod := range s.Objects().Pods {
-		if inspect.Ended(pod) || !inspect.KubeletPlugin(pod) || !ofDaemonSet(pod) {
-			continue
+	for _, set := range inspect.PluginSets(s) {
+		for node, pods := range set.Pods {
+			a := account{set.Namespace, pods[0].Spec.ServiceAccountName}
+			if out[a] == nil {
+				out[a] = map[string]bool{}
+			}
+			out[a][node] = true
 		}
-		a := account{pod.Namespace, pod.Spec.ServiceAccountName}
-		if out[a] == nil {
-			out[a] = map[string]bool{}
-		}
-		out[a][pod.Spec.NodeName] = true
 	}
 	return out
 }
@@ -215,9 +213,4 @@ func covers(on, nodes map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-func ofDaemonSet(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind == "DaemonSet"
 }

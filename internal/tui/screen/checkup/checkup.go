@@ -14,7 +14,7 @@ import (
 func New() screen.Screen {
 	return reading.New(reading.Config[*checkup.Report]{
 		Ask: func(ctx context.Context, w *screen.World) (*checkup.Report, error) {
-			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note})
+			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note, Namespace: w.Namespace})
 		},
 		Lines: lines,
 		More:  "notes, evidence and every finding",
