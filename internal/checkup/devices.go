@@ -153,9 +153,9 @@ func nodeOf(slice *resourcev1.ResourceSlice) string {
 }
 
 // identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers call uuid.
-func identities(d *inspect.DeviceStatus) []string {
+func identities(d *resourcev1.Device) []string {
 	var out []string
-	for name, attribute := range d.Device.Attributes {
+	for name, attribute := range d.Attributes {
 		key := string(name)
 		if key != pciBusID && key[strings.LastIndexByte(key, '/')+1:] != "uuid" || attribute.StringValue == nil || *attribute.StringValue == "" {
 			continue
@@ -178,7 +178,7 @@ func findHardwareTwice(v *visit) {
 		if d.Node == "" {
 			continue
 		}
-		for _, identity := range slices.Compact(identities(d)) {
+		for _, identity := range slices.Compact(identities(d.Device)) {
 			at := place{string(d.Node), identity}
 			if i := slices.IndexFunc(first[at], func(o *inspect.DeviceStatus) bool { return sameHardware(o, d, identity) }); i >= 0 {
 				other := first[at][i]

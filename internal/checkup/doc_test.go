@@ -35,6 +35,7 @@ kubectl dra check --from snapshot.pb.gz          # a snapshot of another cluster
 kubectl dra check -f deploy/ -o sarif            # the manifests of a driver, for its CI
 kubectl dra check --baseline known.json          # only what is not in known.json, which -o json printed
 kubectl dra check --target 1.38                  # before an upgrade
+kubectl dra check --watch gpu.example.com        # what a driver publishes, while it is being tried
 kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: whom it evicts, and when
 ` + "```" + `
 

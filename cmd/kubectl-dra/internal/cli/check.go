@@ -32,6 +32,7 @@ type checkFlags struct {
 	only, ignore     []string
 	severity         string
 	baseline, target string
+	driver           string
 	allNamespaces    bool
 	list             bool
 	output, template string
@@ -43,16 +44,17 @@ type checkOptions struct {
 	reader   *reader
 	files    []string
 	rules    []string
+	driver   string
 	checkup  checkup.Options
 	baseline string
 	format   output.Format
 	given    *manifest.Result // what the files of -f hold
 }
 
-func newCheck(streams *streams, reader *reader) *cobra.Command {
+func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &checkFlags{}
 	cmd := &cobra.Command{
-		Use:   "check [-f FILE | --taint-rule FILE]",
+		Use:   "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
 		Short: "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
 		Long: `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
 waits for it yet: broken pools, slices of nodes that are gone, selectors at which
@@ -73,6 +75,11 @@ With --taint-rule it says instead what the DeviceTaintRules of a file would do t
 the cluster: which devices they taint, who holds these, and which pods they evict
 and when. Nothing is created.
 
+With --watch it follows what one driver publishes, for who writes it: generations
+that stay incomplete, pools that are published again and again as they were, names
+of devices that come to mean other hardware, and attributes that vanish, with the
+selectors that read them.
+
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
 note, with --severity=note), 1 nothing found, but not everything could be read.`,
 		Example: `  # What is wrong in this cluster?
@@ -90,6 +97,9 @@ note, with --severity=note), 1 nothing found, but not everything could be read.`
   # Whom would this rule evict?
   kubectl dra check --taint-rule maintenance.yaml
 
+  # While the driver is being tried
+  kubectl dra check --watch gpu.example.com
+
   # Only what is new since last week
   kubectl dra check -o json > known.json
   kubectl dra check --baseline known.json`,
@@ -106,19 +116,22 @@ note, with --severity=note), 1 nothing found, but not everything could be read.`
 				return listChecks(streams)
 			case len(options.rules) > 0:
 				return options.previewRules(cmd.Context())
+			case options.driver != "":
+				return options.watchDriver(cmd.Context())
 			}
 			return options.run(cmd.Context())
 		},
 	}
-	flags.bind(cmd)
+	flags.bind(cmd, completer)
 	return cmd
 }
 
 // bind adds the flags to the command.
-func (f *checkFlags) bind(cmd *cobra.Command) {
+func (f *checkFlags) bind(cmd *cobra.Command, completer *completer) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.files, "filename", "f", nil, "look at this file, directory or - (stdin) alone")
 	set.StringArrayVar(&f.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
+	set.StringVar(&f.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
 	set.StringSliceVar(&f.only, "only", nil, "look only for these codes")
 	set.StringSliceVar(&f.ignore, "ignore", nil, "do not look for these codes")
 	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the least severity that is told: "+commaList(severityNames()))
@@ -131,6 +144,7 @@ func (f *checkFlags) bind(cmd *cobra.Command) {
 		return withPrefix(codeNames(), nil, prefix)
 	}
 	completeFlag(cmd, "only", codes)
+	completeFlag(cmd, "watch", completer.drivers)
 	completeFlag(cmd, "ignore", codes)
 	completeFlag(cmd, "severity", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return withPrefix(severityNames(), nil, prefix)
@@ -154,7 +168,7 @@ func codeNames() []string {
 }
 
 func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions, error) {
-	o := &checkOptions{streams: streams, reader: reader, files: f.files, rules: f.rules, baseline: f.baseline}
+	o := &checkOptions{streams: streams, reader: reader, files: f.files, rules: f.rules, driver: f.driver, baseline: f.baseline}
 	var err error
 	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.ObjectFormats...)); err != nil {
 		return nil, err
@@ -165,6 +179,10 @@ func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions,
 		return nil, usagef("-f looks at files alone; --from and --demo stand for a cluster")
 	case len(f.rules) > 0 && (len(f.files) > 0 || o.format.Name == sarifFormat):
 		return nil, usagef("--taint-rule asks about a cluster, without -f and without -o %s", sarifFormat)
+	case f.driver != "" && (len(f.files) > 0 || len(f.rules) > 0 || len(reader.from) > 0):
+		return nil, usagef("--watch follows a cluster, or the living one of --demo, without -f, --taint-rule and --from")
+	case f.driver != "" && o.format.Name != "" && o.format.Name != "json":
+		return nil, usagef("--watch prints lines: for people, or of JSON with -o json")
 	case f.allNamespaces && namespace != "":
 		return nil, usagef("--namespace and --all-namespaces exclude each other")
 	case !slices.Contains(severityNames(), f.severity):

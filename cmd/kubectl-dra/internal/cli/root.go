@@ -91,7 +91,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.onlyReading(newFit(streams, reader, completer)),
 		newCel(streams, reader, completer, ui),
 		streams.onlyReading(newGet(streams, connection, reader, completer)),
-		streams.onlyReading(newCheck(streams, reader)),
+		streams.onlyReading(newCheck(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		streams.onlyReading(newVersion(streams, connection, reader)),
 		newCompletion(streams),

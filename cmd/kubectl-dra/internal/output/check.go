@@ -107,3 +107,18 @@ func newRulePreview(p *checkup.RulePreview) *RulePreview {
 		}),
 	}
 }
+
+// Notice is the wire form of a checkup.Notice.
+type Notice struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	At         *metav1.Time `json:"at,omitempty"`
+	Severity   string       `json:"severity"`
+	Subject    string       `json:"subject"`
+	Message    string       `json:"message"`
+}
+
+// NewNotice returns the wire form of a notice.
+func NewNotice(n checkup.Notice) *Notice {
+	return &Notice{APIVersion: APIVersion, Kind: "Notice", At: moment(n.At), Severity: string(n.Severity), Subject: n.Subject, Message: n.Detail}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf16"
 
@@ -23,6 +24,18 @@ func encodeJSON(value any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding JSON: %w", err)
 	}
 	return escapeUnsafe(b.Bytes()), nil
+}
+
+// PrintJSONLine prints a value as JSON on a line of its own.
+func PrintJSONLine(w io.Writer, value any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("encoding JSON: %w", err)
+	}
+	_, err := w.Write(escapeUnsafe(b.Bytes()))
+	return err
 }
 
 // escapeUnsafe escapes what Sanitize would. In JSON, such characters other than the encoder's own line

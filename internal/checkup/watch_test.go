@@ -1,0 +1,61 @@
+package checkup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+// TestWatch follows a driver through what drivers do wrong.
+func TestWatch(t *testing.T) {
+	const reader = `
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: fast}
+spec: {selectors: [{cel: {expression: 'device.attributes["d.example.com"].speed >= 100'}}]}
+---
+`
+	slice := func(name string, generation, count int, devices ...string) string {
+		return fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: d.example.com, nodeName: n1, pool: {name: n1, generation: %d, resourceSliceCount: %d}, devices: [%s]}\n---\n",
+			name, generation, count, strings.Join(devices, ", "))
+	}
+	const eth0, eth1 = "{name: eth0, attributes: {speed: {int: 100}, uuid: {string: a}}}", "{name: eth1, attributes: {speed: {int: 25}}}"
+	steps := []struct{ objects, want string }{
+		{slice("a", 1, 1, eth0), "note pool d.example.com/n1: generation 1 has 1 slice with 1 device\n"},
+		{slice("a", 1, 1, eth0), ""},
+		{slice("a", 2, 2, eth0), "warning pool d.example.com/n1: generation 2 has 1 of 2 slices, so nobody can use it\n"},
+		{slice("a", 2, 2, eth0), ""},
+		{slice("a", 2, 2, eth0) + slice("b", 2, 2, eth1), "note pool d.example.com/n1: generation 2: 1 device new (eth1)\n" +
+			"warning pool d.example.com/n1: its devices changed without a new generation: the scheduler may see half of the change\n" +
+			"note pool d.example.com/n1: generation 2 is complete, after 4s\n"},
+		{slice("a", 3, 2, eth0) + slice("b", 3, 2, eth1), ""},
+		{slice("a", 4, 2, eth0) + slice("b", 4, 2, eth1), "warning pool d.example.com/n1: it was published 3 times within 1m0s without a change: each time the scheduler looks at all that waits again\n"},
+		{slice("a", 3, 2, eth0) + slice("b", 3, 2, eth1), "error pool d.example.com/n1: its generation went back from 4 to 3: while slices of the higher one are around, they count\n" +
+			"warning pool d.example.com/n1: it was published 4 times within 1m0s without a change: each time the scheduler looks at all that waits again\n"},
+		{slice("a", 5, 1, strings.Replace(eth0, "string: a", "string: b", 1)), "warning pool d.example.com/n1: device eth0 is other hardware than before: UUID b instead of UUID a; claims that hold the name hold that now\n" +
+			"note pool d.example.com/n1: generation 5: 1 device gone (eth1), 1 device changed (eth0)\n"},
+		{slice("a", 6, 1, "{name: eth0, attributes: {uuid: {string: b}}}"), "note pool d.example.com/n1: generation 6: 1 device changed (eth0)\n" +
+			"warning driver d.example.com, attribute d.example.com/speed: no device has it any more; it is read by DeviceClass fast\n"},
+		{"", "warning pool d.example.com/n1: it is gone\n"},
+	}
+	watch := checkup.NewWatch("d.example.com")
+	for i, step := range steps {
+		result, err := manifest.ReadBytes("cluster.yaml", []byte(reader+step.objects), manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := inspect.New(result.Objects, inspect.Config{Time: now.Add(time.Duration(i) * 2 * time.Second), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health})
+		var got strings.Builder
+		for _, n := range watch.Next(s) {
+			fmt.Fprintf(&got, "%s %s: %s\n", n.Severity, n.Subject, n.Detail)
+		}
+		if got.String() != step.want {
+			t.Errorf("step %d\n%s\nwant\n%s", i, got.String(), step.want)
+		}
+	}
+}
