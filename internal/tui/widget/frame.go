@@ -21,21 +21,40 @@ func Rule(th *theme.Theme, title styled.Line, width int) string {
 	return th.Paint(styled.Dim, "── ") + th.PaintLine(title) + th.Paint(styled.Dim, " "+strings.Repeat("─", max(0, rest)))
 }
 
-// Fit makes text exactly as high and at most as wide as given: missing lines are added, others left out.
+// Fit makes text exactly as high and at most as wide as given: missing lines are added, others left out. Text that fits, as nearly
+// all does, is returned as it is.
 func Fit(s string, width, height int) string {
 	if height <= 0 {
 		return ""
 	}
-	lines := strings.Split(s, "\n")
-	if len(lines) > height {
-		lines = lines[:height]
+	lines, end, wide := 0, len(s), false
+	for from := 0; from <= len(s); {
+		length := strings.IndexByte(s[from:], '\n')
+		if length < 0 {
+			length = len(s) - from
+		}
+		wide = wide || lineWidth(s[from:from+length]) > width
+		from += length + 1
+		if lines++; lines == height {
+			end = from - 1
+			break
+		}
 	}
+	if wide {
+		return narrowed(s[:end], width) + strings.Repeat("\n", height-lines)
+	}
+	return s[:end] + strings.Repeat("\n", height-lines)
+}
+
+// narrowed cuts off what is beyond a width.
+func narrowed(s string, width int) string {
+	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if lineWidth(line) > width {
 			lines[i] = ansi.Truncate(line, width, "")
 		}
 	}
-	return strings.Join(lines, "\n") + strings.Repeat("\n", height-len(lines))
+	return strings.Join(lines, "\n")
 }
 
 // Popup draws lines in a box over the middle of a screen of the given size.
@@ -74,10 +93,22 @@ func overlay(screen string, box []string, boxWidth, width, height int) string {
 // Beside puts two texts next to each other, with a line between them. Each is cut to its width; that of the
 // right one includes a blank on each side.
 func Beside(th *theme.Theme, left, right string, leftWidth, rightWidth, height int) string {
-	a, b := strings.Split(Fit(left, leftWidth, height), "\n"), strings.Split(Fit(right, rightWidth-2, height), "\n")
+	left, right = Fit(left, leftWidth, height), Fit(right, rightWidth-2, height)
 	bar := th.Paint(styled.Dim, "│")
-	for i := range a {
-		a[i] += styled.Blanks(leftWidth-lineWidth(a[i])) + bar + " " + b[i]
+	var both strings.Builder
+	both.Grow(len(left) + len(right) + height*(leftWidth/4+len(bar)+1))
+	for i := range height {
+		if i > 0 {
+			both.WriteByte('\n')
+		}
+		var a, b string
+		a, left, _ = strings.Cut(left, "\n")
+		b, right, _ = strings.Cut(right, "\n")
+		both.WriteString(a)
+		both.WriteString(styled.Blanks(leftWidth - lineWidth(a)))
+		both.WriteString(bar)
+		both.WriteByte(' ')
+		both.WriteString(b)
 	}
-	return strings.Join(a, "\n")
+	return both.String()
 }
