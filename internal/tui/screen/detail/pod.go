@@ -18,7 +18,9 @@ func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
 	for i := range p.OwnerReferences {
 		s.field("owner", p.OwnerReferences[i].Kind+" "+p.OwnerReferences[i].Name)
 	}
-	s.section("Claims")
+	if len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil {
+		s.section("Claims")
+	}
 	for i := range p.Spec.ResourceClaims {
 		entry := &p.Spec.ResourceClaims[i]
 		name, ok := inspect.ClaimNameFor(p, entry)
@@ -42,9 +44,31 @@ func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
 			s.podClaim("extended resources", claim)
 		}
 	}
+	s.extendedRequests(p)
 	s.section("Conditions")
 	for _, c := range p.Status.Conditions {
 		s.field(string(c.Type), strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
+	}
+}
+
+// extendedRequests lists the extended resources that containers of a pod ask for, whether device plugins or DRA serve them.
+func (s *sheet) extendedRequests(p *corev1.Pod) {
+	begun := false
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			requests := containers[i].Resources.Requests
+			for _, name := range sortedKeys(requests) {
+				if !inspect.IsExtendedResource(name) {
+					continue
+				}
+				if !begun {
+					s.section("Asks for extended resources")
+					begun = true
+				}
+				n := requests[name]
+				s.spans(string(name), styled.Span{Text: n.String()}, dim("  container "+containers[i].Name))
+			}
+		}
 	}
 }
 

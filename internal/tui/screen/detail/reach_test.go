@@ -83,3 +83,11 @@ func TestDevicesOfOtherNodesToo(t *testing.T) {
 		t.Error("the demo has no such devices")
 	}
 }
+
+// TestPodOfAPlugin: a pod without claims tells of the extended resources that it asks for, and of no claims.
+func TestPodOfAPlugin(t *testing.T) {
+	text, _ := pageText(t, screentest.Demo(t), screen.Ref{Kind: screen.Pod, Namespace: "dev", Name: "thumbnails"})
+	if !strings.Contains(text, "Asks for extended resources\n  example.com/vpu  2  container ") || strings.Contains(text, "Claims") {
+		t.Error(text)
+	}
+}
