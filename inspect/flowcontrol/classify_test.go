@@ -119,6 +119,19 @@ func TestMisses(t *testing.T) {
 	}
 }
 
+// TestOneQueue: a level with one queue does not tell flows apart.
+func TestOneQueue(t *testing.T) {
+	limits := Compute(bootstrapLevels(), 600)
+	for i := range limits.Levels {
+		if q := limits.Levels[i].Queuing; q != nil {
+			*q = Queuing{Queues: 1, HandSize: 1, QueueLengthLimit: 5}
+		}
+	}
+	if got := Classify(bootstrapSchemas(), &limits, ask(t, "jane", nil, "GET", "/version")); got.Distinguisher != "" || len(got.Hand) != 1 || got.Method != flowcontrolv1.FlowDistinguisherMethodByUserType {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAllGroups(t *testing.T) {
 	for name, want := range map[string][]string{
 		"jane":                          {"dev", "system:authenticated"},
@@ -138,6 +151,7 @@ func TestLongRunning(t *testing.T) {
 		"/api/v1/namespaces/a/pods/x/log": true, "/api/v1/namespaces/a/pods/x/exec": true, "/api/v1/proxy/nodes/n": true,
 		"/api/v1/namespaces/a/services/x/proxy/log": true, "/debug/pprof/heap": true, "/debug/pprofx": false,
 		"/api/v1/namespaces/a/pods/x": false, "/api/v1/pods?watch=1": false, "/api/v1/watch/pods": false,
+		"/api/v1/watch/namespaces/a/pods/x/log": false, // a watch has seats at first, whatever it is of
 	} {
 		if got := ask(t, "jane", nil, "GET", at).LongRunning(); got != want {
 			t.Errorf("%s: %v, want %v", at, got, want)

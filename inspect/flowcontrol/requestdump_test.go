@@ -36,6 +36,10 @@ func TestParseRequestDump(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	if untimed, err := ParseRequestDump(strings.NewReader(dumpName + ", FlowSchemaName, QueueIndex, RequestIndexInQueue\np, f, 3, -1\np, f, 3, 0\n")); err != nil ||
+		untimed.Requests[0].Waiting || !untimed.Requests[1].Waiting {
+		t.Errorf("%+v %v", untimed, err)
+	}
 	// A user whose name has a comma makes more columns than there are headers.
 	if odd, err := ParseRequestDump(strings.NewReader(dumpName + ", FlowSchemaName, FlowDistingsher\np, f, a,b\np, f, c\n")); err != nil || len(odd.Requests) != 1 {
 		t.Errorf("%+v %v", odd, err)

@@ -28,6 +28,9 @@ apiserver_longrunning_requests{component="apiserver",group="x",resource="elsewhe
 func TestWidth(t *testing.T) {
 	metrics := parse(t, storedMetrics)
 	limits := Compute(bootstrapLevels(), 600)
+	if _, found := metrics.Stored["elsewhere.x"]; found || metrics.Stored["pods"].Watches != 45 {
+		t.Errorf("%+v", metrics.Stored)
+	}
 	wide, _ := limits.Level("workload-low")          // 245 seats: min(ceil(36.75), 245/6 = 40) = 37
 	narrow, _ := limits.Level("node-high")           // 98 seats in hands of 6: min(ceil(14.7), 16) = 15
 	rejecting := Level{Name: "rejects", Nominal: 10} // no queues, no cap of its own
