@@ -25,6 +25,7 @@ var layers = []layer{
 	{"inspect/live", []string{"inspect", "inspect/manifest", "inspect/quantity", "inspect/sharing", "inspect/wire", "inspect/live/connection"}},
 	{"inspect/live/connection", nil},
 	{"inspect/flowcontrol/...", []string{"inspect", "inspect/live/connection"}},
+	{"inspect/node/cni", []string{"inspect"}},
 	{"inspect/storage/...", []string{"inspect"}},
 	{"inspect/usage", []string{"inspect"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
@@ -140,6 +141,11 @@ var fences = []fence{
 		within:   []string{"explain/explaintest"}, // which only tests import
 		tests:    everywhere,
 		why:      "the scheduler's own allocator is the oracle of tests and must not decide anything here",
+	},
+	{
+		prefixes: []string{"github.com/containernetworking/cni"},
+		within:   []string{"inspect/node/cni"},
+		why:      "only one package reads network configurations",
 	},
 	{
 		prefixes: []string{"k8s.io/client-go"},
