@@ -92,6 +92,7 @@ func (p *program) commands() []*cobra.Command {
 		newCel(streams, reader, completer, ui),
 		streams.onlyReading(newGet(streams, connection, reader, completer)),
 		streams.onlyReading(newCheck(streams, reader, completer)),
+		streams.onlyReading(newNode(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		streams.onlyReading(newVersion(streams, connection, reader)),
 		newCompletion(streams),

@@ -1,0 +1,172 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
+)
+
+// NodeNetwork is the wire form of what a node has of network configurations.
+type NodeNetwork struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Node is empty if only its files were read.
+	Node      string `json:"node,omitempty"`
+	Runtime   string `json:"runtime"`
+	Directory string `json:"directory"`
+	// Error is why pods get no network.
+	Error   string        `json:"error,omitempty"`
+	Files   []NetworkFile `json:"files"`
+	Ignored []string      `json:"ignored"`
+	// Needs are capabilities that pods ask for and no plugin in use declares.
+	Needs []NetworkNeed `json:"needs"`
+	// Interfaces are those that DRA drivers have put into pods of the node.
+	Interfaces   []NetworkInterface `json:"interfaces"`
+	RemovedFlags []RemovedFlag      `json:"removedFlags"`
+}
+
+// NetworkFile is a network configuration.
+type NetworkFile struct {
+	Name    string          `json:"name"`
+	Network string          `json:"network"`
+	Version string          `json:"version"`
+	Used    bool            `json:"used"`
+	Why     string          `json:"why"`
+	Broken  string          `json:"broken,omitempty"`
+	Plugins []NetworkPlugin `json:"plugins"`
+}
+
+// NetworkPlugin is a plugin of a chain.
+type NetworkPlugin struct {
+	Type         string   `json:"type"`
+	Capabilities []string `json:"capabilities"`
+	// Path is empty if the plugin is not installed.
+	Path string `json:"path"`
+}
+
+// NetworkNeed is a capability that pods ask for.
+type NetworkNeed struct {
+	Capability string   `json:"capability"`
+	Pods       []string `json:"pods"`
+	Message    string   `json:"message"`
+}
+
+// NetworkInterface is a network interface that a DRA driver has put into pods.
+type NetworkInterface struct {
+	Claim     string   `json:"claim"`
+	Device    string   `json:"device"`
+	Name      string   `json:"name"`
+	Addresses []string `json:"addresses"`
+	Hardware  string   `json:"hardware,omitempty"`
+	Pods      []string `json:"pods"`
+}
+
+// RemovedFlag is a flag that the kubelet no longer knows.
+type RemovedFlag struct {
+	Flag      string `json:"flag"`
+	Successor string `json:"successor"`
+}
+
+// NewNodeNetwork returns the wire form.
+func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni.Interface, flags []cni.RemovedFlag) *NodeNetwork {
+	runtime := string(v.Runtime)
+	if v.Runtime == cni.Unknown {
+		runtime = "unknown"
+	}
+	return &NodeNetwork{
+		APIVersion: APIVersion, Kind: "NodeNetwork", Node: node, Runtime: runtime, Directory: v.Dir, Error: v.Error, Ignored: each(v.Ignored, same),
+		Files: each(v.Files, func(f cni.File) NetworkFile {
+			return NetworkFile{
+				Name: f.Name, Network: f.Network, Version: f.Version, Used: f.Used, Why: f.Why, Broken: f.Broken,
+				Plugins: each(f.Chain, func(p cni.Plugin) NetworkPlugin { return NetworkPlugin{p.Type, each(p.Capabilities, same), p.Path} }),
+			}
+		}),
+		Needs: each(needs, func(n cni.Need) NetworkNeed {
+			return NetworkNeed{n.Capability, each(n.Pods, inspect.PodRef.String), n.Message}
+		}),
+		Interfaces: each(interfaces, func(i cni.Interface) NetworkInterface {
+			return NetworkInterface{i.Claim.String(), i.Device.String(), i.Name, each(i.Addresses, same), i.Hardware, each(i.Pods, inspect.PodRef.String)}
+		}),
+		RemovedFlags: each(flags, func(f cni.RemovedFlag) RemovedFlag { return RemovedFlag(f) }),
+	}
+}
+
+// PrintNodeNetwork prints it for people, in tables of at most width columns, or of any if that is 0.
+func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
+	head := fmt.Sprintf("%s, as %s reads it\n", n.Directory, n.Runtime)
+	if n.Runtime == "unknown" {
+		head = n.Directory + ", as containerd reads it; --runtime says which runtime the node has\n"
+	}
+	if n.Error != "" {
+		head += "! " + n.Error + "\n"
+	}
+	if _, err := io.WriteString(w, inspectLines(head)+"\n"); err != nil {
+		return err
+	}
+	files := [][]string{}
+	for _, f := range n.Files {
+		mark := "-"
+		if f.Used {
+			mark = "used"
+		}
+		why := f.Why
+		if f.Broken != "" {
+			why += ": " + f.Broken
+		}
+		files = append(files, cells(f.Name, mark, f.Network, f.Version, chainText(f.Plugins), why))
+	}
+	columns := []Column{{Header: "FILE"}, {Header: "USED"}, {Header: "NETWORK"}, {Header: "VERSION"}, {Header: "PLUGINS", Cut: CutText}, {Header: "WHY", Cut: CutText}}
+	if err := writeTable(w, columns, files, TableOptions{Width: width}); err != nil {
+		return err
+	}
+	return printRemarks(w, networkRemarks(n))
+}
+
+// inspectLines makes lines safe.
+func inspectLines(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return strings.Join(cells(lines...), "\n") + "\n"
+}
+
+// cells makes texts safe.
+func cells(texts ...string) []string {
+	return each(texts, inspect.Sanitize)
+}
+
+// chainText is the chain of a network: the plugins with what they declare, and which are not installed.
+func chainText(plugins []NetworkPlugin) string {
+	var parts []string
+	for _, p := range plugins {
+		text := p.Type
+		if len(p.Capabilities) > 0 {
+			text += " (" + strings.Join(p.Capabilities, ", ") + ")"
+		}
+		if p.Path == "" {
+			text += " NOT INSTALLED"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " → ")
+}
+
+func networkRemarks(n *NodeNetwork) []string {
+	var out []string
+	if len(n.Ignored) > 0 {
+		out = append(out, "Not looked at, for their names: "+strings.Join(n.Ignored, ", "))
+	}
+	for _, need := range n.Needs {
+		out = append(out, fmt.Sprintf("! %s; wanted by %s", need.Message, strings.Join(need.Pods, ", ")))
+	}
+	for _, i := range n.Interfaces {
+		what := strings.Join(slices.DeleteFunc([]string{i.Name, strings.Join(i.Addresses, ", "), i.Hardware}, func(s string) bool { return s == "" }), " ")
+		out = append(out, fmt.Sprintf("DRA gave %s interface %s: device %s of claim %s", strings.Join(i.Pods, ", "), what, i.Device, i.Claim))
+	}
+	for _, f := range n.RemovedFlags {
+		out = append(out, fmt.Sprintf("! The kubelet is started with %s, which it does not know: %s", f.Flag, f.Successor))
+	}
+	return out
+}
