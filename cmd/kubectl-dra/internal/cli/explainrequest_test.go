@@ -87,7 +87,7 @@ func TestVerify(t *testing.T) {
 		"another": {list, says(404, "uid-of-jobs", "uid-of-batch"), 1, "Verified    NOT: the server says FlowSchema jobs and priority level batch",
 			"error: the server classifies the request otherwise: FlowSchema jobs and priority level batch", asked{"GET", "/api/v0kubectldra/pods", "jane", "dev"}},
 		"not permitted": {list, func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "users \"jane\" cannot be impersonated\x1b[2J", 403)
+			http.Error(w, "users \"jane\" cannot be impersonated\x1b[2J", http.StatusForbidden)
 		}, 1,
 			"Verified    not: the server did not say (it answered 403)", `error: the server did not say where the request goes (status 403): users "jane" cannot be impersonated [2J`,
 			asked{"GET", "/api/v0kubectldra/pods", "jane", "dev"}},
