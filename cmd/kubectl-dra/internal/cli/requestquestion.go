@@ -42,14 +42,15 @@ func (f *requestFlags) request(namespace string, usual func() (string, error)) (
 	if (f.resource == "") == (f.url == "") {
 		return nil, usagef("say what is asked for: either --resource RESOURCE or --url URL")
 	}
-	method, known := methods[strings.ToLower(f.verb)]
+	f.verb = strings.ToLower(f.verb)
+	method, known := methods[f.verb]
 	if f.verb != "" && !known {
 		return nil, usagef("unknown verb %q%s; there are %s", f.verb, didYouMean(f.verb, verbs()), commaList(verbs()))
 	}
 	if f.url != "" {
 		return f.ofURL(namespace, cmp.Or(method, http.MethodGet))
 	}
-	if f.verb == "" {
+	if !slices.Contains(verbs(), f.verb) {
 		return nil, usagef("say which verb is meant: --verb %s", strings.Join(verbs(), "|"))
 	}
 	at, err := f.path(namespace, usual)
@@ -80,8 +81,8 @@ func (f *requestFlags) ofURL(namespace, method string) (*flowcontrol.Request, er
 	if err != nil {
 		return nil, err
 	}
-	if verb := strings.ToLower(f.verb); verb != "" && verb != r.Info.Verb && verb != strings.ToLower(method) {
-		return nil, usagef("the server takes %s %s for the verb %s, not %s", method, f.url, r.Info.Verb, verb)
+	if f.verb != "" && f.verb != r.Info.Verb && f.verb != strings.ToLower(method) {
+		return nil, usagef("the server takes %s %s for the verb %s, not %s", method, f.url, r.Info.Verb, f.verb)
 	}
 	return r, nil
 }
