@@ -51,7 +51,7 @@ func some(r *rand.Rand, from []string) []string {
 
 // randomSchema is a schema that the server accepts.
 func randomSchema(r *rand.Rand, i int) *flowcontrolv1.FlowSchema {
-	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "post"}
 	schema := &flowcontrolv1.FlowSchema{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("random-%02d", i)}, Spec: flowcontrolv1.FlowSchemaSpec{
 		MatchingPrecedence:         int32(2 + r.IntN(5)*2000), //nolint:gosec // small numbers
 		PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: pick(r, []string{"workload-low", "system", "leader-election", "global-default", "gone", "catch-all"})},
@@ -80,7 +80,7 @@ func randomSchema(r *rand.Rand, i int) *flowcontrolv1.FlowSchema {
 			})
 		} else {
 			rule.NonResourceRules = append(rule.NonResourceRules, flowcontrolv1.NonResourcePolicyRule{
-				Verbs: some(r, verbs), NonResourceURLs: some(r, []string{"/healthz", "/healthz/*", "/openapi", "/readyz/", "/version", "/apis/*"}),
+				Verbs: some(r, verbs), NonResourceURLs: some(r, []string{"/healthz", "/x*", "/a//b", "/healthz/*", "/openapi", "/readyz/", "/version", "/apis/*"}),
 			})
 		}
 		schema.Spec.Rules = append(schema.Spec.Rules, rule)
@@ -177,7 +177,11 @@ func TestClassification(t *testing.T) {
 	client := c.Client().FlowcontrolV1()
 	random := rand.New(rand.NewPCG(16, 37))
 	for i := 0; i < 40; {
-		_, err := client.FlowSchemas().Create(t.Context(), randomSchema(random, i), metav1.CreateOptions{})
+		schema := randomSchema(random, i)
+		_, err := client.FlowSchemas().Create(t.Context(), schema, metav1.CreateOptions{})
+		if reason := flowcontrol.RefusedSchema(schema); (reason != "") != apierrors.IsInvalid(err) {
+			t.Errorf("the server says %v, refused because %q: %+v", err, reason, schema.Spec)
+		}
 		switch {
 		case err == nil:
 			i++

@@ -104,7 +104,7 @@ func RefusedLevel(level *flowcontrolv1.PriorityLevelConfiguration) string {
 	return ""
 }
 
-// RefusedSchema says why the API server would refuse a FlowSchema, or "". It looks at what decides where requests go.
+// RefusedSchema says why the API server would refuse a FlowSchema, or "".
 func RefusedSchema(schema *flowcontrolv1.FlowSchema) string {
 	spec := &schema.Spec
 	switch method := spec.DistinguisherMethod; {
@@ -128,24 +128,6 @@ func RefusedSchema(schema *flowcontrolv1.FlowSchema) string {
 	for i := range spec.Rules {
 		if reason := refusedRule(&spec.Rules[i]); reason != "" {
 			return fmt.Sprintf("spec.rules[%d]%s", i, reason)
-		}
-	}
-	return ""
-}
-
-// refusedRule is what comes behind the path of a rule that the API server would refuse, or "".
-func refusedRule(rule *flowcontrolv1.PolicyRulesWithSubjects) string {
-	if len(rule.Subjects) == 0 || len(rule.ResourceRules)+len(rule.NonResourceRules) == 0 {
-		return " needs subjects, and resourceRules or nonResourceRules"
-	}
-	for j := range rule.ResourceRules {
-		if r := &rule.ResourceRules[j]; len(r.Verbs) == 0 || len(r.APIGroups) == 0 || len(r.Resources) == 0 || len(r.Namespaces) == 0 && !r.ClusterScope {
-			return fmt.Sprintf(".resourceRules[%d] needs verbs, apiGroups, resources, and namespaces or clusterScope", j)
-		}
-	}
-	for j := range rule.NonResourceRules {
-		if r := &rule.NonResourceRules[j]; len(r.Verbs) == 0 || len(r.NonResourceURLs) == 0 {
-			return fmt.Sprintf(".nonResourceRules[%d] needs verbs and nonResourceURLs", j)
 		}
 	}
 	return ""
