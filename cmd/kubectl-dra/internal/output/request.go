@@ -45,7 +45,6 @@ type RequestExplanation struct {
 	request        *flowcontrol.Request
 	schemaUID      string
 	levelUID       string
-	serverTold     bool // a server was asked
 	classification flowcontrol.Classification
 }
 
@@ -158,7 +157,7 @@ func Request(in RequestInput) *RequestExplanation {
 		Rejected: each(c.Missed, func(m flowcontrol.Miss) RejectedSchema {
 			return RejectedSchema{FlowSchema: m.Schema, Reason: string(m.Reason), Rule: m.Rule, Message: m.Message()}
 		}),
-		request: r, classification: c, serverTold: in.Reading.Metrics != nil,
+		request: r, classification: c,
 	}
 	for _, item := range PriorityLevels(in.Snapshot, in.Limits.Limits, in.Limits.Source, in.Reading).Items {
 		if p, ok := item.(*PriorityLevel); ok && p.Name == c.Level {
@@ -166,6 +165,9 @@ func Request(in RequestInput) *RequestExplanation {
 		}
 	}
 	e.uids(in.Snapshot)
+	if h := in.Reading.MetricsHealth; in.Reading.Metrics == nil && h.Message != "" {
+		e.Partial = append(e.Partial, h.Message+": how busy the level is, and how many objects there are, is not known")
+	}
 	if !e.LongRunning {
 		e.addLoad(in, level)
 	}
