@@ -188,3 +188,19 @@ func (t *terminal) usage(tb testing.TB) usage {
 	}
 	return u
 }
+
+// settle waits until the plugin has hardly worked for a while.
+func (t *terminal) settle(tb testing.TB) {
+	tb.Helper()
+	const pause, little = 5 * time.Second, 100 * time.Millisecond
+	last := t.usage(tb).cpu
+	for range 12 {
+		time.Sleep(pause)
+		now := t.usage(tb).cpu
+		if now-last < little {
+			return
+		}
+		last = now
+	}
+	tb.Fatal("the plugin does not come to rest")
+}

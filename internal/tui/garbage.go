@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 const (
@@ -22,9 +23,11 @@ const (
 	// plentiful is how large the heap may become, in bytes, before garbage is collected sooner than usual, and leastGarbage how
 	// much there may be even then, in percent.
 	plentiful, leastGarbage = 760 << 20, 20
-	// resting is how long nothing may have been worked out before memory is given back that only reading took, and restless how long
-	// that is waited for at most.
+	// resting is how long nothing may have been worked out before memory that nobody needs any more is given back, and restless how
+	// long that is waited for after everything was read.
 	resting, restless = 3 * time.Second, 30 * time.Second
+	// worthwhile is how much more memory than the last time must have been taken, in bytes.
+	worthwhile = 64 << 20
 )
 
 // garbage lets a program that has little in memory collect its garbage rarely, with a small cluster that was a third of all it
@@ -34,9 +37,23 @@ type garbage struct {
 	usual   int       // how much garbage the caller allows, in percent; 0 unless the program decides
 	percent int       // that is set
 	read    time.Time // when everything had been read; zero before that
-	given   bool      // memory was given back since
+	changed time.Time // when something was last seen to be worked out
 	worked  time.Duration
-	changed time.Time // when worked was last seen to grow
+	left    uint64 // the memory that was taken after some was given back, in bytes
+}
+
+// burden is what the program does and takes.
+type burden struct {
+	underWay bool
+	done     time.Duration
+	taken    uint64 // memory, in bytes
+}
+
+// burdenNow returns what the program does and takes now.
+func burdenNow() burden {
+	taken := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(taken)
+	return burden{screen.Working(), screen.Worked(), taken[0].Value.Uint64() - taken[1].Value.Uint64()}
 }
 
 // begin finds out what is usual, unless the user has chosen something, and looks at what is in use after each collection.
@@ -114,20 +131,25 @@ func garbageFor(live uint64, usual int, reading bool) int {
 	return min(percent, max(leastGarbage, int(min(room, mostGarbage)))) //nolint:gosec // at most mostGarbage
 }
 
-// giveBack gives memory back to the system once, when what follows from the first view of everything has been worked out: all that
-// takes more than what it leaves behind. It is given how long the program has worked.
-func (g *garbage) giveBack(now time.Time, worked time.Duration) tea.Cmd {
+// giveBack gives memory back to the system when what follows from the objects has been worked out, which takes more than it leaves
+// behind, and nothing else has to be. Where that never happens it does so once.
+func (g *garbage) giveBack(now time.Time, w burden) tea.Cmd {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if worked != g.worked {
-		g.worked, g.changed = worked, now
+	if w.underWay || w.done != g.worked {
+		g.worked, g.changed = w.done, now
 	}
-	if g.usual == 0 || g.given || g.read.IsZero() || now.Sub(g.changed) < resting && now.Sub(g.read) < restless {
+	rests := now.Sub(g.changed) >= resting || g.left == 0 && now.Sub(g.read) >= restless
+	if g.usual == 0 || g.read.IsZero() || !rests || w.taken < g.left+worthwhile {
 		return nil
 	}
-	g.given = true
+	g.left = w.taken // until it is known how much is
 	return func() tea.Msg {
 		debug.FreeOSMemory()
+		left := burdenNow().taken
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.left = left
 		return nil
 	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,30 +69,40 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Memory is given back once, when everything has been read and nothing has been worked out for a while, or when that takes too long.
+// Memory is given back when nothing has been worked out for a while and more was taken since the last time, and once where there is
+// always something to work out; not before everything has been read.
 func TestGiveBack(t *testing.T) {
 	begin := time.Now()
 	for name, test := range map[string]struct {
-		worked func(second int) time.Duration
-		want   int
+		work func(second int) burden
+		want []int
 	}{
-		"at rest": {func(int) time.Duration { return time.Second }, int(resting / time.Second)},
-		"busy":    {func(second int) time.Duration { return time.Duration(second) }, int(restless / time.Second)},
+		"at rest":      {func(int) burden { return burden{taken: 500 << 20} }, []int{3}},
+		"small":        {func(int) burden { return burden{taken: 50 << 20} }, nil},
+		"a long job":   {func(second int) burden { return burden{underWay: second <= 10, taken: 500 << 20} }, []int{13}},
+		"short jobs":   {func(second int) burden { return burden{done: time.Duration(min(second, 10)), taken: 500 << 20} }, []int{13}},
+		"always busy":  {func(second int) burden { return burden{done: time.Duration(second), taken: uint64(500+second) << 20} }, []int{30}},
+		"more is read": {func(second int) burden { return burden{taken: uint64(500+second/50*100) << 20} }, []int{3, 50}},
 	} {
 		g := garbage{usual: 50, read: begin, changed: begin}
 		var given []int
 		for second := range 100 {
-			if g.giveBack(begin.Add(time.Duration(second)*time.Second), test.worked(second)) != nil {
+			if g.giveBack(begin.Add(time.Duration(second)*time.Second), test.work(second)) != nil {
 				given = append(given, second)
 			}
 		}
-		if len(given) != 1 || given[0] != test.want {
-			t.Errorf("%s: given back after %v s, want %d", name, given, test.want)
+		if !slices.Equal(given, test.want) {
+			t.Errorf("%s: given back after %v s, want %v", name, given, test.want)
 		}
 	}
 	for name, g := range map[string]*garbage{"not yet read": {usual: 50}, "left to the user": {read: begin}} {
-		if g.giveBack(begin.Add(time.Hour), 0) != nil {
+		if g.giveBack(begin.Add(time.Hour), burden{taken: 1 << 30}) != nil {
 			t.Errorf("%s: memory is given back", name)
 		}
+	}
+	g := garbage{usual: 50, read: begin}
+	g.giveBack(begin.Add(time.Hour), burden{taken: 1 << 40})()
+	if g.left == 0 || g.left >= 1<<40 {
+		t.Errorf("%d bytes are left", g.left)
 	}
 }

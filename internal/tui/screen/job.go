@@ -62,6 +62,9 @@ var worked atomic.Int64
 // Worked returns how long work in the background has taken since the program began, of all Jobs that take turns.
 func Worked() time.Duration { return time.Duration(worked.Load()) }
 
+// Working reports whether some of it is under way.
+func Working() bool { return len(turns) > 0 }
+
 // turns is held by the work that goes on, later by that of StartLater.
 var (
 	turns = make(chan struct{}, max(1, runtime.NumCPU()-1))
