@@ -116,7 +116,7 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 func TestKeysOfThePopup(t *testing.T) {
 	d := drive(t, 200, 50, "")
 	d.press("?")
-	if got := strings.TrimSpace(d.lastLine()); got != "any other key closes" {
+	if got := strings.TrimSpace(d.lastLine()); got != "/ search  any other key closes" {
 		t.Errorf("the status line is %q", got)
 	}
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 15})

@@ -26,13 +26,6 @@ func TestTypingFindsDevices(t *testing.T) {
 	}
 }
 
-// TestSlashEdits: the selector is the filter of this view. What is typed after / is text, and no commands.
-func TestSlashEdits(t *testing.T) {
-	d := drive(t, 100, 30)
-	d.press("/", `device.driver == "nic.example.com"`)
-	d.shows("18 of 127 match")
-}
-
 // What is proposed is taken with Tab, step by step.
 func TestCompletion(t *testing.T) {
 	d := drive(t, 100, 30)

@@ -184,7 +184,7 @@ func (s *Screen) Keys() keymap.Map {
 		return s.editingKeys()
 	}
 	return keymap.Map{
-		{Action: edit, Press: []string{"i", "/"}, Show: "i", Short: "edit", Help: "edit the selector, which narrows the devices; Esc ends it (also /)"},
+		{Action: edit, Press: []string{"i"}, Short: "edit", Help: "edit the selector; Esc ends it"},
 		{Action: mend, Press: []string{"r"}, Short: "instead", Help: "take the corrected form that is proposed", Off: s.mendOff()},
 		{Action: load, Press: []string{"l"}, Short: "load", Help: "load a selector from a class, a claim, or what was typed before"},
 		{Action: useIt, Press: []string{"u"}, Short: "use", Help: "on how many nodes a claim could be allocated with this selector", Off: s.useOff()},
