@@ -66,6 +66,14 @@ func charactersOf(s string) (out []character) {
 	return out
 }
 
+// on returns the numbers of the hits of a line: from one up to another.
+func (s *search) on(line int) (from, to int) {
+	compare := func(h place, line int) int { return h.line - line }
+	from, _ = slices.BinarySearchFunc(s.hits, line, compare)
+	to, _ = slices.BinarySearchFunc(s.hits, line+1, compare)
+	return from, to
+}
+
 // from goes to the first hit that is not before a line, or else to the first of all.
 func (s *search) from(line int) {
 	s.at = max(0, slices.IndexFunc(s.hits, func(h place) bool { return h.line >= line }))

@@ -159,12 +159,11 @@ func (p *Page) line(b *strings.Builder, th *theme.Theme, i, width int) {
 	if p.at > 0 && p.links[p.at-1].line == i {
 		chosen = append(chosen, p.links[p.at-1].place)
 	}
-	for at, hit := range p.search.hits {
-		switch {
-		case hit.line != i:
-		case at == p.search.at:
+	from, to := p.search.on(i)
+	for at := from; at < to; at++ {
+		if hit := p.search.hits[at]; at == p.search.at {
 			chosen = append(chosen, hit)
-		default:
+		} else {
 			hits = append(hits, hit)
 		}
 	}
@@ -224,16 +223,13 @@ func (p *Page) revealHit() {
 // Margin is what stands before a line of the last drawing, in one column: it marks the lines with the text that is looked for,
 // which tells of them without colours too.
 func (p *Page) Margin(i int) string {
-	mark := " "
-	for at, hit := range p.search.hits {
-		switch {
-		case hit.line == p.top+i && at == p.search.at:
-			return "▸"
-		case hit.line == p.top+i:
-			mark = "·"
-		}
+	switch from, to := p.search.on(p.top + i); {
+	case from == to:
+		return " "
+	case p.search.at >= from && p.search.at < to:
+		return "▸"
 	}
-	return mark
+	return "·"
 }
 
 // More says how many lines are below what is shown.
