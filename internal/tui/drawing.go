@@ -16,8 +16,9 @@ const (
 	// soon is how long a frame waits, beat how long one waits that follows another within that time.
 	soon = time.Millisecond
 	beat = time.Second / 120
-	// alert is how long the ticker stays awake after the last frame.
-	alert = 25 * time.Millisecond
+	// alert is how long the ticker stays awake after the last frame: a tick that comes while a slow terminal still takes the frame
+	// before is lost when the pace changes.
+	alert = 250 * time.Millisecond
 	// rest is how often it looks while there is nothing to draw. It never stops: a terminal that was too slow to take the
 	// last frame in time gets it then.
 	rest = time.Second

@@ -108,6 +108,23 @@ func TestFrameTakenLate(t *testing.T) {
 	}
 }
 
+// A frame that is made while a slow terminal takes the one before is drawn after that.
+func TestSlowTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ticker := time.NewTicker(time.Second / 60)
+		defer ticker.Stop()
+		p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
+		p.wake()
+		p.drawn()
+		time.Sleep(100 * time.Millisecond) // in which nobody looks at the ticker
+		begin := time.Now()
+		<-ticker.C
+		if waited := time.Since(begin); waited > beat {
+			t.Errorf("it waits for another %v", waited)
+		}
+	})
+}
+
 // The program says when it has taken a frame, and does not make another one for that.
 func TestFramesAreTaken(t *testing.T) {
 	m := driveLarge(t, demoSnapshot(t), "claims")
