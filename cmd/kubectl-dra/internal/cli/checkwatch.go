@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// watched are the resources that a driver's publications are told from, and those whose selectors read them.
-var watched = []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Claims, inspect.Templates}
+// publishing are the resources that a driver's publications are told from, and those whose selectors read them.
+var publishing = []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Claims, inspect.Templates}
 
 // noticeRoles are the roles of severities.
 var noticeRoles = map[checkup.Severity]styled.Role{checkup.Error: styled.Bad, checkup.Warning: styled.Warn, checkup.Note: styled.Dim}
@@ -33,7 +33,7 @@ func (o *checkOptions) watchDriver(ctx context.Context) error {
 	defer stopWaiting()
 	watch, first := checkup.NewWatch(o.driver), true
 	for s := range source.Updates() {
-		if slices.ContainsFunc(watched, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
+		if slices.ContainsFunc(publishing, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
 			continue
 		}
 		stopWaiting()
@@ -53,7 +53,7 @@ func (o *checkOptions) watchDriver(ctx context.Context) error {
 
 func (o *checkOptions) updates(ctx context.Context) (tui.Source, error) {
 	if o.reader.demo {
-		snapshot, err := o.reader.read(ctx, "", watched)
+		snapshot, err := o.reader.read(ctx, "", publishing)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (o *checkOptions) updates(ctx context.Context) (tui.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return live.Watch(ctx, config, live.Options{Resources: watched, Override: o.reader.applyFeatureFlag})
+	return live.Watch(ctx, config, live.Options{Resources: publishing, Override: o.reader.applyFeatureFlag})
 }
 
 // noteStrange says when the driver publishes nothing yet, and which do.
