@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -234,6 +235,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.noteUnread(snapshot); err != nil {
+		return err
+	}
 	if o.checkup.Events, err = o.events(ctx, snapshot); err != nil {
 		return err
 	}
@@ -267,6 +271,18 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	return inspect.New(given.Objects, inspect.Config{
 		Revision: 1, Time: o.reader.clock(), Features: o.reader.offlineFeatures(given.Objects), Health: given.Health,
 	}), nil
+}
+
+// noteUnread says what could not be read. A server that serves nothing of DRA has nothing that could be wrong with it.
+func (o *checkOptions) noteUnread(s *inspect.Snapshot) error {
+	if o.given != nil {
+		return nil
+	}
+	if h := s.Health(inspect.Claims); h.State == inspect.NotServed && s.Health(inspect.Slices).State == inspect.NotServed {
+		return errors.New(healthText(inspect.Claims, h))
+	}
+	o.streams.noteHealth(s, inspect.Resources())
+	return nil
 }
 
 // events returns the Events of pods that are starting, which tell what is in the way.

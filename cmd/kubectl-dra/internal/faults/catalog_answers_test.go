@@ -102,7 +102,7 @@ func hostile() []fault {
 		{name: "hostile-403", about: "the same with 403", inject: strike(lists, fakeserver.Refuse(http.StatusForbidden, "Forbidden", long)),
 			want: hidden(`(?i)cannot list|forbidden`).
 				but(want{outcome: fails, says: `(?i)cannot list|forbidden`}, "explain", "deallocate").
-				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot")},
+				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot", "check")},
 		{name: "hostile-401", about: "the same with 401", inject: strike(everything, fakeserver.Refuse(http.StatusUnauthorized, "Unauthorized", long)), want: broken(credentials)},
 		{name: "hostile-422", about: "writes are refused in such words",
 			inject: strike(puts, fakeserver.Refuse(http.StatusUnprocessableEntity, "Invalid", long)), want: refusesWrites(`bad`)},
@@ -115,7 +115,7 @@ func hostile() []fault {
 			want:   without(`version|37`)},
 		{name: "hostile-names", about: "a claim has a name that the API server would refuse", setup: names,
 			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch", "top --once").
-				but(want{outcome: partial, says: `claim`}, "top", "snapshot")},
+				but(want{outcome: partial, says: `claim`}, "top", "snapshot", "check")},
 		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))

@@ -68,7 +68,7 @@ func connections() []fault {
 // lost: one resource that most commands need cannot be read. What can be shown without it is shown.
 func lost(says string) wants {
 	return broken(says).
-		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "top --once").
+		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "check", "top --once").
 		but(want{outcome: waits | partial, says: says + "|" + waiting, requests: 130}, "top")
 }
 
@@ -81,7 +81,7 @@ func without(says string) wants {
 // recovers: what fails once works when it is tried again, by the program or by the user.
 func recovers(says string) wants {
 	return all(want{outcome: same | fails, says: says, requests: 60}).
-		but(want{outcome: same | fails | partial, says: says, requests: 60}, "snapshot", "top --once", "explain").
+		but(want{outcome: same | fails | partial, says: says, requests: 60}, "snapshot", "check", "top --once", "explain").
 		but(want{outcome: same | fails | waits, says: says + "|" + waiting, requests: 60}, followers...)
 }
 
@@ -111,7 +111,7 @@ func refusals() []fault {
 		{name: "403", about: "everything is forbidden",
 			inject: strike(everything, forbidden), want: hidden(`(?i)cannot list|forbidden`).
 				but(want{outcome: fails, says: `(?i)cannot list|forbidden`}, "explain", "deallocate").
-				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot")},
+				but(want{outcome: fails | partial, says: `(?i)cannot list|forbidden`}, "snapshot", "check")},
 		{name: "403-claims", about: "listing claims is forbidden", sample: true,
 			inject: strike(claimLists, forbidden), want: hidden(`(cannot list|partial:).*resourceclaims`).
 				but(want{outcome: fails, says: `cannot list resourceclaims`}, "explain", "deallocate")},
@@ -148,7 +148,7 @@ func refusals() []fault {
 		{name: "503-later", about: "the server shuts down, Retry-After: 1", inject: strike(everything, later), want: broken(`(?i)shutting down|time|deadline`)},
 		{name: "503-once", about: "the first list of claims: the server shuts down, Retry-After: 1",
 			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time|deadline`, timeouts: 2, requests: 60}).
-				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot")},
+				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot", "check")},
 	}
 }
 
@@ -156,7 +156,7 @@ func versions() []fault {
 	return []fault{
 		{name: "only-v1beta1", about: "a server of Kubernetes 1.32, with resource.k8s.io/v1beta1 alone",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA, "v1beta1") },
-			want:  all(want{outcome: same | partial, says: `devicetaintrules|taint`}).but(want{outcome: same | partial, says: `.`}, "get", "get --watch", "snapshot", "top", "top --once")},
+			want:  all(want{outcome: same | partial, says: `devicetaintrules|taint`}).but(want{outcome: same | partial, says: `.`}, "get", "get --watch", "snapshot", "check", "top", "top --once")},
 		{name: "no-dra", about: "a server that knows nothing of DRA",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA) },
 			want: all(want{outcome: fails, says: `does not serve`}).

@@ -38,6 +38,7 @@ var commands = []command{
 	{name: "get --watch", args: []string{"get", "claims", "-A", "--watch"}, follows: true, requests: 30},
 	{name: "top", args: []string{"top", "claims"}, follows: true, screen: true, requests: 60},
 	{name: "top --once", args: []string{"top", "--once"}, requests: 30},
+	{name: "check", args: []string{"check"}, cannotBe: []int{0}, requests: 36},
 	{name: "snapshot", args: []string{"snapshot", "-o", archive, "--force"}, requests: 36},
 	{name: "allocate --dry-run=server", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--dry-run=server"}, requests: 50},
 	{name: "allocate --yes", args: []string{"allocate", "claim", "dns-edge", "-n", "net", "--yes", "--settle=100ms"}, writes: true, requests: 60},
