@@ -27,6 +27,7 @@ var layers = []layer{
 	{"inspect/flowcontrol/...", []string{"inspect", "inspect/live/connection"}},
 	{"inspect/node/cni", []string{"inspect"}},
 	{"inspect/storage/...", []string{"inspect"}},
+	{"inspect/node", []string{"inspect"}},
 	{"inspect/usage", []string{"inspect"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
@@ -146,6 +147,10 @@ var fences = []fence{
 		prefixes: []string{"github.com/containernetworking/cni"},
 		within:   []string{"inspect/node/cni"},
 		why:      "only one package reads network configurations",
+		prefixes: []string{"google.golang.org/grpc", "k8s.io/kubelet"},
+		within:   []string{"inspect/node"},
+		tests:    []string{"cmd/..."}, // which have kubelets that are made up
+		why:      "only what reads a node asks its kubelet",
 	},
 	{
 		prefixes: []string{"k8s.io/client-go"},

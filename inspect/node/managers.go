@@ -1,0 +1,144 @@
+package node
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// cpuFile is cpu_manager_state. Since 1.37 the same content is in Data once more, with what is new.
+type cpuFile struct {
+	PolicyName    string                          `json:"policyName"`
+	DefaultCPUSet string                          `json:"defaultCpuSet"`
+	Entries       map[types.UID]map[string]string `json:"entries"`
+	Data          string                          `json:"data"`
+}
+
+// ParseCPUs reads the checkpoint of the CPU manager.
+func ParseCPUs(data []byte) (*CPUState, error) {
+	var file cpuFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	if file.Data != "" {
+		inner := file.Data
+		file = cpuFile{}
+		if err := json.Unmarshal([]byte(inner), &file); err != nil {
+			return nil, err
+		}
+	}
+	if file.PolicyName == "" {
+		return nil, errors.New("it names no policy")
+	}
+	out := &CPUState{Policy: file.PolicyName}
+	var err error
+	if out.Shared, err = ParseCPUSet(file.DefaultCPUSet); err != nil {
+		return nil, err
+	}
+	for _, pod := range slices.Sorted(maps.Keys(file.Entries)) {
+		for _, container := range slices.Sorted(maps.Keys(file.Entries[pod])) {
+			cpus, err := ParseCPUSet(file.Entries[pod][container])
+			if err != nil {
+				return nil, err
+			}
+			out.Exclusive = append(out.Exclusive, ExclusiveCPUs{pod, container, cpus})
+		}
+	}
+	return out, nil
+}
+
+// maxCPU bounds the ids of CPUs and the length of their lists. Linux has at most 8192.
+const maxCPU = 1 << 16
+
+// ParseCPUSet reads a list of CPUs, such as 0-3,8. The kubelet's own parser makes a list of any length of a few characters.
+func ParseCPUSet(text string) ([]int64, error) {
+	var out []int64
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		a, errA := strconv.ParseInt(low, 10, 64)
+		b, errB := strconv.ParseInt(high, 10, 64)
+		if errA != nil || errB != nil || a < 0 || a > b || b >= maxCPU || len(out) > maxCPU {
+			return nil, fmt.Errorf("%.40q is no list of CPUs", text)
+		}
+		for cpu := a; cpu <= b; cpu++ {
+			out = append(out, cpu)
+		}
+	}
+	return unique(out), nil
+}
+
+// FormatCPUSet is the reverse of ParseCPUSet, for a list that is sorted.
+func FormatCPUSet(cpus []int64) string {
+	var parts []string
+	for i := 0; i < len(cpus); {
+		j := i
+		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
+			j++
+		}
+		part := strconv.FormatInt(cpus[i], 10)
+		if j > i {
+			part += "-" + strconv.FormatInt(cpus[j], 10)
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// memoryFile is memory_manager_state; as of cpuFile, Data is newer.
+type memoryFile struct {
+	PolicyName string                               `json:"policyName"`
+	Entries    map[types.UID]map[string][]blockFile `json:"entries"`
+	Data       string                               `json:"data"`
+}
+
+type blockFile struct {
+	NUMAAffinity []int64 `json:"numaAffinity"`
+	Type         string  `json:"type"`
+	Size         uint64  `json:"size"`
+}
+
+// ParseMemory reads the checkpoint of the memory manager.
+func ParseMemory(data []byte) (*MemoryState, error) {
+	var file memoryFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	if file.Data != "" {
+		inner := file.Data
+		file = memoryFile{}
+		if err := json.Unmarshal([]byte(inner), &file); err != nil {
+			return nil, err
+		}
+	}
+	if file.PolicyName == "" {
+		return nil, errors.New("it names no policy")
+	}
+	out := &MemoryState{Policy: file.PolicyName}
+	for _, pod := range slices.Sorted(maps.Keys(file.Entries)) {
+		for _, container := range slices.Sorted(maps.Keys(file.Entries[pod])) {
+			pinned := PinnedMemory{Pod: pod, Container: container}
+			for _, b := range file.Entries[pod][container] {
+				pinned.Blocks = append(pinned.Blocks, Memory{b.Type, b.Size, unique(b.NUMAAffinity)})
+			}
+			slices.SortFunc(pinned.Blocks, func(a, b Memory) int {
+				return cmp.Or(cmp.Compare(a.Type, b.Type), slices.Compare(a.NUMA, b.NUMA), cmp.Compare(a.Size, b.Size))
+			})
+			out.Pinned = append(out.Pinned, pinned)
+		}
+	}
+	return out, nil
+}
