@@ -1,0 +1,149 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Report is what the kubelet of a node and the API server say of it together.
+type Report struct {
+	Node inspect.NodeName
+	// Containers are those that have something of the kubelet to themselves: devices, claims, CPUs or memory. They are
+	// sorted by pod, and in the order of the kubelet.
+	Containers []ContainerReport
+	// Claims are those of pods on the node, and those that are prepared there, sorted by namespace and name.
+	Claims []ClaimReport
+	// Resources are the extended resources that a device plugin offers or did offer, sorted by name.
+	Resources []ResourceReport
+	// CPUs is nil if no kubelet was asked.
+	CPUs *CPUReport
+	// Problems are what the two disagree about, sorted by code and object.
+	Problems []Problem
+}
+
+// ContainerReport is what a container has.
+type ContainerReport struct {
+	Pod inspect.PodRef
+	Container
+
+	// Others are devices that the kubelet lists with the container although it asks only for other requests of their claim.
+	Others map[Device]bool
+	// NUMA are the NUMA nodes of its devices and memory of the device and memory managers, sorted.
+	NUMA []int64
+}
+
+// ClaimReport is a claim on the node.
+type ClaimReport struct {
+	Claim inspect.ClaimRef
+	// Known, Allocated and Prepared are No if that is known, and Unknown if it could not be read.
+	Known, Allocated, Prepared Answer
+	// Pods are those on the node that use it and have not ended, sorted.
+	Pods []inspect.PodRef
+	// Devices are sorted, those of the allocation and those that are prepared.
+	Devices []ClaimDevice
+}
+
+// ClaimDevice is a device of a claim.
+type ClaimDevice struct {
+	Device
+
+	Published, Allocated, Prepared Answer
+	CDI                            []string
+}
+
+// Answer is whether something is so, as far as it could be read.
+type Answer string
+
+// The answers.
+const (
+	Unknown Answer = "Unknown"
+	Yes     Answer = "Yes"
+	No      Answer = "No"
+)
+
+// answer is Yes or No where that is known.
+func answer(known, is bool) Answer {
+	switch {
+	case is:
+		return Yes
+	case known:
+		return No
+	}
+	return Unknown
+}
+
+// ResourceReport counts the devices of a device plugin. A number is nil if it could not be read.
+type ResourceReport struct {
+	Resource string
+	// Capacity and Allocatable are of the status of the node.
+	Capacity, Allocatable *int64
+	// Healthy are those that the kubelet can give to containers, Registered those of its checkpoint, and Used those that
+	// containers have.
+	Healthy, Registered, Used *int64
+}
+
+// CPUReport is who has which CPUs. Lists are sorted, and empty for what could not be read.
+type CPUReport struct {
+	Policy string
+	// Allocatable can be exclusive. Exclusive are, and Shared are for all other containers: those that are left.
+	Allocatable, Exclusive, Shared []int64
+}
+
+// ProblemCode says what the kubelet and the API server disagree about.
+type ProblemCode string
+
+// The problems.
+const (
+	PreparedUnknown      ProblemCode = "PreparedUnknown"      // prepared, and there is no such claim
+	PreparedNotAllocated ProblemCode = "PreparedNotAllocated" // prepared, and the claim is not allocated
+	PreparedForNobody    ProblemCode = "PreparedForNobody"    // prepared, and no pod on the node uses it
+	NotPrepared          ProblemCode = "NotPrepared"          // a pod that uses it runs, and it is not prepared
+	OtherDevice          ProblemCode = "OtherDevice"          // a device is prepared that is not allocated
+	DeviceUnpublished    ProblemCode = "DeviceUnpublished"    // a device is prepared that no slice publishes
+	DriverSilent         ProblemCode = "DriverSilent"         // the driver of prepared claims has no plugin that answers
+	PluginSilent         ProblemCode = "PluginSilent"         // nothing answers at the socket of a plugin
+	ResourceGone         ProblemCode = "ResourceGone"         // containers have devices of a resource of which none is healthy
+	NUMASpread           ProblemCode = "NUMASpread"           // a container has something of several NUMA nodes
+)
+
+// Problem is something that the kubelet and the API server disagree about, or that hurts. Which fields are set
+// depends on the code.
+type Problem struct {
+	Code      ProblemCode
+	Claim     inspect.ClaimRef
+	Pod       inspect.PodRef
+	Container string
+	Device    Device
+	Driver    string
+	Resource  string
+	Socket    string
+	Detail    string // a message of the system, or a list
+}
+
+// Sentence says what is wrong.
+func (p *Problem) Sentence() string {
+	switch p.Code {
+	case PreparedUnknown:
+		return fmt.Sprintf("claim %s is prepared here, but the API server has no such claim", p.Claim)
+	case PreparedNotAllocated:
+		return fmt.Sprintf("claim %s is prepared here, but not allocated", p.Claim)
+	case PreparedForNobody:
+		return fmt.Sprintf("claim %s is prepared here, but no pod on this node uses it", p.Claim)
+	case NotPrepared:
+		return fmt.Sprintf("pod %s runs here with claim %s, which the kubelet has not prepared", p.Pod, p.Claim)
+	case OtherDevice:
+		return fmt.Sprintf("claim %s is prepared with device %s, which is not allocated to it", p.Claim, p.Device.DeviceID)
+	case DeviceUnpublished:
+		return fmt.Sprintf("claim %s is prepared with device %s, which no ResourceSlice publishes", p.Claim, p.Device.DeviceID)
+	case DriverSilent:
+		return fmt.Sprintf("driver %s has prepared claims, but no plugin of it answers: they cannot be given back", p.Driver)
+	case PluginSilent:
+		return fmt.Sprintf("nothing answers at %s: %s", p.Socket, p.Detail)
+	case ResourceGone:
+		return fmt.Sprintf("containers have devices of %s, but none is healthy: its plugin is gone or has not come back", p.Resource)
+	case NUMASpread:
+		return fmt.Sprintf("container %s of pod %s has devices and memory of NUMA nodes %s", p.Container, p.Pod, p.Detail)
+	}
+	return string(p.Code)
+}
