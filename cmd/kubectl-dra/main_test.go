@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 				env.Defer(server.Close)
 				env.Setenv(name, server.URL)
 			}
-			return nil
+			return serveKubelet(env)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "clean": clean},
 		Condition: func(condition string) (bool, error) {

@@ -147,6 +147,8 @@ var fences = []fence{
 		prefixes: []string{"github.com/containernetworking/cni"},
 		within:   []string{"inspect/node/cni"},
 		why:      "only one package reads network configurations",
+	},
+	{
 		prefixes: []string{"google.golang.org/grpc", "k8s.io/kubelet"},
 		within:   []string{"inspect/node"},
 		tests:    []string{"cmd/..."}, // which have kubelets that are made up

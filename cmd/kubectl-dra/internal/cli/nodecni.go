@@ -38,21 +38,6 @@ type cniOptions struct {
 	format       output.Format
 }
 
-func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "node cni",
-		Short: "Look at a node from the inside: its network configurations",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown view %q of a node; there is cni", args[0])
-			}
-			return usagef("say what to look at: cni")
-		},
-	}
-	cmd.AddCommand(newNodeCNI(streams, reader, completer))
-	return cmd
-}
-
 func newNodeCNI(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &cniFlags{}
 	cmd := &cobra.Command{

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node"
+)
+
+const nodeLong = `Show what the kubelet of a node handed out, beside what the API server says: which
+container has which devices, CPUs and memory, which claims are prepared, which
+plugins are registered, and what the two disagree about.
+
+Run it on the node as root, or in a pod that mounts the directory of the kubelet,
+which --kubelet-dir and --pod-resources-socket name if it is elsewhere. It asks
+the PodResources service, reads the checkpoints of the kubelet, and asks plugins
+who they are. It writes nothing, and opens no stream of a plugin: those belong to
+the kubelet, which may miss a message that somebody else receives.
+
+Without NAME it is the node of the pods that the kubelet lists, else $NODE_NAME,
+else the node that is called like this machine. Elsewhere than on the node it
+shows what the API server knows, and says what is missing. Without a server it
+shows what the kubelet knows.`
+
+const nodeExample = `  # On a node
+  kubectl dra node
+
+  # In a pod that mounts /var/lib/kubelet of its node at /host
+  kubectl dra node --kubelet-dir /host
+
+  # From elsewhere: what the API server knows
+  kubectl dra node n1`
+
+// nodeFlags are the flags of kubectl dra node.
+type nodeFlags struct {
+	dir, socket      string
+	output, template string
+}
+
+func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &nodeFlags{}
+	cmd := &cobra.Command{
+		Use:     "node [NAME]",
+		Short:   "Show what the kubelet of a node handed out, beside what the API server says",
+		Long:    nodeLong,
+		Example: nodeExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("node takes one name, not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			format, err := parseOutput(flags.output, flags.template, output.ObjectFormats)
+			if err != nil {
+				return err
+			}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket}, format: format}
+			if len(args) > 0 {
+				o.name = inspect.NodeName(args[0])
+			}
+			return o.run(cmd.Context())
+		},
+		ValidArgsFunction: completer.nodes,
+	}
+	set := cmd.Flags()
+	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
+	set.StringVar(&flags.socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
+	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	cmd.AddCommand(newNodeCNI(streams, reader, completer))
+	return cmd
+}
+
+// nodeOptions are a checked question about a node.
+type nodeOptions struct {
+	streams *streams
+	reader  *reader
+	kubelet node.Options
+	name    inspect.NodeName // empty if it is not given
+	format  output.Format
+}
+
+func (o *nodeOptions) run(ctx context.Context) error {
+	view := &node.View{}
+	if o.asksKubelet() {
+		view = node.Read(ctx, o.kubelet)
+	}
+	snapshot, partial, err := o.read(ctx, view)
+	if err != nil {
+		return err
+	}
+	if o.name, err = o.choose(view, snapshot); err != nil {
+		return err
+	}
+	report := node.Join(view, snapshot, o.name)
+	if len(report.Problems) > 0 && view.Any() { // what was on its way between the two readings is no problem
+		again := node.Read(ctx, o.kubelet)
+		report.KeepCommon(node.Join(again, snapshot, o.name))
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	wire := output.NewNodeView(report, view, o.notes(report), append(partial, o.missing(view)...))
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, wire)
+	}
+	return output.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
+}
+
+// asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a cluster is asked and
+// no other node.
+func (o *nodeOptions) asksKubelet() bool {
+	if o.kubelet != (node.Options{}) {
+		return true
+	}
+	return !o.reader.offline() && (o.name == "" || string(o.name) == hereName())
+}
+
+// hereName is what the node on which this runs is called, as far as can be told without asking anybody.
+func hereName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return cmp.Or(os.Getenv("NODE_NAME"), host)
+}
+
+// read returns what the API server knows. If that cannot be read but the kubelet could, the snapshot is empty.
+func (o *nodeOptions) read(ctx context.Context, view *node.View) (s *inspect.Snapshot, partial []string, err error) {
+	s, err = o.reader.read(ctx, "", inspect.Resources())
+	switch {
+	case err == nil:
+		return s, question.Limits(s), nil
+	case ctx.Err() != nil || o.reader.offline() || !view.Any():
+		return nil, nil, err
+	}
+	empty := inspect.New(inspect.Objects{}, inspect.Config{Time: o.reader.clock()})
+	return empty, []string{"the API server could not be asked, so this is what the kubelet knows: " + inspect.Sanitize(err.Error())}, nil
+}
+
+// choose says which node is meant, and refuses if the kubelet is that of another one.
+func (o *nodeOptions) choose(view *node.View, s *inspect.Snapshot) (inspect.NodeName, error) {
+	of, listed := node.NodeOf(view, s)
+	switch {
+	case o.name != "" && listed && of != o.name:
+		return "", fmt.Errorf("the kubelet that answers here is that of node %s, not of %s", of, o.name)
+	case o.name != "":
+		if _, ok := s.Node(o.name); !ok && !view.Any() {
+			return "", notFound(s, kindNode, "", string(o.name))
+		}
+		return o.name, nil
+	case listed:
+		return of, nil
+	}
+	here := inspect.NodeName(hereName())
+	if _, ok := s.Node(here); ok || view.Any() {
+		return here, nil
+	}
+	if len(s.Nodes()) == 1 {
+		return inspect.NodeName(s.Nodes()[0].Name), nil
+	}
+	var names []string
+	for _, n := range s.Nodes() {
+		names = append(names, n.Name)
+	}
+	return "", errors.New("this machine is no node of the cluster, so name one" + whatExists("", "", names, nil))
+}
+
+// missing says what is not known because the kubelet could not be asked.
+func (o *nodeOptions) missing(view *node.View) []string {
+	switch {
+	case !o.asksKubelet():
+		return []string{"the kubelet was not asked: which containers have which devices and CPUs, what is prepared and which plugins are registered is known only on the node (run it there, or see --kubelet-dir)"}
+	case !view.Any():
+		dir := cmp.Or(o.kubelet.Dir, node.DefaultDir)
+		socket := cmp.Or(o.kubelet.Socket, filepath.Join(dir, "pod-resources", "kubelet.sock"))
+		return []string{fmt.Sprintf("no kubelet could be asked: PodResources at %s: %s; %s: %s", inspect.Sanitize(socket), view.Health[node.PodResources].Message,
+			inspect.Sanitize(filepath.Join(dir, string(node.ClaimCheckpoint))), view.Health[node.ClaimCheckpoint].Message)}
+	}
+	return nil
+}
+
+// notes say what is to be known besides.
+func (o *nodeOptions) notes(r *node.Report) []string {
+	for i := range r.Containers {
+		c := &r.Containers[i]
+		if len(c.Claims) > 0 && len(c.Devices)+len(c.CPUs)+len(c.Memory) > 0 {
+			return []string{"DRA gives the kubelet's topology manager no hints: the devices of claims are not aligned with CPUs, memory or the devices of device plugins"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package output
+
+import (
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node"
+)
+
+// NodeView is the wire form of what a kubelet and the API server say of a node.
+type NodeView struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Node       string `json:"node"`
+	// Kubelet is whether anything of the node itself could be read.
+	Kubelet    bool            `json:"kubelet"`
+	Problems   []NodeProblem   `json:"problems"`
+	Containers []NodeContainer `json:"containers"`
+	Claims     []NodeClaim     `json:"claims"`
+	Resources  []NodeResource  `json:"resources"`
+	// CPUs is there only when the kubelet could be asked.
+	CPUs    *NodeCPUs    `json:"cpus,omitempty"`
+	Plugins []NodePlugin `json:"plugins"`
+	// Sources are the parts of the node and how far each could be read.
+	Sources []NodeSource `json:"sources"`
+	Notes   []string     `json:"notes"`
+	// Partial says what could not be read and what that means.
+	Partial []string `json:"partial"`
+}
+
+// NodeProblem is something that the kubelet and the API server disagree about, or that hurts.
+type NodeProblem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// NodeContainer is what a container has. Pods without the API server have names only.
+type NodeContainer struct {
+	Namespace string         `json:"namespace"`
+	Pod       string         `json:"pod"`
+	Container string         `json:"container"`
+	Devices   []PluginDevice `json:"devices"`
+	Claims    []HeldClaim    `json:"claims"`
+	// CPUs are those that it has for itself, as 2-3,8.
+	CPUs   string       `json:"cpus,omitempty"`
+	Memory []NodeMemory `json:"memory,omitempty"`
+	NUMA   []int64      `json:"numa"`
+}
+
+// PluginDevice is a device of a device plugin. NUMA is empty if the plugin says nothing of it.
+type PluginDevice struct {
+	Resource string  `json:"resource"`
+	ID       string  `json:"id"`
+	NUMA     []int64 `json:"numa"`
+}
+
+// NodeMemory is an amount of memory in bytes.
+type NodeMemory struct {
+	Type string  `json:"type"`
+	Size uint64  `json:"size"`
+	NUMA []int64 `json:"numa"`
+}
+
+// HeldClaim is a claim of a container.
+type HeldClaim struct {
+	Namespace string       `json:"namespace"`
+	Name      string       `json:"name"`
+	Devices   []HeldDevice `json:"devices"`
+}
+
+// NodeDevice identifies a device of DRA.
+type NodeDevice struct {
+	Driver  string `json:"driver"`
+	Pool    string `json:"pool"`
+	Device  string `json:"device"`
+	ShareID string `json:"shareID,omitempty"`
+}
+
+// HeldDevice is a device of a claim of a container.
+type HeldDevice struct {
+	NodeDevice
+	// OtherContainer: the kubelet lists it with this container, which asks only for other requests of the claim.
+	OtherContainer bool `json:"otherContainer,omitempty"`
+}
+
+// NodeClaim is a claim on a node. Each answer is Yes, No or Unknown.
+type NodeClaim struct {
+	Namespace string            `json:"namespace"`
+	Name      string            `json:"name"`
+	Known     string            `json:"known"`
+	Allocated string            `json:"allocated"`
+	Prepared  string            `json:"prepared"`
+	Pods      []string          `json:"pods"`
+	Devices   []NodeClaimDevice `json:"devices"`
+}
+
+// NodeClaimDevice is a device of a claim.
+type NodeClaimDevice struct {
+	NodeDevice
+	Published string   `json:"published"`
+	Allocated string   `json:"allocated"`
+	Prepared  string   `json:"prepared"`
+	CDI       []string `json:"cdi"`
+}
+
+// NodeResource counts the devices of a device plugin. A number is absent if it could not be read.
+type NodeResource struct {
+	Name        string `json:"name"`
+	Capacity    *int64 `json:"capacity,omitempty"`
+	Allocatable *int64 `json:"allocatable,omitempty"`
+	Healthy     *int64 `json:"healthy,omitempty"`
+	Registered  *int64 `json:"registered,omitempty"`
+	Used        *int64 `json:"used,omitempty"`
+}
+
+// NodeCPUs are the CPUs of a node, as 2-3,8.
+type NodeCPUs struct {
+	Policy      string `json:"policy,omitempty"`
+	Allocatable string `json:"allocatable"`
+	Exclusive   string `json:"exclusive"`
+	Shared      string `json:"shared"`
+}
+
+// NodePlugin is what serves a socket at which the kubelet finds plugins.
+type NodePlugin struct {
+	Type     string   `json:"type,omitempty"`
+	Name     string   `json:"name,omitempty"`
+	Socket   string   `json:"socket"`
+	Endpoint string   `json:"endpoint,omitempty"`
+	Versions []string `json:"versions"`
+	Options  []string `json:"options,omitempty"`
+	// Since is when the socket was made.
+	Since   *time.Time `json:"since,omitempty"`
+	Answers bool       `json:"answers"`
+	Error   string     `json:"error,omitempty"`
+}
+
+// NodeSource is a part of the node and how far it could be read.
+type NodeSource struct {
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
+}
+
+// NewNodeView makes the wire form. partial says what could not be read of the API server.
+func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
+	out := &NodeView{APIVersion: APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(), Notes: orEmpty(notes), Partial: orEmpty(partial),
+		Problems:   each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
+		Containers: each(r.Containers, wireContainer), Claims: each(r.Claims, wireNodeClaim), Plugins: each(v.Plugins, wirePlugin), Sources: []NodeSource{},
+		Resources: each(r.Resources, func(n node.ResourceReport) NodeResource {
+			return NodeResource{n.Resource, n.Capacity, n.Allocatable, n.Healthy, n.Registered, n.Used}
+		})}
+	if c := r.CPUs; c != nil {
+		out.CPUs = &NodeCPUs{c.Policy, node.FormatCPUSet(c.Allocatable), node.FormatCPUSet(c.Exclusive), node.FormatCPUSet(c.Shared)}
+	}
+	for _, s := range node.Sources() {
+		if h, ok := v.Health[s]; ok {
+			out.Sources = append(out.Sources, NodeSource{string(s), string(h.State), h.Message})
+		}
+	}
+	return out
+}
+
+func wireContainer(c node.ContainerReport) NodeContainer {
+	return NodeContainer{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, CPUs: node.FormatCPUSet(c.CPUs), NUMA: orEmpty(c.NUMA),
+		Devices: each(c.Devices, func(d node.PluginDevice) PluginDevice { return PluginDevice{d.Resource, d.ID, orEmpty(d.NUMA)} }),
+		Memory:  each(c.Memory, func(m node.Memory) NodeMemory { return NodeMemory{m.Type, m.Size, orEmpty(m.NUMA)} }),
+		Claims: each(c.Claims, func(u node.ClaimUse) HeldClaim {
+			return HeldClaim{u.Claim.Namespace, u.Claim.Name, each(u.Devices, func(d node.Device) HeldDevice {
+				return HeldDevice{wireNodeDevice(d), c.Others[d]}
+			})}
+		})}
+}
+
+func wireNodeDevice(d node.Device) NodeDevice { return NodeDevice{d.Driver, d.Pool, d.Device, d.Share} }
+
+func wireNodeClaim(c node.ClaimReport) NodeClaim {
+	return NodeClaim{c.Claim.Namespace, c.Claim.Name, string(c.Known), string(c.Allocated), string(c.Prepared),
+		each(c.Pods, inspect.PodRef.String),
+		each(c.Devices, func(d node.ClaimDevice) NodeClaimDevice {
+			return NodeClaimDevice{wireNodeDevice(d.Device), string(d.Published), string(d.Allocated), string(d.Prepared), orEmpty(d.CDI)}
+		})}
+}
+
+func wirePlugin(p node.Plugin) NodePlugin {
+	out := NodePlugin{Type: p.Type, Name: p.Name, Socket: p.Socket, Endpoint: p.Endpoint, Versions: orEmpty(p.Versions), Options: p.Options,
+		Answers: p.Health.State == inspect.Synced, Error: p.Health.Message}
+	if !p.Since.IsZero() {
+		since := p.Since.UTC()
+		out.Since = &since
+	}
+	return out
+}
+
+// orEmpty is a list that JSON shows as [] and not as null.
+func orEmpty[T any](in []T) []T {
+	if in == nil {
+		return []T{}
+	}
+	return in
+}

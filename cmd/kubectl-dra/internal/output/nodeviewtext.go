@@ -1,0 +1,271 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node"
+)
+
+// PrintNodeView prints a node for people, in lines of so many columns. verbose shows claims and sources that are as they should be.
+func PrintNodeView(w io.Writer, v *NodeView, width int, verbose bool) error {
+	p := &nodePrinter{NodeView: v, pageWriter: pageWriter{width: width}, verbose: verbose}
+	p.headline()
+	p.containers()
+	p.claims()
+	p.resources()
+	p.cpus()
+	p.plugins()
+	p.sources()
+	for _, note := range v.Notes {
+		p.field("Note", "%s", note)
+	}
+	for _, partial := range v.Partial {
+		p.field("Partial", "%s", partial)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+type nodePrinter struct {
+	*NodeView
+	pageWriter
+
+	verbose bool
+}
+
+// headline says how the node is, and what is wrong.
+func (p *nodePrinter) headline() {
+	text := fmt.Sprintf("Node %s: %s", p.Node, words.Count(len(p.Claims), "claim"))
+	if p.Kubelet {
+		text += ", " + words.Count(len(p.Plugins), "plugin")
+	}
+	p.paragraph("", "  ", text)
+	switch {
+	case len(p.Problems) > 0:
+		for _, problem := range p.Problems {
+			p.paragraph("! ", "  ", problem.Message)
+		}
+	case p.Kubelet && len(p.Partial) == 0:
+		p.paragraph("→ ", "  ", "its kubelet and the API server agree")
+	case p.Kubelet:
+		p.paragraph("→ ", "  ", "nothing is seen that its kubelet and the API server disagree about, but not all could be read")
+	default:
+		p.paragraph("→ ", "  ", "what the API server knows of it; its kubelet was not asked")
+	}
+	p.WriteString("\n")
+}
+
+// numaText says on which NUMA nodes something is.
+func numaText(numa []int64) string {
+	if len(numa) == 0 {
+		return ""
+	}
+	return " (NUMA " + node.FormatCPUSet(numa) + ")"
+}
+
+func (p *nodePrinter) containers() {
+	if !p.Kubelet {
+		return
+	}
+	rows := [][]string{}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		rows = append(rows, []string{c.Namespace + "/" + c.Pod, c.Container, strings.Join(c.parts(p.verbose), ", ")})
+	}
+	if len(rows) == 0 {
+		p.field("Containers", "the kubelet lists none that has devices, claims or CPUs of its own")
+		return
+	}
+	p.field("Containers", "with devices, claims, or CPUs and memory of their own:")
+	p.rows(rows)
+}
+
+// parts says what a container has.
+func (c *NodeContainer) parts(verbose bool) []string {
+	var parts []string
+	for _, d := range c.Devices {
+		parts = append(parts, d.Resource+"="+d.ID+numaText(d.NUMA))
+	}
+	for i := range c.Claims {
+		claim := &c.Claims[i]
+		var own, others []string
+		for _, d := range claim.Devices {
+			if d.OtherContainer {
+				others = append(others, d.text(verbose))
+			} else {
+				own = append(own, d.text(verbose))
+			}
+		}
+		text := "claim " + claim.Name + ": " + strings.Join(own, ", ")
+		switch {
+		case len(claim.Devices) == 0:
+			text = "claim " + claim.Name + " without devices yet"
+		case len(others) > 0:
+			text += " (not for this container: " + strings.Join(others, ", ") + ")"
+		}
+		parts = append(parts, text)
+	}
+	if c.CPUs != "" {
+		parts = append(parts, "CPUs "+c.CPUs)
+	}
+	for _, m := range c.Memory {
+		parts = append(parts, m.Type+" "+binaryBytes(m.Size)+numaText(m.NUMA))
+	}
+	return parts
+}
+
+// binaryBytes is an amount as Kubernetes writes it.
+func binaryBytes(n uint64) string {
+	return resource.NewQuantity(int64(min(n, 1<<62)), resource.BinarySI).String() //nolint:gosec // bounded
+}
+
+// text names a device. Which share of it is meant is for those who want to know everything.
+func (d *NodeDevice) text(verbose bool) string {
+	text := d.Driver + "/" + d.Pool + "/" + d.Device
+	if d.ShareID != "" && verbose {
+		text += " (share " + d.ShareID + ")"
+	}
+	return text
+}
+
+func (p *nodePrinter) claims() {
+	if len(p.Claims) == 0 {
+		p.field("Claims", "none is used here, as far as is known")
+		return
+	}
+	if p.Kubelet {
+		p.field("Claims", "of pods here, and those that are prepared here:")
+	} else {
+		p.field("Claims", "of pods here:")
+	}
+	rows := [][]string{}
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		rows = append(rows, []string{c.Namespace + "/" + c.Name, c.stateText(p.Kubelet), c.devicesText(p.verbose)})
+	}
+	p.rows(rows)
+}
+
+// stateText says what is known of a claim.
+func (c *NodeClaim) stateText(kubelet bool) string {
+	state := map[string][3]string{
+		"Yes":     {"allocated", "prepared"},
+		"No":      {"not allocated", "not prepared"},
+		"Unknown": {"allocation unknown", "preparation unknown"},
+	}
+	switch {
+	case !kubelet:
+		return state[c.Allocated][0]
+	case c.Known == string(node.No):
+		return "no such claim, " + state[c.Prepared][1]
+	}
+	return state[c.Allocated][0] + ", " + state[c.Prepared][1]
+}
+
+func (c *NodeClaim) devicesText(verbose bool) string {
+	parts := make([]string, 0, len(c.Devices)+1)
+	for i := range c.Devices {
+		d := &c.Devices[i]
+		text := d.text(verbose)
+		if d.Published == string(node.No) {
+			text += ", which nothing publishes"
+		}
+		if verbose && len(d.CDI) > 0 {
+			text += " as " + strings.Join(d.CDI, ", ")
+		}
+		parts = append(parts, text)
+	}
+	if len(c.Pods) > 0 {
+		parts = append(parts, "for pod "+strings.Join(c.Pods, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p *nodePrinter) resources() {
+	if len(p.Resources) == 0 {
+		return
+	}
+	p.field("Resources", "of device plugins:")
+	rows := [][]string{}
+	for _, r := range p.Resources {
+		rows = append(rows, []string{r.Name, r.text()})
+	}
+	p.rows(rows)
+}
+
+// text says what is known of the numbers.
+func (r *NodeResource) text() string {
+	var parts []string
+	for _, n := range []struct {
+		value *int64
+		name  string
+	}{{r.Capacity, "capacity"}, {r.Allocatable, "allocatable"}, {r.Healthy, "healthy now"}, {r.Registered, "in the checkpoint"}, {r.Used, "in use"}} {
+		if n.value != nil {
+			parts = append(parts, fmt.Sprintf("%d %s", *n.value, n.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *nodePrinter) cpus() {
+	c := p.CPUs
+	if c == nil {
+		return
+	}
+	text := "all are shared: no container has some of its own"
+	if c.Allocatable != "" || c.Exclusive != "" {
+		text = fmt.Sprintf("%s shared, %s exclusive, of %s that can be", orNone(c.Shared), orNone(c.Exclusive), orNone(c.Allocatable))
+	}
+	if c.Policy != "" {
+		text += " (CPU manager policy " + c.Policy + ")"
+	}
+	p.field("CPUs", "%s", text)
+}
+
+func (p *nodePrinter) plugins() {
+	if len(p.Plugins) == 0 {
+		return
+	}
+	p.field("Plugins", "at their sockets:")
+	rows := [][]string{}
+	for _, plugin := range p.Plugins {
+		what := strings.TrimSpace(plugin.Type + " " + plugin.Name)
+		if what == "" {
+			what = "unknown"
+		}
+		state := strings.Join(append(plugin.Versions, plugin.Options...), ", ")
+		if !plugin.Answers {
+			state = "does not answer"
+		}
+		if plugin.Since != nil {
+			state += ", since " + plugin.Since.Format("2006-01-02 15:04:05 MST")
+		}
+		rows = append(rows, []string{what, plugin.Socket, strings.TrimPrefix(state, ", ")})
+	}
+	p.rows(rows)
+}
+
+// sources says what of the node could not be read.
+func (p *nodePrinter) sources() {
+	if !p.Kubelet {
+		return
+	}
+	rows := [][]string{}
+	for _, s := range p.Sources {
+		switch {
+		case s.Message != "":
+			rows = append(rows, []string{s.Name, s.Message})
+		case p.verbose:
+			rows = append(rows, []string{s.Name, "read"})
+		}
+	}
+	if len(rows) > 0 {
+		p.field("Sources", "of the node:")
+		p.rows(rows)
+	}
+}
