@@ -38,7 +38,10 @@ const nodeExample = `  # On a node
   kubectl dra node --kubelet-dir /host
 
   # From elsewhere: what the API server knows
-  kubectl dra node n1`
+  kubectl dra node n1
+
+  # Everything about one piece of hardware
+  kubectl dra node device 0000:81:00.0`
 
 // nodeFlags are the flags of kubectl dra node.
 type nodeFlags struct {
@@ -72,11 +75,12 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 		},
 		ValidArgsFunction: completer.nodes,
 	}
-	set := cmd.Flags()
+	set := cmd.PersistentFlags()
 	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
 	set.StringVar(&flags.socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
+	cmd.AddCommand(newNodeDevice(streams, reader, completer, flags))
 	return cmd
 }
 
@@ -89,12 +93,18 @@ type nodeOptions struct {
 	format  output.Format
 }
 
-func (o *nodeOptions) run(ctx context.Context) error {
-	view := &node.View{}
+// look reads the kubelet, if it is meant, and the API server.
+func (o *nodeOptions) look(ctx context.Context) (view *node.View, s *inspect.Snapshot, partial []string, err error) {
+	view = &node.View{}
 	if o.asksKubelet() {
 		view = node.Read(ctx, o.kubelet)
 	}
-	snapshot, partial, err := o.read(ctx, view)
+	s, partial, err = o.read(ctx, view)
+	return view, s, append(partial, o.missing(view)...), err
+}
+
+func (o *nodeOptions) run(ctx context.Context) error {
+	view, snapshot, partial, err := o.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +119,7 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	wire := output.NewNodeView(report, view, o.notes(report), append(partial, o.missing(view)...))
+	wire := output.NewNodeView(report, view, o.notes(report), partial)
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, wire)
 	}
@@ -149,7 +159,7 @@ func (o *nodeOptions) read(ctx context.Context, view *node.View) (s *inspect.Sna
 
 // choose says which node is meant, and refuses if the kubelet is that of another one.
 func (o *nodeOptions) choose(view *node.View, s *inspect.Snapshot) (inspect.NodeName, error) {
-	of, listed := node.NodeOf(view, s)
+	of, listed := node.Of(view, s)
 	switch {
 	case o.name != "" && listed && of != o.name:
 		return "", fmt.Errorf("the kubelet that answers here is that of node %s, not of %s", of, o.name)

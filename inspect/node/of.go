@@ -2,9 +2,9 @@ package node
 
 import "github.com/kubectl-dra/kubectl-dra/inspect"
 
-// NodeOf returns the node whose kubelet a view is of: that on which the pods are which it lists, by the snapshot. ok is false
+// Of returns the node whose kubelet a view is of: that on which the pods are which it lists, by the snapshot. ok is false
 // if no pod that it lists is known, or if they are on several nodes.
-func NodeOf(v *View, s *inspect.Snapshot) (name inspect.NodeName, ok bool) {
+func Of(v *View, s *inspect.Snapshot) (name inspect.NodeName, ok bool) {
 	for i := range v.Pods {
 		pod, known := s.Pod(v.Pods[i].Ref)
 		if !known || pod.Spec.NodeName == "" {

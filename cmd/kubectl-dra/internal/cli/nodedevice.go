@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node"
+)
+
+const nodeDeviceLong = `Show one piece of hardware as both DRA and device plugins know it: what is
+published of it, which claims and containers have it, what the kubelet has
+prepared, its CDI devices, health, NUMA node and network interface.
+
+It is named by its PCI address or its UUID. What has the same one is proved to be
+the same hardware: a device of DRA by an attribute, one of a device plugin by its
+id. A PCI address is that of a node, which --node names elsewhere than on it.`
+
+func newNodeDevice(streams *streams, reader *reader, completer *completer, flags *nodeFlags) *cobra.Command {
+	var on, outputText, template string
+	cmd := &cobra.Command{
+		Use:   "device PCI-ADDRESS|UUID",
+		Short: "Show one piece of hardware as DRA and device plugins know it",
+		Long:  nodeDeviceLong,
+		Example: `  # On a node
+  kubectl dra node device 0000:81:00.0
+
+  # From elsewhere: what the API server knows
+  kubectl dra node device 0000:81:00.0 --node n1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || node.HardwareName(args[0]) == "" {
+				return usagef("say which: a PCI address such as 0000:81:00.0, or a UUID")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			format, err := parseOutput(outputText, template, output.ObjectFormats)
+			if err != nil {
+				return err
+			}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket}, format: format, name: inspect.NodeName(on)}
+			return o.device(cmd.Context(), node.HardwareName(args[0]))
+		},
+	}
+	cmd.Flags().StringVar(&on, "node", "", "the node that the hardware is in")
+	completeFlag(cmd, "node", completer.nodes)
+	addOutputFlags(cmd, &outputText, &template, output.ObjectFormats)
+	return cmd
+}
+
+// device shows one piece of hardware, on one node or, if none is named and no kubelet answers, on any.
+func (o *nodeOptions) device(ctx context.Context, name string) error {
+	view, snapshot, partial, err := o.look(ctx)
+	if err != nil {
+		return err
+	}
+	if view.Any() || o.name != "" {
+		if o.name, err = o.choose(view, snapshot); err != nil {
+			return err
+		}
+	}
+	hardware := node.FindHardware(name, o.name, node.Join(view, snapshot, o.name), view, snapshot)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(hardware.Devices)+len(hardware.Plugins) == 0 {
+		where := "on any node"
+		if o.name != "" {
+			where = "on node " + inspect.Sanitize(string(o.name))
+		}
+		for _, p := range partial {
+			o.streams.note("! %s", p)
+		}
+		return fmt.Errorf("no device %s is known by %s", where, name)
+	}
+	wire := output.NewHardware(hardware, o.name, snapshot, partial)
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, wire)
+	}
+	return output.PrintHardware(o.streams.Out, wire, o.streams.width())
+}

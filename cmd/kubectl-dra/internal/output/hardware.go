@@ -1,0 +1,142 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/node"
+)
+
+// Hardware is the wire form of one piece of hardware as DRA and device plugins know it.
+type Hardware struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Node is empty if devices of all nodes were looked at.
+	Node string `json:"node"`
+	// Names are PCI addresses and UUIDs of it; the first was asked for.
+	Names []string `json:"names"`
+	// Devices are those of DRA, and PluginDevices those of device plugins on the node.
+	Devices       []HardwareDevice `json:"devices"`
+	PluginDevices []HardwarePlugin `json:"pluginDevices"`
+	// HeldTwice: a claim and a container with a device of a device plugin have it at once.
+	HeldTwice bool     `json:"heldTwice"`
+	Partial   []string `json:"partial"`
+}
+
+// HardwareDevice is a device of DRA that is the hardware.
+type HardwareDevice struct {
+	NodeDevice
+
+	Node  string `json:"node"`
+	State string `json:"state"`
+	// Attribute proves it. PartOf: the device is a part of the hardware, which the attribute names.
+	Attribute string `json:"attribute"`
+	PartOf    bool   `json:"partOf,omitempty"`
+	NUMA      string `json:"numa,omitempty"`
+	Interface string `json:"interface,omitempty"`
+	// Claims hold it according to the API server, Prepared according to the kubelet, with the ids of CDI devices.
+	Claims   []string       `json:"claims"`
+	Pods     []string       `json:"pods"`
+	Prepared []PreparedWith `json:"prepared"`
+	Taints   []string       `json:"taints,omitempty"`
+}
+
+// PreparedWith is a claim that is prepared, with the ids of its CDI devices for one device.
+type PreparedWith struct {
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	CDI       []string `json:"cdi"`
+}
+
+// HardwarePlugin is a device of a device plugin. Healthy is Yes, No or Unknown.
+type HardwarePlugin struct {
+	PluginDevice
+
+	Healthy    string   `json:"healthy"`
+	Containers []string `json:"containers"` // namespace/pod container
+}
+
+// NewHardware makes the wire form.
+func NewHardware(h node.Hardware, on inspect.NodeName, s *inspect.Snapshot, partial []string) *Hardware {
+	return &Hardware{APIVersion: APIVersion, Kind: "Hardware", Node: string(on), Names: h.Names, HeldTwice: h.Twice, Partial: orEmpty(partial),
+		Devices: each(h.Devices, func(d node.HardwareDevice) HardwareDevice { return wireHardware(d, s) }),
+		PluginDevices: each(h.Plugins, func(p node.HardwarePlugin) HardwarePlugin {
+			return HardwarePlugin{PluginDevice{p.Resource, p.ID, orEmpty(p.NUMA)}, string(p.Healthy),
+				each(p.Containers, func(c node.ContainerReport) string { return c.Pod.String() + " " + c.Name })}
+		})}
+}
+
+func wireHardware(d node.HardwareDevice, s *inspect.Snapshot) HardwareDevice {
+	out := HardwareDevice{NodeDevice: NodeDevice{Driver: d.ID.Driver, Pool: d.ID.Pool, Device: d.ID.Device}, Node: string(d.Node), State: string(d.State),
+		Attribute: d.Attribute, PartOf: d.Part, NUMA: d.NUMA, Interface: d.Interface, Claims: []string{}, Pods: []string{}}
+	for _, h := range d.Holders {
+		out.Claims = append(out.Claims, h.Claim.String())
+		for _, pod := range s.PodsOf(h.Claim) {
+			out.Pods = append(out.Pods, pod.String())
+		}
+	}
+	for _, t := range d.Device.Taints {
+		out.Taints = append(out.Taints, t.Key+":"+string(t.Effect))
+	}
+	out.Prepared = each(d.Claims, func(c node.PreparedClaim) PreparedWith {
+		return PreparedWith{c.Claim.Namespace, c.Claim.Name, orEmpty(c.Devices[0].CDI)}
+	})
+	return out
+}
+
+// PrintHardware prints a piece of hardware for people, in lines of so many columns.
+func PrintHardware(w io.Writer, h *Hardware, width int) error {
+	p := &pageWriter{width: width}
+	p.paragraph("", "  ", "Hardware "+strings.Join(h.Names, ", "))
+	switch {
+	case h.HeldTwice:
+		p.paragraph("! ", "  ", "a claim and a container with a device of a device plugin have it at once")
+	case len(h.Devices) > 0 && len(h.PluginDevices) > 0:
+		p.paragraph("! ", "  ", "DRA and a device plugin both offer it: either may give it to somebody who does not know of the other")
+	}
+	p.WriteString("\n")
+	for i := range h.Devices {
+		h.Devices[i].print(p)
+	}
+	for _, d := range h.PluginDevices {
+		p.field("Plugin", "%s=%s%s", d.Resource, d.ID, numaText(d.NUMA))
+		rows := [][]string{
+			{"healthy", map[string]string{"Yes": "yes, the kubelet can give it to containers", "No": "no, the kubelet does not offer it", "Unknown": "unknown"}[d.Healthy]},
+			{"in use", cmp.Or(strings.Join(d.Containers, ", "), "by no container")},
+		}
+		p.rows(rows)
+	}
+	for _, partial := range h.Partial {
+		p.field("Partial", "%s", partial)
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// print prints a device of DRA.
+func (d *HardwareDevice) print(p *pageWriter) {
+	p.field("DRA", "%s", d.text(false))
+	proof := "it has it as " + d.Attribute
+	if d.PartOf {
+		proof = "it is a part: " + d.Attribute + " names what it belongs to"
+	}
+	rows := [][]string{{"proof", proof}, {"node", cmp.Or(d.Node, "not of one by name")}, {"state", strings.Join(append([]string{d.State}, d.Taints...), ", ")}}
+	if d.NUMA != "" {
+		rows = append(rows, []string{"NUMA", d.NUMA})
+	}
+	if d.Interface != "" {
+		rows = append(rows, []string{"interface", d.Interface})
+	}
+	held := "by no claim"
+	if len(d.Claims) > 0 {
+		held = fmt.Sprintf("by claim %s, for pod %s", strings.Join(d.Claims, ", "), cmp.Or(strings.Join(d.Pods, ", "), "none"))
+	}
+	rows = append(rows, []string{"held", held})
+	for _, c := range d.Prepared {
+		rows = append(rows, []string{"prepared", "for claim " + c.Namespace + "/" + c.Name + " as CDI device " + cmp.Or(strings.Join(c.CDI, ", "), "none")})
+	}
+	p.rows(rows)
+}
