@@ -37,6 +37,7 @@ func TestKubelets(t *testing.T) {
 	t.Run("reserved before the scheduler looks", func(t *testing.T) { reservedByHand(t, c, machines) })
 	t.Run("shared device", func(t *testing.T) { sharedDevice(t, c, machines) })
 	t.Run("device plugin beside an extended resource", func(t *testing.T) { bothKinds(t, c, machines) })
+	t.Run("the node's own view", func(t *testing.T) { nodeView(t, c, machines["n1"]) })
 	t.Run("kubelet restarts", func(t *testing.T) { kubeletRestarts(t, c, machines["n2"]) })
 	t.Run("driver goes away", func(t *testing.T) { driverGoesAway(t, c, machines["n3"]) })
 }
@@ -277,6 +278,7 @@ func kubeletRestarts(t *testing.T, c *cluster.Cluster, m *machine) {
 	name := podClaims(t, c, "survivor", 1)[0]
 
 	m.Stop()
+	nodeWithoutKubelet(t, c, m, name)
 	m.Start(t)
 	cluster.Eventually(t, func(ctx context.Context) error { return slicesOf(ctx, c, "n2") })
 	for _, pool := range poolsOf(t, c) {
