@@ -85,7 +85,7 @@ func (j *joining) containers() {
 			for _, m := range c.Memory {
 				r.NUMA = append(r.NUMA, m.NUMA...)
 			}
-			r.NUMA = unique(r.NUMA)
+			r.NUMA = unique(slices.Concat(r.NUMA, j.view.numaOfCPUs(c.CPUs)))
 			for _, use := range c.Claims {
 				j.findOthers(&r, use)
 			}

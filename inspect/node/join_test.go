@@ -112,6 +112,10 @@ func TestProblems(t *testing.T) {
 		"a socket is left":   {node.View{Plugins: []node.Plugin{{Socket: "x", Health: inspect.Health{State: inspect.Broken}}}}, inspect.Objects{}, nil, []string{"PluginSilent"}},
 		"no healthy device": {node.View{Pods: []node.Pod{{Containers: []node.Container{{Devices: []node.PluginDevice{{Resource: "example.com/widget", ID: "w"}}}}}}},
 			inspect.Objects{}, nil, []string{"ResourceGone"}},
+		"CPUs elsewhere than memory": {node.View{NUMAOfCPU: map[int64]int64{2: 1}, Pods: []node.Pod{{Containers: []node.Container{{CPUs: []int64{2}, Memory: []node.Memory{{Type: "memory", NUMA: []int64{0}}}}}}}},
+			inspect.Objects{}, nil, []string{"NUMASpread"}},
+		"CPUs with their memory": {node.View{NUMAOfCPU: map[int64]int64{2: 1}, Pods: []node.Pod{{Containers: []node.Container{{CPUs: []int64{2}, Memory: []node.Memory{{Type: "memory", NUMA: []int64{1}}}}}}}},
+			inspect.Objects{}, nil, nil},
 		"two NUMA nodes": {node.View{Pods: []node.Pod{{Containers: []node.Container{{Devices: []node.PluginDevice{{Resource: "a/b", ID: "w", NUMA: []int64{1}}},
 			Memory: []node.Memory{{Type: "memory", NUMA: []int64{0}}}}}}}, Allocatable: node.Allocatable{Devices: []node.PluginDevice{{Resource: "a/b"}}}}, inspect.Objects{}, nil, []string{"NUMASpread"}},
 	} {

@@ -15,6 +15,8 @@ const DefaultDir = "/var/lib/kubelet"
 type Options struct {
 	// Dir is the directory of the kubelet, and Socket that of its PodResources service. Empty ones stand for the defaults.
 	Dir, Socket string
+	// Sys is where Linux says how the machine is built. If it is empty, it stands for the default.
+	Sys string
 }
 
 // Read reads what the kubelet of this machine knows. What cannot be read is told by the view's Health. When ctx ends, what
@@ -27,7 +29,11 @@ func Read(ctx context.Context, o Options) *View {
 	if o.Socket == "" {
 		o.Socket = filepath.Join(o.Dir, "pod-resources", "kubelet.sock")
 	}
+	if o.Sys == "" {
+		o.Sys = DefaultSys
+	}
 	v.readPodResources(ctx, o.Socket)
+	v.readTopology(o.Sys)
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		for _, s := range Sources() {

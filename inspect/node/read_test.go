@@ -48,7 +48,7 @@ func message[T proto.Message](t *testing.T, into T, text string) T {
 
 func read(t *testing.T, k *kubelet) *node.View {
 	t.Helper()
-	return node.Read(t.Context(), node.Options{Dir: k.dir})
+	return node.Read(t.Context(), node.Options{Dir: k.dir, Sys: filepath.Join(k.dir, "sys")})
 }
 
 func dra(pool, device, share string) node.Device {
@@ -229,7 +229,7 @@ func TestPlugins(t *testing.T) {
 }
 
 func TestNoKubelet(t *testing.T) {
-	v := node.Read(t.Context(), node.Options{Dir: filepath.Join(t.TempDir(), "none")})
+	v := node.Read(t.Context(), node.Options{Dir: filepath.Join(t.TempDir(), "none"), Sys: filepath.Join(t.TempDir(), "none")})
 	for _, s := range node.Sources() {
 		if v.Health[s].State != inspect.NotServed {
 			t.Errorf("%s: %+v, want that there is none", s, v.Health[s])
@@ -237,6 +237,23 @@ func TestNoKubelet(t *testing.T) {
 	}
 	if v.Any() {
 		t.Error("something was read")
+	}
+}
+
+// TestTopology has a node with CPUs, one without, and what is no node.
+func TestTopology(t *testing.T) {
+	k := newKubelet(t)
+	k.write(t, "sys/devices/system/node/node0/cpulist", "0,2\n")
+	k.write(t, "sys/devices/system/node/node1/cpulist", "1,3\n")
+	k.write(t, "sys/devices/system/node/node2/cpulist", "\n")
+	k.write(t, "sys/devices/system/node/possible", "0-2\n")
+	v := read(t, k)
+	if diff := cmp.Diff(map[int64]int64{0: 0, 1: 1, 2: 0, 3: 1}, v.NUMAOfCPU); diff != "" || !v.Read(node.Topology) || v.Any() {
+		t.Errorf("CPUs by NUMA node (-want +got):\n%s", diff)
+	}
+	k.write(t, "sys/devices/system/node/node1/cpulist", "0-99999999999")
+	if v := read(t, k); v.NUMAOfCPU != nil || v.Health[node.Topology].State != inspect.Broken {
+		t.Errorf("a broken list became %v, %+v", v.NUMAOfCPU, v.Health[node.Topology])
 	}
 }
 

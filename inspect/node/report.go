@@ -29,7 +29,7 @@ type ContainerReport struct {
 
 	// Others are devices that the kubelet lists with the container although it asks only for other requests of their claim.
 	Others map[Device]bool
-	// NUMA are the NUMA nodes of its devices and memory of the device and memory managers, sorted.
+	// NUMA are the NUMA nodes of its CPUs, memory and devices of device plugins, sorted.
 	NUMA []int64
 }
 
@@ -143,7 +143,7 @@ func (p *Problem) Sentence() string {
 	case ResourceGone:
 		return fmt.Sprintf("containers have devices of %s, but none is healthy: its plugin is gone or has not come back", p.Resource)
 	case NUMASpread:
-		return fmt.Sprintf("container %s of pod %s has devices and memory of NUMA nodes %s", p.Container, p.Pod, p.Detail)
+		return fmt.Sprintf("container %s of pod %s has CPUs, memory or devices of device plugins of NUMA nodes %s", p.Container, p.Pod, p.Detail)
 	}
 	return string(p.Code)
 }

@@ -21,11 +21,12 @@ const (
 	MemoryCheckpoint Source = "memory_manager_state"
 	Registry         Source = "plugins_registry"
 	DevicePluginDir  Source = "device-plugins"
+	Topology         Source = "NUMA nodes of CPUs"
 )
 
 // Sources returns all sources, in the order in which they are told.
 func Sources() []Source {
-	return []Source{PodResources, Allocatables, DeviceCheckpoint, ClaimCheckpoint, CPUCheckpoint, MemoryCheckpoint, Registry, DevicePluginDir}
+	return []Source{PodResources, Allocatables, DeviceCheckpoint, ClaimCheckpoint, CPUCheckpoint, MemoryCheckpoint, Registry, DevicePluginDir, Topology}
 }
 
 // View is what one kubelet says and keeps. Of a source that could not be read its fields are empty.
@@ -40,7 +41,9 @@ type View struct {
 	CPUs       *CPUState           // nil if not read
 	Memory     *MemoryState        // nil if not read
 	Plugins    []Plugin            // sorted by type, name and socket
-	Health     map[Source]inspect.Health
+	// NUMAOfCPU is the NUMA node of each CPU. It is nil if not read.
+	NUMAOfCPU map[int64]int64
+	Health    map[Source]inspect.Health
 }
 
 // Read reports whether a source was read completely.
@@ -49,7 +52,7 @@ func (v *View) Read(s Source) bool { return v != nil && v.Health[s].State == ins
 // Any reports whether at least one source could be read.
 func (v *View) Any() bool {
 	for s := range v.Health {
-		if v.Read(s) {
+		if s != Topology && v.Read(s) { // that is of the machine
 			return true
 		}
 	}

@@ -45,7 +45,7 @@ const nodeExample = `  # On a node
 
 // nodeFlags are the flags of kubectl dra node.
 type nodeFlags struct {
-	dir, socket      string
+	dir, socket, sys string
 	output, template string
 }
 
@@ -67,7 +67,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 			if err != nil {
 				return err
 			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket}, format: format}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket, Sys: flags.sys}, format: format}
 			if len(args) > 0 {
 				o.name = inspect.NodeName(args[0])
 			}
@@ -78,6 +78,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	set := cmd.PersistentFlags()
 	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
 	set.StringVar(&flags.socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
+	set.StringVar(&flags.sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
 	cmd.AddCommand(newNodeDevice(streams, reader, completer, flags))
@@ -129,7 +130,7 @@ func (o *nodeOptions) run(ctx context.Context) error {
 // asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a cluster is asked and
 // no other node.
 func (o *nodeOptions) asksKubelet() bool {
-	if o.kubelet != (node.Options{}) {
+	if o.kubelet.Dir != "" || o.kubelet.Socket != "" {
 		return true
 	}
 	return !o.reader.offline() && (o.name == "" || string(o.name) == hereName())

@@ -41,7 +41,7 @@ func newNodeDevice(streams *streams, reader *reader, completer *completer, flags
 			if err != nil {
 				return err
 			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket}, format: format, name: inspect.NodeName(on)}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket, Sys: flags.sys}, format: format, name: inspect.NodeName(on)}
 			return o.device(cmd.Context(), node.HardwareName(args[0]))
 		},
 	}
