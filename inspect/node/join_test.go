@@ -135,6 +135,11 @@ func TestProblems(t *testing.T) {
 			if len(nothing.Problems) > 0 {
 				t.Errorf("without a kubelet there are problems: %+v", nothing.Problems)
 			}
+			before := len(r.Problems)
+			r.KeepCommon(node.Join(viewOf(test.view), cluster(test.objects, test.unread...), "n1"))
+			if len(r.Problems) != before {
+				t.Errorf("of %d problems that are still there, %d are kept", before, len(r.Problems))
+			}
 			r.KeepCommon(nothing)
 			if len(r.Problems) > 0 {
 				t.Errorf("problems are kept that the other report has not: %+v", r.Problems)

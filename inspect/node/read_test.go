@@ -174,7 +174,8 @@ func TestBrokenFiles(t *testing.T) {
 			}
 			v := read(t, k)
 			for _, file := range files {
-				if h := v.Health[file]; h.State != inspect.Broken || h.Message == "" {
+				h := v.Health[file]
+				if h.State != inspect.Broken || h.Message == "" || name == "too large" && !strings.Contains(h.Message, "larger than 32 MiB") {
 					t.Errorf("%s: %+v, want Broken", file, h)
 				}
 			}
