@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -100,7 +98,7 @@ DeviceTaintRule r taints 0 devices with hot:NoExecute
 			if err != nil {
 				t.Fatal(err)
 			}
-			var rule *resourcev1.DeviceTaintRule = given.Objects.TaintRules[0]
+			rule := given.Objects.TaintRules[0]
 			var b strings.Builder
 			for _, line := range checkup.PreviewRule(s, rule).Lines(checkup.Layout{Width: 80}) {
 				b.WriteString(line.String() + "\n")

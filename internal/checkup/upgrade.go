@@ -110,7 +110,7 @@ func (v *visit) verdicts(before, after *explain.Triage, say string) {
 			if known[s.Subject] || after.Causes[i].Verdict == explain.Unknown {
 				continue
 			}
-			o := object(s.Subject.Kind, s.Subject.Namespace, s.Subject.Name)
+			o := object(s.Kind, s.Namespace, s.Name)
 			v.report(Finding{Subject: subjectOf(o), Group: o.Namespace, Objects: []inspect.ObjectRef{o}, Detail: say + words.OneLine(after.Causes[i].Message)})
 		}
 	}

@@ -32,7 +32,9 @@ type Watch struct {
 }
 
 // NewWatch returns a watch of a driver that has seen nothing yet.
-func NewWatch(driver string) *Watch { return &Watch{driver: driver, pools: map[inspect.PoolID]*publication{}} }
+func NewWatch(driver string) *Watch {
+	return &Watch{driver: driver, pools: map[inspect.PoolID]*publication{}}
+}
 
 // publication is what a pool was like.
 type publication struct {

@@ -16,8 +16,8 @@ import (
 // node is a directory with configurations and one with plugins.
 type node struct{ dir, bin string }
 
-// real has the configurations of projects under the names that they have on nodes, and the plugins that these need.
-func real(t *testing.T, files ...string) node {
+// installed has the configurations of projects under the names that they have on nodes, and the plugins that these need.
+func installed(t *testing.T, files ...string) node {
 	t.Helper()
 	n := node{t.TempDir(), t.TempDir()}
 	for _, file := range files {
@@ -189,7 +189,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := real(t, test.files...)
+			n := installed(t, test.files...)
 			opts := test.opts
 			opts.Dir, opts.BinDirs = n.dir, []string{"/nowhere", n.bin}
 			v, err := Read(opts)
@@ -205,7 +205,7 @@ func TestRead(t *testing.T) {
 
 // TestReadsAsTheLibrary compares what is read of each real list with what the CNI project's own functions load of it.
 func TestReadsAsTheLibrary(t *testing.T) {
-	n := real(t, "10-flannel.conflist", "10-crio-bridge.conflist", "99-loopback.conflist", "20-chained-ptp-bandwidth.conflist", "10-aws.conflist", calico, cilium)
+	n := installed(t, "10-flannel.conflist", "10-crio-bridge.conflist", "99-loopback.conflist", "20-chained-ptp-bandwidth.conflist", "10-aws.conflist", calico, cilium)
 	v, err := Read(Options{Dir: n.dir, BinDirs: []string{n.bin}, Runtime: Containerd})
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestReadsAsTheLibrary(t *testing.T) {
 
 // TestOddFiles checks that nothing in the directory makes reading hang, run out of memory or fail.
 func TestOddFiles(t *testing.T) {
-	n := real(t, "10-flannel.conflist")
+	n := installed(t, "10-flannel.conflist")
 	if err := os.Symlink("/dev/zero", filepath.Join(n.dir, "00-endless.conflist")); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestNeeds(t *testing.T) {
 		cilium:                "portMappings [ml/port] bandwidth [ml/slow] ",
 		"10-flannel.conflist": "bandwidth [ml/slow] ",
 	} {
-		n := real(t, file)
+		n := installed(t, file)
 		v, err := Read(Options{Dir: n.dir, BinDirs: []string{n.bin}, Runtime: Containerd})
 		if err != nil {
 			t.Fatal(err)

@@ -27,6 +27,55 @@ const sarifFormat = "sarif"
 // maxBaseline is how large a baseline may be, in bytes.
 const maxBaseline = 64 << 20
 
+const checkLong = `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
+waits for it yet: broken pools, slices of nodes that are gone, selectors at which
+the scheduler gives up, claims that keep devices for nobody, devices with two
+holders, over-committed counters, taints that evict, admin access, quotas that
+are used up, and more. --list names everything that is looked for.
+
+A finding is a fact of the objects that were read. What could not be looked for,
+because something could not be read, is said. When all is well nothing is printed
+on standard output.
+
+With -f it looks at manifests alone, such as the ResourceSlices and DeviceClasses
+that a driver is to ship, and leaves out what only a cluster can have; -o sarif is
+for code hosts, which show findings beside the lines. A baseline, which is what
+-o json printed before, keeps quiet what is known.
+
+With --taint-rule it says instead what the DeviceTaintRules of a file would do to
+the cluster: which devices they taint, who holds these, and which pods they evict
+and when. Nothing is created.
+
+With --watch it follows what one driver publishes, for who writes it: generations
+that stay incomplete, pools that are published again and again as they were, names
+of devices that come to mean other hardware, and attributes that vanish, with the
+selectors that read them.
+
+Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
+note, with --severity=note), 1 nothing found, but not everything could be read.`
+
+const checkExample = `  # What is wrong in this cluster?
+  kubectl dra check
+
+  # Everything that is worth knowing, with evidence
+  kubectl dra check --severity note -v
+
+  # In the CI of a driver
+  kubectl dra check -f deploy/slices.yaml -o sarif > check.sarif
+
+  # Before an upgrade
+  kubectl dra check --target 1.38
+
+  # Whom would this rule evict?
+  kubectl dra check --taint-rule maintenance.yaml
+
+  # While the driver is being tried
+  kubectl dra check --watch gpu.example.com
+
+  # Only what is new since last week
+  kubectl dra check -o json > known.json
+  kubectl dra check --baseline known.json`
+
 // checkFlags are the flags of kubectl dra check.
 type checkFlags struct {
 	files, rules     []string
@@ -55,55 +104,10 @@ type checkOptions struct {
 func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &checkFlags{}
 	cmd := &cobra.Command{
-		Use:   "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
-		Short: "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
-		Long: `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
-waits for it yet: broken pools, slices of nodes that are gone, selectors at which
-the scheduler gives up, claims that keep devices for nobody, devices with two
-holders, over-committed counters, taints that evict, admin access, quotas that
-are used up, and more. --list names everything that is looked for.
-
-A finding is a fact of the objects that were read. What could not be looked for,
-because something could not be read, is said. When all is well nothing is printed
-on standard output.
-
-With -f it looks at manifests alone, such as the ResourceSlices and DeviceClasses
-that a driver is to ship, and leaves out what only a cluster can have; -o sarif is
-for code hosts, which show findings beside the lines. A baseline, which is what
--o json printed before, keeps quiet what is known.
-
-With --taint-rule it says instead what the DeviceTaintRules of a file would do to
-the cluster: which devices they taint, who holds these, and which pods they evict
-and when. Nothing is created.
-
-With --watch it follows what one driver publishes, for who writes it: generations
-that stay incomplete, pools that are published again and again as they were, names
-of devices that come to mean other hardware, and attributes that vanish, with the
-selectors that read them.
-
-Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
-note, with --severity=note), 1 nothing found, but not everything could be read.`,
-		Example: `  # What is wrong in this cluster?
-  kubectl dra check
-
-  # Everything that is worth knowing, with evidence
-  kubectl dra check --severity note -v
-
-  # In the CI of a driver
-  kubectl dra check -f deploy/slices.yaml -o sarif > check.sarif
-
-  # Before an upgrade
-  kubectl dra check --target 1.38
-
-  # Whom would this rule evict?
-  kubectl dra check --taint-rule maintenance.yaml
-
-  # While the driver is being tried
-  kubectl dra check --watch gpu.example.com
-
-  # Only what is new since last week
-  kubectl dra check -o json > known.json
-  kubectl dra check --baseline known.json`,
+		Use:     "check [-f FILE | --taint-rule FILE | --watch DRIVER]",
+		Short:   "Look for what is wrong with DRA in a cluster, or in the manifests of a driver",
+		Long:    checkLong,
+		Example: checkExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("check takes no names; --only and -n narrow what is looked for")
