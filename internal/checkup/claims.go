@@ -28,7 +28,7 @@ var claimRules = []Rule{
 	},
 	{
 		Code: "ClaimReservedByGone", Severity: Warning, needs: []inspect.Resource{inspect.Claims, inspect.Pods},
-		About:  "A claim is reserved for a pod that does not exist. The resourceclaim controller takes such reservations back; that it has not suggests that it does not run.",
+		About:  "A claim is reserved for a pod that does not exist. The resourceclaim controller takes such reservations back within seconds; where they stay, it does not run.",
 		Remedy: "Look at kube-controller-manager, and whether its controller resourceclaim-controller is on.",
 		find:   findReservedByGone,
 	},

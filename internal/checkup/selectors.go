@@ -351,7 +351,7 @@ func findConstraints(v *visit) {
 			if name == nil {
 				name = c.DistinctAttribute
 			}
-			if name == nil || len(v.devices()) == 0 || v.anybodyHas(string(*name)) || derives(spec) {
+			if name == nil || len(v.devices()) == 0 || v.anybodyHas(string(*name)) || derives(spec) || ofAlternatives(c) {
 				continue
 			}
 			v.report(Finding{
@@ -360,6 +360,11 @@ func findConstraints(v *visit) {
 			})
 		}
 	})
+}
+
+// ofAlternatives reports whether a constraint is only about alternatives, of which others may be chosen.
+func ofAlternatives(c *resourcev1.DeviceConstraint) bool {
+	return len(c.Requests) > 0 && !slices.ContainsFunc(c.Requests, func(r string) bool { return !strings.Contains(r, "/") })
 }
 
 // derives reports whether a request computes attributes of its own, which constraints may read.
