@@ -22,6 +22,8 @@ type Config[T any] struct {
 	Ask func(ctx context.Context, w *screen.World) (T, error)
 	// Lines lays it out. The text in the lines is safe to show.
 	Lines func(value T, o Layout) []styled.Line
+	// View says that it is a view, and not a page that one leaves for where one came from.
+	View bool
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
 }
@@ -68,6 +70,15 @@ const (
 	before   keymap.Action = "match before"
 )
 
+// leaveKey leaves a page.
+func (r *Reader[T]) leaveKey() keymap.Key {
+	k := keymap.Key{Action: leave, Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does"}
+	if r.config.View {
+		k.Off = "this is a view, and no page to go back from"
+	}
+	return k
+}
+
 // Keys implements screen.Screen.
 func (r *Reader[T]) Keys() keymap.Map {
 	verbose := keymap.Key{Action: more, Press: []string{"v"}, Short: "verbose", Help: "show more: " + r.config.More}
@@ -82,7 +93,7 @@ func (r *Reader[T]) Keys() keymap.Map {
 		{Action: up, Press: []string{"up", "k"}, Show: "↑ k", Help: "to the link before, or a line up"},
 		{Action: down, Press: []string{"down", "j"}, Show: "↓", Short: r.linkShort(), Help: "to the next link, which Enter follows, or a line down (also j)"},
 		{Action: follow, Press: []string{"right", "l"}, Show: "→ l", Help: "follow the link under the cursor, as Enter does", Off: r.followOff()},
-		{Action: leave, Press: []string{"left", "h"}, Show: "← h", Help: "back, as Esc does"},
+		r.leaveKey(),
 		{Action: pageUp, Press: []string{"pgup", "ctrl+b"}, Show: "PgUp", Help: "one page up"},
 		{Action: pageDown, Press: []string{"pgdown", "ctrl+f", "space"}, Show: "PgDn", Help: "one page down"},
 		{Action: halfUp, Press: []string{"ctrl+u"}, Show: "^U", Help: "half a page up"},

@@ -16,8 +16,8 @@ func New() screen.Screen {
 		Ask: func(ctx context.Context, w *screen.World) (*checkup.Report, error) {
 			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note, Namespace: w.Namespace})
 		},
-		Lines: lines,
-		More:  "notes, evidence and every finding",
+		Lines: lines, View: true,
+		More: "notes, evidence and every finding",
 	})
 }
 
