@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,6 +23,8 @@ type Config[T any] struct {
 	Ask func(ctx context.Context, w *screen.World) (T, error)
 	// Lines lays it out. The text in the lines is safe to show.
 	Lines func(value T, o Layout) []styled.Line
+	// Patience is that of the answer: see screen.Answer.
+	Patience time.Duration
 	// View says that it is a view, and not a page that one leaves for where one came from.
 	View bool
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
@@ -51,7 +54,11 @@ type laidOut struct {
 }
 
 // New makes a screen.
-func New[T any](config Config[T]) *Reader[T] { return &Reader[T]{config: config} }
+func New[T any](config Config[T]) *Reader[T] {
+	r := &Reader[T]{config: config}
+	r.answer.Patience = config.Patience
+	return r
+}
 
 // The actions of a Reader.
 const (

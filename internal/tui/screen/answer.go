@@ -16,14 +16,15 @@ type Answer[T any] struct {
 	Known bool
 	// Version is that of the world that the result is about.
 	Version int
-	// Patience is how long after an answer was begun the next one is, while nobody presses keys. If it is 0, that makes no
-	// difference.
+	// Patience is how long after an answer was begun the next one is, while nobody presses keys: longer, up to three times as
+	// long, for one that takes more than a hundredth of that. If it is 0, that makes no difference.
 	Patience time.Duration
 
 	job     Job[T]
 	ask     func(ctx context.Context, w *World) (T, error)
 	started time.Time
-	asked   int // version
+	took    time.Duration // by the newest answer
+	asked   int           // version
 	resting bool
 	waiting bool // until Patience has an end
 }
@@ -33,6 +34,14 @@ type rested[T any] struct {
 	answer  *Answer[T]
 	patient bool
 }
+
+// patience is how long after the newest answer was begun the next one is, while nobody presses keys.
+func (a *Answer[T]) patience() time.Duration {
+	return min(max(a.Patience, idleShare*a.took), 3*a.Patience)
+}
+
+// idleShare is what part of a processor, one in so many, an Answer may take while nobody presses keys.
+const idleShare = 100
 
 // Ask begins to work on another question; what is known is kept until the answer comes. Nothing is asked
 // before there is a snapshot: then the next Changed does it.
@@ -68,10 +77,7 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		if a.job.Running() || a.resting || a.asked == w.Version {
 			return nil, false
 		}
-		if wait := a.Patience - time.Since(a.started); w.Idle && a.Known && wait > 0 {
-			return a.wait(wait), false
-		}
-		return a.start(w), false
+		return a.again(w), false
 	case Hidden:
 		if a.job.Running() {
 			a.job.Stop()
@@ -87,21 +93,32 @@ func (a *Answer[T]) Update(w *World, msg tea.Msg) (cmd tea.Cmd, news bool) {
 		} else {
 			a.resting = false
 		}
-		if a.asked != w.Version && !a.job.Running() {
+		if a.asked == w.Version || a.job.Running() {
+			return nil, false
+		}
+		if msg.patient {
 			return a.start(w), false
 		}
-		return nil, false
+		return a.again(w), false
 	}
 	result, ok := a.job.Take(msg)
 	if !ok {
 		return nil, false
 	}
-	a.Value, a.Err, a.Version, a.Known = result.Value, result.Err, result.Version, true
+	a.Value, a.Err, a.Version, a.Known, a.took = result.Value, result.Err, result.Version, true, time.Since(a.started)
 	if a.asked == w.Version {
 		return nil, true
 	}
 	a.resting = true
 	return tea.Tick(time.Since(a.started), func(time.Time) tea.Msg { return rested[T]{answer: a} }), true
+}
+
+// again asks again, at once or when the answer has become old enough.
+func (a *Answer[T]) again(w *World) tea.Cmd {
+	if wait := a.patience() - time.Since(a.started); w.Idle && a.Known && wait > 0 {
+		return a.wait(wait)
+	}
+	return a.start(w)
 }
 
 // wait asks again after a while, unless something does so already.

@@ -2,6 +2,7 @@ package checkup
 
 import (
 	"context"
+	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -10,13 +11,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
+// patience is how old the answer may become while nobody presses keys: it takes seconds in a large cluster.
+const patience = 10 * time.Second
+
 // New makes the view.
 func New() screen.Screen {
 	return reading.New(reading.Config[*checkup.Report]{
 		Ask: func(ctx context.Context, w *screen.World) (*checkup.Report, error) {
 			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note, Namespace: w.Namespace})
 		},
-		Lines: lines, View: true,
+		Lines: lines, View: true, Patience: patience,
 		More: "notes, evidence and every finding",
 	})
 }
