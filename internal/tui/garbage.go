@@ -26,8 +26,9 @@ const (
 	// resting is how long nothing may have been worked out before memory that nobody needs any more is given back, and restless how
 	// long that is waited for after everything was read.
 	resting, restless = 3 * time.Second, 30 * time.Second
-	// worthwhile is how much more memory than the last time must have been taken, in bytes.
-	worthwhile = 64 << 20
+	// worthwhile is how much more memory than the last time must have been taken, in bytes, and seldomWorthwhile where that was
+	// little: more than the garbage that there may be anyway, or memory would be given back only to be taken again.
+	worthwhile, seldomWorthwhile = 64 << 20, cheapGarbage + worthwhile
 )
 
 // garbage lets a program that has little in memory collect its garbage rarely, with a small cluster that was a third of all it
@@ -44,16 +45,17 @@ type garbage struct {
 
 // burden is what the program does and takes.
 type burden struct {
-	underWay bool
+	underWay bool // something is being worked out, or somebody presses keys
 	done     time.Duration
 	taken    uint64 // memory, in bytes
 }
 
-// burdenNow returns what the program does and takes now.
-func burdenNow() burden {
+// burdenNow returns what the program does and takes now. touched is when a key was pressed last: to give memory back takes a moment,
+// in which the next one would have to wait.
+func burdenNow(touched time.Time) burden {
 	taken := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(taken)
-	return burden{screen.Working(), screen.Worked(), taken[0].Value.Uint64() - taken[1].Value.Uint64()}
+	return burden{screen.Working() || time.Since(touched) < resting, screen.Worked(), taken[0].Value.Uint64() - taken[1].Value.Uint64()}
 }
 
 // begin finds out what is usual, unless the user has chosen something, and looks at what is in use after each collection.
@@ -140,13 +142,17 @@ func (g *garbage) giveBack(now time.Time, w burden) tea.Cmd {
 		g.worked, g.changed = w.done, now
 	}
 	rests := now.Sub(g.changed) >= resting || g.left == 0 && now.Sub(g.read) >= restless
-	if g.usual == 0 || g.read.IsZero() || !rests || w.taken < g.left+worthwhile {
+	more := uint64(worthwhile)
+	if g.left > 0 && g.left < plentiful/2 {
+		more = seldomWorthwhile
+	}
+	if g.usual == 0 || g.read.IsZero() || !rests || w.taken < g.left+more {
 		return nil
 	}
 	g.left = w.taken // until it is known how much is
 	return func() tea.Msg {
 		debug.FreeOSMemory()
-		left := burdenNow().taken
+		left := burdenNow(time.Time{}).taken
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.left = left

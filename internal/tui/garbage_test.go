@@ -77,11 +77,12 @@ func TestGiveBack(t *testing.T) {
 		work func(second int) burden
 		want []int
 	}{
-		"at rest":      {func(int) burden { return burden{taken: 500 << 20} }, []int{3}},
-		"small":        {func(int) burden { return burden{taken: 50 << 20} }, nil},
-		"a long job":   {func(second int) burden { return burden{underWay: second <= 10, taken: 500 << 20} }, []int{13}},
-		"short jobs":   {func(second int) burden { return burden{done: time.Duration(min(second, 10)), taken: 500 << 20} }, []int{13}},
-		"always busy":  {func(second int) burden { return burden{done: time.Duration(second), taken: uint64(500+second) << 20} }, []int{30}},
+		"at rest":     {func(int) burden { return burden{taken: 500 << 20} }, []int{3}},
+		"small":       {func(int) burden { return burden{taken: 50 << 20} }, nil},
+		"a long job":  {func(second int) burden { return burden{underWay: second <= 10, taken: 500 << 20} }, []int{13}},
+		"short jobs":  {func(second int) burden { return burden{done: time.Duration(min(second, 10)), taken: 500 << 20} }, []int{13}},
+		"always busy": {func(second int) burden { return burden{done: time.Duration(second), taken: uint64(500+second) << 20} }, []int{30}},
+		"small, and as much garbage as there may be": {func(second int) burden { return burden{taken: uint64(240+second/50*150) << 20} }, []int{3}},
 		"more is read": {func(second int) burden { return burden{taken: uint64(500+second/50*100) << 20} }, []int{3, 50}},
 	} {
 		g := garbage{usual: 50, read: begin, changed: begin}
@@ -99,6 +100,9 @@ func TestGiveBack(t *testing.T) {
 		if g.giveBack(begin.Add(time.Hour), burden{taken: 1 << 30}) != nil {
 			t.Errorf("%s: memory is given back", name)
 		}
+	}
+	if !burdenNow(time.Now()).underWay || burdenNow(time.Now().Add(-resting)).underWay {
+		t.Error("while somebody presses keys, something is under way, and then no longer")
 	}
 	g := garbage{usual: 50, read: begin}
 	g.giveBack(begin.Add(time.Hour), burden{taken: 1 << 40})()

@@ -29,7 +29,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w := *m.world
 		w.Now = m.now()
 		m.world = &w
-		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), burdenNow()))
+		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), burdenNow(m.touched)))
 	case drawn:
 		m.pacer.drawn()
 	case arrived:
