@@ -3,6 +3,7 @@ package cni
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // choose marks the files that the runtime uses, and says of all others why it does not.
@@ -22,7 +23,7 @@ func (v *View) choose() {
 	if used := v.Used(); v.Error == "" && len(used) > 0 {
 		for _, f := range used {
 			if missing := f.Missing(); len(missing) > 0 {
-				v.Error = fmt.Sprintf("%s needs plugins that are not installed: %s", f.Name, list(missing))
+				v.Error = fmt.Sprintf("%s needs plugins that are not installed: %s", f.Name, strings.Join(missing, ", "))
 				return
 			}
 		}
@@ -99,7 +100,7 @@ func (v *View) chooseGood() {
 		case f.Broken != "":
 			f.Why = "it is broken, so CRI-O passes over it"
 		case len(missing) > 0:
-			f.Why = "plugins are not installed, so CRI-O passes over it: " + list(missing)
+			f.Why = "plugins are not installed, so CRI-O passes over it: " + strings.Join(missing, ", ")
 		case seen[f.Network] != "":
 			f.Why = "the network has the name of that of " + seen[f.Network]
 		case v.DefaultNetwork != "" && f.Network != v.DefaultNetwork:
@@ -123,16 +124,4 @@ func (v *View) chooseGood() {
 	default:
 		v.Error = "none of the files can be used"
 	}
-}
-
-// list joins names.
-func list(names []string) string {
-	out := ""
-	for i, name := range names {
-		if i > 0 {
-			out += ", "
-		}
-		out += name
-	}
-	return out
 }
