@@ -263,3 +263,18 @@ func TestHostileText(t *testing.T) {
 		t.Errorf("found\n%s", found(report))
 	}
 }
+
+// TestUndecided checks that a pod of which it is not known whether it fits keeps the report from saying that all is well.
+func TestUndecided(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: ml, name: wait, uid: w}\nspec: {containers: [{name: c, image: x}], volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}\n" +
+		"status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: none, lastTransitionTime: 2026-11-22T11:00:00Z}]}\n"
+	s, opts := read(t, "", healthy(t), pod)
+	s = s.WithHealth(map[inspect.Resource]inspect.Health{inspect.VolumeClaims: {State: inspect.Forbidden}})
+	report, err := checkup.Run(context.Background(), s, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(report.Skipped, func(s checkup.Skipped) bool { return s.Code == "Stuck" }) {
+		t.Errorf("it is not told that a pod is undecided:\n%s", found(report))
+	}
+}

@@ -146,6 +146,6 @@ func (p *page) skipped(skipped []Skipped) {
 		by[s.Why] = append(by[s.Why], string(s.Code))
 	}
 	for _, why := range order {
-		p.text("! ", "  ", styled.Text(styled.Warn, fmt.Sprintf("Not looked for, since %s: %s", why, strings.Join(by[why], ", "))))
+		p.text("! ", "  ", styled.Text(styled.Warn, fmt.Sprintf("Not wholly decided, since %s: %s", why, strings.Join(by[why], ", "))))
 	}
 }

@@ -92,7 +92,11 @@ var causes = []Code{
 func findStuck(v *visit) {
 	t, err := triage.Of(v.ctx, v.cluster, triage.Options{Question: question.Options{Events: v.opts.Events}})
 	if err != nil {
+		v.skip("what is stuck could not be worked out: %v", err)
 		return
+	}
+	if n := t.Undecided() + len(t.NotLookedInto); n > 0 {
+		v.skip("it is not known whether %s stuck", words.Plural(n, "a pod or claim is", fmt.Sprintf("%d pods and claims are", n)))
 	}
 	told := map[inspect.ObjectRef]bool{}
 	for _, f := range v.findings {

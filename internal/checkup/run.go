@@ -36,7 +36,7 @@ type Options struct {
 type Report struct {
 	// Findings are the worst first, then in the order of the rules.
 	Findings []*Finding
-	// Skipped are rules that could not be decided, in the order of the rules.
+	// Skipped are rules that could not, or not wholly, be decided, in the order of the rules.
 	Skipped []Skipped
 	// Asked is how many rules were asked.
 	Asked int
@@ -56,7 +56,7 @@ func (r *Report) LeaveOut(known map[string]bool) {
 // Skipped is a rule that could not be decided.
 type Skipped struct {
 	Code Code
-	// Why says what could not be read.
+	// Why says what could not be read or decided. It quotes the cluster: it is unsafe to print as it is.
 	Why string
 }
 
@@ -89,7 +89,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 		}
 		if why, missing := v.unread(rule); missing {
 			if why != "" {
-				report.Skipped = append(report.Skipped, Skipped{rule.Code, why})
+				v.skipped = append(v.skipped, Skipped{rule.Code, why})
 			}
 			continue
 		}
@@ -106,6 +106,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 		}
 	}
 	slices.SortStableFunc(report.Findings, compare)
+	report.Skipped = v.skipped
 	return report, nil
 }
 
@@ -133,6 +134,7 @@ type visit struct {
 	opts     Options
 	rule     *Rule
 	findings []*Finding
+	skipped  []Skipped
 
 	inventory  func() *inspect.Inventory
 	cluster    *allocator.Cluster
@@ -178,6 +180,11 @@ func (v *visit) unread(r *Rule) (why string, missing bool) {
 		return "", missing
 	}
 	return fmt.Sprintf("not all %s could be read", words.And(partial)), true
+}
+
+// skip says that the rule that is being asked could not, or not wholly, be decided.
+func (v *visit) skip(format string, args ...any) {
+	v.skipped = append(v.skipped, Skipped{v.rule.Code, fmt.Sprintf(format, args...)})
 }
 
 // report reports a finding of the rule that is being asked.

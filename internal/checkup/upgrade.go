@@ -86,10 +86,12 @@ func findVerdicts(v *visit) {
 	opts := triage.Options{Question: question.Options{Events: v.opts.Events}}
 	now, err := triage.Of(v.ctx, v.cluster, opts)
 	if err != nil {
+		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
 	then, err := triage.Of(v.ctx, allocator.NewCluster(v.s.WithFeatures(target), allocator.Options{}), opts)
 	if err != nil {
+		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
 	v.verdicts(now, then, fmt.Sprintf("with the gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
