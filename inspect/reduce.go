@@ -16,7 +16,7 @@ import (
 //   - status: phase, reason, message, conditions but those that follow from the phase, start, nominated node, resources,
 //     everything about claims, and what is out of the ordinary about containers
 //
-// An affinity that the scheduler only prefers is dropped. Lists keep their order, but not their indexes.
+// Lists keep their order, but not their indexes.
 func ReducePod(p *corev1.Pod) {
 	spec, status, registry := p.Spec, p.Status, reducePluginRegistry(p)
 	p.Spec = corev1.PodSpec{
@@ -72,25 +72,20 @@ func reducePreemption(policy *corev1.PreemptionPolicy) *corev1.PreemptionPolicy 
 	return policy
 }
 
+// reduceAffinity drops an affinity that says nothing.
 func reduceAffinity(a *corev1.Affinity) *corev1.Affinity {
 	if a == nil {
 		return nil
 	}
-	var out corev1.Affinity
-	if node := a.NodeAffinity; node != nil && node.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		out.NodeAffinity = &corev1.NodeAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: node.RequiredDuringSchedulingIgnoredDuringExecution,
-		}
+	out := *a
+	if node := out.NodeAffinity; node != nil && node.RequiredDuringSchedulingIgnoredDuringExecution == nil && len(node.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		out.NodeAffinity = nil
 	}
-	if pod := a.PodAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		out.PodAffinity = &corev1.PodAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: pod.RequiredDuringSchedulingIgnoredDuringExecution,
-		}
+	if pod := out.PodAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution)+len(pod.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		out.PodAffinity = nil
 	}
-	if pod := a.PodAntiAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		out.PodAntiAffinity = &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: pod.RequiredDuringSchedulingIgnoredDuringExecution,
-		}
+	if pod := out.PodAntiAffinity; pod != nil && len(pod.RequiredDuringSchedulingIgnoredDuringExecution)+len(pod.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		out.PodAntiAffinity = nil
 	}
 	if out == (corev1.Affinity{}) {
 		return nil

@@ -223,14 +223,12 @@ func TestReducedConditions(t *testing.T) {
 	}
 }
 
-// TestReducedPodDropsWhatIsOnlyPreferred, and the policy that all pods have.
-func TestReducedPodDropsWhatIsOnlyPreferred(t *testing.T) {
+// TestReducedPodDropsWhatSaysNothing, such as an empty affinity and the policy that all pods have.
+func TestReducedPodDropsWhatSaysNothing(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
 		PreemptionPolicy: ptr.To(corev1.PreemptLowerPriority),
 		Affinity: &corev1.Affinity{
-			NodeAffinity:    &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1}}},
-			PodAffinity:     &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1}}},
-			PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1}}},
+			NodeAffinity: &corev1.NodeAffinity{}, PodAffinity: &corev1.PodAffinity{}, PodAntiAffinity: &corev1.PodAntiAffinity{},
 		},
 		Volumes: []corev1.Volume{{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}}},
 		Containers: []corev1.Container{{

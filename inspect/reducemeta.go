@@ -25,11 +25,14 @@ var keptAnnotations = map[string]bool{
 
 const keptPrefix = "pv.kubernetes.io/"
 
-// ReduceAnnotations drops the annotations that nothing reads. Others may hold anything, secrets too.
+// ReduceAnnotations drops the annotations that nothing reads. Others may hold anything, secrets too. Of an announcement it keeps what
+// is done, and since when.
 func ReduceAnnotations(object metav1.Object) {
 	var kept map[string]string
 	for key, value := range object.GetAnnotations() {
-		if !keptAnnotations[key] && !strings.HasPrefix(key, keptPrefix) {
+		if key == AnnouncementKey {
+			value = reducedAnnouncement(object)
+		} else if !keptAnnotations[key] && !strings.HasPrefix(key, keptPrefix) {
 			continue
 		}
 		if kept == nil {

@@ -125,6 +125,51 @@ spec: {deviceSelector: {}, taint: {key: k, effect: NoSchedule}}
 	}
 }
 
+// TestOldWritersAreSaved: so is who writes in an old version of the API, and in which.
+func TestOldWritersAreSaved(t *testing.T) {
+	const class = `
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: c, managedFields: [{manager: acme-operator, operation: Update, apiVersion: resource.k8s.io/v1beta1, time: 2026-11-22T11:00:00Z}]}
+---`
+	result, err := manifest.ReadBytes("class.yaml", []byte(class), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot := inspect.New(result.Objects, inspect.Config{Time: demo.Now()})
+	for _, anonymize := range []bool{false, true} {
+		got := inspect.OldWriters(read(t, write(t, snapshot, archive.Options{Anonymize: anonymize})).Objects().Classes[0])
+		if len(got) != 1 || got[0].APIVersion != "resource.k8s.io/v1beta1" || got[0].Time == nil || got[0].Manager == "" || anonymize == (got[0].Manager == "acme-operator") {
+			t.Errorf("anonymized %t: %+v", anonymize, got)
+		}
+	}
+}
+
+// TestAnnouncementsAreSaved: what is done to a claim and since when, and nothing else of the announcement.
+func TestAnnouncementsAreSaved(t *testing.T) {
+	const claim = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  name: c
+  namespace: ml
+  annotations: {kubectl-dra.dev/announcement: '{"run":"SECRET","action":"allocate","by":"SECRET","at":"2026-11-22T10:00:00Z","claims":["ml/SECRET"]}'}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+`
+	result, err := manifest.ReadBytes("claim.yaml", []byte(claim), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot := inspect.New(result.Objects, inspect.Config{Time: demo.Now()})
+	for _, anonymize := range []bool{false, true} {
+		data := write(t, snapshot, archive.Options{Anonymize: anonymize})
+		got, ok := inspect.AnnouncementOn(read(t, data).Objects().Claims[0])
+		if want := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC); !ok || got.Action != "allocate" || !got.At.Equal(want) || got.By != "" {
+			t.Errorf("anonymized %t: %+v %t", anonymize, got, ok)
+		}
+	}
+}
+
 // TestStandInsAreNotSaved: nodes that nobody gave are derived again.
 func TestStandInsAreNotSaved(t *testing.T) {
 	objects, err := demo.Objects()

@@ -1,6 +1,10 @@
 package archive
 
-import resourcev1 "k8s.io/api/resource/v1"
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
 
 // rule says what becomes of the text in a field. While names are learnt, the answer is not used.
 type rule func(r *renamer, s string) string
@@ -144,4 +148,5 @@ var annotations = map[string]rule{
 	"pv.kubernetes.io/provisioned-by":               of(csiDrivers),
 	"pv.kubernetes.io/migrated-to":                  of(csiDrivers),
 	"storage.alpha.kubernetes.io/migrated-plugins":  each((*renamer).text),
+	inspect.AnnouncementKey:                         func(_ *renamer, s string) string { return s }, // an action and a time
 }

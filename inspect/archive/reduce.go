@@ -9,7 +9,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -17,8 +16,8 @@ import (
 // What is saved of an object:
 //
 //   - metadata: name, namespace, UID, resource version, labels, finalizers, owners, creation and deletion
-//     time; no annotations but those that inspect.ReduceAnnotations keeps and no managed fields, in templates neither; of
-//     DeviceTaintRules who set the taint
+//     time; no annotations but those that inspect.ReduceAnnotations keeps, in templates neither; of managed fields who wrote in an
+//     old version of the API, and of DeviceTaintRules who set the taint
 //   - pods: as inspect/live keeps them: no environment, commands, images, and no volumes but claims and disks
 //   - nodes: all but addresses, images, volumes, configuration and what identifies the machine; CSI nodes without the ID
 //     that the driver gives the machine
@@ -44,10 +43,7 @@ func reduce(s *inspect.Snapshot) []listing {
 			return a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 		})
 		for j, object := range of.objects {
-			copied := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every API object is one
-			copied.GetObjectKind().SetGroupVersionKind(of.GroupVersionKind())
-			of.objects[j] = copied.(metav1.Object) //nolint:forcetypeassert // as above
-			reduceObject(of.objects[j])
+			of.objects[j] = Reduced(of.Kind, object)
 		}
 	}
 	return all

@@ -1,0 +1,40 @@
+package archive
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+)
+
+// Single objects, for files that hold what has become of them.
+
+// HeaderOf returns what an archive says of a snapshot besides its objects.
+func HeaderOf(s *inspect.Snapshot) Header { return headerOf(s, nil) }
+
+// Reduced returns a copy of an object without what an archive leaves out. It belongs to the caller.
+func Reduced(kind inspect.Kind, object metav1.Object) metav1.Object {
+	copied := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every API object is one
+	copied.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
+	reduced := copied.(metav1.Object) //nolint:forcetypeassert // as above
+	reduceObject(reduced)
+	return reduced
+}
+
+// Encode returns an object as protobuf. The same object gives the same bytes, also after [Decode].
+func Encode(object metav1.Object) ([]byte, error) {
+	data, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", object.GetName(), err)
+	}
+	return data, nil
+}
+
+// Decode returns the object that was encoded, or says why it is none that a file may have. name is what the file is called
+// in errors, and opts has its limits.
+func Decode(kind inspect.Kind, data []byte, name string, opts manifest.Options) (metav1.Object, error) {
+	return decodeObject(kind, data, name, opts)
+}
