@@ -1,7 +1,7 @@
 // Package node reads what a kubelet knows of its own node, which the API server does not: which container has which
 // devices, CPUs and memory, which claims are prepared, and which plugins are registered.
 //
-// [Read] asks the kubelet's PodResources service, reads its checkpoints, and asks the plugins who they are. It writes
+// [Read] asks the kubelet's PodResources service and its Pods API, reads its checkpoints, and asks the plugins who they are. It writes
 // nothing, and opens no stream: a second ListAndWatch of a device plugin or NodeWatchResources of a DRA driver may take a message
 // that the kubelet waits for, after which it does not learn that a device is unhealthy. What cannot be read is
 // recorded as the [inspect.Health] of its [Source].

@@ -12,31 +12,62 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	deviceplugin "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
+	pods "k8s.io/kubelet/pkg/apis/pods/v1alpha1"
 )
 
 // kubelet is a directory as a kubelet keeps it, with services in it.
 type kubelet struct {
 	podresources.UnimplementedPodResourcesListerServer
+	pods.UnimplementedPodsServer
 
 	dir  string
+	pods [][]byte
 	list *podresources.ListPodResourcesResponse
 	all  *podresources.AllocatableResourcesResponse
 	err  error
 	hang bool
+	// busy is how many calls are refused since there are too many. noGet: only lists are served.
+	busy  atomic.Int32
+	noGet bool
+}
+
+// Get has the words of kubelets (1.37.1).
+func (k *kubelet) Get(ctx context.Context, r *podresources.GetPodResourcesRequest) (*podresources.GetPodResourcesResponse, error) {
+	if k.noGet {
+		return k.UnimplementedPodResourcesListerServer.Get(ctx, r)
+	}
+	if k.busy.Add(-1) >= 0 {
+		return nil, status.Error(codes.ResourceExhausted, "rejected by rate limit")
+	}
+	for _, p := range k.list.GetPodResources() {
+		if p.GetName() == r.GetPodName() && p.GetNamespace() == r.GetPodNamespace() {
+			return &podresources.GetPodResourcesResponse{PodResources: p}, nil
+		}
+	}
+	return nil, fmt.Errorf("pod %s in namespace %s not found", r.GetPodName(), r.GetPodNamespace())
 }
 
 func (k *kubelet) List(ctx context.Context, _ *podresources.ListPodResourcesRequest) (*podresources.ListPodResourcesResponse, error) {
 	if k.hang {
 		<-ctx.Done()
 	}
+	if k.busy.Add(-1) >= 0 {
+		return nil, status.Error(codes.ResourceExhausted, "rejected by rate limit")
+	}
 	return k.list, k.err
 }
 
 func (k *kubelet) GetAllocatableResources(context.Context, *podresources.AllocatableResourcesRequest) (*podresources.AllocatableResourcesResponse, error) {
 	return k.all, k.err
+}
+
+func (k *kubelet) ListPods(context.Context, *pods.ListPodsRequest) (*pods.ListPodsResponse, error) {
+	return &pods.ListPodsResponse{Pods: k.pods}, k.err
 }
 
 // newKubelet makes a directory with a short name: the paths of sockets have at most 107 characters.

@@ -17,6 +17,12 @@ type Hardware struct {
 	Names   []string
 	Devices []HardwareDevice // of DRA, sorted
 	Plugins []HardwarePlugin // of device plugins, sorted by resource and id
+	// Machine is what Linux says of it on the machine that was asked. It is for the caller to fill in, with [ReadMachine].
+	Machine []Machine
+	// PossibleDevices and PossiblePlugins may be the hardware: they are of the same vendor on the same node, and name neither a PCI
+	// address nor a UUID. They are sorted as the others.
+	PossibleDevices []inspect.DeviceID
+	PossiblePlugins []PluginDevice
 	// Twice: a claim and a container with a device of a device plugin have it at once.
 	Twice bool
 }
@@ -33,6 +39,18 @@ type HardwareDevice struct {
 	NUMA, Interface string
 	// Claims are those that the kubelet has prepared with the device, with the ids of its CDI devices.
 	Claims []PreparedClaim
+	// Networks are what drivers say of the network interfaces that they have made of it for claims, in the order of the claims.
+	Networks []DeviceNetwork
+	// Health is what containers' statuses say of it, in the order of the report.
+	Health []DeviceHealth
+}
+
+// DeviceNetwork is a network interface that a driver has made of a device for a claim. Each field but the claim may be empty.
+type DeviceNetwork struct {
+	Claim     inspect.ClaimRef
+	Interface string
+	Addresses []string // IP addresses with their prefixes
+	Hardware  string   // MAC address
 }
 
 // HardwarePlugin is a device of a device plugin on the node of the kubelet that was asked.
@@ -43,6 +61,8 @@ type HardwarePlugin struct {
 	Healthy Answer
 	// Containers have it.
 	Containers []ContainerReport
+	// Health is what containers' statuses say of it, in the order of the report.
+	Health []DeviceHealth
 }
 
 var (
@@ -80,7 +100,10 @@ func FindHardware(name string, on inspect.NodeName, r *Report, v *View, s *inspe
 			continue
 		}
 		if attribute, part := provedBy(d.Device, name); attribute != "" {
-			h.Devices = append(h.Devices, hardwareDevice(d, attribute, part, v))
+			device := hardwareDevice(d, attribute, part, v)
+			device.Networks = networksOf(d.ID, s)
+			device.Health = r.healthOf(func(o *DeviceHealth) bool { return o.Device == d.ID })
+			h.Devices = append(h.Devices, device)
 			if !part {
 				h.Names = append(h.Names, namesOf(d.Device)...)
 			}
@@ -88,6 +111,7 @@ func FindHardware(name string, on inspect.NodeName, r *Report, v *View, s *inspe
 	}
 	h.Names = slices.Concat(h.Names[:1], slices.DeleteFunc(unique(h.Names[1:]), func(other string) bool { return other == name }))
 	h.findPlugins(r, v)
+	h.findPossible(on, r, v, inventory)
 	held := slices.ContainsFunc(h.Devices, func(d HardwareDevice) bool { return len(d.Holders) > 0 })
 	h.Twice = held && slices.ContainsFunc(h.Plugins, func(p HardwarePlugin) bool { return len(p.Containers) > 0 })
 	return h
@@ -158,16 +182,7 @@ func hardwareDevice(d *inspect.DeviceStatus, attribute string, part bool, v *Vie
 
 // findPlugins finds the hardware among the devices of device plugins.
 func (h *Hardware) findPlugins(r *Report, v *View) {
-	known := slices.Clone(v.Allocatable.Devices)
-	for _, registered := range v.Registered {
-		for _, id := range registered.IDs {
-			known = append(known, PluginDevice{Resource: registered.Resource, ID: id})
-		}
-	}
-	for i := range r.Containers {
-		known = append(known, r.Containers[i].Devices...)
-	}
-	for _, d := range uniqueDevices(known) {
+	for _, d := range pluginDevices(r, v) {
 		if !h.is(d.ID) {
 			continue
 		}
@@ -178,8 +193,48 @@ func (h *Hardware) findPlugins(r *Report, v *View) {
 				p.Containers = append(p.Containers, c)
 			}
 		}
+		p.Health = r.healthOf(func(o *DeviceHealth) bool { return o.Resource == d.Resource && o.ID == d.ID })
 		h.Plugins = append(h.Plugins, p)
 	}
+}
+
+// pluginDevices are all devices of device plugins that the kubelet knows, sorted by resource and id.
+func pluginDevices(r *Report, v *View) []PluginDevice {
+	known := slices.Clone(v.Allocatable.Devices)
+	for _, registered := range v.Registered {
+		for _, id := range registered.IDs {
+			known = append(known, PluginDevice{Resource: registered.Resource, ID: id})
+		}
+	}
+	for i := range r.Containers {
+		known = append(known, r.Containers[i].Devices...)
+	}
+	return uniqueDevices(known)
+}
+
+// healthOf are the entries of the report that are meant.
+func (r *Report) healthOf(meant func(*DeviceHealth) bool) []DeviceHealth {
+	var out []DeviceHealth
+	for i := range r.Health {
+		if meant(&r.Health[i]) {
+			out = append(out, r.Health[i])
+		}
+	}
+	return out
+}
+
+// networksOf are the network interfaces that the statuses of claims tell of a device.
+func networksOf(id inspect.DeviceID, s *inspect.Snapshot) []DeviceNetwork {
+	var out []DeviceNetwork
+	for _, claim := range s.Objects().Claims {
+		for i := range claim.Status.Devices {
+			d := &claim.Status.Devices[i]
+			if n := d.NetworkData; n != nil && (inspect.DeviceID{Driver: d.Driver, Pool: d.Pool, Device: d.Device}) == id {
+				out = append(out, DeviceNetwork{inspect.RefOf(claim), n.InterfaceName, n.IPs, n.HardwareAddress})
+			}
+		}
+	}
+	return out
 }
 
 // is reports whether the id of a device plugin names the hardware. Plugins that share a device among containers number its

@@ -1,9 +1,14 @@
 package node_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -90,5 +95,117 @@ func TestHardware(t *testing.T) {
 	}
 	if _, devices, h := find("0000:82:00.0", "n1"); !cmp.Equal(devices, []string{"example.com/gpu=0000:82:00.0 healthy No"}) || h.Twice {
 		t.Errorf("of a device plugin alone: %q", devices)
+	}
+}
+
+// TestMachine has a directory as Linux makes it: devices by their addresses are links.
+func TestMachine(t *testing.T) {
+	k := newKubelet(t)
+	const device = "sys/devices/pci0000:80/0000:81:00.0"
+	k.write(t, device+"/numa_node", "1\n")
+	k.write(t, device+"/net/eth1/mtu", "1500\n")
+	k.write(t, device+"/net/eth0/mtu", "1500\n")
+	k.write(t, "sys/devices/pci0000:80/0000:82:00.0/numa_node", "-1\n")
+	k.write(t, "sys/bus/pci/drivers/mlx5_core/bind", "")
+	link := func(to, name string) {
+		t.Helper()
+		name = filepath.Join(k.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.Symlink(to, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("../../../../bus/pci/drivers/mlx5_core", device+"/driver")
+	for _, address := range []string{"0000:81:00.0", "0000:82:00.0"} {
+		link("../../../devices/pci0000:80/"+address, "sys/bus/pci/devices/"+address)
+	}
+	link("../../../../../../..", "sys/bus/pci/devices/0000:83:00.0")
+	if err := makePipe(filepath.Join(k.dir, "sys/devices/pci0000:80/0000:82:00.0/net")); err != nil {
+		t.Fatal(err)
+	}
+	got := node.ReadMachine(filepath.Join(k.dir, "sys"), []string{gpuUUID, "0000:81:00.0", "0000:82:00.0", "0000:83:00.0", "0000:84:00.0", "../0000:81:00.0"})
+	want := []node.Machine{{Address: "0000:81:00.0", NUMA: new(int64(1)), Interfaces: []string{"eth0", "eth1"}, Driver: "mlx5_core"}, {Address: "0000:82:00.0"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("machine (-want +got):\n%s", diff)
+	}
+	if got := node.ReadMachine(filepath.Join(k.dir, "none"), []string{"0000:81:00.0"}); got != nil {
+		t.Errorf("of nowhere: %+v", got)
+	}
+}
+
+// gpu is a device of driver gpu.example.test with a NUMA node and, if it is given, a PCI address.
+func gpu(name, address string, numa int64) resourcev1.Device {
+	d := resourcev1.Device{Name: name, Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"numa": {IntValue: &numa}}}
+	if address != "" {
+		d.Attributes["resource.kubernetes.io/pciBusID"] = resourcev1.DeviceAttribute{StringValue: &address}
+	}
+	return d
+}
+
+// TestPossibleHardware has worlds of which only one names what its devices are.
+func TestPossibleHardware(t *testing.T) {
+	plugin := func(resource, id string, numa ...int64) node.PluginDevice {
+		return node.PluginDevice{Resource: resource, ID: id, NUMA: numa}
+	}
+	const address, other = "0000:81:00.0", "0000:82:00.0"
+	for name, test := range map[string]struct {
+		devices []resourcev1.Device
+		plugins []node.PluginDevice
+		want    []string
+	}{
+		"the plugin says nothing":     {[]resourcev1.Device{gpu("g", address, 1)}, []node.PluginDevice{plugin("example.test/gpu", "0", 0), plugin("example.test/gpu", "1", 1), plugin("example.test/gpu", "2")}, []string{"example.test/gpu=1", "example.test/gpu=2"}},
+		"the plugin says another one": {[]resourcev1.Device{gpu("g", address, 1)}, []node.PluginDevice{plugin("example.test/gpu", other, 1)}, nil},
+		"another vendor":              {[]resourcev1.Device{gpu("g", address, 1)}, []node.PluginDevice{plugin("other.test/gpu", "0"), plugin("st/gpu", "0"), plugin("le.test/gpu", "1")}, nil},
+		"it is proved":                {[]resourcev1.Device{gpu("g", address, 1)}, []node.PluginDevice{plugin("example.test/gpu", "0"), plugin("example.test/gpu", address+"::0"), plugin("example.test/gpu", address+"::1")}, nil},
+		"DRA says nothing":            {[]resourcev1.Device{gpu("g", "", 1), gpu("h", other, 1)}, []node.PluginDevice{plugin("example.test/gpu", address)}, []string{"gpu.example.test/n1/g"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := "n1"
+			s := inspect.New(inspect.Objects{Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: "gpu.example.test", NodeName: &on, Pool: resourcev1.ResourcePool{Name: on, ResourceSliceCount: 1}, Devices: test.devices}}}}, inspect.Config{})
+			v := viewOf(node.View{Allocatable: node.Allocatable{Devices: test.plugins}})
+			r := node.Join(v, s, "n1")
+			h := node.FindHardware(address, "n1", r, v, s)
+			var got []string
+			for _, d := range h.PossibleDevices {
+				got = append(got, d.String())
+			}
+			for _, d := range h.PossiblePlugins {
+				got = append(got, d.Resource+"="+d.ID)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("possibly the same (-want +got):\n%s", diff)
+			}
+			twice := slices.DeleteFunc(problemCodes(t, r), func(code string) bool { return code != string(node.OfferedTwice) })
+			if proved := len(h.Devices) > 0 && len(h.Plugins) > 0; proved != (len(twice) == 1) {
+				t.Errorf("offered twice: %v, proved: %v", twice, proved)
+			}
+		})
+	}
+}
+
+// TestHardwareInUse has a card whose driver reports an interface, and which a container's status calls unhealthy.
+func TestHardwareInUse(t *testing.T) {
+	claim := claimObject("c", "u")
+	claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Driver: "hw.example.test", Pool: "n1", Device: "card"}}}}
+	claim.Status.Devices = []resourcev1.AllocatedDeviceStatus{{Driver: "hw.example.test", Pool: "n1", Device: "other", NetworkData: &resourcev1.NetworkDeviceData{InterfaceName: "net0"}},
+		{Driver: "hw.example.test", Pool: "n1", Device: "card", NetworkData: &resourcev1.NetworkDeviceData{InterfaceName: "net1", IPs: []string{"10.0.0.5/24"}, HardwareAddress: "0a:00"}}}
+	pod := withHealth(podObject("p", corev1.PodRunning, "c"), "claim:c", unit("hw.example.test/n1/card", corev1.ResourceHealthStatusUnhealthy))
+	pod = withHealth(pod, "example.com/nic", unit("0000:81:00.0", corev1.ResourceHealthStatusHealthy))
+	on := "n1"
+	s := cluster(inspect.Objects{Claims: []*resourcev1.ResourceClaim{claim}, Pods: []*corev1.Pod{pod}, Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "hw"}, Spec: resourcev1.ResourceSliceSpec{
+		Driver: "hw.example.test", NodeName: &on, Pool: resourcev1.ResourcePool{Name: on, ResourceSliceCount: 1}, Devices: []resourcev1.Device{gpu("card", "0000:81:00.0", 1)}}}}})
+	v := viewOf(node.View{Allocatable: node.Allocatable{Devices: []node.PluginDevice{{Resource: "example.com/nic", ID: "0000:81:00.0"}}}})
+	h := node.FindHardware("0000:81:00.0", "n1", node.Join(v, s, "n1"), v, s)
+	if len(h.Devices) != 1 || len(h.Plugins) != 1 {
+		t.Fatalf("%+v", h)
+	}
+	if diff := cmp.Diff([]node.DeviceNetwork{{Claim: ref("c"), Interface: "net1", Addresses: []string{"10.0.0.5/24"}, Hardware: "0a:00"}}, h.Devices[0].Networks); diff != "" {
+		t.Errorf("networks (-want +got):\n%s", diff)
+	}
+	if d := h.Devices[0].Health; len(d) != 1 || d[0].State != corev1.ResourceHealthStatusUnhealthy {
+		t.Errorf("health of the device: %+v", d)
+	}
+	if d := h.Plugins[0].Health; len(d) != 1 || d[0].State != corev1.ResourceHealthStatusHealthy {
+		t.Errorf("health of the device of a device plugin: %+v", d)
 	}
 }

@@ -16,26 +16,24 @@ type joining struct {
 
 	view     *View
 	snapshot *inspect.Snapshot
-	node     *corev1.Node                       // nil if it is not known
-	pods     map[inspect.PodRef]*corev1.Pod     // of the node
-	users    map[inspect.ClaimRef][]*corev1.Pod // that have not ended, sorted
-	devices  func(inspect.DeviceID) bool        // whether a slice publishes it
+	node     *corev1.Node                   // nil if it is not known
+	pods     map[inspect.PodRef]*corev1.Pod // of the node
+	// kubeletPods are those that the kubelet told of.
+	kubeletPods map[inspect.PodRef]*corev1.Pod
+	users       map[inspect.ClaimRef][]*corev1.Pod // that have not ended, sorted
+	devices     func(inspect.DeviceID) bool        // whether a slice publishes it
 }
 
 // Join says of a node what its kubelet and the API server say together. view is empty if no kubelet was asked. The snapshot
 // is empty if no server was. The two are of different moments: a problem that is there again with a view from after the
 // snapshot is one (see [Report.KeepCommon]).
 func Join(view *View, s *inspect.Snapshot, name inspect.NodeName) *Report {
-	j := &joining{Report: &Report{Node: name}, view: view, snapshot: s, pods: map[inspect.PodRef]*corev1.Pod{}, users: map[inspect.ClaimRef][]*corev1.Pod{}}
+	j := &joining{Report: &Report{Node: name}, view: view, snapshot: s, pods: map[inspect.PodRef]*corev1.Pod{},
+		kubeletPods: map[inspect.PodRef]*corev1.Pod{}, users: map[inspect.ClaimRef][]*corev1.Pod{}}
 	if n, ok := s.Node(name); ok && !s.NodesAssumed() {
 		j.node = n
 	}
-	for _, pod := range s.Objects().Pods {
-		if inspect.NodeName(pod.Spec.NodeName) == name {
-			j.pods[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = pod
-			j.addUses(pod)
-		}
-	}
+	j.gatherPods()
 	inventory := s.Inventory()
 	j.devices = func(id inspect.DeviceID) bool { return inventory.Device(id) != nil }
 	j.containers()
@@ -43,6 +41,10 @@ func Join(view *View, s *inspect.Snapshot, name inspect.NodeName) *Report {
 	j.resources()
 	j.cpus()
 	j.plugins()
+	j.missing()
+	j.healths()
+	j.offeredTwice()
+	j.restrict(view.Only)
 	slices.SortStableFunc(j.Problems, compareProblems)
 	return j.Report
 }
@@ -52,7 +54,7 @@ func (j *joining) read(r inspect.Resource) bool { return j.snapshot.Health(r).St
 
 // addUses writes down which claims a pod uses that has not ended.
 func (j *joining) addUses(pod *corev1.Pod) {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if inspect.Ended(pod) {
 		return
 	}
 	add := func(name string) {
@@ -85,7 +87,8 @@ func (j *joining) containers() {
 			for _, m := range c.Memory {
 				r.NUMA = append(r.NUMA, m.NUMA...)
 			}
-			r.NUMA = unique(slices.Concat(r.NUMA, j.view.numaOfCPUs(c.CPUs)))
+			r.CPUNUMA = j.view.numaOfCPUs(c.CPUs)
+			r.NUMA = unique(slices.Concat(r.NUMA, r.CPUNUMA))
 			for _, use := range c.Claims {
 				j.findOthers(&r, use)
 			}
@@ -140,28 +143,11 @@ func requestsOf(pod *corev1.Pod, container, claim string) (requests []string, al
 	return requests, false
 }
 
-// plugins finds the sockets at which nothing answers, and the drivers that are missed.
+// plugins finds the sockets at which nothing answers.
 func (j *joining) plugins() {
-	answers := map[string]bool{}
 	for _, p := range j.view.Plugins {
 		if p.Health.State != inspect.Synced {
 			j.Problems = append(j.Problems, Problem{Code: PluginSilent, Socket: p.Socket, Detail: p.Health.Message})
-		} else if p.Type == DRAPlugin {
-			answers[p.Name] = true
-		}
-	}
-	if !j.view.Read(Registry) {
-		return
-	}
-	missed := map[string]bool{}
-	for _, c := range j.view.Claims {
-		for _, d := range c.Drivers {
-			missed[d] = !answers[d]
-		}
-	}
-	for _, d := range slices.Sorted(maps.Keys(missed)) {
-		if missed[d] {
-			j.Problems = append(j.Problems, Problem{Code: DriverSilent, Driver: d})
 		}
 	}
 }
@@ -261,7 +247,8 @@ func (j *joining) cpus() {
 func compareProblems(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Claim.Namespace, b.Claim.Namespace), cmp.Compare(a.Claim.Name, b.Claim.Name),
 		cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Container, b.Container),
-		a.Device.Compare(b.Device), cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Socket, b.Socket))
+		a.Device.Compare(b.Device), cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Unit, b.Unit),
+		cmp.Compare(a.Socket, b.Socket))
 }
 
 // KeepCommon keeps the problems that another report has too. What was only on its way is in one of them.

@@ -63,12 +63,17 @@ func cluster(o inspect.Objects, unread ...inspect.Resource) *inspect.Snapshot {
 	return inspect.New(o, inspect.Config{Health: health})
 }
 
-// viewOf is the view of a kubelet all of whose sources were read.
+// viewOf is the view of a kubelet all of whose sources were read, but for the Pods API, with the driver that answers unless there are
+// other plugins.
 func viewOf(v node.View) *node.View {
+	if v.Plugins == nil {
+		v.Plugins = answering
+	}
 	v.Health = map[node.Source]inspect.Health{}
 	for _, s := range node.Sources() {
 		v.Health[s] = inspect.Health{State: inspect.Synced}
 	}
+	v.Health[node.PodsAPI] = inspect.Health{State: inspect.NotServed}
 	return &v
 }
 
@@ -76,7 +81,7 @@ func ref(name string) inspect.ClaimRef { return inspect.ClaimRef{Namespace: "ml"
 
 // preparedAs is an entry of the checkpoint.
 func preparedAs(name string, uid types.UID, devices ...string) node.PreparedClaim {
-	c := node.PreparedClaim{Claim: ref(name), UID: uid, Drivers: []string{"gpu.example.test"}}
+	c := node.PreparedClaim{Claim: ref(name), UID: uid, Pods: []types.UID{"pod-" + uid}, Drivers: []string{"gpu.example.test"}}
 	for _, d := range devices {
 		c.Devices = append(c.Devices, node.PreparedDevice{Device: dra("n1", d, ""), CDI: []string{"x=" + d}})
 	}
@@ -84,6 +89,19 @@ func preparedAs(name string, uid types.UID, devices ...string) node.PreparedClai
 }
 
 var answering = []node.Plugin{{Type: node.DRAPlugin, Name: "gpu.example.test", Health: inspect.Health{State: inspect.Synced}}}
+
+// problemCodes are those of the problems of a report, each of which has a sentence.
+func problemCodes(t *testing.T, r *node.Report) []string {
+	t.Helper()
+	var out []string
+	for _, p := range r.Problems {
+		out = append(out, string(p.Code))
+		if p.Sentence() == string(p.Code) {
+			t.Errorf("%s has no sentence", p.Code)
+		}
+	}
+	return out
+}
 
 func TestProblems(t *testing.T) {
 	uses := func(phase corev1.PodPhase) inspect.Objects {
@@ -108,8 +126,8 @@ func TestProblems(t *testing.T) {
 		"another device":     {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-1")}, Plugins: answering}, uses(corev1.PodRunning), nil, []string{"OtherDevice"}},
 		"not published":      {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0", "gpu-9")}, Plugins: answering}, uses(corev1.PodRunning), nil, []string{"DeviceUnpublished", "OtherDevice"}},
 		"slices are unknown": {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0", "gpu-9")}, Plugins: answering}, uses(corev1.PodRunning), []inspect.Resource{inspect.Slices}, []string{"OtherDevice"}},
-		"the driver is gone": {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0")}}, uses(corev1.PodRunning), nil, []string{"DriverSilent"}},
-		"a socket is left":   {node.View{Plugins: []node.Plugin{{Socket: "x", Health: inspect.Health{State: inspect.Broken}}}}, inspect.Objects{}, nil, []string{"PluginSilent"}},
+		"the driver is gone": {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0")}, Plugins: []node.Plugin{}}, uses(corev1.PodRunning), nil, []string{"DriverSilent"}},
+		"a socket is left":   {node.View{Plugins: append([]node.Plugin{{Socket: "x", Health: inspect.Health{State: inspect.Broken}}}, answering...)}, inspect.Objects{}, nil, []string{"PluginSilent"}},
 		"no healthy device": {node.View{Pods: []node.Pod{{Containers: []node.Container{{Devices: []node.PluginDevice{{Resource: "example.com/widget", ID: "w"}}}}}}},
 			inspect.Objects{}, nil, []string{"ResourceGone"}},
 		"CPUs elsewhere than memory": {node.View{NUMAOfCPU: map[int64]int64{2: 1}, Pods: []node.Pod{{Containers: []node.Container{{CPUs: []int64{2}, Memory: []node.Memory{{Type: "memory", NUMA: []int64{0}}}}}}}},
@@ -117,18 +135,11 @@ func TestProblems(t *testing.T) {
 		"CPUs with their memory": {node.View{NUMAOfCPU: map[int64]int64{2: 1}, Pods: []node.Pod{{Containers: []node.Container{{CPUs: []int64{2}, Memory: []node.Memory{{Type: "memory", NUMA: []int64{1}}}}}}}},
 			inspect.Objects{}, nil, nil},
 		"two NUMA nodes": {node.View{Pods: []node.Pod{{Containers: []node.Container{{Devices: []node.PluginDevice{{Resource: "a/b", ID: "w", NUMA: []int64{1}}},
-			Memory: []node.Memory{{Type: "memory", NUMA: []int64{0}}}}}}}, Allocatable: node.Allocatable{Devices: []node.PluginDevice{{Resource: "a/b"}}}}, inspect.Objects{}, nil, []string{"NUMASpread"}},
+			Memory: []node.Memory{{Type: "memory", NUMA: []int64{0}}}}}}}, Allocatable: node.Allocatable{Devices: []node.PluginDevice{{Resource: "a/b", ID: "w"}}}}, inspect.Objects{}, nil, []string{"NUMASpread"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := node.Join(viewOf(test.view), cluster(test.objects, test.unread...), "n1")
-			var got []string
-			for _, p := range r.Problems {
-				got = append(got, string(p.Code))
-				if p.Sentence() == string(p.Code) {
-					t.Errorf("%s has no sentence", p.Code)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, problemCodes(t, r)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 			nothing := node.Join(&node.View{}, cluster(test.objects, test.unread...), "n1")

@@ -124,7 +124,7 @@ func (j *joining) disagreements(r *ClaimReport, prepared *PreparedClaim) {
 		add(PreparedUnknown, Device{})
 	case r.Allocated == No:
 		add(PreparedNotAllocated, Device{})
-	case len(r.Pods) == 0 && r.Known == Yes && j.read(inspect.Pods):
+	case len(r.Pods) == 0 && (r.Known == Yes && j.read(inspect.Pods) || !j.read(inspect.Pods) && j.view.Read(PodsAPI)):
 		add(PreparedForNobody, Device{})
 	}
 	for i := range r.Devices {

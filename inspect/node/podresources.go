@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
@@ -45,8 +48,30 @@ func plainError(err error) error {
 	return err
 }
 
-// readPodResources asks the kubelet who has what.
-func (v *View) readPodResources(ctx context.Context, socket string) {
+// retries and retryAfter are how often and after how long a call is made again that the kubelet refuses since there are too many: it takes
+// 100 a second from all its clients together.
+const (
+	retries    = 5
+	retryAfter = 100 * time.Millisecond
+)
+
+// patient makes a call, again if there are too many at the moment.
+func patient[A any](ctx context.Context, call func() (A, error)) (A, error) {
+	for try := 0; ; try++ {
+		answer, err := call()
+		if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "rate limit") || try == retries {
+			return answer, plainError(err)
+		}
+		select {
+		case <-ctx.Done():
+			return answer, plainError(err)
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// readPodResources asks the kubelet who has what: all pods, or only is one if that is named.
+func (v *View) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
 	connection, err := dial(socket)
 	if err != nil {
 		v.Health[PodResources], v.Health[Allocatables] = healthOf(PodResources, err), healthOf(Allocatables, err)
@@ -56,17 +81,93 @@ func (v *View) readPodResources(ctx context.Context, socket string) {
 	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
 	defer cancel()
 	client := podresources.NewPodResourcesListerClient(connection)
-	list, err := client.List(ctx, &podresources.ListPodResourcesRequest{})
-	v.Health[PodResources] = healthOf(PodResources, plainError(err))
-	for _, p := range list.GetPodResources() {
-		v.Pods = append(v.Pods, podOf(p))
+	if only != (inspect.PodRef{}) {
+		v.Pods, err = getPod(ctx, client, only)
+	} else {
+		v.Pods, err = listPods(ctx, client)
 	}
-	slices.SortStableFunc(v.Pods, func(a, b Pod) int {
-		return cmp.Or(cmp.Compare(a.Ref.Namespace, b.Ref.Namespace), cmp.Compare(a.Ref.Name, b.Ref.Name))
+	v.Health[PodResources] = healthOf(PodResources, err)
+	if info, failed := os.Stat(socket); err == nil && failed == nil {
+		v.Started = info.ModTime()
+	}
+	all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
+		return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
 	})
-	all, err := client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
-	v.Health[Allocatables] = healthOf(Allocatables, plainError(err))
+	v.Health[Allocatables] = healthOf(Allocatables, err)
 	v.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds()), Memory: memoryOf(all.GetMemory())}
+}
+
+func listPods(ctx context.Context, client podresources.PodResourcesListerClient) ([]Pod, error) {
+	list, err := patient(ctx, func() (*podresources.ListPodResourcesResponse, error) {
+		return client.List(ctx, &podresources.ListPodResourcesRequest{})
+	})
+	var out []Pod
+	for _, p := range list.GetPodResources() {
+		out = append(out, podOf(p))
+	}
+	sortPods(out)
+	return out, err
+}
+
+func sortPods(pods []Pod) {
+	slices.SortStableFunc(pods, func(a, b Pod) int { return comparePodRefs(a.Ref, b.Ref) })
+}
+
+// getPod asks for one pod. Kubelets before 1.34 may not serve that, and list it among all. Of a pod that the kubelet does not know it
+// returns nothing, and no error.
+func getPod(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) ([]Pod, error) {
+	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
+		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
+	})
+	switch {
+	case err == nil:
+		return []Pod{podOf(answer.GetPodResources())}, nil
+	case strings.Contains(err.Error(), notFound(ref)):
+		return nil, nil
+	}
+	all, listed := listPods(ctx, client)
+	if listed != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p Pod) bool { return p.Ref != ref }), nil
+}
+
+// notFound is how a kubelet says that it does not know a pod (1.37.1, pkg/kubelet/apis/podresources). The code of the answer is Unknown.
+func notFound(ref inspect.PodRef) string {
+	return fmt.Sprintf("pod %s in namespace %s not found", ref.Name, ref.Namespace)
+}
+
+// ReadPods asks for pods one by one where the kubelet could not list them all, as when the answer is too large, and it says so
+// in the Health of PodResources. refs are the pods that the node is known to have.
+func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
+	h := v.Health[PodResources]
+	if h.State != inspect.Broken || len(refs) == 0 || o.Pod != (inspect.PodRef{}) {
+		return
+	}
+	o = o.withDefaults()
+	connection, err := dial(o.Socket)
+	if err != nil {
+		return
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
+	defer cancel()
+	client := podresources.NewPodResourcesListerClient(connection)
+	v.Pods = nil
+	for _, ref := range refs {
+		answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
+			return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
+		})
+		if err == nil {
+			v.Pods = append(v.Pods, podOf(answer.GetPodResources()))
+		}
+	}
+	if len(v.Pods) == 0 {
+		return
+	}
+	sortPods(v.Pods)
+	h.Message += fmt.Sprintf("; asked one by one, it told of %d of %d pods", len(v.Pods), len(refs))
+	v.Health[PodResources] = h
 }
 
 func podOf(p *podresources.PodResources) Pod {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,26 +14,31 @@ const DefaultDir = "/var/lib/kubelet"
 
 // Options say where the kubelet is.
 type Options struct {
-	// Dir is the directory of the kubelet, and Socket that of its PodResources service. Empty ones stand for the defaults.
-	Dir, Socket string
+	// Dir is the directory of the kubelet, Socket that of its PodResources service, and PodsSocket that of its Pods API. Empty ones
+	// stand for the defaults.
+	Dir, Socket, PodsSocket string
 	// Sys is where Linux says how the machine is built. If it is empty, it stands for the default.
 	Sys string
+	// Pod is the only pod that PodResources is asked for. If it is empty, all are listed.
+	Pod inspect.PodRef
+}
+
+// withDefaults has the defaults in place of what is empty.
+func (o Options) withDefaults() Options {
+	o.Dir = cmp.Or(o.Dir, DefaultDir)
+	o.Socket = cmp.Or(o.Socket, filepath.Join(o.Dir, "pod-resources", "kubelet.sock"))
+	o.PodsSocket = cmp.Or(o.PodsSocket, filepath.Join(o.Dir, podsSocket))
+	o.Sys = cmp.Or(o.Sys, DefaultSys)
+	return o
 }
 
 // Read reads what the kubelet of this machine knows. What cannot be read is told by the view's Health. When ctx ends, what
 // is not read yet is Broken.
 func Read(ctx context.Context, o Options) *View {
-	v := &View{Health: map[Source]inspect.Health{}}
-	if o.Dir == "" {
-		o.Dir = DefaultDir
-	}
-	if o.Socket == "" {
-		o.Socket = filepath.Join(o.Dir, "pod-resources", "kubelet.sock")
-	}
-	if o.Sys == "" {
-		o.Sys = DefaultSys
-	}
-	v.readPodResources(ctx, o.Socket)
+	o = o.withDefaults()
+	v := &View{Only: o.Pod, Health: map[Source]inspect.Health{}}
+	v.readPodResources(ctx, o.Socket, o.Pod)
+	v.readKubeletPods(ctx, o.PodsSocket)
 	v.readTopology(o.Sys)
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {

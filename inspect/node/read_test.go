@@ -155,7 +155,7 @@ func TestBrokenFiles(t *testing.T) {
 		"empty":               func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"null":                func(path string) error { return os.WriteFile(path, []byte("null"), 0o600) },
 		"a directory":         func(path string) error { return os.Mkdir(path, 0o700) },
-		"a pipe":              func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a pipe":              makePipe,
 		"a link out of there": func(path string) error { return os.Symlink(outside, path) },
 		"too large": func(path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 33<<20))

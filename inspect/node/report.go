@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -9,6 +10,10 @@ import (
 // Report is what the kubelet of a node and the API server say of it together.
 type Report struct {
 	Node inspect.NodeName
+	// Only is the pod that the report is about. If it is empty, it is about all of the node.
+	Only inspect.PodRef
+	// Plugins are those of the view that the report is about, in its order.
+	Plugins []Plugin
 	// Containers are those that have something of the kubelet to themselves: devices, claims, CPUs or memory. They are
 	// sorted by pod, and in the order of the kubelet.
 	Containers []ContainerReport
@@ -18,6 +23,10 @@ type Report struct {
 	Resources []ResourceReport
 	// CPUs is nil if no kubelet was asked.
 	CPUs *CPUReport
+	// Health is what is known of the devices of containers, sorted by pod, container, resource and id.
+	Health []DeviceHealth
+	// Missing are plugins that were here or have to be, sorted by type and name.
+	Missing []MissingPlugin
 	// Problems are what the two disagree about, sorted by code and object.
 	Problems []Problem
 }
@@ -29,8 +38,8 @@ type ContainerReport struct {
 
 	// Others are devices that the kubelet lists with the container although it asks only for other requests of their claim.
 	Others map[Device]bool
-	// NUMA are the NUMA nodes of its CPUs, memory and devices of device plugins, sorted.
-	NUMA []int64
+	// NUMA are the NUMA nodes of its CPUs, memory and devices of device plugins, sorted, and CPUNUMA those of its CPUs.
+	NUMA, CPUNUMA []int64
 }
 
 // ClaimReport is a claim on the node.
@@ -104,6 +113,13 @@ const (
 	DriverSilent         ProblemCode = "DriverSilent"         // the driver of prepared claims has no plugin that answers
 	PluginSilent         ProblemCode = "PluginSilent"         // nothing answers at the socket of a plugin
 	ResourceGone         ProblemCode = "ResourceGone"         // containers have devices of a resource of which none is healthy
+	PodUnknown           ProblemCode = "PodUnknown"           // the kubelet has a pod that the API server has not
+	PodUnseen            ProblemCode = "PodUnseen"            // a pod is bound to the node, and its kubelet does not know it
+	DriverMissing        ProblemCode = "DriverMissing"        // a driver has slices or devices of pods here, and no plugin that answers
+	PluginMissing        ProblemCode = "PluginMissing"        // the kubelet or the node remembers a resource, and nothing offers it
+	CSIDriverMissing     ProblemCode = "CSIDriverMissing"     // the CSINode names a driver, and no plugin of it answers
+	DeviceUnhealthy      ProblemCode = "DeviceUnhealthy"      // a container has a device that is not healthy
+	OfferedTwice         ProblemCode = "OfferedTwice"         // DRA and a device plugin offer the same hardware
 	NUMASpread           ProblemCode = "NUMASpread"           // a container has something of several NUMA nodes
 )
 
@@ -117,6 +133,7 @@ type Problem struct {
 	Device    Device
 	Driver    string
 	Resource  string
+	Unit      string // the id of a device of a device plugin, or what a driver calls its device
 	Socket    string
 	Detail    string // a message of the system, or a list
 }
@@ -142,8 +159,77 @@ func (p *Problem) Sentence() string {
 		return fmt.Sprintf("nothing answers at %s: %s", p.Socket, p.Detail)
 	case ResourceGone:
 		return fmt.Sprintf("containers have devices of %s, but none is healthy: its plugin is gone or has not come back", p.Resource)
+	case PodUnknown:
+		return fmt.Sprintf("the kubelet has pod %s, but the API server has no such pod: it may still run, with its devices", p.Pod)
+	case PodUnseen:
+		return fmt.Sprintf("pod %s is bound to this node, but its kubelet does not know of it", p.Pod)
+	case DriverMissing:
+		return fmt.Sprintf("driver %s %s, but no plugin of it answers: pods with its devices cannot start or end", p.Driver, Evidence(p.Detail).sentence())
+	case PluginMissing:
+		return fmt.Sprintf("no device of %s is offered: %s", p.Resource, Evidence(p.Detail).sentence())
+	case CSIDriverMissing:
+		return fmt.Sprintf("CSI driver %s %s, but no plugin of it answers: its volumes cannot be mounted", p.Driver, InCSINode.sentence())
+	case DeviceUnhealthy:
+		return p.unhealthy()
+	case OfferedTwice:
+		return fmt.Sprintf("device %s is also offered as %s, by a device plugin: %s may be given away twice", p.Device.DeviceID, p.Resource, p.Unit)
 	case NUMASpread:
 		return fmt.Sprintf("container %s of pod %s has CPUs, memory or devices of device plugins of NUMA nodes %s", p.Container, p.Pod, p.Detail)
 	}
 	return string(p.Code)
+}
+
+// unhealthy says which device of which container is not healthy.
+func (p *Problem) unhealthy() string {
+	what := fmt.Sprintf("device %s of %s", p.Unit, p.Resource)
+	switch {
+	case p.Claim == inspect.ClaimRef{}:
+	case p.Device.DeviceID != inspect.DeviceID{}:
+		what = fmt.Sprintf("device %s of claim %s", p.Device.DeviceID, p.Claim)
+	default:
+		what = fmt.Sprintf("device %s of claim %s", p.Unit, p.Claim)
+	}
+	text := fmt.Sprintf("%s, which container %s of pod %s has, is unhealthy", what, p.Container, p.Pod)
+	if p.Detail != "" {
+		text += ": " + p.Detail
+	}
+	return text
+}
+
+// sentence is what speaks for a plugin that is missing, in words.
+func (e Evidence) sentence() string {
+	switch e {
+	case HasPrepared:
+		return "has prepared claims"
+	case HasAllocated:
+		return "has devices of pods on this node"
+	case HasSlices:
+		return "has published devices of this node"
+	case InCSINode:
+		return "is in the CSINode of this node"
+	case NotBack:
+		return "its device plugin was here before the kubelet started, and has not come back"
+	case NoDevice:
+		return "its device plugin has not come back since the kubelet started, or has no device"
+	case Stopped:
+		return "its device plugin has stopped within the last 5 minutes, or all its devices are unhealthy"
+	case NoneHealthy:
+		return "its device plugin is gone, or all its devices are unhealthy"
+	case Dropped:
+		return "its device plugin is gone, and the kubelet has forgotten it, which takes 5 minutes"
+	}
+	return string(e)
+}
+
+// Sentence says of what is missing what speaks for it.
+func (m *MissingPlugin) Sentence() string {
+	parts := make([]string, 0, len(m.Evidence))
+	for _, e := range m.Evidence {
+		parts = append(parts, e.sentence())
+	}
+	text := strings.Join(parts, ", ")
+	if m.Type != DevicePlugin {
+		text = "it " + text
+	}
+	return text
 }

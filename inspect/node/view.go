@@ -3,6 +3,7 @@ package node
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -15,6 +16,7 @@ type Source string
 const (
 	PodResources     Source = "pod-resources List"
 	Allocatables     Source = "pod-resources GetAllocatableResources"
+	PodsAPI          Source = "pods-api ListPods"
 	DeviceCheckpoint Source = "device-plugins/kubelet_internal_checkpoint"
 	ClaimCheckpoint  Source = "dra_manager_state"
 	CPUCheckpoint    Source = "cpu_manager_state"
@@ -26,13 +28,19 @@ const (
 
 // Sources returns all sources, in the order in which they are told.
 func Sources() []Source {
-	return []Source{PodResources, Allocatables, DeviceCheckpoint, ClaimCheckpoint, CPUCheckpoint, MemoryCheckpoint, Registry, DevicePluginDir, Topology}
+	return []Source{PodResources, Allocatables, PodsAPI, DeviceCheckpoint, ClaimCheckpoint, CPUCheckpoint, MemoryCheckpoint, Registry, DevicePluginDir, Topology}
 }
 
 // View is what one kubelet says and keeps. Of a source that could not be read its fields are empty.
 type View struct {
-	Pods        []Pod // that PodResources lists, sorted by namespace and name
+	// Pods are those that PodResources lists, sorted by namespace and name. If Only is not empty, that pod alone was asked for, and they
+	// are empty if the kubelet does not know it.
+	Pods        []Pod
+	Only        inspect.PodRef
 	Allocatable Allocatable
+	// KubeletPods are the pods that the kubelet knows, those that have ended and static ones too, with the status that it has of them,
+	// sorted by namespace and name.
+	KubeletPods []*corev1.Pod
 	// Claims are those that the kubelet keeps as prepared, those of pods that are gone too, sorted by namespace and name.
 	Claims []PreparedClaim
 	// Registered are the devices of device plugins, and Assigned those that containers got, as of the checkpoint.
@@ -43,7 +51,9 @@ type View struct {
 	Plugins    []Plugin            // sorted by type, name and socket
 	// NUMAOfCPU is the NUMA node of each CPU. It is nil if not read.
 	NUMAOfCPU map[int64]int64
-	Health    map[Source]inspect.Health
+	// Started is when the kubelet made the socket at which it answered. It is zero if it did not answer.
+	Started time.Time
+	Health  map[Source]inspect.Health
 }
 
 // Read reports whether a source was read completely.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/containernetworking/cni/pkg/utils"
 )
 
 // choose marks the files that the runtime uses, and says of all others why it does not.
@@ -22,6 +24,10 @@ func (v *View) choose() {
 	}
 	if used := v.Used(); v.Error == "" && len(used) > 0 {
 		for _, f := range used {
+			if utils.ValidateNetworkName(f.Network) != nil {
+				v.Error = fmt.Sprintf("the network of %s has no name that is allowed (%q), so that no pod can join it", f.Name, f.Network)
+				return
+			}
 			if missing := f.Missing(); len(missing) > 0 {
 				v.Error = fmt.Sprintf("%s needs plugins that are not installed: %s", f.Name, strings.Join(missing, ", "))
 				return
@@ -95,6 +101,9 @@ func (v *View) chooseGood() {
 	chosen := false
 	for i := range v.Files {
 		f := &v.Files[i]
+		if f.Network == "" && f.Broken == "" {
+			f.Network = f.Name // so does CRI-O
+		}
 		missing := f.Missing()
 		switch {
 		case f.Broken != "":

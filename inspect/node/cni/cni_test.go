@@ -1,6 +1,7 @@
 package cni
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,8 +23,9 @@ func installed(t *testing.T, files ...string) node {
 	n := node{t.TempDir(), t.TempDir()}
 	for _, file := range files {
 		name, content, written := strings.Cut(file, "=")
-		if !written {
-			data, err := os.ReadFile(filepath.Join("testdata", "real", name))
+		source, named := strings.CutPrefix(content, "@")
+		if !written || named {
+			data, err := os.ReadFile(filepath.Join("testdata", "real", cmp.Or(source, name)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +39,7 @@ func installed(t *testing.T, files ...string) node {
 			t.Fatal(err)
 		}
 	}
-	n.install(t, "bridge", "host-local", "loopback", "portmap", "ptp", "bandwidth", "flannel", "aws-cni", "egress-cni", "tuning", "cilium-cni", "calico", "multus", "ovn-k8s-cni-overlay")
+	n.install(t, "bridge", "host-local", "loopback", "portmap", "ptp", "bandwidth", "flannel", "aws-cni", "egress-cni", "tuning", "cilium-cni", "calico", "calico-ipam", "multus", "multus-shim", "ovn-k8s-cni-overlay")
 	return n
 }
 
@@ -72,6 +74,15 @@ func said(v *View) string {
 			if !p.Inline {
 				text += "'"
 			}
+			if p.IPAM != "" {
+				text += "/" + p.IPAM
+				if p.IPAMPath == "" {
+					text += "!"
+				}
+			}
+			if len(p.Delegates) > 0 {
+				text += fmt.Sprint(">", p.Delegates)
+			}
 			chain = append(chain, text)
 		}
 		fmt.Fprintf(&b, "%s %s %s %s %s: %s\n", mark, f.Name, f.Network, f.Version, strings.Join(chain, ","), f.Why)
@@ -85,12 +96,15 @@ func said(v *View) string {
 	return b.String()
 }
 
-// The configurations that Cilium, Calico, Multus and OVN-Kubernetes write, as far as what is read here is concerned.
+// The configurations that projects write, as files of testdata/real under the names that they have on nodes.
 const (
-	cilium = `05-cilium.conflist={"cniVersion":"0.3.1","name":"cilium","plugins":[{"type":"cilium-cni","enable-debug":false,"log-file":"/var/run/cilium/cilium-cni.log"}]}`
-	calico = `10-calico.conflist={"name":"k8s-pod-network","cniVersion":"0.3.1","plugins":[{"type":"calico","ipam":{"type":"calico-ipam"}},{"type":"portmap","snat":true,"capabilities":{"portMappings":true}},{"type":"bandwidth","capabilities":{"bandwidth":true}}]}`
-	multus = `00-multus.conf={"cniVersion":"0.3.1","name":"multus-cni-network","type":"multus","capabilities":{"portMappings":true},"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig","delegates":[{"cniVersion":"0.3.1","name":"default","plugins":[{"type":"calico"}]}]}`
-	ovn    = `10-ovn-kubernetes.conf={"cniVersion":"0.4.0","name":"ovn-kubernetes","type":"ovn-k8s-cni-overlay","ipam":{},"dns":{},"logFile":"/var/log/ovn-kubernetes/ovn-k8s-cni-overlay.log"}`
+	cilium        = "05-cilium.conflist"
+	calico        = "10-calico.conflist"
+	ovn           = "10-ovn-kubernetes.conf"
+	multus        = "00-multus.conf=@00-multus-thin.conf"
+	newMultus     = "00-multus.conflist=@00-multus-thin.conflist"
+	thickMultus   = "00-multus.conf=@00-multus-thick.conf"
+	ciliumPortmap = "05-cilium.conflist=@05-cilium-portmap.conflist"
 )
 
 // TestRead checks which file each runtime takes, and why not the others.
@@ -103,53 +117,75 @@ func TestRead(t *testing.T) {
 		"nothing": {nil, Options{Runtime: Containerd}, "error: there is no network configuration in DIR\n"},
 		"containerd takes the first": {
 			[]string{cilium, "10-flannel.conflist", "10-aws.conflist", "100-crio-bridge.conflist.cilium_bak=x"}, Options{Runtime: Containerd},
-			"+ 05-cilium.conflist cilium 0.3.1 cilium-cni: it is the first by name\n" +
-				"- 10-aws.conflist aws-cni 0.4.0 aws-cni[io.kubernetes.cri.pod-annotations],egress-cni,portmap[portMappings]: it is not the first by name\n" +
-				"- 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: it is not the first by name\n" +
+			"+ 05-cilium.conflist cilium 1.0.0 cilium-cni: it is the first by name\n" +
+				"- 10-aws.conflist aws-cni 0.4.0 aws-cni[io.kubernetes.cri.pod-annotations],egress-cni/host-local,portmap[portMappings]: it is not the first by name\n" +
+				"- 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: it is not the first by name\n" +
 				"ignored [100-crio-bridge.conflist.cilium_bak]\n",
 		},
 		"Multus comes first": {
 			[]string{multus, calico}, Options{Runtime: Containerd},
-			"+ 00-multus.conf multus-cni-network 0.3.1 multus[portMappings]: it is the first by name\n" +
-				"- 10-calico.conflist k8s-pod-network 0.3.1 calico,portmap[portMappings],bandwidth[bandwidth]: it is not the first by name\n",
+			"+ 00-multus.conf multus-cni-network 0.3.1 multus[bandwidth portMappings]>[k8s-pod-network]: it is the first by name\n" +
+				"- 10-calico.conflist k8s-pod-network 0.3.1 calico/calico-ipam,portmap[portMappings],bandwidth[bandwidth]: it is not the first by name\n",
+		},
+		"Multus for Cilium, with what it wrote before": {
+			[]string{thickMultus, newMultus, cilium}, Options{Runtime: CRIO},
+			"+ 00-multus.conf multus-cni-network 0.3.1 multus-shim[bandwidth portMappings]>[/host/etc/cni/net.d/10-calico.conflist]: it is the first that can be used\n" +
+				"- 00-multus.conflist multus-cni-network 1.0.0 multus>[cilium]: the network has the name of that of 00-multus.conf\n" +
+				"- 05-cilium.conflist cilium 1.0.0 cilium-cni: it is not the first that can be used; pods can ask for it by its name\n",
+		},
+		"Cilium with portmap": {
+			[]string{ciliumPortmap}, Options{Runtime: Containerd},
+			"+ 05-cilium.conflist portmap 1.0.0 cilium-cni,portmap[portMappings]: it is the first by name\n",
+		},
+		"OVN-Kubernetes": {
+			[]string{ovn}, Options{Runtime: CRIO},
+			"+ 10-ovn-kubernetes.conf ovn-kubernetes 0.4.0 ovn-k8s-cni-overlay: it is the first that can be used\n",
+		},
+		"the example of the specification": {
+			[]string{"10-spec-dbnet.conflist"}, Options{Runtime: CRIO},
+			"+ 10-spec-dbnet.conflist dbnet 1.1.0 bridge/host-local,tuning[mac],portmap[portMappings]: it is the first that can be used\n",
+		},
+		"a plugin for addresses that is not installed": {
+			[]string{`10-x.conflist={"cniVersion":"1.0.0","name":"x","plugins":[{"type":"bridge","ipam":{"type":"whereabouts"}}]}`}, Options{Runtime: CRIO},
+			"+ 10-x.conflist x 1.0.0 bridge/whereabouts!: it is the first that can be used\n",
 		},
 		"containerd takes two": {
 			[]string{"10-flannel.conflist", calico, ovn}, Options{Runtime: Containerd, MaxNetworks: 2},
-			"+ 10-calico.conflist k8s-pod-network 0.3.1 calico,portmap[portMappings],bandwidth[bandwidth]: it is the first by name\n" +
-				"+ 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: it is number 2 by name, of 2 that are used\n" +
+			"+ 10-calico.conflist k8s-pod-network 0.3.1 calico/calico-ipam,portmap[portMappings],bandwidth[bandwidth]: it is the first by name\n" +
+				"+ 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: it is number 2 by name, of 2 that are used\n" +
 				"- 10-ovn-kubernetes.conf ovn-kubernetes 0.4.0 ovn-k8s-cni-overlay: it is not among the first 2 by name\n",
 		},
 		"containerd stops at a broken file": {
 			[]string{"01-broken.conflist={", "10-flannel.conflist"}, Options{Runtime: Containerd},
 			"- 01-broken.conflist   : it is broken\n" +
-				"- 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: an earlier file is broken, at which containerd stops\n" +
+				"- 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: an earlier file is broken, at which containerd stops\n" +
 				"error: 01-broken.conflist is broken, and containerd does not pass over it: error parsing configuration list: unexpected end of JSON input\n",
 		},
 		"CRI-O passes over a broken file": {
 			[]string{"01-broken.conflist={", "10-flannel.conflist", "99-loopback.conflist"}, Options{Runtime: CRIO},
 			"- 01-broken.conflist   : it is broken, so CRI-O passes over it\n" +
-				"+ 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: it is the first that can be used\n" +
+				"+ 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: it is the first that can be used\n" +
 				"- 99-loopback.conflist loopback 1.0.0 loopback: it is not the first that can be used; pods can ask for it by its name\n",
 		},
 		"CRI-O passes over what is not installed": {
 			[]string{`05-x.conflist={"cniVersion":"1.0.0","name":"x","plugins":[{"type":"absent"}]}`, "10-crio-bridge.conflist"}, Options{Runtime: CRIO},
 			"- 05-x.conflist x 1.0.0 absent!: plugins are not installed, so CRI-O passes over it: absent\n" +
-				"+ 10-crio-bridge.conflist crio 1.0.0 bridge: it is the first that can be used\n",
+				"+ 10-crio-bridge.conflist crio 1.0.0 bridge/host-local: it is the first that can be used\n",
 		},
 		"containerd does not ask whether it is installed": {
 			[]string{`05-x.conflist={"cniVersion":"1.0.0","name":"x","plugins":[{"type":"absent"},{"type":"../evil"}]}`, "10-crio-bridge.conflist"}, Options{Runtime: Containerd},
 			"+ 05-x.conflist x 1.0.0 absent!,../evil!: it is the first by name\n" +
-				"- 10-crio-bridge.conflist crio 1.0.0 bridge: it is not the first by name\n" +
+				"- 10-crio-bridge.conflist crio 1.0.0 bridge/host-local: it is not the first by name\n" +
 				"error: 05-x.conflist needs plugins that are not installed: absent, ../evil\n",
 		},
 		"CRI-O is told a name": {
 			[]string{"10-flannel.conflist", "10-crio-bridge.conflist"}, Options{Runtime: CRIO, DefaultNetwork: "cbr0"},
-			"- 10-crio-bridge.conflist crio 1.0.0 bridge: cni_default_network is cbr0\n" +
-				"+ 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: cni_default_network names it\n",
+			"- 10-crio-bridge.conflist crio 1.0.0 bridge/host-local: cni_default_network is cbr0\n" +
+				"+ 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: cni_default_network names it\n",
 		},
 		"CRI-O is told a name that is not there": {
 			[]string{"10-flannel.conflist"}, Options{Runtime: CRIO, DefaultNetwork: "cbr1"},
-			"- 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: cni_default_network is cbr1\n" +
+			"- 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: cni_default_network is cbr1\n" +
 				"error: there is no usable network cbr1, which cni_default_network names\n",
 		},
 		"a list in a .conf": {
@@ -158,8 +194,8 @@ func TestRead(t *testing.T) {
 		},
 		"a plugin that only has IPAM": {
 			[]string{"90-dranet-whereabouts.conf", "30-basic-ptp.json", "20-chained-ptp-bandwidth.conflist"}, Options{Runtime: CRIO},
-			"+ 20-chained-ptp-bandwidth.conflist chained-ptp-bandwidth 0.3.1 ptp,bandwidth: it is the first that can be used\n" +
-				"- 30-basic-ptp.json basic-ptp 0.3.0 ptp: it is not the first that can be used; pods can ask for it by its name\n" +
+			"+ 20-chained-ptp-bandwidth.conflist chained-ptp-bandwidth 0.3.1 ptp/host-local,bandwidth: it is the first that can be used\n" +
+				"- 30-basic-ptp.json basic-ptp 0.3.0 ptp/host-local: it is not the first that can be used; pods can ask for it by its name\n" +
 				"- 90-dranet-whereabouts.conf   : it is broken, so CRI-O passes over it\n",
 		},
 		"the specification 1.1": {
@@ -181,11 +217,24 @@ func TestRead(t *testing.T) {
 		},
 		"a name that leads out of the directory": {
 			[]string{`10-db.conflist={"cniVersion":"1.1.0","name":"../..","plugins":[{"type":"bridge"}]}`}, Options{Runtime: Containerd},
-			"+ 10-db.conflist ../.. 1.1.0 bridge: it is the first by name\n",
+			"+ 10-db.conflist ../.. 1.1.0 bridge: it is the first by name\n" +
+				"error: the network of 10-db.conflist has no name that is allowed (\"../..\"), so that no pod can join it\n",
+		},
+		"without a name, for containerd": {
+			[]string{`10-x.conf={"cniVersion":"1.0.0","type":"bridge"}`}, Options{Runtime: Containerd},
+			"+ 10-x.conf  1.0.0 bridge: it is the first by name\nerror: the network of 10-x.conf has no name that is allowed (\"\"), so that no pod can join it\n",
+		},
+		"without a name, for CRI-O": {
+			[]string{`10-x.conf={"cniVersion":"1.0.0","type":"bridge"}`, `20-y.conf={"cniVersion":"1.0.0","type":"tuning"}`}, Options{Runtime: CRIO},
+			"+ 10-x.conf 10-x.conf 1.0.0 bridge: it is the first that can be used\n- 20-y.conf 20-y.conf 1.0.0 tuning: it is not the first that can be used; pods can ask for it by its name\n",
+		},
+		"a list without a name takes the directory itself": {
+			[]string{`10-x.conflist={"cniVersion":"1.0.0","name":"","plugins":[{"type":"bridge"}]}`, `20-y.conf={"cniVersion":"1.0.0","name":"y","type":"tuning"}`}, Options{Runtime: CRIO},
+			"+ 10-x.conflist 10-x.conflist 1.0.0 bridge,tuning': it is the first that can be used\n- 20-y.conf y 1.0.0 tuning: it is not the first that can be used; pods can ask for it by its name\n",
 		},
 		"an unknown runtime": {
 			[]string{"10-flannel.conflist"}, Options{},
-			"+ 10-flannel.conflist cbr0 0.3.1 flannel,portmap[portMappings]: it is the first by name\n",
+			"+ 10-flannel.conflist cbr0 1.0.0 flannel,portmap[portMappings]: it is the first by name\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +254,7 @@ func TestRead(t *testing.T) {
 
 // TestReadsAsTheLibrary compares what is read of each real list with what the CNI project's own functions load of it.
 func TestReadsAsTheLibrary(t *testing.T) {
-	n := installed(t, "10-flannel.conflist", "10-crio-bridge.conflist", "99-loopback.conflist", "20-chained-ptp-bandwidth.conflist", "10-aws.conflist", calico, cilium)
+	n := installed(t, "10-flannel.conflist", "10-crio-bridge.conflist", "99-loopback.conflist", "20-chained-ptp-bandwidth.conflist", "10-aws.conflist", calico, ciliumPortmap, newMultus, "10-spec-dbnet.conflist")
 	v, err := Read(Options{Dir: n.dir, BinDirs: []string{n.bin}, Runtime: Containerd})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package cni
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/containernetworking/cni/libcni"
-	"github.com/containernetworking/cni/pkg/types"
 )
 
 // Where runtimes look unless they are configured otherwise.
@@ -94,6 +95,11 @@ type Plugin struct {
 	Capabilities []string
 	// Path is the file that would be run. It is empty if there is none in the directories.
 	Path string
+	// IPAM is the type of the plugin that gives it addresses, or "", and IPAMPath the file that it would run. That is empty if there is
+	// none in the directories.
+	IPAM, IPAMPath string
+	// Delegates are the networks that Multus hands pods on to: their names, or the files that describe them.
+	Delegates []string
 	// Inline says that it stands in the file itself, and not in the directory of the network (specification 1.1).
 	Inline bool
 }
@@ -157,7 +163,7 @@ func (v *View) parse(path string, f *File) error {
 			return err
 		}
 		f.Network, f.Version = conf.Network.Name, conf.Network.CNIVersion
-		f.Chain = []Plugin{v.plugin(conf.Network, true)}
+		f.Chain = []Plugin{v.plugin(conf, true)}
 		return nil
 	}
 	list, err := libcni.NetworkConfFromBytes(data)
@@ -166,7 +172,7 @@ func (v *View) parse(path string, f *File) error {
 	}
 	f.Network, f.Version, f.DisableCheck, f.DisableGC = list.Name, list.CNIVersion, list.DisableCheck, list.DisableGC
 	for _, p := range list.Plugins {
-		f.Chain = append(f.Chain, v.plugin(p.Network, true))
+		f.Chain = append(f.Chain, v.plugin(p, true))
 	}
 	if !list.LoadOnlyInlinedPlugins {
 		if err := v.separate(list.Name, f); err != nil {
@@ -179,9 +185,10 @@ func (v *View) parse(path string, f *File) error {
 	return nil
 }
 
-// separate adds the plugins of the directory that has the name of the network.
+// separate adds the plugins of the directory that has the name of the network. For a network without a name the library takes the
+// directory of the file itself.
 func (v *View) separate(network string, f *File) error {
-	if network == "" || network != filepath.Base(network) || network == ".." {
+	if network != "" && network != filepath.Base(network) || network == ".." {
 		return nil // no name of a directory
 	}
 	paths, err := libcni.ConfFiles(filepath.Join(v.Dir, network), []string{".conf"})
@@ -197,7 +204,7 @@ func (v *View) separate(network string, f *File) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
-		f.Chain = append(f.Chain, v.plugin(conf.Network, false))
+		f.Chain = append(f.Chain, v.plugin(conf, false))
 	}
 	return nil
 }
@@ -224,23 +231,53 @@ func readBounded(path string) ([]byte, error) {
 }
 
 // plugin looks at the configuration of a plugin.
-func (v *View) plugin(conf *types.PluginConf, inline bool) Plugin {
-	p := Plugin{Type: conf.Type, Inline: inline}
-	for name, on := range conf.Capabilities {
+func (v *View) plugin(conf *libcni.PluginConfig, inline bool) Plugin {
+	p := Plugin{Type: conf.Network.Type, Inline: inline, IPAM: conf.Network.IPAM.Type}
+	for name, on := range conf.Network.Capabilities {
 		if on {
 			p.Capabilities = append(p.Capabilities, name)
 		}
 	}
 	slices.Sort(p.Capabilities)
-	if conf.Type != filepath.Base(conf.Type) { // the library runs nothing outside of the directories either
-		return p
-	}
-	for _, dir := range v.BinDirs {
-		path := filepath.Join(dir, conf.Type)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			p.Path = path
-			break
-		}
+	p.Path, p.IPAMPath = v.find(p.Type), v.find(p.IPAM)
+	if p.Type == "multus" || p.Type == "multus-shim" {
+		p.Delegates = delegatesOf(conf.Bytes)
 	}
 	return p
+}
+
+// find looks for a plugin as the library does, which runs nothing outside of the directories.
+func (v *View) find(name string) string {
+	if name == "" || name != filepath.Base(name) {
+		return ""
+	}
+	for _, dir := range v.BinDirs {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
+// delegatesOf are the networks that Multus calls: the thin plugin has them in its configuration, the thick one has the file of the
+// first or what its daemon knows.
+func delegatesOf(data []byte) []string {
+	var conf struct {
+		ClusterNetwork string
+		Delegates      []struct{ Name, Type string }
+	}
+	if json.Unmarshal(data, &conf) != nil {
+		return nil
+	}
+	var out []string
+	if conf.ClusterNetwork != "" {
+		out = append(out, conf.ClusterNetwork)
+	}
+	for _, d := range conf.Delegates {
+		if name := cmp.Or(d.Name, d.Type); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }

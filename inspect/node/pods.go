@@ -1,0 +1,58 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	pods "k8s.io/kubelet/pkg/apis/pods/v1alpha1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// podsSocket is where a kubelet serves its Pods API, below its directory.
+var podsSocket = filepath.Join("pods-api", "pods-api.sock")
+
+// readKubeletPods asks the kubelet which pods it knows. Kubelets before 1.36, and those without the gate PodsAPI, do not serve it.
+func (v *View) readKubeletPods(ctx context.Context, socket string) {
+	connection, err := dial(socket)
+	if err != nil {
+		v.Health[PodsAPI] = healthOf(PodsAPI, err)
+		return
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, kubeletTimeout)
+	defer cancel()
+	list, err := pods.NewPodsClient(connection).ListPods(ctx, &pods.ListPodsRequest{})
+	if status.Code(err) == codes.Unimplemented {
+		v.Health[PodsAPI] = inspect.Health{State: inspect.NotServed, Message: "the kubelet does not serve it"}
+		return
+	}
+	err = plainError(err)
+	if err == nil {
+		v.KubeletPods, err = ParsePods(list.GetPods())
+	}
+	v.Health[PodsAPI] = healthOf(PodsAPI, err)
+}
+
+// ParsePods reads the pods of an answer of the Pods API, which are objects in their binary form. They are returned sorted by
+// namespace and name.
+func ParsePods(in [][]byte) ([]*corev1.Pod, error) {
+	var out []*corev1.Pod
+	for i, data := range in {
+		pod := &corev1.Pod{}
+		if err := pod.Unmarshal(data); err != nil {
+			return nil, fmt.Errorf("reading pod %d of %d: %w", i+1, len(in), err)
+		}
+		out = append(out, pod)
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
