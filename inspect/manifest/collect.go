@@ -40,7 +40,9 @@ type collector struct {
 	events    []inspect.Event
 	// eventsSeen are the names of events.
 	eventsSeen map[types.NamespacedName]bool
-	pending    []pending // what was found and is not kept yet, in the order of the file
+	access     *inspect.Access
+	accessSeen map[identity]metav1.Object // of RBAC, by their kind in place of a resource
+	pending    []pending                  // what was found and is not kept yet, in the order of the file
 }
 
 type identity struct {
@@ -57,7 +59,7 @@ type origin struct {
 func newCollector(opts Options) *collector {
 	return &collector{
 		opts: opts, limits: limitsFor(opts.MaxBytes), seen: map[identity]origin{}, versions: map[inspect.Resource][]string{},
-		skipped: map[string]int{}, unnamed: map[string]int{}, eventsSeen: map[types.NamespacedName]bool{},
+		skipped: map[string]int{}, unnamed: map[string]int{}, eventsSeen: map[types.NamespacedName]bool{}, accessSeen: map[identity]metav1.Object{},
 	}
 }
 
@@ -329,5 +331,5 @@ func (c *collector) result() *Result {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
 	c.failures.mark(health)
-	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events, seen: c.seen}
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events, Access: c.access, seen: c.seen}
 }

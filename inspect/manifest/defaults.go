@@ -117,18 +117,19 @@ func defaultPriorityLevel(level *flowcontrolv1.PriorityLevelConfiguration, apiVe
 		defaultPointer(&exempt.NominalConcurrencyShares, int32(0))
 		defaultPointer(&exempt.LendablePercent, int32(0))
 	}
+	beta, keepZero := apiVersion == flowcontrolv1.GroupName+"/v1beta3", false
+	if beta {
+		_, keepZero = level.Annotations[flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey]
+		delete(level.Annotations, flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey)
+	}
 	limited := level.Spec.Limited
 	if limited == nil {
 		return
 	}
-	if apiVersion == flowcontrolv1.GroupName+"/v1beta3" {
-		_, keepZero := level.Annotations[flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey]
-		delete(level.Annotations, flowcontrolv1beta3.PriorityLevelPreserveZeroConcurrencySharesKey)
-		if ptr.Deref(limited.NominalConcurrencyShares, 0) == 0 {
-			limited.NominalConcurrencyShares = ptr.To[int32](defaultShares)
-			if keepZero {
-				limited.NominalConcurrencyShares = ptr.To[int32](0)
-			}
+	if beta && ptr.Deref(limited.NominalConcurrencyShares, 0) == 0 {
+		limited.NominalConcurrencyShares = ptr.To[int32](defaultShares)
+		if keepZero {
+			limited.NominalConcurrencyShares = ptr.To[int32](0)
 		}
 	}
 	defaultPointer(&limited.NominalConcurrencyShares, defaultShares)

@@ -63,6 +63,19 @@ spec:
 	}
 }
 
+// TestBetaExemptLevel: the annotation is no part of what a server kept, also of a level without shares of its own.
+func TestBetaExemptLevel(t *testing.T) {
+	o := readObjects(t, `
+apiVersion: flowcontrol.apiserver.k8s.io/v1beta3
+kind: PriorityLevelConfiguration
+metadata: {name: exempt, annotations: {flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares: "", a: b}}
+spec: {type: Exempt}
+`)
+	if diff := cmp.Diff(map[string]string{"a": "b"}, o.PriorityLevels[0].Annotations); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestOtherDefaults(t *testing.T) {
 	o := readObjects(t, `
 apiVersion: flowcontrol.apiserver.k8s.io/v1

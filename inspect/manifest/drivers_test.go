@@ -57,7 +57,7 @@ func TestDrivers(t *testing.T) {
 		"cni-dra-driver":            {counts{claims: 1, slices: 1, devices: 1}, nil},
 		"dra-driver-cpu-grouped":    {counts{claims: 6, classes: 1, slices: 1, devices: 2, pods: 1}, nil},
 		"dra-driver-cpu-individual": {counts{claims: 3, classes: 1, slices: 1, devices: 2, pods: 1}, nil},
-		"dra-driver-memory":         {counts{templates: 2, classes: 3, pods: 1, skipped: 4}, nil},
+		"dra-driver-memory":         {counts{templates: 2, classes: 3, pods: 1, skipped: 2}, nil},
 		"dra-driver-sriov":          {counts{claims: 1, templates: 3, classes: 1, pods: 2, namespaces: 2, skipped: 4}, nil},
 		"dra-example-driver":        {counts{claims: 2, templates: 5, classes: 1, slices: 1, devices: 8, pods: 9, namespaces: 6}, nil},
 		"dra-example-driver-taints": {counts{templates: 2, classes: 1, slices: 1, devices: 8, rules: 1, pods: 2, namespaces: 1}, nil},

@@ -30,6 +30,8 @@ type Result struct {
 	Workloads []*inspect.Workload
 	// Events are the Events of the core group and of events.k8s.io, in the order of reading. They are not among Objects.
 	Events []inspect.Event
+	// Access are the objects of RBAC, of which the last counts where one is given several times. It is nil if there are none.
+	Access *inspect.Access
 
 	seen map[identity]origin
 }
@@ -97,7 +99,7 @@ func Read(ctx context.Context, paths []string, opts Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.events) + len(c.skipped)) {
+	if c.failures.all(len(c.seen) + len(c.workloads) + len(c.events) + len(c.accessSeen) + len(c.skipped)) {
 		return nil, c.failures.list[0]
 	}
 	return c.result(), nil

@@ -33,6 +33,7 @@ type pending struct {
 	object     metav1.Object
 	workloads  []workload // of a kind that is not known otherwise
 	event      *event
+	access     metav1.Object // of RBAC
 	complaints []error
 	invalid    []validate.Problem
 	finished   bool
@@ -75,7 +76,7 @@ func (c *collector) prepareAll(ctx context.Context, batch []pending) {
 func (c *collector) prepare(p *pending) {
 	if !p.known {
 		if p.text != nil {
-			p.workloads, p.event = c.workloadsIn(p), c.eventIn(p)
+			p.workloads, p.event, p.access = c.workloadsIn(p), c.eventIn(p), c.accessIn(p)
 		}
 		return
 	}
@@ -101,7 +102,7 @@ func (c *collector) keep(p *pending) error {
 	switch {
 	case p.text == nil:
 		return nil
-	case !p.known && (c.keepWorkloads(p) || c.keepEvent(p)):
+	case !p.known && (c.keepWorkloads(p) || c.keepEvent(p) || c.keepAccess(p)):
 		return nil
 	case !p.known:
 		c.skip(p.text, p.at, p.head)

@@ -15,7 +15,7 @@ import (
 const maxValidValues = 10
 
 // capacity checks one capacity of a device and the policy for requests of it.
-func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path *field.Path) {
+func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path place) {
 	if c.Value.Sign() < 0 {
 		v.note(path.Child("value"), "a negative capacity (%s) can never be requested", c.Value.String())
 	}
@@ -25,7 +25,7 @@ func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path 
 	}
 	path = path.Child("requestPolicy")
 	if !shareable {
-		v.refuse(field.Forbidden(path, "the device must have allowMultipleAllocations"))
+		v.refuse(field.Forbidden(path.path, "the device must have allowMultipleAllocations"))
 		return
 	}
 	choices := 0
@@ -38,14 +38,14 @@ func (v *validator) capacity(c *resourcev1.DeviceCapacity, shareable bool, path 
 		v.validRange(c, policy, path)
 	}
 	if choices > 1 {
-		v.refuse(field.Forbidden(path, "validValues and validRange exclude each other"))
+		v.refuse(field.Forbidden(path.path, "validValues and validRange exclude each other"))
 	}
 	if choices > 0 && policy.Default == nil {
-		v.refuse(field.Required(path.Child("default"), "needed with validValues and validRange"))
+		v.refuse(field.Required(path.Child("default").path, "needed with validValues and validRange"))
 	}
 }
 
-func (v *validator) validValues(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path *field.Path) {
+func (v *validator) validValues(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
 	path = path.Child("validValues")
 	if !v.size(len(policy.ValidValues), maxValidValues, path) {
 		return
@@ -60,21 +60,21 @@ func (v *validator) validValues(c *resourcev1.DeviceCapacity, policy *resourcev1
 		}
 		switch value.Cmp(policy.ValidValues[i-1]) {
 		case -1:
-			v.refuse(field.Invalid(path.Index(i), value.String(), "values must ascend"))
+			v.refuse(field.Invalid(path.Index(i).path, value.String(), "values must ascend"))
 		case 0:
-			v.refuse(field.Duplicate(path.Index(i), value.String()))
+			v.refuse(field.Duplicate(path.Index(i).path, value.String()))
 		}
 	}
 	if !found {
-		v.refuse(field.Invalid(path, policy.Default.String(), "the default must be one of the valid values"))
+		v.refuse(field.Invalid(path.path, policy.Default.String(), "the default must be one of the valid values"))
 	}
 }
 
-func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path *field.Path) {
+func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.CapacityRequestPolicy, path place) {
 	r, byDefault := policy.ValidRange, policy.Default
 	path = path.Child("validRange")
 	if r.Min == nil {
-		v.refuse(field.Required(path.Child("min"), ""))
+		v.refuse(field.Required(path.Child("min").path, ""))
 		return
 	}
 	v.atMost(r.Min, &c.Value, "the capacity", path.Child("min"))
@@ -84,7 +84,7 @@ func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.
 	}
 	if byDefault != nil {
 		if byDefault.Cmp(*r.Min) < 0 {
-			v.refuse(field.Invalid(path.Child("default"), byDefault.String(), "must not be less than the minimum "+r.Min.String()))
+			v.refuse(field.Invalid(path.Child("default").path, byDefault.String(), "must not be less than the minimum "+r.Min.String()))
 		}
 		if r.Max != nil {
 			v.atMost(byDefault, r.Max, "the maximum", path.Child("default"))
@@ -94,7 +94,7 @@ func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.
 		return
 	}
 	if r.Step.Sign() <= 0 {
-		v.refuse(field.Invalid(path.Child("step"), r.Step.String(), "must be greater than zero"))
+		v.refuse(field.Invalid(path.Child("step").path, r.Step.String(), "must be greater than zero"))
 		return
 	}
 	first := r.Min.DeepCopy()
@@ -107,15 +107,15 @@ func (v *validator) validRange(c *resourcev1.DeviceCapacity, policy *resourcev1.
 	}
 }
 
-func (v *validator) atMost(value, limit *resource.Quantity, what string, path *field.Path) {
+func (v *validator) atMost(value, limit *resource.Quantity, what string, path place) {
 	if value.Cmp(*limit) > 0 {
-		v.refuse(field.Invalid(path, value.String(), fmt.Sprintf("must not be more than %s %s", what, limit.String())))
+		v.refuse(field.Invalid(path.path, value.String(), fmt.Sprintf("must not be more than %s %s", what, limit.String())))
 	}
 }
 
 // onStep checks that a value lies a whole number of steps above the minimum. Like the API server it
 // counts in thousandths when one of the numbers is a fraction, and in whole numbers otherwise.
-func (v *validator) onStep(value *resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, path *field.Path) {
+func (v *validator) onStep(value *resource.Quantity, r *resourcev1.CapacityRequestPolicyRange, path place) {
 	numbers := []*resource.Quantity{value, r.Min, r.Step}
 	unit := resource.Scale(0)
 	for _, q := range append(numbers, r.Max) {
@@ -128,12 +128,12 @@ func (v *validator) onStep(value *resource.Quantity, r *resourcev1.CapacityReque
 		scaled[i] = q.ScaledValue(unit)
 		if q.Sign() < 0 || q.Cmp(*resource.NewScaledQuantity(math.MaxInt64, unit)) > 0 ||
 			q.Cmp(*resource.NewScaledQuantity(scaled[i], unit)) != 0 {
-			v.refuse(field.Invalid(path, q.String(), "too large, negative or too fine to count steps"))
+			v.refuse(field.Invalid(path.path, q.String(), "too large, negative or too fine to count steps"))
 			return
 		}
 	}
 	if (scaled[0]-scaled[1])%scaled[2] != 0 {
-		v.refuse(field.Invalid(path, value.String(), fmt.Sprintf("must be a whole number of steps of %s above the minimum %s", r.Step.String(), r.Min.String())))
+		v.refuse(field.Invalid(path.path, value.String(), fmt.Sprintf("must be a whole number of steps of %s above the minimum %s", r.Step.String(), r.Min.String())))
 	}
 }
 
@@ -143,24 +143,24 @@ func isFraction(q *resource.Quantity) bool {
 }
 
 // allocatableResources checks how a device stands for resources of the node, such as cpu.
-func (v *validator) allocatableResources(device *resourcev1.Device, path *field.Path) {
+func (v *validator) allocatableResources(device *resourcev1.Device, path place) {
 	for _, name := range slices.Sorted(maps.Keys(device.NodeAllocatableResources)) {
 		r, at := device.NodeAllocatableResources[name], path.Key(string(name))
 		if r.Mapping == nil && r.Overhead == nil {
-			v.refuse(field.Required(at, "one of mapping and overhead must be set"))
+			v.refuse(field.Required(at.path, "one of mapping and overhead must be set"))
 		}
 		if m := r.Mapping; m != nil {
 			if (m.CapacityKey == nil) != (m.CapacityMultiplier == nil) {
-				v.refuse(field.Required(at.Child("mapping"), "capacityKey and capacityMultiplier need each other"))
+				v.refuse(field.Required(at.Child("mapping").path, "capacityKey and capacityMultiplier need each other"))
 			}
 			if m.CapacityKey != nil {
 				if _, ok := device.Capacity[*m.CapacityKey]; !ok {
-					v.refuse(field.NotFound(at.Child("mapping", "capacityKey"), string(*m.CapacityKey)))
+					v.refuse(field.NotFound(at.Child("mapping", "capacityKey").path, string(*m.CapacityKey)))
 				}
 			}
 		}
 		if o := r.Overhead; o != nil && o.PerPod == nil && o.PerContainer == nil {
-			v.refuse(field.Required(at.Child("overhead"), "one of perPod and perContainer must be set"))
+			v.refuse(field.Required(at.Child("overhead").path, "one of perPod and perContainer must be set"))
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 const requestReference = "no such request in this claim; write the name of a request, or <request>/<subrequest>"
 
 // claimSpec checks the spec of a ResourceClaim or of a template.
-func (v *validator) claimSpec(spec *resourcev1.ResourceClaimSpec, path *field.Path) {
+func (v *validator) claimSpec(spec *resourcev1.ResourceClaimSpec, path place) {
 	path = path.Child("devices")
 	devices := &spec.Devices
 	if len(devices.Requests) == 0 {
@@ -57,7 +57,7 @@ func requestNames(devices *resourcev1.DeviceClaim) map[string]bool {
 	return names
 }
 
-func (v *validator) request(request *resourcev1.DeviceRequest, constraints []resourcev1.DeviceConstraint, path *field.Path) {
+func (v *validator) request(request *resourcev1.DeviceRequest, constraints []resourcev1.DeviceConstraint, path place) {
 	v.label(request.Name, path.Child("name"))
 	var set []string
 	if request.Exactly != nil {
@@ -105,20 +105,20 @@ type ask struct {
 	constraints []resourcev1.DeviceConstraint
 }
 
-func (v *validator) ask(a *ask, path *field.Path) {
+func (v *validator) ask(a *ask, path place) {
 	v.className(a.class, path.Child("deviceClassName"))
 	v.selectors(a.selectors, path.Child("selectors"))
 	switch a.mode {
 	case resourcev1.DeviceAllocationModeAll:
 		if a.count != 0 {
-			v.refuse(field.Invalid(path.Child("count"), a.count, "must not be set when allocationMode is All"))
+			v.refuse(field.Invalid(path.Child("count").path, a.count, "must not be set when allocationMode is All"))
 		}
 	case resourcev1.DeviceAllocationModeExactCount:
 		if a.count < 1 {
-			v.refuse(field.Invalid(path.Child("count"), a.count, "must be greater than zero"))
+			v.refuse(field.Invalid(path.Child("count").path, a.count, "must be greater than zero"))
 		}
 	default:
-		v.refuse(field.NotSupported(path.Child("allocationMode"), a.mode, []resourcev1.DeviceAllocationMode{
+		v.refuse(field.NotSupported(path.Child("allocationMode").path, a.mode, []resourcev1.DeviceAllocationMode{
 			resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount,
 		}))
 	}
@@ -136,7 +136,7 @@ func (v *validator) ask(a *ask, path *field.Path) {
 	v.derivedAttributes(a, path.Child("derivedAttributes"))
 }
 
-func (v *validator) derivedAttributes(a *ask, path *field.Path) {
+func (v *validator) derivedAttributes(a *ask, path place) {
 	if !v.size(len(a.derived), resourcev1.DeviceDerivedAttributesMaxSize, path) {
 		return
 	}
@@ -146,7 +146,7 @@ func (v *validator) derivedAttributes(a *ask, path *field.Path) {
 		v.fullyQualifiedName(name, at.Child("name"))
 		unique(v, seen, name, at.Child("name"))
 		if !constrained(a, name) {
-			v.refuse(field.Invalid(at.Child("name"), name, "no constraint of this request uses it"))
+			v.refuse(field.Invalid(at.Child("name").path, name, "no constraint of this request uses it"))
 		}
 		v.expression(a.derived[i].Expression, at.Child("expression"))
 	}
@@ -175,29 +175,29 @@ func constrained(a *ask, attribute string) bool {
 	return false
 }
 
-func (v *validator) selectors(selectors []resourcev1.DeviceSelector, path *field.Path) {
+func (v *validator) selectors(selectors []resourcev1.DeviceSelector, path place) {
 	if !v.size(len(selectors), resourcev1.DeviceSelectorsMaxSize, path) {
 		return
 	}
 	for i := range selectors {
 		if selectors[i].CEL == nil {
-			v.refuse(field.Required(path.Index(i).Child("cel"), "a selector needs a CEL expression; the scheduler gives up on this one"))
+			v.refuse(field.Required(path.Index(i).Child("cel").path, "a selector needs a CEL expression; the scheduler gives up on this one"))
 			continue
 		}
 		v.expression(selectors[i].CEL.Expression, path.Index(i).Child("cel", "expression"))
 	}
 }
 
-func (v *validator) expression(expression string, path *field.Path) {
+func (v *validator) expression(expression string, path place) {
 	switch {
 	case strings.TrimSpace(expression) == "":
-		v.refuse(field.Required(path, "the CEL expression is empty"))
+		v.refuse(field.Required(path.path, "the CEL expression is empty"))
 	case len(expression) > resourcev1.CELSelectorExpressionMaxLength:
-		v.refuse(field.TooLong(path, "", resourcev1.CELSelectorExpressionMaxLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.CELSelectorExpressionMaxLength))
 	}
 }
 
-func (v *validator) constraint(c *resourcev1.DeviceConstraint, names map[string]bool, path *field.Path) {
+func (v *validator) constraint(c *resourcev1.DeviceConstraint, names map[string]bool, path place) {
 	v.requestRefs(c.Requests, names, path.Child("requests"))
 	if c.MatchAttribute != nil {
 		v.fullyQualifiedName(string(*c.MatchAttribute), path.Child("matchAttribute"))
@@ -207,13 +207,13 @@ func (v *validator) constraint(c *resourcev1.DeviceConstraint, names map[string]
 	}
 	switch {
 	case c.MatchAttribute == nil && c.DistinctAttribute == nil:
-		v.refuse(field.Required(path, "exactly one of matchAttribute and distinctAttribute must be set"))
+		v.refuse(field.Required(path.path, "exactly one of matchAttribute and distinctAttribute must be set"))
 	case c.MatchAttribute != nil && c.DistinctAttribute != nil:
 		v.note(path, "only one of matchAttribute and distinctAttribute may be set: distinctAttribute is ignored")
 	}
 }
 
-func (v *validator) requestRefs(refs []string, names map[string]bool, path *field.Path) {
+func (v *validator) requestRefs(refs []string, names map[string]bool, path place) {
 	if !v.size(len(refs), resourcev1.DeviceRequestsMaxSize, path) {
 		return
 	}
@@ -221,15 +221,15 @@ func (v *validator) requestRefs(refs []string, names map[string]bool, path *fiel
 	for i, ref := range refs {
 		unique(v, seen, ref, path.Index(i))
 		if !names[ref] {
-			v.refuse(field.Invalid(path.Index(i), inspect.SanitizeShort(ref, maxSnippetLength), requestReference))
+			v.refuse(field.Invalid(path.Index(i).path, inspect.SanitizeShort(ref, maxSnippetLength), requestReference))
 		}
 	}
 }
 
-func (v *validator) configuration(config *resourcev1.DeviceConfiguration, path *field.Path) {
+func (v *validator) configuration(config *resourcev1.DeviceConfiguration, path place) {
 	path = path.Child("opaque")
 	if config.Opaque == nil {
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 		return
 	}
 	v.driver(config.Opaque.Driver, path.Child("driver"))
@@ -238,16 +238,16 @@ func (v *validator) configuration(config *resourcev1.DeviceConfiguration, path *
 	var object map[string]json.RawMessage
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 	case len(raw) > resourcev1.OpaqueParametersMaxLength:
-		v.refuse(field.TooLong(path, "", resourcev1.OpaqueParametersMaxLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.OpaqueParametersMaxLength))
 	case json.Unmarshal(raw, &object) != nil:
-		v.refuse(field.Invalid(path, field.OmitValueType{}, "must be an object"))
+		v.refuse(field.Invalid(path.path, field.OmitValueType{}, "must be an object"))
 	}
 }
 
 // class checks the spec of a DeviceClass.
-func (v *validator) class(spec *resourcev1.DeviceClassSpec, path *field.Path) {
+func (v *validator) class(spec *resourcev1.DeviceClassSpec, path place) {
 	v.selectors(spec.Selectors, path.Child("selectors"))
 	if v.size(len(spec.Config), resourcev1.DeviceConfigMaxSize, path.Child("config")) {
 		for i := range spec.Config {
@@ -261,11 +261,11 @@ func (v *validator) class(spec *resourcev1.DeviceClassSpec, path *field.Path) {
 
 // extendedResource checks the name under which containers may request the devices of a class: a
 // qualified name outside of Kubernetes' own domain.
-func (v *validator) extendedResource(name string, path *field.Path) {
+func (v *validator) extendedResource(name string, path place) {
 	domain, _, qualified := strings.Cut(name, "/")
 	native := domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")
 	if !qualified || native || strings.HasPrefix(name, "requests.") {
-		v.refuse(field.Invalid(path, inspect.SanitizeShort(name, maxSnippetLength), "must be an extended resource name, such as example.com/gpu"))
+		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(name, maxSnippetLength), "must be an extended resource name, such as example.com/gpu"))
 		return
 	}
 	v.labelKey(name, path)

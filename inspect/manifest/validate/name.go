@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -16,7 +14,7 @@ import (
 
 // metadata checks the name, which is a DNS subdomain for every kind read here, the namespace and the labels.
 func (v *validator) metadata(object metav1.Object) {
-	path := field.NewPath("metadata")
+	path := v.at("metadata")
 	if name := object.GetName(); name != "" { // else it is left out
 		v.messages(name, path.Child("name"), filledIn(name, validation.IsDNS1123Subdomain(name)))
 	}
@@ -24,7 +22,7 @@ func (v *validator) metadata(object metav1.Object) {
 		v.messages(namespace, path.Child("namespace"), filledIn(namespace, validation.IsDNS1123Label(namespace)))
 	}
 	labels := object.GetLabels()
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
+	for key := range keys(v, labels) {
 		at := path.Child("labels").Key(inspect.SanitizeShort(key, maxSnippetLength))
 		v.messages(key, at, filledIn(key, content.IsLabelKey(key)))
 		v.messages(labels[key], at, filledIn(labels[key], validation.IsValidLabelValue(labels[key])))
@@ -40,16 +38,16 @@ func filledIn(value string, messages []string) []string {
 	return messages
 }
 
-func (v *validator) messages(value string, path *field.Path, messages []string) {
+func (v *validator) messages(value string, path place, messages []string) {
 	for _, message := range messages {
-		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), message))
+		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), message))
 	}
 }
 
 // label checks a name that must be a DNS label: requests, devices, counter sets, counters, groups.
-func (v *validator) label(value string, path *field.Path) {
+func (v *validator) label(value string, path place) {
 	if value == "" {
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 		return
 	}
 	v.messages(value, path, validation.IsDNS1123Label(value))
@@ -57,25 +55,25 @@ func (v *validator) label(value string, path *field.Path) {
 
 // driver checks a driver name, or the domain of a qualified name: a DNS subdomain of at most 63 bytes,
 // in either case.
-func (v *validator) driver(value string, path *field.Path) {
+func (v *validator) driver(value string, path place) {
 	if value == "" {
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 		return
 	}
 	if len(value) > resourcev1.DriverNameMaxLength {
-		v.refuse(field.TooLong(path, "", resourcev1.DriverNameMaxLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.DriverNameMaxLength))
 	}
 	v.messages(value, path, validation.IsDNS1123Subdomain(strings.ToLower(value)))
 }
 
 // poolName checks DNS subdomains separated by slashes, at most 253 bytes in all.
-func (v *validator) poolName(value string, path *field.Path) {
+func (v *validator) poolName(value string, path place) {
 	if value == "" {
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 		return
 	}
 	if len(value) > resourcev1.PoolNameMaxLength {
-		v.refuse(field.TooLong(path, "", resourcev1.PoolNameMaxLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.PoolNameMaxLength))
 	}
 	for part := range strings.SplitSeq(value, "/") {
 		v.messages(part, path, validation.IsDNS1123Subdomain(part))
@@ -83,9 +81,9 @@ func (v *validator) poolName(value string, path *field.Path) {
 }
 
 // className checks the name of a DeviceClass.
-func (v *validator) className(value string, path *field.Path) {
+func (v *validator) className(value string, path place) {
 	if value == "" {
-		v.refuse(field.Required(path, "a request names its DeviceClass"))
+		v.refuse(field.Required(path.path, "a request names its DeviceClass"))
 		return
 	}
 	v.messages(value, path, validation.IsDNS1123Subdomain(value))
@@ -93,54 +91,54 @@ func (v *validator) className(value string, path *field.Path) {
 
 // qualifiedName checks the name of an attribute or capacity: a C identifier of at most 32 bytes, after
 // at most one domain and slash.
-func (v *validator) qualifiedName(value string, path *field.Path) {
+func (v *validator) qualifiedName(value string, path place) {
 	domain, id, qualified := strings.Cut(value, "/")
 	switch {
 	case !qualified:
 		id = value
 	case domain == "":
-		v.refuse(field.Invalid(path, value, "the domain before the slash is empty"))
+		v.refuse(field.Invalid(path.path, value, "the domain before the slash is empty"))
 	case strings.Contains(id, "/"):
-		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "there is more than one slash"))
+		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "there is more than one slash"))
 		return
 	default:
 		v.driver(domain, path)
 	}
 	if id == "" {
-		v.refuse(field.Invalid(path, value, "the name is empty"))
+		v.refuse(field.Invalid(path.path, value, "the name is empty"))
 		return
 	}
 	if len(id) > resourcev1.DeviceMaxIDLength {
-		v.refuse(field.TooLong(path, "", resourcev1.DeviceMaxIDLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.DeviceMaxIDLength))
 	}
 	v.messages(id, path, content.IsCIdentifier(id))
 }
 
 // fullyQualifiedName checks a qualified name that must have a domain.
-func (v *validator) fullyQualifiedName(value string, path *field.Path) {
+func (v *validator) fullyQualifiedName(value string, path place) {
 	if !strings.Contains(value, "/") {
-		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "the domain is missing: write <domain>/<name>, such as gpu.example.com/numa"))
+		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "the domain is missing: write <domain>/<name>, such as gpu.example.com/numa"))
 		return
 	}
 	v.qualifiedName(value, path)
 }
 
 // labelKey checks a name with the syntax of a label key: taint keys and condition types.
-func (v *validator) labelKey(value string, path *field.Path) {
+func (v *validator) labelKey(value string, path place) {
 	v.messages(value, path, content.IsLabelKey(value))
 }
 
-func (v *validator) labelValue(value string, path *field.Path) {
+func (v *validator) labelValue(value string, path place) {
 	v.messages(value, path, validation.IsValidLabelValue(value))
 }
 
 // templateMetadata allows only what a template copies into the claims made from it.
-func (v *validator) templateMetadata(meta *metav1.ObjectMeta, path *field.Path) {
+func (v *validator) templateMetadata(meta *metav1.ObjectMeta, path place) {
 	for _, f := range []struct{ name, value string }{
 		{"name", meta.Name}, {"generateName", meta.GenerateName}, {"namespace", meta.Namespace},
 	} {
 		if f.value != "" {
-			v.refuse(field.Forbidden(path.Child(f.name), "a template may give labels and annotations only"))
+			v.refuse(field.Forbidden(path.Child(f.name).path, "a template may give labels and annotations only"))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // pod checks how a pod refers to claims; nothing else of a pod is checked.
-func (v *validator) pod(spec *corev1.PodSpec, path *field.Path) {
+func (v *validator) pod(spec *corev1.PodSpec, path place) {
 	names := map[string]bool{}
 	for i := range spec.ResourceClaims {
 		claim, at := &spec.ResourceClaims[i], path.Child("resourceClaims").Index(i)
@@ -31,12 +31,12 @@ func (v *validator) pod(spec *corev1.PodSpec, path *field.Path) {
 	}
 }
 
-func (v *validator) containerClaims(container *corev1.Container, names map[string]bool, path *field.Path) {
+func (v *validator) containerClaims(container *corev1.Container, names map[string]bool, path place) {
 	seen := map[corev1.ResourceClaim]bool{}
 	for i, claim := range container.Resources.Claims {
 		at := path.Child("resources", "claims").Index(i)
 		if !names[claim.Name] {
-			v.refuse(field.NotFound(at.Child("name"), inspect.SanitizeShort(claim.Name, maxSnippetLength)))
+			v.refuse(field.NotFound(at.Child("name").path, inspect.SanitizeShort(claim.Name, maxSnippetLength)))
 		}
 		unique(v, seen, claim, at)
 	}

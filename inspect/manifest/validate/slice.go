@@ -17,18 +17,18 @@ import (
 
 // slice checks the spec of a ResourceSlice. What only the whole pool can tell (duplicate devices in two
 // slices, unknown counter sets) is left to whoever builds pools: the API server does not see it either.
-func (v *validator) slice(spec *resourcev1.ResourceSliceSpec, path *field.Path) {
+func (v *validator) slice(spec *resourcev1.ResourceSliceSpec, path place) {
 	v.driver(spec.Driver, path.Child("driver"))
 	v.poolName(spec.Pool.Name, path.Child("pool", "name"))
 	if spec.Pool.Generation < 0 {
-		v.refuse(field.Invalid(path.Child("pool", "generation"), spec.Pool.Generation, "must not be negative"))
+		v.refuse(field.Invalid(path.Child("pool", "generation").path, spec.Pool.Generation, "must not be negative"))
 	}
 	if spec.Pool.ResourceSliceCount < 1 {
-		v.refuse(field.Invalid(path.Child("pool", "resourceSliceCount"), spec.Pool.ResourceSliceCount, "must be greater than zero"))
+		v.refuse(field.Invalid(path.Child("pool", "resourceSliceCount").path, spec.Pool.ResourceSliceCount, "must be greater than zero"))
 	}
 	v.sliceNodes(spec, path)
 	if spec.SharedCounters != nil && spec.Devices != nil {
-		v.refuse(field.Forbidden(path, "devices and sharedCounters must be in separate slices of the pool"))
+		v.refuse(field.Forbidden(path.path, "devices and sharedCounters must be in separate slices of the pool"))
 	}
 	if v.size(len(spec.SharedCounters), resourcev1.ResourceSliceMaxCounterSets, path.Child("sharedCounters")) {
 		seen := map[string]bool{}
@@ -80,11 +80,11 @@ type nodeChoice struct {
 }
 
 // nodes checks each way that is set and returns their names.
-func (v *validator) nodes(choice nodeChoice, path *field.Path) []string {
+func (v *validator) nodes(choice nodeChoice, path place) []string {
 	var set []string
 	if choice.nodeName != nil {
 		if *choice.nodeName == "" {
-			v.refuse(field.Invalid(path.Child("nodeName"), "", "must be left out or name a node"))
+			v.refuse(field.Invalid(path.Child("nodeName").path, "", "must be left out or name a node"))
 		} else {
 			set = append(set, "nodeName")
 			v.messages(*choice.nodeName, path.Child("nodeName"), validation.IsDNS1123Subdomain(*choice.nodeName))
@@ -94,40 +94,40 @@ func (v *validator) nodes(choice nodeChoice, path *field.Path) []string {
 		set = append(set, "nodeSelector")
 		v.nodeSelector(choice.nodeSelector, path.Child("nodeSelector"))
 		if n := len(choice.nodeSelector.NodeSelectorTerms); n != 1 {
-			v.refuse(field.Invalid(path.Child("nodeSelector", "nodeSelectorTerms"), n, "must have exactly one term"))
+			v.refuse(field.Invalid(path.Child("nodeSelector", "nodeSelectorTerms").path, n, "must have exactly one term"))
 		}
 	}
 	if choice.allNodes != nil {
 		if *choice.allNodes {
 			set = append(set, "allNodes")
 		} else {
-			v.refuse(field.Invalid(path.Child("allNodes"), false, "must be left out or true"))
+			v.refuse(field.Invalid(path.Child("allNodes").path, false, "must be left out or true"))
 		}
 	}
 	return set
 }
 
-func (v *validator) sliceNodes(spec *resourcev1.ResourceSliceSpec, path *field.Path) {
+func (v *validator) sliceNodes(spec *resourcev1.ResourceSliceSpec, path place) {
 	set := v.nodes(nodeChoice{spec.NodeName, spec.NodeSelector, spec.AllNodes}, path)
 	if spec.PerDeviceNodeSelection != nil {
 		if *spec.PerDeviceNodeSelection {
 			set = append(set, "perDeviceNodeSelection")
 		} else {
-			v.refuse(field.Invalid(path.Child("perDeviceNodeSelection"), false, "must be left out or true"))
+			v.refuse(field.Invalid(path.Child("perDeviceNodeSelection").path, false, "must be left out or true"))
 		}
 	}
 	v.oneOf(set, path, "nodeName, nodeSelector, allNodes and perDeviceNodeSelection")
 }
 
-func (v *validator) nodeSelector(selector *corev1.NodeSelector, path *field.Path) {
+func (v *validator) nodeSelector(selector *corev1.NodeSelector, path place) {
 	if _, err := nodeaffinity.NewNodeSelector(selector); err != nil {
-		v.refuse(field.Invalid(path, field.OmitValueType{}, inspect.SanitizeShort(err.Error(), maxDetailLength)))
+		v.refuse(field.Invalid(path.path, field.OmitValueType{}, inspect.SanitizeShort(err.Error(), maxDetailLength)))
 	}
 }
 
-func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, path *field.Path) {
+func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, path place) {
 	if len(counters) == 0 {
-		v.refuse(field.Required(path, ""))
+		v.refuse(field.Required(path.path, ""))
 	}
 	if !v.size(len(counters), limit, path) {
 		return
@@ -140,10 +140,10 @@ func (v *validator) counters(counters map[string]resourcev1.Counter, limit int, 
 	}
 }
 
-func (v *validator) device(device *resourcev1.Device, perDevice bool, path *field.Path) {
+func (v *validator) device(device *resourcev1.Device, perDevice bool, path place) {
 	v.label(device.Name, path.Child("name"))
 	v.attributes(device, path)
-	for _, name := range slices.Sorted(maps.Keys(device.Capacity)) {
+	for name := range keys(v, device.Capacity) {
 		at := path.Child("capacity").Key(string(name))
 		v.qualifiedName(string(name), at)
 		capacity := device.Capacity[name]
@@ -160,13 +160,13 @@ func (v *validator) device(device *resourcev1.Device, perDevice bool, path *fiel
 	case perDevice:
 		v.oneOf(set, path, "nodeName, nodeSelector and allNodes (the slice has perDeviceNodeSelection)")
 	case len(set) > 0:
-		v.refuse(field.Forbidden(path, fmt.Sprintf("%v may only be set when the slice has perDeviceNodeSelection", set)))
+		v.refuse(field.Forbidden(path.path, fmt.Sprintf("%v may only be set when the slice has perDeviceNodeSelection", set)))
 	}
 	v.bindingConditions(device.BindingConditions, device.BindingFailureConditions, path)
 	v.allocatableResources(device, path.Child("nodeAllocatableResources"))
 }
 
-func (v *validator) consumption(list []resourcev1.DeviceCounterConsumption, path *field.Path) {
+func (v *validator) consumption(list []resourcev1.DeviceCounterConsumption, path place) {
 	if !v.size(len(list), resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice, path) {
 		return
 	}
@@ -187,7 +187,7 @@ func (v *validator) consumption(list []resourcev1.DeviceCounterConsumption, path
 }
 
 // bindingConditions checks the conditions of a device or of an allocation result.
-func (v *validator) bindingConditions(binding, failure []string, path *field.Path) {
+func (v *validator) bindingConditions(binding, failure []string, path place) {
 	seen := map[string]bool{}
 	for _, list := range []struct {
 		name       string
@@ -207,24 +207,24 @@ func (v *validator) bindingConditions(binding, failure []string, path *field.Pat
 		}
 	}
 	if (len(binding) == 0) != (len(failure) == 0) {
-		v.refuse(field.Required(path, "bindingConditions and bindingFailureConditions need each other"))
+		v.refuse(field.Required(path.path, "bindingConditions and bindingFailureConditions need each other"))
 	}
 }
 
 // skippedOperations allows to skip preparing only together with unpreparing.
-func (v *validator) skippedOperations(operations []resourcev1.SkipNodeOperation, path *field.Path) {
+func (v *validator) skippedOperations(operations []resourcev1.SkipNodeOperation, path place) {
 	has := map[resourcev1.SkipNodeOperation]bool{}
 	for i, operation := range operations {
 		unique(v, has, operation, path.Index(i))
 	}
 	if has[resourcev1.SkipNodeOperationNodePrepareResources] && !has[resourcev1.SkipNodeOperationNodeUnprepareResources] &&
 		!has[resourcev1.SkipNodeOperationAll] {
-		v.refuse(field.Invalid(path, "NodePrepareResources", "can only be skipped together with NodeUnprepareResources"))
+		v.refuse(field.Invalid(path.path, "NodePrepareResources", "can only be skipped together with NodeUnprepareResources"))
 	}
 }
 
 // partitionType checks that every partition says of which type it is.
-func (v *validator) partitionType(spec *resourcev1.ResourceSliceSpec, path *field.Path) {
+func (v *validator) partitionType(spec *resourcev1.ResourceSliceSpec, path place) {
 	if spec.PartitionTypeAttribute == nil {
 		return
 	}
@@ -242,11 +242,11 @@ func (v *validator) partitionType(spec *resourcev1.ResourceSliceSpec, path *fiel
 			attribute = device.Attributes[resourcev1.QualifiedName(name[own:])]
 		}
 		if attribute.StringValue == nil {
-			v.refuse(field.Required(path.Child("devices").Index(i).Child("attributes").Key(name), "partitionTypeAttribute names it: a string is needed"))
+			v.refuse(field.Required(path.Child("devices").Index(i).Child("attributes").Key(name).path, "partitionTypeAttribute names it: a string is needed"))
 		}
 	}
 	if partitions == 0 {
-		v.refuse(field.Invalid(path.Child("partitionTypeAttribute"), name, "needs devices that consume counters"))
+		v.refuse(field.Invalid(path.Child("partitionTypeAttribute").path, name, "needs devices that consume counters"))
 	}
 }
 
@@ -256,23 +256,23 @@ var semverPattern = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*
 	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?` +
 	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 
-func (v *validator) attributes(device *resourcev1.Device, path *field.Path) {
+func (v *validator) attributes(device *resourcev1.Device, path place) {
 	if n := len(device.Attributes) + len(device.Capacity); n > resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice {
-		v.refuse(field.Invalid(path, n, fmt.Sprintf("attributes and capacities together may be at most %d", resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
+		v.refuse(field.Invalid(path.path, n, fmt.Sprintf("attributes and capacities together may be at most %d", resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice)))
 	}
 	values := 0
-	for _, name := range slices.Sorted(maps.Keys(device.Attributes)) {
+	for name := range keys(v, device.Attributes) {
 		attribute, at := device.Attributes[name], path.Child("attributes").Key(string(name))
 		v.qualifiedName(string(name), at)
 		values += max(1, len(attribute.BoolValues)+len(attribute.IntValues)+len(attribute.StringValues)+len(attribute.VersionValues))
 		v.attribute(&attribute, at)
 	}
 	if values > resourcev1.ResourceSliceMaxAttributeValuesPerDevice {
-		v.refuse(field.Invalid(path, values, fmt.Sprintf("attribute values together may be at most %d", resourcev1.ResourceSliceMaxAttributeValuesPerDevice)))
+		v.refuse(field.Invalid(path.path, values, fmt.Sprintf("attribute values together may be at most %d", resourcev1.ResourceSliceMaxAttributeValuesPerDevice)))
 	}
 }
 
-func (v *validator) attribute(a *resourcev1.DeviceAttribute, path *field.Path) {
+func (v *validator) attribute(a *resourcev1.DeviceAttribute, path place) {
 	var set []string
 	for _, f := range []struct {
 		name    string
@@ -287,7 +287,7 @@ func (v *validator) attribute(a *resourcev1.DeviceAttribute, path *field.Path) {
 		if f.present {
 			set = append(set, f.name)
 			if f.empty {
-				v.refuse(field.Invalid(path.Child(f.name), "[]", "must not be empty"))
+				v.refuse(field.Invalid(path.Child(f.name).path, "[]", "must not be empty"))
 			}
 		}
 	}
@@ -306,15 +306,15 @@ func (v *validator) attribute(a *resourcev1.DeviceAttribute, path *field.Path) {
 	}
 }
 
-func (v *validator) attributeLength(value string, path *field.Path) {
+func (v *validator) attributeLength(value string, path place) {
 	if len(value) > resourcev1.DeviceAttributeMaxValueLength {
-		v.refuse(field.TooLong(path, "", resourcev1.DeviceAttributeMaxValueLength))
+		v.refuse(field.TooLong(path.path, "", resourcev1.DeviceAttributeMaxValueLength))
 	}
 }
 
-func (v *validator) version(value string, path *field.Path) {
+func (v *validator) version(value string, path place) {
 	v.attributeLength(value, path)
 	if !semverPattern.MatchString(value) {
-		v.refuse(field.Invalid(path, inspect.SanitizeShort(value, maxSnippetLength), "must be a version as semver.org 2.0.0 defines it, such as 1.2.3"))
+		v.refuse(field.Invalid(path.path, inspect.SanitizeShort(value, maxSnippetLength), "must be a version as semver.org 2.0.0 defines it, such as 1.2.3"))
 	}
 }

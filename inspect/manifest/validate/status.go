@@ -11,10 +11,10 @@ import (
 const maxResultConfigs = 2 * resourcev1.DeviceConfigMaxSize
 
 // claimStatus checks the status of a claim as far as a question depends on it: who has which device.
-func (v *validator) claimStatus(claim *resourcev1.ResourceClaim, path *field.Path) {
+func (v *validator) claimStatus(claim *resourcev1.ResourceClaim, path place) {
 	status := &claim.Status
 	if len(status.ReservedFor) > 0 && status.Allocation == nil {
-		v.refuse(field.Forbidden(path.Child("reservedFor"), "only an allocated claim can be reserved"))
+		v.refuse(field.Forbidden(path.Child("reservedFor").path, "only an allocated claim can be reserved"))
 	}
 	if v.size(len(status.ReservedFor), resourcev1.ResourceClaimReservedForMaxSize, path.Child("reservedFor")) {
 		seen := map[string]bool{}
@@ -28,21 +28,21 @@ func (v *validator) claimStatus(claim *resourcev1.ResourceClaim, path *field.Pat
 	v.deviceStatus(status, path.Child("devices"))
 }
 
-func (v *validator) consumer(ref *resourcev1.ResourceClaimConsumerReference, seen map[string]bool, path *field.Path) {
+func (v *validator) consumer(ref *resourcev1.ResourceClaimConsumerReference, seen map[string]bool, path place) {
 	if ref.Resource == "" {
-		v.refuse(field.Required(path.Child("resource"), ""))
+		v.refuse(field.Required(path.Child("resource").path, ""))
 	}
 	if ref.Name == "" {
-		v.refuse(field.Required(path.Child("name"), ""))
+		v.refuse(field.Required(path.Child("name").path, ""))
 	}
 	if ref.UID == "" {
-		v.refuse(field.Required(path.Child("uid"), ""))
+		v.refuse(field.Required(path.Child("uid").path, ""))
 		return
 	}
 	unique(v, seen, string(ref.UID), path.Child("uid"))
 }
 
-func (v *validator) allocation(claim *resourcev1.ResourceClaim, path *field.Path) {
+func (v *validator) allocation(claim *resourcev1.ResourceClaim, path place) {
 	devices := &claim.Status.Allocation.Devices
 	names := requestNames(&claim.Spec.Devices)
 	if v.size(len(devices.Results), resourcev1.AllocationResultsMaxSize, path.Child("results")) {
@@ -54,7 +54,7 @@ func (v *validator) allocation(claim *resourcev1.ResourceClaim, path *field.Path
 		for i := range devices.Config {
 			config, at := &devices.Config[i], path.Child("config").Index(i)
 			if config.Source != resourcev1.AllocationConfigSourceClass && config.Source != resourcev1.AllocationConfigSourceClaim {
-				v.refuse(field.NotSupported(at.Child("source"), config.Source, []resourcev1.AllocationConfigSource{
+				v.refuse(field.NotSupported(at.Child("source").path, config.Source, []resourcev1.AllocationConfigSource{
 					resourcev1.AllocationConfigSourceClass, resourcev1.AllocationConfigSourceClaim,
 				}))
 			}
@@ -63,13 +63,13 @@ func (v *validator) allocation(claim *resourcev1.ResourceClaim, path *field.Path
 		}
 	}
 	if selector := claim.Status.Allocation.NodeSelector; selector != nil {
-		v.nodeSelector(selector, field.NewPath("status", "allocation", "nodeSelector"))
+		v.nodeSelector(selector, v.at("status", "allocation", "nodeSelector"))
 	}
 }
 
-func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, names map[string]bool, path *field.Path) {
+func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, names map[string]bool, path place) {
 	if !names[result.Request] {
-		v.refuse(field.Invalid(path.Child("request"), inspect.SanitizeShort(result.Request, maxSnippetLength), requestReference))
+		v.refuse(field.Invalid(path.Child("request").path, inspect.SanitizeShort(result.Request, maxSnippetLength), requestReference))
 	}
 	v.driver(result.Driver, path.Child("driver"))
 	v.poolName(result.Pool, path.Child("pool"))
@@ -81,7 +81,7 @@ func (v *validator) result(result *resourcev1.DeviceRequestAllocationResult, nam
 }
 
 // deviceStatus checks that drivers report only on devices that the claim has.
-func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path *field.Path) {
+func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path place) {
 	type key struct{ driver, pool, device, share string }
 	has, seen := map[key]bool{}, map[key]bool{}
 	if status.Allocation != nil {
@@ -100,10 +100,10 @@ func (v *validator) deviceStatus(status *resourcev1.ResourceClaimStatus, path *f
 			k.share = *d.ShareID
 		}
 		if !has[k] {
-			v.refuse(field.Invalid(path.Index(i), inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength), "is not among the devices of status.allocation"))
+			v.refuse(field.Invalid(path.Index(i).path, inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength), "is not among the devices of status.allocation"))
 		}
 		if seen[k] {
-			v.refuse(field.Duplicate(path.Index(i), inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)))
+			v.refuse(field.Duplicate(path.Index(i).path, inspect.SanitizeShort(d.Driver+"/"+d.Pool+"/"+d.Device, maxSnippetLength)))
 		}
 		seen[k] = true
 	}

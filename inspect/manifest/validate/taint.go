@@ -13,38 +13,38 @@ func taintEffects() []resourcev1.DeviceTaintEffect {
 	}
 }
 
-func (v *validator) effect(effect resourcev1.DeviceTaintEffect, path *field.Path) {
+func (v *validator) effect(effect resourcev1.DeviceTaintEffect, path place) {
 	for _, known := range taintEffects() {
 		if effect == known {
 			return
 		}
 	}
-	v.refuse(field.NotSupported(path, effect, taintEffects()))
+	v.refuse(field.NotSupported(path.path, effect, taintEffects()))
 }
 
 // taint checks a taint of a device or of a DeviceTaintRule.
-func (v *validator) taint(taint *resourcev1.DeviceTaint, path *field.Path) {
+func (v *validator) taint(taint *resourcev1.DeviceTaint, path place) {
 	if taint.Key == "" {
-		v.refuse(field.Required(path.Child("key"), ""))
+		v.refuse(field.Required(path.Child("key").path, ""))
 	} else {
 		v.labelKey(taint.Key, path.Child("key"))
 	}
 	v.labelValue(taint.Value, path.Child("value"))
 	if taint.Effect == "" {
-		v.refuse(field.Required(path.Child("effect"), "None, NoSchedule or NoExecute"))
+		v.refuse(field.Required(path.Child("effect").path, "None, NoSchedule or NoExecute"))
 		return
 	}
 	v.effect(taint.Effect, path.Child("effect"))
 }
 
-func (v *validator) toleration(t *resourcev1.DeviceToleration, path *field.Path) {
+func (v *validator) toleration(t *resourcev1.DeviceToleration, path place) {
 	if t.Key != "" {
 		v.labelKey(t.Key, path.Child("key"))
 	}
 	switch t.Operator {
 	case resourcev1.DeviceTolerationOpExists:
 		if t.Value != "" {
-			v.refuse(field.Invalid(path.Child("value"), inspect.SanitizeShort(t.Value, maxSnippetLength), "must be empty when the operator is Exists"))
+			v.refuse(field.Invalid(path.Child("value").path, inspect.SanitizeShort(t.Value, maxSnippetLength), "must be empty when the operator is Exists"))
 		}
 	case resourcev1.DeviceTolerationOpEqual:
 		v.labelValue(t.Value, path.Child("value"))
@@ -53,7 +53,7 @@ func (v *validator) toleration(t *resourcev1.DeviceToleration, path *field.Path)
 				inspect.SanitizeShort(t.Value, maxSnippetLength))
 		}
 	default:
-		v.refuse(field.NotSupported(path.Child("operator"), t.Operator, []resourcev1.DeviceTolerationOperator{
+		v.refuse(field.NotSupported(path.Child("operator").path, t.Operator, []resourcev1.DeviceTolerationOperator{
 			resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists,
 		}))
 	}
@@ -63,7 +63,7 @@ func (v *validator) toleration(t *resourcev1.DeviceToleration, path *field.Path)
 }
 
 // taintRule checks the spec of a DeviceTaintRule.
-func (v *validator) taintRule(spec *resourcev1.DeviceTaintRuleSpec, path *field.Path) {
+func (v *validator) taintRule(spec *resourcev1.DeviceTaintRuleSpec, path place) {
 	if selector := spec.DeviceSelector; selector == nil {
 		v.note(path.Child("deviceSelector"), "without it the rule taints no device; an empty one ({}) taints all")
 	} else {
