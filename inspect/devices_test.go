@@ -353,6 +353,31 @@ func TestInventory(t *testing.T) {
 	}
 }
 
+// TestNewest: what older slices publish is not there for the scheduler, also if the newest slices of the pool have no devices.
+func TestNewest(t *testing.T) {
+	const slice = "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: d, nodeName: n1, pool: {name: %s, generation: %d, resourceSliceCount: 1}, devices: [%s]}\n---\n"
+	s := snapshotOf(t, "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\n"+
+		fmt.Sprintf(slice, "a", "emptied", 1, "{name: old}")+fmt.Sprintf(slice, "b", "emptied", 2, "")+
+		fmt.Sprintf(slice, "c", "renewed", 1, "{name: gone}, {name: kept}")+fmt.Sprintf(slice, "d", "renewed", 2, "{name: kept}, {name: new}"), nil)
+	var got []string
+	for d := range s.Inventory().Newest() {
+		got = append(got, fmt.Sprintf("%s %s", d.ID, d.Slice.Name))
+	}
+	if diff := cmp.Diff([]string{"d/renewed/kept d", "d/renewed/new d"}, got); diff != "" {
+		t.Errorf("newest devices (-want +got):\n%s", diff)
+	}
+	node, _ := s.Node("n1")
+	pools, err := s.PoolsOn(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pool := range pools {
+		if pool.Generation != 2 {
+			t.Errorf("the scheduler would use generation %d of pool %s", pool.Generation, pool.ID)
+		}
+	}
+}
+
 // TestKinds has drivers that name the kinds of their partitions in each of the ways that are known.
 func TestKinds(t *testing.T) {
 	const counters = `

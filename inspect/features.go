@@ -13,8 +13,9 @@ type Gate string
 
 // The feature gates that matter to where the volumes of a pod can be.
 const (
-	GateVolumeAttributesClass Gate = "VolumeAttributesClass"
-	GateVolumeLimitScaling    Gate = "VolumeLimitScaling"
+	GateStorageCapacityScoring Gate = "StorageCapacityScoring"
+	GateVolumeAttributesClass  Gate = "VolumeAttributesClass"
+	GateVolumeLimitScaling     Gate = "VolumeLimitScaling"
 )
 
 // The feature gates that matter to dynamic resource allocation.
@@ -66,8 +67,9 @@ const NewestMinor = 37
 // compatible with the release before. So DRAFractionalCapacityRange is off, although it is on by default where
 // the minimum compatibility version is 1.37; inspect/live takes that from the server.
 var gateHistory = map[Gate]struct{ known, enabled int }{
-	GateVolumeAttributesClass: {29, 34},
-	GateVolumeLimitScaling:    {35, 37},
+	GateStorageCapacityScoring: {33, 37},
+	GateVolumeAttributesClass:  {29, 34},
+	GateVolumeLimitScaling:     {35, 37},
 
 	GateDynamicResourceAllocation:   {26, 34},
 	GateAdminAccess:                 {32, 34},

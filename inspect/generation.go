@@ -12,36 +12,16 @@ import (
 // NewestSlices returns those slices that are of the highest generation of their pool, in their order. The
 // list that it is given stays as it is.
 func NewestSlices(list []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
-	return newestOf(list, func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSlice { return s })
-}
-
-// Newest returns the devices without those of generations that are obsolete, in the same order: the
-// scheduler sees no others. The devices that it is given stay as they are.
-func Newest(devices []DeviceStatus) []DeviceStatus {
-	all := make([]*DeviceStatus, len(devices))
-	for i := range devices {
-		all[i] = &devices[i]
-	}
-	out := make([]DeviceStatus, 0, len(devices))
-	for _, d := range newestOf(all, func(d *DeviceStatus) *resourcev1.ResourceSlice { return d.Slice }) {
-		out = append(out, *d)
-	}
-	return out
-}
-
-// newestOf keeps what is of slices of the highest generation of their pools.
-func newestOf[T any](list []T, sliceOf func(T) *resourcev1.ResourceSlice) []T {
 	newest := map[PoolID]int64{}
-	for _, element := range list {
-		slice := sliceOf(element)
+	for _, slice := range list {
 		if g, ok := newest[PoolOf(slice)]; !ok || slice.Spec.Pool.Generation > g {
 			newest[PoolOf(slice)] = slice.Spec.Pool.Generation
 		}
 	}
-	var out []T
-	for _, element := range list {
-		if slice := sliceOf(element); slice.Spec.Pool.Generation == newest[PoolOf(slice)] {
-			out = append(out, element)
+	var out []*resourcev1.ResourceSlice
+	for _, slice := range list {
+		if slice.Spec.Pool.Generation == newest[PoolOf(slice)] {
+			out = append(out, slice)
 		}
 	}
 	return out

@@ -135,7 +135,7 @@ func (x *holderIndex) next(before, after []*resourcev1.ResourceClaim) *holderInd
 	if len(removed) == 0 && len(added) == 0 {
 		return x
 	}
-	if len(removed)+len(added) > len(after)/4 || twins(before) || twins(after) {
+	if len(removed)+len(added) > len(after)/4 || twins(added, after) {
 		return newHolderIndex(after) // the order of claims of one name is that of the list
 	}
 	out := &holderIndex{numbers: x.numbers, pools: slices.Clone(x.pools)}
@@ -191,10 +191,11 @@ func (r ClaimRef) compare(other ClaimRef) int {
 	return strings.Compare(r.Name, other.Name)
 }
 
-// twins reports whether a sorted list has two objects of one name, which no server has.
-func twins[T object](objects []T) bool {
-	for i := 1; i < len(objects); i++ {
-		if objects[i].GetName() == objects[i-1].GetName() && objects[i].GetNamespace() == objects[i-1].GetNamespace() {
+// twins reports whether a sorted list has another object of the name of one of some that are in it, which no server has.
+func twins[T object](some, objects []T) bool {
+	for _, o := range some {
+		i, _ := slices.BinarySearchFunc(objects, o, byName[T])
+		if i+1 < len(objects) && byName(o, objects[i+1]) == 0 {
 			return true
 		}
 	}

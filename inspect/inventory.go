@@ -78,6 +78,20 @@ func (s *Snapshot) stockOf(id PoolID, r *reach) *Stock {
 // Devices returns all devices in one list, as of [Snapshot.Devices]. It is made when it is first asked for, and shared.
 func (i *Inventory) Devices() []DeviceStatus { return i.devices() }
 
+// Newest yields the devices without those of generations that are obsolete, in the order of Devices. A newer generation makes an older
+// one obsolete even where its slices have no devices.
+func (i *Inventory) Newest() iter.Seq[*DeviceStatus] {
+	return func(yield func(*DeviceStatus) bool) {
+		for _, stock := range i.Stocks {
+			for n := range stock.Devices {
+				if d := &stock.Devices[n]; d.Slice.Spec.Pool.Generation == stock.Pool.Generation && !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // tie writes down which devices are tied to nodes.
 func (i *Inventory) tie() {
 	i.tied = map[NodeName][]place{}

@@ -184,6 +184,9 @@ func sortUnlessSorted[T any](list []T, order func(a, b T) int) {
 func (s *Snapshot) sliceInfos(before *Snapshot) []*sliceInfo {
 	rules := activeTaintRules(s.objects.TaintRules, s.config.Features)
 	sameRules := slices.Equal(rules, activeTaintRules(before.objects.TaintRules, before.config.Features))
+	if sameRules && len(before.slices) == len(s.objects.Slices) && slices.Equal(s.objects.Slices, before.objects.Slices) {
+		return before.slices
+	}
 	infos := make([]*sliceInfo, 0, len(s.objects.Slices))
 	at := 0
 	for i, slice := range s.objects.Slices {

@@ -28,6 +28,8 @@ type Config struct {
 	Health map[Resource]Health
 	// ServerVersion is the git version of the API server, such as "v1.37.1". It is empty for files.
 	ServerVersion string
+	// Recorded says that Time is a moment of a log, which may be long ago.
+	Recorded bool
 }
 
 // Snapshot is a cluster at one moment. It is immutable and may be used by several goroutines at once.
@@ -212,6 +214,13 @@ func (s *Snapshot) WithFeatures(f Features) *Snapshot {
 	return s.Next(s.objects, config)
 }
 
+// WithRelease returns a Snapshot of the same objects under the rules and feature gates of another release, at its newest patch.
+func (s *Snapshot) WithRelease(f Features) *Snapshot {
+	config := s.config
+	config.Features, config.ServerVersion = f, ""
+	return s.Next(s.objects, config)
+}
+
 // WithHealth returns a Snapshot of the same objects of which some resources were read less far than was thought.
 func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
 	config := s.config
@@ -222,6 +231,30 @@ func (s *Snapshot) WithHealth(health map[Resource]Health) *Snapshot {
 	maps.Copy(config.Health, health)
 	return s.Next(s.objects, config)
 }
+
+// AsOf returns a Snapshot of the same objects at another moment of the log that they are from.
+func (s *Snapshot) AsOf(t time.Time) *Snapshot {
+	config := s.config
+	config.Time, config.Recorded = t, true
+	return s.Next(s.objects, config)
+}
+
+// SameKnown reports whether both Snapshots are of the same release and features, and were read as far as each other.
+func (s *Snapshot) SameKnown(other *Snapshot) bool {
+	a, b := s.config, other.config
+	same := func(x, y Health) bool {
+		return x.State == y.State && x.Message == y.Message && x.Version == y.Version && slices.Equal(x.Namespaces, y.Namespaces)
+	}
+	return a.ServerVersion == b.ServerVersion && a.Features.Minor == b.Features.Minor &&
+		slices.Equal(a.Features.List(), b.Features.List()) && maps.EqualFunc(a.Health, b.Health, same)
+}
+
+// WithKnown returns a Snapshot of the same objects, as if it was of the release and features of another, and read as far as
+// that, at that time.
+func (s *Snapshot) WithKnown(of *Snapshot) *Snapshot { return s.Next(s.objects, of.config) }
+
+// Recorded reports whether the Snapshot is a moment of a log, which may be long ago.
+func (s *Snapshot) Recorded() bool { return s.config.Recorded }
 
 // Objects returns the objects of the snapshot. The slices are shared and must not be written.
 func (s *Snapshot) Objects() *Objects { return &s.objects }

@@ -32,13 +32,16 @@ func TaintSetBy(rule *resourcev1.DeviceTaintRule) string {
 	return ""
 }
 
-// ReduceManagedFields drops what says who set which field of an object, which can be its larger part. Of a
-// DeviceTaintRule it keeps who set the taint.
+// ReduceManagedFields drops what says who set which field of an object, which can be its larger part. It keeps who has written
+// the object in an old version of the API, which hardly anybody does, and of a DeviceTaintRule who set the taint.
 func ReduceManagedFields(object metav1.Object) {
-	var kept []metav1.ManagedFieldsEntry
+	kept := OldWriters(object)
 	if rule, ok := object.(*resourcev1.DeviceTaintRule); ok {
+		for i := range kept { // see ownsTaint
+			kept[i].FieldsType, kept[i].FieldsV1 = "FieldsV1", metav1.NewFieldsV1("{}")
+		}
 		if entry := taintEntry(rule.ManagedFields); entry != nil && entry.Manager != "" {
-			kept = []metav1.ManagedFieldsEntry{{Manager: entry.Manager, Operation: entry.Operation, Time: entry.Time}}
+			kept = append(kept, metav1.ManagedFieldsEntry{Manager: entry.Manager, Operation: entry.Operation, Time: entry.Time})
 		}
 	}
 	object.SetManagedFields(kept)

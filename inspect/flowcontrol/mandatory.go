@@ -33,6 +33,16 @@ func mandatory() []*flowcontrolv1.PriorityLevelConfiguration {
 	}}
 }
 
+// Mandatory returns a level as a server makes it up when there is no object for it. ok is false for levels that it does not make up.
+func Mandatory(name string) (level *flowcontrolv1.PriorityLevelConfiguration, ok bool) {
+	for _, level := range mandatory() {
+		if level.Name == name {
+			return level, true
+		}
+	}
+	return nil, false
+}
+
 // broken says why the server would ignore an object, or "". The checks are those of its controller
 // (queueSetCompleterForPL) and then those of the API that keep the numbers in their range, without which
 // limits mean nothing.

@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"encoding/binary"
+	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -14,8 +15,11 @@ import (
 // the same bytes. What was decoded of these is used again: that takes a fifth of the allocations, and devices that are equal
 // but for their names have the same maps, to which nobody may write.
 
-// deviceDecoder decodes the ResourceSlices of a list. It is for one goroutine. A nil one decodes nothing.
+// deviceDecoder decodes the ResourceSlices of a list or of a watch. A nil one decodes nothing.
 type deviceDecoder struct {
+	mu sync.Mutex // of all below: a watch may begin before the one before it has ended
+	// earlier is what was decoded of slices that may come again; nil for a list.
+	earlier    *earlierSlices
 	common     *sharing.Common
 	names      map[string]string                              // of devices and attributes
 	values     map[string]*latest[resourcev1.DeviceAttribute] // by the name of the attribute
@@ -25,6 +29,9 @@ type deviceDecoder struct {
 	slice      []byte    // what is left of it without these
 	rest       []byte    // what is left of a device
 	both       [2][]byte // the attributes and the capacities of a device
+	// old is the slice as it was decoded before, if it was, and hashes are those of the attributes that are decoded now.
+	old    earlierSlice
+	hashes []uint64
 }
 
 func newDeviceDecoder(c *sharing.Common) *deviceDecoder {
@@ -69,6 +76,8 @@ func (d *deviceDecoder) decode(message []byte) (*resourcev1.ResourceSlice, bool)
 	if d == nil {
 		return nil, false
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.encoded, d.slice = d.encoded[:0], d.slice[:0]
 	specs := 0
 	if !eachField(message, func(number uint64, kind int, whole, body []byte) bool {
@@ -86,6 +95,7 @@ func (d *deviceDecoder) decode(message []byte) (*resourcev1.ResourceSlice, bool)
 		return nil, false
 	}
 	d.common.Share(slice)
+	d.old, d.hashes = d.earlier.find(slice), d.hashes[:0]
 	if len(d.encoded) > 0 {
 		slice.Spec.Devices = make([]resourcev1.Device, len(d.encoded))
 	}
@@ -94,12 +104,15 @@ func (d *deviceDecoder) decode(message []byte) (*resourcev1.ResourceSlice, bool)
 			return nil, false
 		}
 	}
+	d.earlier.remember(slice, d.hashes)
 	return slice, true
 }
 
 // share lets a slice that was decoded otherwise share memory.
 func (d *deviceDecoder) share(o object) {
 	if d != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.common.Share(o)
 	}
 }
@@ -174,7 +187,13 @@ func (d *deviceDecoder) capacity(to *resourcev1.Device) (ok bool) {
 // attribute decodes the attributes of a device.
 func (d *deviceDecoder) attribute(to *resourcev1.Device) (ok bool) {
 	encoded := d.both[0]
+	hash := d.earlier.hash(encoded)
+	at := len(d.hashes)
+	d.hashes = append(d.hashes, hash)
 	if len(encoded) == 0 {
+		return true
+	}
+	if to.Attributes, ok = d.old.attributes(at, hash); ok {
 		return true
 	}
 	if to.Attributes, ok = d.attributes.get(encoded); ok {

@@ -133,6 +133,8 @@ func listJSON(path, next string, items ...string) string {
 		"storageclasses": "StorageClass", "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
 		"persistentvolumeclaims": "PersistentVolumeClaim", "persistentvolumes": "PersistentVolume", "namespaces": "Namespace",
 		"csinodes": "CSINode", "volumeattachments": "VolumeAttachment", "podgroups": "PodGroup", "resourcequotas": "ResourceQuota", "events": "Event",
+		"services": "Service", "replicationcontrollers": "ReplicationController", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
+		"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding", "roles": "Role", "rolebindings": "RoleBinding",
 	}
 	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"7","continue":%q},"items":[%s]}`,
 		kinds[parts[len(parts)-1]]+"List", version, next, strings.Join(items, ","))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
@@ -138,9 +139,13 @@ func (o *opened) change(e watch.Event) watch.Event {
 	return changed
 }
 
-// share lets an object share memory with those that were sent before it.
+// share lets an object share memory with those that were sent before it. ResourceSlices at v1 do already, and what they share is
+// not theirs to write to; those in JSON, which no API server prefers, then share nothing.
 func (o *opened) share(e watch.Event) {
 	sent, ok := e.Object.(object)
+	if o.kind.Resource == inspect.Slices && o.version.convert == nil {
+		return
+	}
 	if ok && (e.Type == watch.Added || e.Type == watch.Modified) {
 		o.common.Share(sent)
 	}

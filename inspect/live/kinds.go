@@ -28,7 +28,7 @@ type kind struct {
 	versions []apiVersion // newest first
 	typed
 	trim    trim           // what is left out before an object is decoded
-	devices *deviceDecoder // of a list of ResourceSlices; otherwise nil
+	devices *deviceDecoder // of a list or of events of ResourceSlices; otherwise nil
 }
 
 // object is an object of any kind.

@@ -18,7 +18,8 @@ type trim map[uint64]rule
 // rule is what becomes of a field.
 type rule struct {
 	drop   bool
-	within trim // of a field that is a message
+	only   func(body []byte) bool // if not nil, others are left out
+	within trim                   // of a field that is a message
 }
 
 // dropping adds fields that are left out.
@@ -45,8 +46,25 @@ func trimOf(k inspect.Kind) trim {
 		// images, volumesInUse, volumesAttached
 		return trim{metadata: {within: trim{}.dropping(managedFields)}, status: {within: trim{}.dropping(8, 9, 10)}}
 	}
+	if inspect.HasOld(k.Name) {
+		return trim{metadata: {within: trim{managedFields: oldWriters}}}
+	}
 	return trim{metadata: {within: trim{}.dropping(managedFields)}}
 }
+
+// oldWriters keeps who wrote an object in an old version of the API: without which fields, and in which form, and by which
+// subresource.
+var oldWriters = rule{within: trim{}.dropping(6, 7, 8), only: func(entry []byte) bool {
+	const apiVersion = 3
+	for len(entry) > 0 {
+		number, _, size, body := wire.Field(entry)
+		if size <= 0 || number == apiVersion {
+			return size <= 0 || inspect.WasOld(body)
+		}
+		entry = entry[size:]
+	}
+	return false
+}}
 
 func podSpecTrim() trim {
 	const volumes, containers, initContainers, ephemeralContainers = 1, 2, 20, 34
@@ -87,6 +105,7 @@ func (t trim) apply(to, message []byte) ([]byte, error) {
 		case r.drop:
 		case kind != wire.Delimited:
 			return to, wire.ErrBroken
+		case r.only != nil && !r.only(body):
 		default:
 			var err error
 			if to, err = r.within.embed(to, number, body); err != nil {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,6 +41,15 @@ func TestTrim(t *testing.T) {
 				checkTrim(t, k, pod)
 			}
 		}
+	}
+}
+
+// TestTrimOfChoosing is TestTrim of what is read only to choose among nodes, or to say who may do what.
+func TestTrimOfChoosing(t *testing.T) {
+	for _, k := range slices.Concat([]kind{imagesOfNodes, imagesOfPods}, selecting, accessKinds) {
+		full := k.empty()
+		poison.Fill(full)
+		checkTrim(t, k, full)
 	}
 }
 
@@ -93,6 +104,36 @@ func TestTrimDrops(t *testing.T) {
 		for n := range whole { // whatever is broken ends as an error
 			_, _ = k.decoded(whole[:n])
 		}
+	}
+}
+
+// TestTrimWriters: of the managed fields of a slice only what is of an old version of the API is decoded, and of that no fields.
+func TestTrimWriters(t *testing.T) {
+	k, _ := kindOf(inspect.Slices)
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
+	for _, version := range []string{"resource.k8s.io/v1", "resource.k8s.io/v1beta1"} {
+		slice.ManagedFields = append(slice.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: "driver", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: version, FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(strings.Repeat("f", 1000)), Subresource: "status",
+		})
+	}
+	whole, err := slice.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trimmed, err := k.trim.apply(nil, whole)
+	if err != nil || len(trimmed) > 200 {
+		t.Errorf("%d bytes are left: %v", len(trimmed), err)
+	}
+	got, err := k.decoded(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries := got.GetManagedFields(); len(entries) != 1 || entries[0].APIVersion != "resource.k8s.io/v1beta1" || entries[0].Manager != "driver" {
+		t.Errorf("%+v", entries)
+	}
+	for n := range whole { // whatever is broken ends as an error
+		_, _ = k.decoded(whole[:n])
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/inspect/sharing"
 	"github.com/kubectl-dra/kubectl-dra/inspect/wire"
 )
 
@@ -119,10 +121,14 @@ func (c codec) single(data []byte) (object, schema.GroupVersionKind, bool, error
 	return o, gvk, true, err
 }
 
-// kindsByName returns the kinds by what their objects say they are.
+// kindsByName returns the kinds by what their objects say they are, as events are decoded.
 func kindsByName() map[schema.GroupVersionKind]kind {
 	out := map[schema.GroupVersionKind]kind{}
 	for _, k := range kinds() {
+		if k.Resource == inspect.Slices {
+			k.devices = newDeviceDecoder(sharing.New())
+			k.devices.earlier = newEarlierSlices()
+		}
 		out[k.GroupVersionKind()] = k
 	}
 	return out

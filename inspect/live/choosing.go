@@ -1,0 +1,208 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Choosing is what kube-scheduler chooses by among nodes that fit, and what is in no Snapshot, since it decides about no pod whether
+// one fits.
+type Choosing struct {
+	// Nodes are all nodes, with names and images and nothing else. It is nil if they could not be read.
+	Nodes []*corev1.Node
+	// Pods are the pods of the namespaces that are on no node, with names and images and nothing else, sorted by namespace and name.
+	Pods []*corev1.Pod
+	// Services and the controllers are all of the namespaces, as far as they could be read: see Selectors.
+	Services               []*corev1.Service
+	ReplicationControllers []*corev1.ReplicationController
+	ReplicaSets            []*appsv1.ReplicaSet
+	StatefulSets           []*appsv1.StatefulSet
+	// Selectors reports whether all services and controllers of the namespaces were read.
+	Selectors bool
+	// Unread says what could not be read and why, in the order in which it was asked for.
+	Unread []string
+}
+
+// choosingPage is how many objects are asked for at once. Nodes with their images are large.
+const choosingPage = 500
+
+// Choosing reads what nodes are chosen by for pods of some namespaces. What may not be read is left out. The error is that of ctx, or
+// a *ServerError.
+func (f *Finder) Choosing(ctx context.Context, namespaces []string) (*Choosing, error) {
+	out := &Choosing{Selectors: true}
+	nodes := []*corev1.Node{}
+	read, err := f.besides(ctx, &out.Unread, imagesOfNodes, "", "", func(o object) { nodes = append(nodes, o.(*corev1.Node)) }) //nolint:forcetypeassert // of that kind
+	if err != nil {
+		return nil, err
+	}
+	if read {
+		out.Nodes = nodes
+	}
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
+		if _, err := f.besides(ctx, &out.Unread, imagesOfPods, namespace, "spec.nodeName=", out.add); err != nil {
+			return nil, err
+		}
+		for _, k := range selecting {
+			read, err := f.besides(ctx, &out.Unread, k, namespace, "", out.add)
+			if err != nil {
+				return nil, err
+			}
+			out.Selectors = out.Selectors && read
+		}
+	}
+	return out, nil
+}
+
+// add adds an object of a namespace.
+func (c *Choosing) add(o object) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		c.Pods = append(c.Pods, o)
+	case *corev1.Service:
+		c.Services = append(c.Services, o)
+	case *corev1.ReplicationController:
+		c.ReplicationControllers = append(c.ReplicationControllers, o)
+	case *appsv1.ReplicaSet:
+		c.ReplicaSets = append(c.ReplicaSets, o)
+	case *appsv1.StatefulSet:
+		c.StatefulSets = append(c.StatefulSets, o)
+	}
+}
+
+// besides reads all objects of a kind that is in no snapshot, and reports whether it could. Why it could not is added to unread.
+func (f *Finder) besides(ctx context.Context, unread *[]string, k kind, namespace, fields string, each func(object)) (bool, error) {
+	objects, err := f.every(ctx, k, namespace, fields)
+	switch where := k.qualified(); {
+	case err == nil:
+		for _, o := range objects {
+			each(o)
+		}
+		return true, nil
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("reading %s: %w", f.server, context.Cause(ctx))
+	case f.fatal(err) != nil:
+		return false, f.fatal(err)
+	default:
+		if namespace != "" {
+			where += " in namespace " + namespace
+		}
+		why := "cannot list " + where
+		if !apierrors.IsForbidden(err) {
+			why = "listing " + where + ": " + clean(cause(err))
+		}
+		*unread = append(*unread, why)
+		return false, nil
+	}
+}
+
+// every reads the pages of a list.
+func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([]object, error) {
+	options := metav1.ListOptions{Limit: choosingPage, FieldSelector: fields}
+	var out []object
+	buffer := &bytes.Buffer{}
+	for pages := newPaging(k); ; {
+		page, err := f.listPage(ctx, k, k.versions[0], namespace, options, buffer)
+		if smaller, ok := smallerPage(options, err); ok {
+			options = smaller
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		objects, err := page.read(k, k.versions[0], nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := pages.add(page, objects, options.Limit); err != nil {
+			return nil, err
+		}
+		out = append(out, objects...)
+		if options.Continue = page.next; page.next == "" {
+			return out, nil
+		}
+	}
+}
+
+// The numbers of the fields are those in the generated.proto of each API group.
+const (
+	specField   = 2
+	statusField = 3
+)
+
+// imagesOfNodes is how nodes are read for their images: of the spec nothing, and of the status nothing but field 8.
+var imagesOfNodes = kind{
+	Kind:     inspect.Kind{Resource: inspect.Nodes, Name: "Node"},
+	versions: []apiVersion{{name: "v1", newList: list[corev1.NodeList]}},
+	trim:     trim{statusField: {within: trim{}.dropping(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13)}}.dropping(specField),
+	typed: items(func(l *corev1.NodeList) []corev1.Node { return l.Items }, func(n *corev1.Node) {
+		*n = corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}, Status: corev1.NodeStatus{Images: n.Status.Images}}
+	}),
+}
+
+// imagesOfPods is how pods are read for their images.
+var imagesOfPods = kind{
+	Kind:     inspect.Kind{Resource: inspect.Pods, Name: "Pod", Namespaced: true},
+	versions: []apiVersion{{name: "v1", newList: list[corev1.PodList]}},
+	trim:     trim{}.dropping(statusField),
+	typed:    items(func(l *corev1.PodList) []corev1.Pod { return l.Items }, onlyImages),
+}
+
+func onlyImages(pod *corev1.Pod) {
+	of := func(in []corev1.Container) []corev1.Container {
+		var out []corev1.Container
+		for i := range in {
+			out = append(out, corev1.Container{Name: in[i].Name, Image: in[i].Image})
+		}
+		return out
+	}
+	out := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
+	out.Spec.InitContainers, out.Spec.Containers = of(pod.Spec.InitContainers), of(pod.Spec.Containers)
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.Image != nil {
+			out.Spec.Volumes = append(out.Spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: v.Image.Reference}}})
+		}
+	}
+	*pod = out
+}
+
+// selecting are the kinds whose objects select pods that are spread.
+var selecting = []kind{
+	{
+		Kind:     inspect.Kind{Resource: "services", Name: "Service", Namespaced: true},
+		versions: []apiVersion{{name: "v1", newList: list[corev1.ServiceList]}},
+		typed:    items(func(l *corev1.ServiceList) []corev1.Service { return l.Items }, func(s *corev1.Service) { reduceMeta(&s.ObjectMeta); s.Status = corev1.ServiceStatus{} }),
+	},
+	{
+		Kind:     inspect.Kind{Resource: "replicationcontrollers", Name: "ReplicationController", Namespaced: true},
+		versions: []apiVersion{{name: "v1", newList: list[corev1.ReplicationControllerList]}},
+		typed: items(func(l *corev1.ReplicationControllerList) []corev1.ReplicationController { return l.Items }, func(rc *corev1.ReplicationController) {
+			reduceMeta(&rc.ObjectMeta)
+			rc.Spec.Template = nil
+		}),
+	},
+	{
+		Kind:     inspect.Kind{Group: "apps", Resource: "replicasets", Name: "ReplicaSet", Namespaced: true},
+		versions: []apiVersion{{name: "v1", newList: list[appsv1.ReplicaSetList]}},
+		typed: items(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, func(rs *appsv1.ReplicaSet) {
+			reduceMeta(&rs.ObjectMeta)
+			rs.Spec.Template = corev1.PodTemplateSpec{}
+		}),
+	},
+	{
+		Kind:     inspect.Kind{Group: "apps", Resource: "statefulsets", Name: "StatefulSet", Namespaced: true},
+		versions: []apiVersion{{name: "v1", newList: list[appsv1.StatefulSetList]}},
+		typed: items(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, func(ss *appsv1.StatefulSet) {
+			reduceMeta(&ss.ObjectMeta)
+			ss.Spec.Template, ss.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
+		}),
+	},
+}
