@@ -37,6 +37,7 @@ type nodeInfo struct {
 	allowed     int64   // number of pods
 	used        amounts // by the pods
 	breaks      bool    // one of the pods may break
+	memo        *nodeMemo
 }
 
 // podInfo is a pod that runs on a node, or is about to.
@@ -47,6 +48,8 @@ type podInfo struct {
 	ports    []corev1.ContainerPort // of the node, as hostPorts
 	repels   knownTerms
 	breaks   bool // as mayBreak
+	likes    knownPreferences
+	filled   knownFilled
 }
 
 // NewIndex builds the index of a snapshot. What another index knows of pods and nodes that are the same pointers in both
@@ -185,7 +188,7 @@ func (x *Index) indexNodes(like *Index, count *counter) nodesLike {
 
 func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
 	list := allocatableOf(node)
-	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value()}
+	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value(), memo: &nodeMemo{}}
 }
 
 // indexPods makes what is known of pods, and returns which pods of another index are gone and which have come, in their order.
@@ -284,7 +287,7 @@ func (n *nodeInfo) with(pods []*podInfo) *nodeInfo {
 		return n
 	}
 	out := *n
-	out.pods, out.used, out.breaks = pods, nil, false
+	out.pods, out.used, out.breaks, out.memo = pods, nil, false, &nodeMemo{}
 	for _, pod := range pods {
 		out.breaks = out.breaks || pod.breaks
 		out.used.add(pod.requests)

@@ -51,12 +51,22 @@ type counter struct {
 	most       sum  // the most that the pod takes
 	// What containers take while init containers run: those that keep running, the most at any time, and one.
 	sidecars, initMost, one sum
+	// fills are counted of every container that says nothing of the resource. See filled.
+	fills []part
+	// level is what the pod as a whole requests, or nil.
+	level *sum
 }
 
 func newCounter(rules requestRules) *counter { return &counter{rules: rules, known: names{}} }
 
 // taken is what a pod on a node takes of it.
 func (c *counter) taken(pod *corev1.Pod) amounts {
+	c.count(pod)
+	return c.most.amounts(c.known)
+}
+
+// count puts into most what a pod takes.
+func (c *counter) count(pod *corev1.Pod) {
 	c.pod, c.infeasible = pod, c.rules.statuses && helpers.IsPodResizeInfeasible(pod)
 	c.most.clear()
 	c.containers()
@@ -64,7 +74,6 @@ func (c *counter) taken(pod *corev1.Pod) amounts {
 		c.overridePodLevel()
 	}
 	c.most.add(pod.Spec.Overhead)
-	return c.most.amounts(c.known)
 }
 
 // containers puts into most what the containers of the pod take together.
@@ -111,7 +120,7 @@ func (c *counter) hasStatus() bool {
 func (c *counter) atMost(take func(c *counter, container *corev1.Container, ends bool), withDevices bool) {
 	c.total.clear()
 	for i := range c.pod.Spec.Containers {
-		take(c, &c.pod.Spec.Containers[i], false)
+		c.fill(take, &c.pod.Spec.Containers[i], false)
 	}
 	if len(c.pod.Spec.InitContainers) > 0 {
 		c.initContainers(take)
@@ -130,7 +139,7 @@ func (c *counter) initContainers(take func(c *counter, container *corev1.Contain
 	for i := range c.pod.Spec.InitContainers {
 		container := &c.pod.Spec.InitContainers[i]
 		c.total.clear()
-		take(c, container, !isSidecar(container))
+		c.fill(take, container, !isSidecar(container))
 		if isSidecar(container) {
 			others.plus(&c.total)
 			c.sidecars.plus(&c.total)
@@ -210,7 +219,11 @@ func (c *counter) status(container *corev1.Container) *corev1.ContainerStatus {
 
 // overridePodLevel puts what the pod as a whole requests in place of what its containers do.
 func (c *counter) overridePodLevel() {
-	requests, status := c.podLevelRequests(), &c.pod.Status
+	requests, status := c.level, &c.pod.Status
+	if len(c.fills) == 0 {
+		requests = c.podLevelRequests()
+		c.level = requests
+	}
 	if len(requests.parts) == 0 {
 		return
 	}

@@ -64,11 +64,7 @@ func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 		if raw.WhenUnsatisfiable != corev1.DoNotSchedule {
 			continue
 		}
-		source := raw.LabelSelector
-		if p.snapshot.Features().Enabled(inspect.GateMatchLabelKeysInPodTopologySpread) {
-			source = withLabelKeys(source, raw.MatchLabelKeys, metav1.LabelSelectorOpIn, p.Pod.Labels)
-		}
-		selector, err := metav1.LabelSelectorAsSelector(source)
+		selector, err := p.SpreadSelector(p.Pod, raw)
 		if err != nil {
 			name := constraintName(i)
 			return nil, &Refusal{Plugin: PodTopologySpread, Code: SpreadConstraint, Key: name + " selector", Unresolvable: true, Index: i, Message: fmt.Sprintf("the selector of %s cannot be read: %v", name, err)}
@@ -80,6 +76,15 @@ func (p *Prepared) spreadConstraints() ([]*spreadConstraint, *Refusal) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// SpreadSelector reads which pods a constraint of a pod counts.
+func (x *Index) SpreadSelector(pod *corev1.Pod, c *corev1.TopologySpreadConstraint) (labels.Selector, error) {
+	source := c.LabelSelector
+	if x.snapshot.Features().Enabled(inspect.GateMatchLabelKeysInPodTopologySpread) {
+		source = withLabelKeys(source, c.MatchLabelKeys, metav1.LabelSelectorOpIn, pod.Labels)
+	}
+	return metav1.LabelSelectorAsSelector(source)
 }
 
 // withLabelKeys adds to a selector that labels have the values which the pod has, or other ones, as the API server does when

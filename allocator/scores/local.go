@@ -1,0 +1,70 @@
+package scores
+
+import (
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+)
+
+// local is a part of which a node gets what follows from the node and the pods on it alone.
+type local struct {
+	// reads is all of the pod that the scores follow from.
+	reads   any
+	scores  []int64       // of each node of the index
+	compare normalization // nil if nodes are not compared with each other
+}
+
+// normalization brings scores of several nodes to between 0 and most.
+type normalization func(scores []int64)
+
+// newLocal scores all nodes that another scorer does not know already. reads has to be comparable, and is equal for two pods only if
+// all nodes get the same for both. normalize may be nil.
+func newLocal(s *Scorer, reads any, score func(n filters.Node) int64, normalize normalization) *local {
+	l := &local{reads: reads, compare: normalize}
+	if like := partLike[*local](s); like != nil && like.reads == reads {
+		l.scores = like.scores
+		if len(s.changed) > 0 {
+			l.scores = slices.Clone(l.scores)
+			for _, i := range s.changed {
+				l.scores[i] = score(s.nodes[i])
+			}
+		}
+		return l
+	}
+	l.scores = make([]int64, len(s.nodes))
+	for i, n := range s.nodes {
+		l.scores[i] = score(n)
+	}
+	return l
+}
+
+func (l *local) raw(nodes *field, out []int64) {
+	for i, at := range nodes.at {
+		out[i] = l.scores[at]
+	}
+}
+
+func (l *local) normalize(scores []int64) {
+	if l.compare != nil {
+		l.compare(scores)
+	}
+}
+
+// upTo brings scores to between 0 and most in proportion to the largest (DefaultNormalizeScore).
+func upTo(scores []int64) {
+	largest := max(0, slices.Max(scores))
+	if largest == 0 {
+		return
+	}
+	for i := range scores {
+		scores[i] = most * scores[i] / largest
+	}
+}
+
+// downFrom is upTo the other way round: what had the most gets 0.
+func downFrom(scores []int64) {
+	upTo(scores)
+	for i := range scores {
+		scores[i] = most - scores[i]
+	}
+}

@@ -1,0 +1,27 @@
+package scores
+
+import (
+	"fmt"
+
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
+)
+
+// prepareNodeAffinity is the plugin NodeAffinity: a node gets the weights of all terms that it meets of those that the pod would
+// like to be met.
+func prepareNodeAffinity(s *Scorer) (part, []filters.Doubt) {
+	if s.pod.Spec.Affinity == nil || s.pod.Spec.Affinity.NodeAffinity == nil {
+		return nil, nil
+	}
+	preferred := s.pod.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	if len(preferred) == 0 {
+		return nil, nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(preferred)
+	if err != nil {
+		s.fail(fmt.Sprintf("a preferred term of the pod's node affinity cannot be read: %v", err))
+		return nil, nil
+	}
+	return newLocal(s, fmt.Sprintf("%+v", preferred), func(n filters.Node) int64 { return terms.Score(n.Object()) }, upTo), nil
+}
