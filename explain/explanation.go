@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -154,6 +156,8 @@ type Basis struct {
 	Usual bool
 	// Revision is the revision of the snapshot.
 	Revision int64
+	// AsOf is the moment of a log that was asked about. It is zero if the snapshot is not of a log.
+	AsOf time.Time
 	// Remarks are what the reader must know about the answer, such as that the order of devices is not
 	// defined in this version.
 	Remarks []string

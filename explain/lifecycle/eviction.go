@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -21,6 +22,23 @@ func (b *builder) evicting(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) 
 	if node, ok := b.s.Node(inspect.NodeName(pod.Spec.NodeName)); ok && !b.s.NodesAssumed() {
 		b.nodeEvicts(pod, node)
 	}
+	b.allDevicesEvict(pod, claims)
+}
+
+// DeviceEvictions are the problems Evicting of a pod on a node that are because of its devices, the first first, in whatever stage
+// it is: the controller also deletes pods that have ended, as long as a claim is reserved for them, but none that is about to go.
+// The claims are those of the pod that are allocated.
+func DeviceEvictions(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []explain.Problem {
+	if pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil {
+		return nil
+	}
+	b := &builder{s: s, l: &explain.Lifecycle{At: s.Time()}}
+	b.allDevicesEvict(pod, claims)
+	return b.l.Problems
+}
+
+// allDevicesEvict adds the NoExecute taints of the devices of a pod.
+func (b *builder) allDevicesEvict(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	if !b.s.Features().Enabled(inspect.GateDeviceTaints) {
 		return
 	}
@@ -34,10 +52,19 @@ func (b *builder) evicting(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) 
 }
 
 // named reports whether the spec of a pod names a claim. The controller that evicts pods because of devices does not look
-// at claims for extended resources (pkg/controller/devicetainteviction).
+// at claims for extended resources, nor at one for a template that was made for another pod (pkg/controller/devicetainteviction).
 func named(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
-	extended := pod.Status.ExtendedResourceClaimStatus
-	return extended == nil || extended.ResourceClaimName != claim.Name
+	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil && extended.ResourceClaimName == claim.Name {
+		return false
+	}
+	owner := metav1.GetControllerOf(claim)
+	if owner == nil || owner.Kind != "Pod" || owner.UID == "" || pod.UID == "" || owner.UID == pod.UID {
+		return true
+	}
+	return !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
+		name, made := inspect.ClaimNameFor(pod, &entry)
+		return entry.ResourceClaimTemplateName != nil && made && name == claim.Name
+	})
 }
 
 // eviction is when and why a pod is evicted.

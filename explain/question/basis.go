@@ -16,6 +16,9 @@ func basisOf(c *allocator.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
 	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision()}
+	if s.Recorded() {
+		b.AsOf = s.Time()
+	}
 	release := s.Release()
 	if b.Version == "" || release != release.Modelled() {
 		b.Version = release.Modelled().String()

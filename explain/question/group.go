@@ -108,7 +108,7 @@ func decidedGang(ctx context.Context, q *whatif.Question, group *filters.Group, 
 	}
 	g := &gang{Group: group, c: q.Cluster, pod: q.Pod, entity: groupEntity(q.Cluster, q.Pod, group, opts), opts: opts, memo: &gangMemo{asks: asksFor(q.Cluster)}}
 	var err error
-	if g.result, err = joint.Explore(ctx, rowOf(g.c, []joint.Entity{g.entity})); err != nil {
+	if g.result, err = joint.Explore(ctx, rowOf(ctx, g.c, []joint.Entity{g.entity})); err != nil {
 		return nil, err
 	}
 	if opts.gangs != nil {
@@ -317,7 +317,7 @@ func (g *gang) countRoom(ctx context.Context) (n int, exact bool, err error) {
 	met := func(need int) (joint.Certainty, error) {
 		entity := g.entity
 		entity.Need = need
-		result, err := joint.Explore(ctx, rowOf(g.c, []joint.Entity{entity}))
+		result, err := joint.Explore(ctx, rowOf(ctx, g.c, []joint.Entity{entity}))
 		if err != nil {
 			return joint.Unclear, err
 		}

@@ -52,7 +52,7 @@ func (j *jointly) explain(ctx context.Context, e *explain.Explanation) error {
 	if len(j.pods) > maxJointly || len(j.pods) < 2 || j.opts.Node != "" {
 		return nil
 	}
-	row := rowOf(j.c, j.entities)
+	row := rowOf(ctx, j.c, j.entities)
 	if *j.asks <= 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (j *jointly) changes(ctx context.Context, e *explain.Explanation, run joint
 
 // succeeds reports whether the scheduler places all in every run.
 func (j *jointly) succeeds(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) (bool, error) {
-	row := rowOf(c, entities)
+	row := rowOf(ctx, c, entities)
 	if *j.asks <= 0 {
 		return false, nil
 	}

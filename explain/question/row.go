@@ -18,20 +18,20 @@ import (
 )
 
 // rowOf is a row of entities that are placed in a cluster.
-func rowOf(c *allocator.Cluster, entities []joint.Entity) joint.Row {
-	return joint.Row{Base: c, Entities: entities, Local: local(c.Snapshot(), entities)}
+func rowOf(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) joint.Row {
+	return joint.Row{Base: c, Entities: entities, Local: local(ctx, c, entities)}
 }
 
 // local reports whether members change nothing for each other but what is left of their nodes.
-func local(s *inspect.Snapshot, entities []joint.Entity) bool {
-	onNode := true
-	for _, slice := range s.Slices() {
-		onNode = onNode && slice.Spec.NodeName != nil && *slice.Spec.NodeName != ""
-	}
+func local(ctx context.Context, c *allocator.Cluster, entities []joint.Entity) bool {
 	used := map[inspect.ClaimRef]bool{}
+	tied := map[string]bool{}
 	for i := range entities {
 		for _, m := range entities[i].Members {
-			if m.Reaches || !onNode && (m.PerNode || len(m.Claims) > 0) {
+			if _, known := tied[m.Shape]; !known || m.Shape == "" {
+				tied[m.Shape] = Local(ctx, c, m)
+			}
+			if !tied[m.Shape] {
 				return false
 			}
 			for _, claim := range m.Claims {
@@ -43,6 +43,21 @@ func local(s *inspect.Snapshot, entities []joint.Entity) bool {
 		}
 	}
 	return true
+}
+
+// Local reports whether a member changes nothing for others but what is left of its node, wherever it is placed.
+func Local(ctx context.Context, c *allocator.Cluster, m *joint.Member) bool {
+	if m.Reaches || m.PerNode {
+		return !m.Reaches && onlyOfNodes(c.Snapshot())
+	}
+	return len(m.Claims) == 0 || c.Tied(ctx, m.Claims)
+}
+
+// onlyOfNodes reports whether every slice is of a node.
+func onlyOfNodes(s *inspect.Snapshot) bool {
+	return !slices.ContainsFunc(s.Slices(), func(slice *resourcev1.ResourceSlice) bool {
+		return slice.Spec.NodeName == nil || *slice.Spec.NodeName == ""
+	})
 }
 
 // memberOf is a pod or a claim as a member of a row.

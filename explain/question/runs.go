@@ -97,7 +97,7 @@ func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*joint.Fa
 	if r.onlyPods() {
 		if r.runs == nil {
 			entities, at := r.entities(r.all)
-			result, err := joint.Explore(ctx, rowOf(r.base, entities))
+			result, err := joint.Explore(ctx, rowOf(ctx, r.base, entities))
 			if err != nil {
 				return nil, joint.Unclear, err
 			}
@@ -116,7 +116,7 @@ func (r *sequence) fateOf(ctx context.Context, subject metav1.Object) (*joint.Fa
 	if !ok || len(entities) < 2 && len(entities[0].Members) < 2 {
 		return nil, joint.Unclear, nil
 	}
-	row := rowOf(r.base, entities[:own0[0]+1])
+	row := rowOf(ctx, r.base, entities[:own0[0]+1])
 	row.MaxAsks = prefixAsks
 	result, err := joint.Explore(ctx, row)
 	if err != nil {

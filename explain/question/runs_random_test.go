@@ -28,7 +28,7 @@ func TestRunsAtRandom(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		c := randomCluster(rng)
 		entities := randomRow(rng, c)
-		row := rowOf(c, entities)
+		row := rowOf(t.Context(), c, entities)
 		row.MaxAsks = 100_000
 		got, err := joint.Explore(t.Context(), row)
 		if err != nil {

@@ -29,6 +29,8 @@ type Options struct {
 	Explained func(*explain.Explanation)
 	// Bound, if not nil, asks one of the questions, and gives it up with ErrTooLong when it takes longer than it may.
 	Bound func(ctx context.Context, ask func(context.Context) error) error
+	// Untried leaves out to try changes on all that waits, which takes longer than all else. Causes have no fixes then.
+	Untried bool
 	// maxFreed, if not 0, is how many a change frees at most until the rest is no longer counted.
 	maxFreed int
 }
@@ -97,6 +99,9 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	stuck.addRunning(opts)
 	stuck.addDeleting(opts)
 	trials, cut := candidatesOf(looked, answers, before)
+	if opts.Untried {
+		trials, cut = nil, false
+	}
 	if err := before.try(ctx, c, trials); err != nil {
 		return nil, err
 	}

@@ -263,6 +263,21 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
+// TestUntried: without trials the causes and those whom they keep are the same, and have no fixes.
+func TestUntried(t *testing.T) {
+	o := explaintest.NodesWithDevices(4)
+	held(&o, "idle", 0, "d00", "d01", "d02")
+	waiting(&o, "a", 3, 0)
+	waiting(&o, "b", 2, 1)
+	tried, got := triageOf(t, o, triage.Options{}), triageOf(t, o, triage.Options{Untried: true})
+	if len(got.Causes) != 1 || len(got.Causes[0].Fixes) != 0 || len(tried.Causes[0].Fixes) == 0 {
+		t.Errorf("untried %q, tried %q", outline(got), outline(tried))
+	}
+	if got.Causes[0].Key != tried.Causes[0].Key || len(got.Causes[0].Subjects) != 2 {
+		t.Errorf("%q", outline(got))
+	}
+}
+
 // TestExplained: an explanation is handed on before its fixes are.
 func TestExplained(t *testing.T) {
 	o := explaintest.NodesWithDevices(1)

@@ -1,0 +1,75 @@
+package question
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Who plays on what becomes of pods puts them into a cluster one after the other, and asks each in the cluster that the others have left.
+
+// Member is a pod as it is placed in a cluster, and in those that come of it.
+func Member(c *allocator.Cluster, pod *corev1.Pod, opts Options) *joint.Member {
+	return podMember(c, pod, opts)
+}
+
+// Gang are the pods of the group of a pod that kube-scheduler places together: all that wait, in its order, and how many of
+// them have to find room. There is none if a pod does not depend on others.
+func Gang(c *allocator.Cluster, pod *corev1.Pod, opts Options) (gang joint.Entity, ok bool) {
+	if inspect.PodGroupOf(pod) == "" || pod.Spec.NodeName != "" {
+		return joint.Entity{}, false
+	}
+	for _, d := range c.Filters().Prepare(pod).Everywhere.Doubts {
+		if d.OfOthers() {
+			return groupEntity(c, pod, d.Group, opts), true
+		}
+	}
+	return joint.Entity{}, false
+}
+
+// Row is pods and claims that are placed in a cluster, in an order.
+func Row(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, opts Options) joint.Row {
+	entities, _ := (&sequence{base: c, opts: opts}).entities(subjects)
+	return rowOf(ctx, c, entities)
+}
+
+// DevicesOf are the devices that an allocated claim has.
+func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
+	var out explain.Allocation
+	if claim.Status.Allocation != nil {
+		addDevices(&out, claim, claim.Status.Allocation)
+	}
+	return out.Devices
+}
+
+// MaxTogether is the number of pods up to which [Together] looks for changes.
+const MaxTogether = maxJointly
+
+// Together proposes what makes kube-scheduler place all pods of a row as a run does, which it would not do by itself: an order,
+// pods that are pinned to nodes, alternatives of claims that are dropped. Each was verified in all runs. Of more than [MaxTogether]
+// pods there is none.
+func Together(ctx context.Context, row joint.Row, pods []*corev1.Pod, run joint.Run, opts Options) ([]explain.Fix, error) {
+	if len(pods) > maxJointly {
+		return nil, nil
+	}
+	asks := asksFor(row.Base)
+	j := &jointly{c: row.Base, opts: opts, entities: row.Entities, pods: map[explain.Subject]*corev1.Pod{}, asks: &asks}
+	for _, pod := range pods {
+		j.pods[subjectOf(pod)] = pod
+	}
+	e := &explain.Explanation{}
+	err := j.changes(ctx, e, run)
+	return e.Fixes, err
+}
+
+// ClaimMember is a claim as it is allocated in a cluster by itself.
+func ClaimMember(claim *resourcev1.ResourceClaim, opts Options) *joint.Member {
+	return claimMember(claim, opts)
+}
