@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -254,6 +255,9 @@ func (p *page) footer() {
 	}
 	if basis != "" {
 		p.add("", "", span(styled.Dim, basis))
+	}
+	if !b.AsOf.IsZero() {
+		p.add("", "", span(styled.Dim, "As of "+b.AsOf.UTC().Format(time.RFC3339)+"."))
 	}
 	for _, r := range b.Remarks {
 		p.add("", "", span(styled.Dim, "Note: "+r+"."))

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// admitted is a cluster in which pods wait as if they had been created a moment ago: with the claims that a controller makes for
+// them from templates. The pods are as they then are.
+func admitted(c *allocator.Cluster, pods []*corev1.Pod) (*allocator.Cluster, []*corev1.Pod) {
+	s := c.Snapshot()
+	out := make([]*corev1.Pod, len(pods))
+	var takings []*joint.Taking
+	for i, pod := range pods {
+		known, ok := s.Pod(refOf(pod))
+		own, claims := withClaims(s, pod)
+		out[i] = own
+		if len(claims) > 0 || !ok || known != own {
+			takings = append(takings, &joint.Taking{Pod: own, Claims: claims})
+		}
+	}
+	if len(takings) == 0 {
+		return c, out
+	}
+	return joint.With(c, takings...), out
+}
+
+// withClaims is a pod with those of its claims that are still to be made. Entries whose template does not exist are left as they
+// are, and a pod that lacks nothing is the same.
+func withClaims(s *inspect.Snapshot, pod *corev1.Pod) (*corev1.Pod, []*resourcev1.ResourceClaim) {
+	if pod.Spec.NodeName != "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
+		return pod, nil
+	}
+	var claims []*resourcev1.ResourceClaim
+	own := *pod
+	if own.UID == "" {
+		own.UID = types.UID("planned-" + pod.Namespace + "-" + pod.Name)
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		if entry.ResourceClaimTemplateName == nil {
+			continue
+		}
+		if _, ok := inspect.ClaimNameFor(pod, entry); ok {
+			continue
+		}
+		if _, ok := s.GroupClaimFor(pod, entry); ok {
+			continue
+		}
+		template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
+		if !ok {
+			continue
+		}
+		claim := inspect.ClaimFromTemplate(template, freeName(s, pod.Namespace, pod.Name+"-"+entry.Name))
+		claim.UID = types.UID("planned-" + claim.Namespace + "-" + claim.Name)
+		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: own.Name, UID: own.UID, Controller: ptr.To(true)}}
+		claims = append(claims, claim)
+		own.Status.ResourceClaimStatuses = append(slices.Clip(own.Status.ResourceClaimStatuses), corev1.PodResourceClaimStatus{Name: entry.Name, ResourceClaimName: &claim.Name})
+	}
+	if own.UID == pod.UID && len(claims) == 0 {
+		return pod, nil
+	}
+	return &own, claims
+}
+
+// freeName is a name that no claim has, like another.
+func freeName(s *inspect.Snapshot, namespace, name string) string {
+	for {
+		if _, taken := s.Claim(inspect.ClaimRef{Namespace: namespace, Name: name}); !taken {
+			return name
+		}
+		name += "-planned"
+	}
+}

@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Event is something by which pods have to go.
+type Event struct {
+	// What says it in words, such as "draining node n1".
+	What string
+	// Change makes it in the objects of the cluster, but for the pods.
+	Change func(*inspect.Objects)
+	// Evicted are the pods that have to go.
+	Evicted []Eviction
+	// Besides are other pods that it is about, with what becomes of them.
+	Besides []explain.Note
+	// Final says that nobody makes other pods in their place.
+	Final   bool
+	Remarks []string
+}
+
+// Eviction is a pod that has to go.
+type Eviction struct {
+	Pod   *corev1.Pod
+	After time.Duration
+	Cause string
+}
+
+// Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those that come back, together
+// with all that waits already. Pods that come back are younger than those that wait, so they come after these unless their priority
+// is higher. The error is that of the context, or of a question that could not be put.
+func Play(ctx context.Context, c *allocator.Cluster, e *Event) (*explain.Disruption, error) {
+	a, err := PlayOut(ctx, c, e)
+	if err != nil {
+		return nil, err
+	}
+	return a.Disruption, nil
+}
+
+// Aftermath is what becomes of a cluster by an event, and what would become of it otherwise.
+type Aftermath struct {
+	*explain.Disruption
+	// With is the cluster once kube-scheduler has placed what it can after the event, Without where there is no event. Pods that are
+	// to come back and are left waiting are in neither.
+	With, Without *inspect.Snapshot
+	// Waiting is the number of pods that kube-scheduler leaves waiting Without.
+	Waiting int
+}
+
+// PlayOut is Play, with the clusters that it leads to.
+func PlayOut(ctx context.Context, c *allocator.Cluster, e *Event) (*Aftermath, error) {
+	without, alone, err := unplanned(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	d, then, err := playOut(ctx, c, e, without)
+	if err != nil {
+		return nil, err
+	}
+	return &Aftermath{Disruption: d, With: then, Without: alone, Waiting: len(without.Pending)}, nil
+}
+
+// unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then.
+func unplanned(ctx context.Context, c *allocator.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
+	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &p.Replay, alone.Snapshot(), nil
+}
+
+// play is Play where it is known what happens without the event.
+func play(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, error) {
+	d, _, err := playOut(ctx, c, e, without)
+	return d, err
+}
+
+// playOut is play, with the cluster that it leads to.
+func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, *inspect.Snapshot, error) {
+	s := c.Snapshot()
+	out := &explain.Disruption{
+		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
+		Unseen: s.Health(inspect.Pods).Partial() || s.Health(inspect.Claims).Partial(),
+		Basis:  question.Basis(c), Partial: question.Limits(s),
+	}
+	evicted := slices.Clone(e.Evicted)
+	slices.SortStableFunc(evicted, func(a, b Eviction) int {
+		return cmp.Or(cmp.Compare(a.After, b.After), comparePods(a.Pod, b.Pod))
+	})
+	ended := map[inspect.PodRef]bool{}
+	for _, v := range evicted {
+		ended[refOf(v.Pod)] = true
+	}
+	var again []*corev1.Pod
+	for _, v := range evicted {
+		gone := explain.GonePod{Subject: subjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After, Then: explain.NeverComes}
+		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !e.Final && comesBack(v.Pod) {
+			gone.Controller = owner.Kind + " " + owner.Name
+			again = append(again, replacement(v.Pod, s.Time()))
+		}
+		out.Gone = append(out.Gone, gone)
+	}
+	after := s.With(func(o *inspect.Objects) {
+		endPods(o, ended)
+		if e.Change != nil {
+			e.Change(o)
+		}
+	})
+	out.Claims = lostClaims(s, after)
+	settled, err := settle(ctx, allocator.NewCluster(after, allocator.Options{Like: c}), again, out)
+	if err != nil {
+		return nil, nil, err
+	}
+	compare(out, without)
+	return out, settled.Snapshot(), nil
+}
+
+// comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet runs from files.
+func comesBack(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind != "Node"
+}
+
+// compare notes of the pods that wait who is placed by the event, and who no longer is.
+func compare(out *explain.Disruption, without *explain.Replay) {
+	before, again := map[explain.Subject]bool{}, map[explain.Subject]bool{}
+	for i := range without.Placed {
+		before[without.Placed[i].Subject] = true
+	}
+	for i := range out.Gone {
+		again[out.Gone[i].Subject] = true
+	}
+	for _, p := range out.Replay.Placed {
+		if !before[p.Subject] && !again[p.Subject] {
+			out.Gains = append(out.Gains, p)
+		}
+	}
+	for _, p := range out.Replay.Pending {
+		if before[p.Subject] {
+			out.Losses = append(out.Losses, p)
+		}
+	}
+}
+
+// settle places what waits after an event, and returns the cluster in which that is placed.
+func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out *explain.Disruption) (*allocator.Cluster, error) {
+	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	p, settled, err := placeAll(ctx, c, append(waiting, again...), Options{NoJoint: true})
+	if err != nil {
+		return nil, err
+	}
+	out.Replay = p.Replay
+	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
+	for i := range p.Replay.Placed {
+		placed[p.Replay.Placed[i].Subject] = &p.Replay.Placed[i]
+	}
+	for i := range p.Replay.Pending {
+		pending[p.Replay.Pending[i].Subject] = &p.Replay.Pending[i]
+	}
+	for i := range out.Gone {
+		g := &out.Gone[i]
+		if g.Controller == "" {
+			continue
+		}
+		if g.Again = placed[g.Subject]; g.Again != nil {
+			g.Then = explain.ComesBack
+			continue
+		}
+		g.Then, g.Pending = explain.LeftWaiting, pending[g.Subject]
+	}
+	return settled, nil
+}
+
+// endPods takes pods away, and what goes with them: claims that were made for one of them alone, and the devices of those that
+// were reserved for nobody else.
+func endPods(o *inspect.Objects, ended map[inspect.PodRef]bool) {
+	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return ended[refOf(p)] })
+	claims := make([]*resourcev1.ResourceClaim, 0, len(o.Claims))
+	for _, claim := range o.Claims {
+		owner := metav1.GetControllerOf(claim)
+		if owner != nil && owner.Kind == "Pod" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name}] {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(claim.Status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool {
+			return r.Resource == "pods" && r.APIGroup == "" && ended[inspect.PodRef{Namespace: claim.Namespace, Name: r.Name}]
+		})
+		if len(left) < len(claim.Status.ReservedFor) {
+			claim = claim.DeepCopy()
+			if claim.Status.ReservedFor = left; len(left) == 0 {
+				claim.Status = resourcev1.ResourceClaimStatus{}
+			}
+		}
+		claims = append(claims, claim)
+	}
+	o.Claims = claims
+}
+
+// lostClaims are the claims that have devices before and not after, in their order.
+func lostClaims(before, after *inspect.Snapshot) []explain.LostClaim {
+	var out []explain.LostClaim
+	for _, claim := range before.Objects().Claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		then, ok := after.Claim(inspect.RefOf(claim))
+		if !ok || then.Status.Allocation == nil {
+			out = append(out, explain.LostClaim{Claim: inspect.RefOf(claim), Devices: devicesOf(claim), Deleted: !ok})
+		}
+	}
+	return out
+}
+
+// devicesOf are the devices of an allocation, each once.
+func devicesOf(claim *resourcev1.ResourceClaim) []inspect.DeviceID {
+	var out []inspect.DeviceID
+	for i := range claim.Status.Allocation.Devices.Results {
+		if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// replacement is the pod that the controller of another one makes in its place. It is called the same, so that one can tell
+// whose place it takes. All are made at one time: which of them comes first is not known.
+func replacement(pod *corev1.Pod, now time.Time) *corev1.Pod {
+	out := pod.DeepCopy()
+	out.UID, out.CreationTimestamp, out.DeletionTimestamp = types.UID("again-"+string(pod.UID)), metav1.NewTime(now), nil
+	out.Spec.NodeName, out.Status = "", corev1.PodStatus{}
+	return out
+}
+
+func refOf(pod *corev1.Pod) inspect.PodRef {
+	return inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+}
+
+func comparePods(a, b *corev1.Pod) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,307 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+)
+
+// running is a pod on a node with a claim that was made for it, and its controller.
+func running(o *inspect.Objects, name, node, controller string, devices ...int) *corev1.Pod {
+	pod := worker(name, "one")
+	pod.Spec.NodeName = node
+	if controller != "" {
+		pod.OwnerReferences = []metav1.OwnerReference{{Kind: controller, Name: "owner", Controller: ptr.To(true)}}
+	}
+	claim := &resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name + "-gpus", OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: name, UID: pod.UID, Controller: ptr.To(true)}}},
+		Spec:       o.Templates[0].Spec.Spec,
+		Status: resourcev1.ResourceClaimStatus{
+			ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: pod.UID}},
+			Allocation:  &resourcev1.AllocationResult{},
+		},
+	}
+	claim.Spec = *claim.Spec.DeepCopy()
+	for _, d := range devices {
+		claim.Status.Allocation.Devices.Results = append(claim.Status.Allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{
+			Request: "gpus", Driver: "gpu.example.com", Pool: node, Device: fmt.Sprintf("gpu-%d", d),
+		})
+	}
+	pod.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpus", ResourceClaimName: ptr.To(claim.Name)}}
+	o.Claims, o.Pods = append(o.Claims, claim), append(o.Pods, pod)
+	return pod
+}
+
+// gone tells what becomes of the pods of a disruption, in a line.
+func gone(d *explain.Disruption) string {
+	var out []string
+	for _, g := range d.Gone {
+		text := g.Subject.Name + " " + string(g.Then)
+		if g.After > 0 {
+			text += " after " + g.After.String()
+		}
+		if g.Again != nil {
+			text += " " + string(g.Again.Node)
+		}
+		out = append(out, text)
+	}
+	for _, n := range d.Besides {
+		out = append(out, n.Name+" "+n.Message)
+	}
+	return strings.Join(out, ", ")
+}
+
+func names(of []explain.PlacedPod) (out []string) {
+	for _, p := range of {
+		out = append(out, p.Subject.Name)
+	}
+	return out
+}
+
+// busy is two nodes: on the first a pod of a job with five devices, one of a daemon set and one of nobody, on the second a job's
+// with two. A pod that wants eight waits.
+func busy() *inspect.Objects {
+	o := small(2)
+	o.Templates[0] = template("one", 5, "")
+	running(o, "five", "node-0000", "Job", 0, 1, 2, 3, 4)
+	running(o, "orphan", "node-0000", "", 5)
+	running(o, "daemon", "node-0000", "DaemonSet", 6)
+	running(o, "two", "node-0001", "Job", 0, 1)
+	for _, claim := range o.Claims {
+		claim.Spec.Devices.Requests[0].Exactly.Count = int64(len(claim.Status.Allocation.Devices.Results))
+	}
+	o.Pods = append(o.Pods, worker("waits", "eight"))
+	return o
+}
+
+func TestPlay(t *testing.T) {
+	seconds := func(o *inspect.Objects) {
+		o.Pods[0].Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, TolerationSeconds: ptr.To(int64(300))}}
+	}
+	tests := []struct {
+		name   string
+		change func(*inspect.Objects)
+		event  func(*inspect.Snapshot) *Event
+		want   string
+		claims int
+		gains  []string
+	}{
+		{
+			"drain", nil, func(s *inspect.Snapshot) *Event { return Drain(s, "node-0000") },
+			"five Placed node-0001, orphan Gone, daemon stays: it belongs to the node", 2, nil,
+		},
+		{
+			"drain of both", nil, func(s *inspect.Snapshot) *Event { return Drain(s, "node-0000", "node-0001") },
+			"five Pending, orphan Gone, two Pending, daemon stays: it belongs to the node", 3, nil,
+		},
+		{
+			"lost node", seconds, func(s *inspect.Snapshot) *Event { return LoseNodes(s, "node-0000") },
+			"orphan Gone, five Placed after 5m0s node-0001, daemon goes with its node", 2, nil,
+		},
+		{
+			"lost device", nil, func(s *inspect.Snapshot) *Event {
+				return LoseDevices(s, "a device", func(id inspect.DeviceID) bool { return id.Pool == "node-0001" && id.Device == "gpu-1" })
+			}, "two Placed node-0001", 1, nil,
+		},
+		{
+			"namespace", nil, func(s *inspect.Snapshot) *Event { return DeleteNamespace(s, "ml") },
+			"daemon Gone, five Gone, orphan Gone, two Gone", 4, nil,
+		},
+		{
+			"room for others", func(o *inspect.Objects) { o.Pods[4].Namespace = "dev"; o.Templates[2].Namespace = "dev" },
+			func(s *inspect.Snapshot) *Event { return DeleteNamespace(s, "ml") },
+			"daemon Gone, five Gone, orphan Gone, two Gone", 4, []string{"waits"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := busy()
+			if test.change != nil {
+				test.change(o)
+			}
+			c := fresh(*o)
+			d, err := Play(t.Context(), c, test.event(c.Snapshot()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := gone(d); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if len(d.Claims) != test.claims || !slices.Equal(names(d.Gains), test.gains) {
+				t.Errorf("%d claims lost, gains %v", len(d.Claims), names(d.Gains))
+			}
+		})
+	}
+}
+
+// TestPlayLosses sees who is left waiting by an event although he fits now: what comes back takes its room.
+func TestPlayLosses(t *testing.T) {
+	o := busy()
+	o.Pods[0].Spec.Priority = ptr.To(int32(10))
+	o.Pods[4] = worker("waits", "four")
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Losses) != 1 || d.Losses[0].Subject.Name != "waits" || d.Harm() != 2 {
+		t.Errorf("losses %v, harm %d: %s", d.Losses, d.Harm(), gone(d))
+	}
+}
+
+// TestSharedClaims sees that a claim is released only when all that it is reserved for end.
+func TestSharedClaims(t *testing.T) {
+	o := busy()
+	shared := o.Claims[3]
+	shared.OwnerReferences = nil
+	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "five"})
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Claims) != 0 {
+		t.Errorf("lost: %v", d.Claims)
+	}
+	if d, err = Play(t.Context(), c, Drain(c.Snapshot(), "node-0000", "node-0001")); err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(d.Claims, func(l explain.LostClaim) bool { return l.Claim.Name == shared.Name }); i < 0 || d.Claims[i].Deleted {
+		t.Errorf("lost: %v", d.Claims)
+	}
+}
+
+// TestFindWeakest compares the worst loss with what comes out when all are played.
+func TestFindWeakest(t *testing.T) {
+	harms := map[int]int{}
+	saved := 0
+	for seed := range effort.Of(500, 60) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 5))
+		o := small(0)
+		p := &problem{objects: *o}
+		for i := range 3 + rng.IntN(3) {
+			p.node(rng, fmt.Sprintf("n%d", i))
+		}
+		o = &p.objects
+		o.Templates[0] = template("one", 1, "")
+		for i, slice := range o.Slices {
+			for d := range slice.Spec.Devices {
+				slice.Spec.Devices[d].Name = fmt.Sprintf("gpu-%d", d)
+				if rng.IntN(2) == 0 {
+					running(o, fmt.Sprintf("p%d-%d", i, d), *slice.Spec.NodeName, []string{"Job", "Job", ""}[rng.IntN(3)], d)
+				}
+			}
+		}
+		if rng.IntN(2) == 0 {
+			o.Pods = append(o.Pods, worker("waits", "one"))
+		}
+		k := 1 + rng.IntN(2)
+		checkWeakest(t, seed, o, k, harms, &saved)
+	}
+	t.Log(harms, saved)
+	if len(harms) < 3 || saved == 0 {
+		t.Errorf("too few kinds of harm, or all losses were played: %v, %d", harms, saved)
+	}
+}
+
+func checkWeakest(t *testing.T, seed int, o *inspect.Objects, k int, harms map[int]int, saved *int) {
+	t.Helper()
+	c := fresh(*o)
+	s := c.Snapshot()
+	lose := func(parts []Part) *Event {
+		var nodes []inspect.NodeName
+		for _, p := range parts {
+			nodes = append(nodes, inspect.NodeName(p.Name))
+		}
+		return LoseNodes(s, nodes...)
+	}
+	var parts []Part
+	for _, node := range s.Nodes() {
+		part := Part{Name: node.Name}
+		part.Lose = lose([]Part{part})
+		parts = append(parts, part)
+	}
+	got, err := FindWeakest(t.Context(), c, parts, k, lose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, all := 0, 0
+	for i := range parts {
+		for j := i; j < len(parts); j++ {
+			if (k == 1) != (i == j) {
+				continue
+			}
+			all++
+			chosen := []Part{parts[i]}
+			if k == 2 {
+				chosen = append(chosen, parts[j])
+			}
+			d, err := Play(t.Context(), fresh(*o), lose(chosen))
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst = max(worst, d.Harm())
+		}
+	}
+	if !got.Proven || got.Disruption.Harm() != worst || len(got.Parts) != k {
+		t.Fatalf("seed %d: harm %d by %v (proven %t), want %d", seed, got.Disruption.Harm(), got.Parts, got.Proven, worst)
+	}
+	*saved += all - got.Tried
+	harms[worst]++
+}
+
+func TestFindWeakestBounds(t *testing.T) {
+	c := fresh(*busy())
+	if w, err := FindWeakest(t.Context(), c, nil, 1, nil); w != nil || err != nil {
+		t.Errorf("of nothing: %v, %v", w, err)
+	}
+	late := LoseNodes(c.Snapshot(), "node-0000")
+	if i := slices.IndexFunc(late.Evicted, func(e Eviction) bool { return e.After > time.Second }); i >= 0 {
+		t.Errorf("tolerated: %v", late.Evicted[i])
+	}
+}
+
+// TestPlayOutLeadsToClusters: the cluster after an event has what is placed then, and the one without it what is placed anyway.
+func TestPlayOutLeadsToClusters(t *testing.T) {
+	o := busy()
+	o.Templates[2] = template("eight", 1, "") // of the pod that waits
+	c := fresh(*o)
+	before := fmt.Sprint(placesOf(c.Snapshot()))
+	a, err := PlayOut(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := placesOf(a.With); got["five"] != "node-0001" || got["orphan"] != "" || got["waits"] == "" || got["daemon"] != "node-0000" {
+		t.Errorf("with the event: %v", got)
+	}
+	if got := placesOf(a.Without); got["five"] != "node-0000" || got["orphan"] != "node-0000" || got["waits"] == "" {
+		t.Errorf("without the event: %v", got)
+	}
+	if node, _ := a.With.Node("node-0000"); !node.Spec.Unschedulable {
+		t.Error("the node that is drained is not cordoned")
+	}
+	if a.Waiting != 0 || fmt.Sprint(placesOf(c.Snapshot())) != before {
+		t.Errorf("%d are left waiting, and the cluster has %v", a.Waiting, placesOf(c.Snapshot()))
+	}
+}
+
+// placesOf says on which nodes pods are.
+func placesOf(s *inspect.Snapshot) map[string]string {
+	out := map[string]string{}
+	for _, pod := range s.Objects().Pods {
+		out[pod.Name] = pod.Spec.NodeName
+	}
+	return out
+}

@@ -1,0 +1,420 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// The search for a placement of all is bounded by the number of questions that are put to nodes.
+const (
+	// maxQuestions times nodes is about a second.
+	maxQuestionNodes, maxQuestions, minQuestions = 300_000, 2000, 100
+	// maxExplored is the number of pods up to which all runs of the scheduler are looked at.
+	maxExplored = 64
+)
+
+// questionsFor is how many questions may be put.
+func questionsFor(c *allocator.Cluster) int {
+	return max(minQuestions, min(maxQuestions, maxQuestionNodes/max(1, len(c.Snapshot().Nodes()))))
+}
+
+// certain finds out whether the scheduler places the same pods whatever nodes it chooses.
+func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
+	preempting := slices.IndexFunc(r.out.Pending, func(p explain.PendingPod) bool { return p.Preempts })
+	switch {
+	case preempting >= 0:
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("kube-scheduler ends other pods for %s; what becomes of these, and of the pods after it, was not played on",
+			r.out.Pending[preempting].Subject.FullName()))
+	case len(r.unseen) > 0:
+		r.out.Remarks = append(r.out.Remarks, r.unseen...)
+	case r.doubtful:
+		return r.sayDoubt(ctx, base)
+	default:
+		row := question.Row(ctx, base, r.asked, r.opts)
+		tied := r.inAnyOrder(&row)
+		if !tied && !r.chosen || alike(row) {
+			r.out.Certain = true
+			return nil
+		}
+		if !tied && len(r.asked) <= maxExplored {
+			if same, known, err := r.allRuns(ctx, r.pods()); err != nil || known && same {
+				r.out.Certain = err == nil
+				return err
+			}
+		} else if tied && len(row.Entities) > 1 {
+			r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
+			return nil
+		}
+		if len(r.asked) > maxExplored {
+			r.out.Remarks = append(r.out.Remarks, "kube-scheduler may place so many pods in too many ways to try them all")
+			return nil
+		}
+		row.MaxAsks = questionsFor(base)
+		return r.compare(ctx, row)
+	}
+	return nil
+}
+
+// sayDoubt says what is not known of the first pod of which something is not.
+func (r *replay) sayDoubt(ctx context.Context, base *allocator.Cluster) error {
+	e, err := question.PodObject(ctx, base, r.inDoubt, r.opts)
+	if err != nil {
+		return fmt.Errorf("explaining what is not known of pod %s/%s: %w", r.inDoubt.Namespace, r.inDoubt.Name, err)
+	}
+	for _, remark := range e.Partial {
+		r.out.Remarks = append(r.out.Remarks, "of pod "+r.inDoubt.Name+": "+remark)
+	}
+	if len(e.Partial) == 0 {
+		r.out.Remarks = append(r.out.Remarks, "something that decides about pod "+r.inDoubt.Name+" is not known")
+	}
+	return nil
+}
+
+// compare looks at all runs, and whether they end as the one that was played.
+func (r *replay) compare(ctx context.Context, row joint.Row) error {
+	result, err := joint.Explore(ctx, row)
+	if err != nil {
+		return err
+	}
+	placed := map[explain.Subject]bool{}
+	for i := range r.out.Placed {
+		placed[r.out.Placed[i].Subject] = true
+	}
+	var depends, unclear []string
+	for i := range row.Entities {
+		for j, m := range row.Entities[i].Members {
+			if r.about != nil && !r.about[m.Subject] {
+				continue
+			}
+			switch c := result.Of(i, j); {
+			case c == joint.Depends, c == joint.Never && placed[m.Subject], c == joint.Always && !placed[m.Subject]:
+				depends = append(depends, m.Subject.Name)
+			case c == joint.Unclear:
+				unclear = append(unclear, m.Subject.Name)
+			}
+		}
+	}
+	switch {
+	case len(depends) > 0:
+		r.depends = true
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on which of the nodes that fit kube-scheduler takes for others",
+			words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find")))
+	case len(unclear) > 0:
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.Shorten(unclear, 3)))
+	default:
+		r.out.Certain = true
+	}
+	return nil
+}
+
+// inAnyOrder makes the members of a row one entity, in which those of the same priority come in any order that were created in the
+// same second, and reports whether there are such that differ. Where there are groups, the row stays as it is.
+func (r *replay) inAnyOrder(row *joint.Row) (tied bool) {
+	var all joint.Entity
+	class := 0
+	var before *corev1.Pod
+	for i := range row.Entities {
+		for _, m := range row.Entities[i].Members {
+			pod := r.member(r.asked[0].(*corev1.Pod), m.Subject)
+			if before != nil && !sameTurn(before, pod) {
+				class++
+			}
+			before = pod
+			member := *m
+			member.Class = class
+			if n := len(all.Members); n > 0 && all.Members[n-1].Class == class && (m.Shape == "" || all.Members[n-1].Shape != m.Shape) {
+				tied = true
+			}
+			all.Members = append(all.Members, &member)
+		}
+	}
+	if !slices.ContainsFunc(row.Entities, func(e joint.Entity) bool { return len(e.Members) > 1 || e.Need > 1 }) {
+		row.Entities = []joint.Entity{all}
+	}
+	return tied
+}
+
+// sameTurn reports whether it is not known which of two pods kube-scheduler takes first. Those that are not created yet come as they
+// are given.
+func sameTurn(a, b *corev1.Pod) bool {
+	return ptr.Deref(a.Spec.Priority, 0) == ptr.Deref(b.Spec.Priority, 0) && !a.CreationTimestamp.IsZero() && a.CreationTimestamp.Equal(&b.CreationTimestamp)
+}
+
+// alike reports whether all members are of one shape and change only what is left of their nodes, so that in whatever order and on
+// whatever nodes as many find room.
+func alike(row joint.Row) bool {
+	if !row.Local {
+		return false
+	}
+	shape := ""
+	for i := range row.Entities {
+		if row.Entities[i].Need > 1 {
+			return false
+		}
+		for _, m := range row.Entities[i].Members {
+			if m.Shape == "" || m.Reaches || m.Unseen || shape != "" && m.Shape != shape {
+				return false
+			}
+			shape = m.Shape
+		}
+	}
+	return true
+}
+
+// best looks for a placement of all pods of a replay.
+func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+	if len(r.waiting) == 0 && len(r.unseen) > 0 {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil
+	}
+	if len(r.waiting) == 0 && !r.doubtful {
+		var run joint.Run // that the scheduler need not take
+		if !r.out.Certain {
+			run = runOf(r.out.Placed)
+		}
+		return &explain.JointPlan{Verdict: explain.Feasible, Placed: r.out.Placed}, run, nil
+	}
+	if r.doubtful {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
+	}
+	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
+		return plan, nil, err
+	}
+	for _, w := range r.waiting {
+		if w.turn.fails || w.turn.open {
+			return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler gives up on " + w.pod.Name + " with an error"}, nil, nil
+		}
+	}
+	if len(r.unseen) > 0 {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil
+	}
+	if plan, run, err := r.packed(ctx, base); plan != nil || err != nil {
+		return plan, run, err
+	}
+	return r.search(ctx, base)
+}
+
+// pods are those that had their turn.
+func (r *replay) pods() []*corev1.Pod {
+	out := make([]*corev1.Pod, len(r.asked))
+	for i, o := range r.asked {
+		out[i] = o.(*corev1.Pod)
+	}
+	return out
+}
+
+// tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than there is room for.
+func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, error) {
+	shapes := map[string][]*corev1.Pod{}
+	var order []string
+	for _, pod := range r.pods() {
+		m := question.Member(base, pod, r.opts)
+		if m.Shape == "" || m.Reaches || m.Unseen {
+			continue
+		}
+		if shapes[m.Shape] == nil {
+			if !question.Local(ctx, base, m) {
+				continue
+			}
+			order = append(order, m.Shape)
+		}
+		shapes[m.Shape] = append(shapes[m.Shape], pod)
+	}
+	for _, shape := range order {
+		pods := shapes[shape]
+		if !slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
+			continue
+		}
+		alone := newFreeReplay(newSimulation(base))
+		for _, pod := range pods {
+			placed, w, err := alone.one(ctx, pod)
+			if err != nil {
+				return nil, err
+			}
+			if placed != nil {
+				alone.out.Placed = append(alone.out.Placed, *placed)
+				continue
+			}
+			if w.turn.mayWait || w.turn.open || w.turn.fails || alone.doubtful {
+				break
+			}
+			room := len(alone.out.Placed)
+			out := &explain.JointPlan{Verdict: explain.Infeasible, Minimal: true, Message: fmt.Sprintf(
+				"there is room for %s like %s in the whole cluster, if nothing else is placed, and %d are wanted", words.Count(room, "pod"), pods[0].Name, len(pods))}
+			for _, p := range pods[:room+1] {
+				out.Conflict = append(out.Conflict, subjectOf(p))
+			}
+			return out, nil
+		}
+	}
+	return nil, nil
+}
+
+// packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit
+// on the fewest nodes, each on the node that fewest of the others could use.
+func (r *replay) packed(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+	first := newSimulation(base)
+	fits := map[inspect.NodeName]int{}
+	type candidate struct {
+		pod   *corev1.Pod
+		nodes int
+	}
+	var pods []candidate
+	shapes := map[string]bool{}
+	for _, pod := range r.pods() {
+		t, err := first.ask(ctx, pod)
+		if err != nil {
+			return nil, nil, err
+		}
+		pods = append(pods, candidate{pod, len(t.nodes)})
+		if shape := t.member.Shape; shape != "" && !shapes[shape] {
+			shapes[shape] = true
+			for _, n := range t.nodes {
+				fits[inspect.NodeName(n.Name)]++
+			}
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b candidate) int { return cmp.Compare(a.nodes, b.nodes) })
+	trial := newFreeReplay(first)
+	trial.choose = func(nodes []*corev1.Node) int {
+		at := 0
+		for i, n := range nodes {
+			if fits[inspect.NodeName(n.Name)] < fits[inspect.NodeName(nodes[at].Name)] {
+				at = i
+			}
+		}
+		return at
+	}
+	for _, c := range pods {
+		placed, _, err := trial.one(ctx, c.pod)
+		if err != nil || placed == nil {
+			return nil, nil, err
+		}
+		trial.out.Placed = append(trial.out.Placed, *placed)
+	}
+	if trial.doubtful {
+		return nil, nil, nil
+	}
+	return &explain.JointPlan{Verdict: explain.Feasible, Placed: trial.out.Placed}, runOf(trial.out.Placed), nil
+}
+
+// runOf is the run by which pods are placed.
+func runOf(placed []explain.PlacedPod) joint.Run {
+	var run joint.Run
+	for i := range placed {
+		run = append(run, joint.Step{Subject: placed[i].Subject, Node: placed[i].Node, Placed: true})
+	}
+	return run
+}
+
+// search looks at orders and nodes until all are tried, or the limit is reached.
+func (r *replay) search(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+	row := question.Row(ctx, base, r.asked, r.opts)
+	row.MaxAsks = questionsFor(base)
+	members := 0
+	for i := range row.Entities {
+		members += len(row.Entities[i].Members)
+	}
+	if members > maxExplored {
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("%d pods can be placed in too many ways to try them all", members)}, nil, nil
+	}
+	solution, err := joint.Solve(ctx, row, members)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case solution.Run != nil:
+		placed, err := playedRun(ctx, base, row, solution.Run)
+		return &explain.JointPlan{Verdict: explain.Feasible, Placed: placed}, solution.Run, err
+	case !solution.Impossible:
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "not all orders and nodes were tried"}, nil, nil
+	}
+	out := &explain.JointPlan{Verdict: explain.Infeasible, Message: "in no order, and on no choice of nodes, does kube-scheduler place all of them"}
+	return out, nil, r.shrink(ctx, base, out)
+}
+
+// playedRun places the members of a row as a run did, and tells what each gets.
+func playedRun(ctx context.Context, base *allocator.Cluster, row joint.Row, run joint.Run) ([]explain.PlacedPod, error) {
+	members := map[explain.Subject]*joint.Member{}
+	for i := range row.Entities {
+		for _, m := range row.Entities[i].Members {
+			members[m.Subject] = m
+		}
+	}
+	var out []explain.PlacedPod
+	c := base
+	for _, step := range run {
+		node, ok := c.Snapshot().Node(step.Node)
+		if !ok || members[step.Subject] == nil {
+			return nil, fmt.Errorf("playing the placement of %s on node %s: no such node or pod", step.Subject.FullName(), step.Node)
+		}
+		t, err := members[step.Subject].Ask(ctx, c, []*corev1.Node{node})
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Options) != 1 {
+			return nil, fmt.Errorf("playing the placement of %s on node %s: it does not fit there", step.Subject.FullName(), step.Node)
+		}
+		taking, err := t.Options[0].Take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c = joint.With(c, taking)
+		placed := explain.PlacedPod{Subject: step.Subject, Node: step.Node, AnyOf: 1}
+		for _, claim := range taking.Claims {
+			placed.Devices = append(placed.Devices, question.DevicesOf(claim)...)
+		}
+		out = append(out, placed)
+	}
+	return out, nil
+}
+
+// shrink leaves out pods as long as the others cannot be placed together. What one pod gets depends on what others have taken, so
+// fewer pods may be harder to place: a pod that could not be left out is tried again once others are.
+func (r *replay) shrink(ctx context.Context, base *allocator.Cluster, out *explain.JointPlan) error {
+	left := r.pods()
+	asks := questionsFor(base)
+	for again := true; again && len(left) > 1 && asks > 0; {
+		again, out.Minimal = false, true
+		for i := len(left) - 1; i >= 0 && len(left) > 1 && asks > 0; i-- {
+			fewer := slices.Delete(slices.Clone(left), i, i+1)
+			solution, err := r.solve(ctx, base, fewer, asks)
+			if err != nil {
+				return err
+			}
+			asks -= solution.Asks
+			switch {
+			case solution.Impossible:
+				left, again = fewer, true
+			case solution.Run == nil:
+				out.Minimal = false
+			}
+		}
+	}
+	out.Minimal = asks > 0 && (out.Minimal || len(left) == 1)
+	for _, pod := range left {
+		out.Conflict = append(out.Conflict, subjectOf(pod))
+	}
+	return nil
+}
+
+// solve looks for a placement of some pods with so many questions.
+func (r *replay) solve(ctx context.Context, base *allocator.Cluster, pods []*corev1.Pod, asks int) (*joint.Solution, error) {
+	row := question.Row(ctx, base, objects(pods), r.opts)
+	row.MaxAsks = asks
+	members := 0
+	for i := range row.Entities {
+		members += len(row.Entities[i].Members)
+	}
+	return joint.Solve(ctx, row, members)
+}

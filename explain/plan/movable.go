@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// systemPriority is the priority from which on pods belong to Kubernetes itself.
+const systemPriority = 2_000_000_000
+
+// rule says of pods on nodes that they may not be moved.
+type rule struct {
+	key, reason string
+	holds       func(s *inspect.Snapshot, pod *corev1.Pod) bool
+}
+
+// rules are in the order in which they are told; the first that holds of a pod counts.
+var rules = []rule{
+	{"Ending", "are being ended", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }},
+	{"NoOwner", "have no controller that makes them anew", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+		owner := metav1.GetControllerOf(pod)
+		return owner == nil || owner.Kind == "Node"
+	}},
+	{"DaemonSet", "belong to their node", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return whatif.BoundToNode(pod) }},
+	{"System", "are of Kubernetes itself", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+		return corev1helpers.PodPriority(pod) >= systemPriority
+	}},
+	{"OtherScheduler", "are placed by another scheduler", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+		return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
+	}},
+	{"PodGroup", "are placed with their pod group", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return inspect.PodGroupOf(pod) != "" }},
+	{"ToleratesGuard", "tolerate the taint of a cordoned node, so that they cannot be kept from coming back", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+		return toleratesGuard(pod)
+	}},
+	{"OwnVolume", "have a volume of their own, which is deleted with them", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil })
+	}},
+	{"SharedClaim", "share a claim, which stays allocated when one of them goes", sharesClaim},
+}
+
+// fixedBy returns the rule by which a pod on a node may not be moved, or nil.
+func fixedBy(s *inspect.Snapshot, pod *corev1.Pod) *rule {
+	for i := range rules {
+		if rules[i].holds(s, pod) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// guards are the taints that keep pods from nodes while others are moved.
+var guards = []corev1.Taint{
+	{Key: explain.RoomTaint, Effect: corev1.TaintEffectNoSchedule},
+	{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
+}
+
+// toleratesGuard reports whether a pod could not be kept from a node.
+func toleratesGuard(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(guards, func(taint corev1.Taint) bool { return tolerates(pod, &taint) })
+}
+
+func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
+	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
+			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value && t.Key != "")
+	})
+}
+
+// sharesClaim reports whether a claim that a pod names is of others, too: of pods, or of something else that it is reserved for.
+func sharesClaim(s *inspect.Snapshot, pod *corev1.Pod) bool {
+	self := inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+	for i := range pod.Spec.ResourceClaims {
+		name := pod.Spec.ResourceClaims[i].ResourceClaimName
+		if name == nil {
+			continue
+		}
+		ref := inspect.ClaimRef{Namespace: pod.Namespace, Name: *name}
+		claim, ok := s.Claim(ref)
+		if !ok || claim.DeletionTimestamp != nil || slices.ContainsFunc(s.PodsOf(ref), func(other inspect.PodRef) bool { return other != self }) {
+			return true
+		}
+		if !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+			return c.Resource == "pods" && c.Name == pod.Name
+		}) ||
+			len(claim.Status.ReservedFor) != 1 {
+			return true // which nothing clears when the pod ends
+		}
+	}
+	return false
+}
+
+// replacementOf is the pod that a controller makes in place of another, before it is placed.
+func replacementOf(pod *corev1.Pod) *corev1.Pod {
+	out := *pod
+	out.UID, out.CreationTimestamp = "moved-"+pod.UID, metav1.Time{}
+	out.Spec.NodeName, out.Status = "", corev1.PodStatus{}
+	return &out
+}
+
+// without is a cluster in which some pods have ended. Claims that were made for one of them are gone, and those that were reserved for
+// nothing else have given their devices back.
+func without(c *allocator.Cluster, pods []*corev1.Pod) *allocator.Cluster {
+	if len(pods) == 0 {
+		return c
+	}
+	gone, own, named := map[inspect.PodRef]bool{}, map[inspect.ClaimRef]bool{}, map[inspect.ClaimRef]bool{}
+	for _, pod := range pods {
+		gone[inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}] = true
+		for i := range pod.Spec.ResourceClaims {
+			entry := &pod.Spec.ResourceClaims[i]
+			name, ok := inspect.ClaimNameFor(pod, entry)
+			switch ref := (inspect.ClaimRef{Namespace: pod.Namespace, Name: name}); {
+			case !ok || name == "":
+			case entry.ResourceClaimName == nil:
+				own[ref] = true
+			default:
+				named[ref] = true
+			}
+		}
+		if status := pod.Status.ExtendedResourceClaimStatus; status != nil {
+			own[inspect.ClaimRef{Namespace: pod.Namespace, Name: status.ResourceClaimName}] = true
+		}
+	}
+	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return gone[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
+		if len(own) > 0 {
+			o.Claims = slices.DeleteFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return own[inspect.RefOf(claim)] })
+		}
+		for ref := range named {
+			unreserve(o, ref, gone)
+		}
+	}), allocator.Options{Like: c})
+}
+
+// unreserve takes pods from those for which a claim is reserved. If none is left, it gives its devices back.
+func unreserve(o *inspect.Objects, ref inspect.ClaimRef, gone map[inspect.PodRef]bool) {
+	at := slices.IndexFunc(o.Claims, func(claim *resourcev1.ResourceClaim) bool { return inspect.RefOf(claim) == ref })
+	if at < 0 {
+		return
+	}
+	claim := o.Claims[at].DeepCopy()
+	claim.Status.ReservedFor = slices.DeleteFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
+		return c.Resource == "pods" && gone[inspect.PodRef{Namespace: ref.Namespace, Name: c.Name}]
+	})
+	if len(claim.Status.ReservedFor) == 0 {
+		claim.Status = resourcev1.ResourceClaimStatus{}
+	}
+	o.Claims[at] = claim
+}

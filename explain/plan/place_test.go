@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// small is a cluster of nodes with eight GPUs each, the first of which are old ones, and templates for them.
+func small(nodes int) *inspect.Objects {
+	o := farm(nodes)
+	o.Templates = append(o.Templates, template("one", 1, ""), template("four", 4, ""), template("eight", 8, ""),
+		template("old", 8, `device.attributes["gpu.example.com"].model == "v100"`),
+		template("broken", 1, `device.attributes["gpu.example.com"].missing == "x"`))
+	return o
+}
+
+// place places pods, and says where each goes.
+func place(t *testing.T, o *inspect.Objects, pods ...*corev1.Pod) *explain.Plan {
+	t.Helper()
+	p, err := Place(t.Context(), fresh(*o), pods, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ends tells what becomes of pods, in a line.
+func ends(r *explain.Replay) string {
+	var out []string
+	for _, p := range r.Placed {
+		out = append(out, fmt.Sprintf("%s→%s/%d", p.Subject.Name, p.Node, p.AnyOf))
+	}
+	for _, p := range r.Pending {
+		out = append(out, fmt.Sprintf("%s waits %s %s", p.Subject.Name, p.Verdict, p.Code))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestPlace(t *testing.T) {
+	important := worker("important", "eight")
+	important.Spec.Priority = ptr.To(int32(100))
+	old := worker("old", "eight")
+	old.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	tests := []struct {
+		name    string
+		pods    []*corev1.Pod
+		want    string
+		certain bool
+		joint   explain.JointVerdict
+		message string // of Joint
+	}{
+		{"what fits", workers(2, "w", "four"), "w-0000→node-0000/2, w-0001→node-0000/2", true, explain.Feasible, ""},
+		{
+			"the most important first", []*corev1.Pod{worker("a", "eight"), worker("b", "eight"), important},
+			"important→node-0000/2, a→node-0001/1, b waits Unsatisfiable DeviceInUse", true, explain.Infeasible, "in no order",
+		},
+		{"then the oldest", []*corev1.Pod{worker("a", "eight"), old}, "old→node-0000/2, a→node-0001/1", true, explain.Feasible, ""},
+		{
+			"who can go anywhere may take what others need", []*corev1.Pod{worker("any", "one"), worker("only", "old")},
+			"any→node-0000/2, only waits Unsatisfiable NotEnoughDevices", false, explain.Feasible, "",
+		},
+		{"an error ends the attempt", []*corev1.Pod{worker("bad", "broken"), worker("good", "one")}, "good→node-0000/2, bad waits Invalid SelectorError", true, explain.JointUnknown, "kube-scheduler gives up on bad with an error"},
+		{"what does not exist", []*corev1.Pod{worker("w", "none")}, "w waits Unsatisfiable ", true, explain.Infeasible, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := place(t, small(2), test.pods...)
+			if got := ends(&p.Replay); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if p.Replay.Certain != test.certain {
+				t.Errorf("certain: %t, want %t (%v)", p.Replay.Certain, test.certain, p.Replay.Remarks)
+			}
+			if p.Joint.Verdict != test.joint || !strings.Contains(p.Joint.Message, test.message) {
+				t.Errorf("together: %s (%s), want %s (%s)", p.Joint.Verdict, p.Joint.Message, test.joint, test.message)
+			}
+		})
+	}
+}
+
+// TestPlaceInAnyOrder sees that a plan is certain only if it is in every order of the pods that were created in the same second.
+func TestPlaceInAnyOrder(t *testing.T) {
+	at := func(pod *corev1.Pod, second int) *corev1.Pod {
+		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC))
+		return pod
+	}
+	for _, test := range []struct {
+		a, b    *corev1.Pod
+		certain bool
+	}{
+		{at(worker("a", "eight"), 1), at(worker("b", "four"), 1), false},
+		{at(worker("a", "eight"), 1), at(worker("b", "four"), 2), true},
+		{at(worker("a", "eight"), 1), at(worker("b", "eight"), 1), true},
+		{at(worker("a", "one"), 1), at(worker("b", "four"), 1), true},
+		{worker("a", "eight"), worker("b", "four"), true},
+	} {
+		if p := place(t, small(1), test.a, test.b); p.Replay.Certain != test.certain {
+			t.Errorf("%s: certain %t, want %t", ends(&p.Replay), p.Replay.Certain, test.certain)
+		}
+	}
+}
+
+func TestPlaceProposesWhatHelps(t *testing.T) {
+	p := place(t, small(2), worker("any", "one"), worker("only", "old"))
+	var kinds []explain.FixKind
+	for _, f := range p.Changes {
+		kinds = append(kinds, f.Kind)
+	}
+	if !slices.Contains(kinds, explain.PinPod) || !slices.Contains(kinds, explain.ChangeOrder) {
+		t.Errorf("proposed: %v", kinds)
+	}
+	if got := p.Joint.Placed; len(got) != 2 || got[0].Subject.Name != "only" || got[0].Node != "node-0000" {
+		t.Errorf("together: %v", got)
+	}
+}
+
+// group is the pods of a group that are placed together or not at all.
+func group(o *inspect.Objects, name string, n, need int, template string) []*corev1.Pod {
+	g := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}}
+	g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: int32(need)}
+	o.PodGroups = append(o.PodGroups, g)
+	pods := workers(n, name, template)
+	for _, pod := range pods {
+		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To(name)}
+	}
+	o.Pods = append(o.Pods, pods...)
+	return pods
+}
+
+// TestPlaceGroups sees that a group that is too large leaves nothing behind: who comes after it has its room.
+func TestPlaceGroups(t *testing.T) {
+	for need, want := range map[int]string{
+		3: "late→node-0000/2, g-0000 waits Unsatisfiable PodGroupIncomplete, g-0001 waits Unsatisfiable PodGroupIncomplete, g-0002 waits Unsatisfiable PodGroupIncomplete",
+		2: "g-0000→node-0000/2, g-0001→node-0001/1, g-0002 waits Unsatisfiable DeviceInUse, late waits Unsatisfiable DeviceInUse",
+	} {
+		o := small(2)
+		pods := group(o, "g", 3, need, "eight")
+		s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
+		p, err := Place(t.Context(), allocator.NewCluster(s, allocator.Options{}), append(pods, worker("late", "one")), Options{NoJoint: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ends(&p.Replay); got != want {
+			t.Errorf("%d needed: %s, want %s", need, got, want)
+		}
+	}
+}
+
+func TestPlacePreempts(t *testing.T) {
+	o := small(1)
+	running := worker("running", "one")
+	running.Spec.NodeName, running.Spec.ResourceClaims, running.Spec.Priority = "node-0000", nil, ptr.To(int32(0))
+	running.Spec.Containers[0].Resources.Claims = nil
+	running.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = o.Nodes[0].Status.Allocatable[corev1.ResourceCPU]
+	o.Pods = append(o.Pods, running)
+	important := worker("important", "one")
+	important.Spec.Priority = ptr.To(int32(100))
+	p := place(t, o, important)
+	if len(p.Replay.Pending) != 1 || !p.Replay.Pending[0].Preempts || p.Replay.Certain {
+		t.Errorf("%s, certain %t: %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks)
+	}
+}
+
+// TestPlaceBesideOthers sees that pods that wait already have their turn.
+func TestPlaceBesideOthers(t *testing.T) {
+	o := small(1)
+	first, hopeless := worker("first", "four"), worker("hopeless", "eight")
+	hopeless.Spec.NodeSelector = map[string]string{"no": "node"}
+	o.Pods = append(o.Pods, first, hopeless)
+	first.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for _, test := range []struct {
+		template, want string
+		joint          explain.JointVerdict
+	}{
+		{"eight", "asked waits Unsatisfiable NotEnoughDevices", explain.Feasible},
+		{"four", "asked→node-0000/1", explain.Feasible},
+	} {
+		p, err := Place(t.Context(), fresh(*o), []*corev1.Pod{worker("asked", test.template)}, Options{Others: o.Pods})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ends(&p.Replay); got != test.want || !p.Replay.Certain || p.Joint.Verdict != test.joint {
+			t.Errorf("%s, certain %t, together %s; want %s", got, p.Replay.Certain, p.Joint.Verdict, test.want)
+		}
+		if len(p.Replay.Others) != 1 || p.Replay.Others[0].Name != "first" {
+			t.Errorf("others: %v", p.Replay.Others)
+		}
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	bound, deleted, other := worker("bound", "one"), worker("deleted", "one"), worker("other", "one")
+	bound.Spec.NodeName, other.Spec.SchedulerName = "node-0000", "volcano"
+	deleted.DeletionTimestamp = &metav1.Time{}
+	o := small(1)
+	o.Pods = []*corev1.Pod{bound, deleted, other, worker("waits", "one")}
+	pods, others := Waiting(fresh(*o).Snapshot(), func(*corev1.Pod) bool { return true })
+	if len(pods) != 1 || pods[0].Name != "waits" || others != 1 {
+		t.Errorf("%v and %d others", pods, others)
+	}
+}

@@ -1,0 +1,219 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+)
+
+// saidOf is the answers in short, the best first.
+func saidOf(p *explain.ShapePlan) string {
+	var out []string
+	for i := range p.Shapes {
+		a := &p.Shapes[i]
+		var parts []string
+		for _, part := range a.Parts {
+			parts = append(parts, fmt.Sprint(part.Count, " ", part.Name))
+		}
+		text := strings.Join(parts, "+") + " " + string(a.Verdict)
+		if len(a.Parts) == 1 && a.Verdict == explain.ShapeFits && a.AtBest != a.Parts[0].Count {
+			text += fmt.Sprintf(" (%d at best)", a.AtBest)
+		}
+		if len(a.Parts) == 1 && a.Verdict == explain.ShapeFits && !a.Minimal {
+			text += " (perhaps fewer)"
+		}
+		if a.Price != nil {
+			text += fmt.Sprintf(" %v", *a.Price)
+		}
+		if a.Code != "" {
+			text += fmt.Sprintf(" %s %s", a.Pod.Name, a.Code)
+		}
+		out = append(out, text)
+	}
+	for i := range p.Stuck {
+		out = append(out, "stuck "+p.Stuck[i].Subject.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func shapeOf(name string, cpus int, models ...string) nodeshape.Shape {
+	node, slice := smallNode(name, cpus, models...)
+	shape := nodeshape.Shape{Name: name, Source: nodeshape.Manifest, Node: node}
+	if len(models) > 0 {
+		shape.Company.Slices = []*resourcev1.ResourceSlice{slice}
+	}
+	return shape
+}
+
+func daemonOn(node string, cpus string, tolerates ...corev1.Toleration) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent-" + node, UID: "agent", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", UID: "set", Controller: ptr.To(true)}}},
+		Spec: corev1.PodSpec{
+			NodeName: node, Tolerations: tolerates,
+			Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+					{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}}}},
+			Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpus)}}}},
+		},
+	}
+}
+
+const ofModelA = `device.attributes["gpu.example.com"].model == "a"`
+
+// TestShapes asks about small clusters whose answers were found by hand.
+func TestShapes(t *testing.T) {
+	base := func(extra ...*corev1.Pod) *inspect.Objects {
+		o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}, Pods: extra}
+		node, slice := smallNode("n0", 2)
+		o.Nodes, o.Slices = append(o.Nodes, node), append(o.Slices, slice)
+		o.Templates = append(o.Templates, template("a", 1, ofModelA), template("b", 2, strings.Replace(ofModelA, `"a"`, `"b"`, 1)), template("c", 1, strings.Replace(ofModelA, `"a"`, `"c"`, 1)))
+		return o
+	}
+	reserved := base()
+	node, slice := smallNode("n1", 4, "a", "a")
+	node.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}}
+	reserved.Nodes, reserved.Slices = append([]*corev1.Node(nil), node), append(reserved.Slices, slice)
+	grouped := base()
+	grouped.PodGroups = []*schedulingv1beta1.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "gang"}, Spec: schedulingv1beta1.PodGroupSpec{
+		SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}}}}
+	together := func(pods ...*corev1.Pod) []*corev1.Pod {
+		for _, pod := range pods {
+			pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims = nil, nil
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("3")
+			pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("gang")}
+		}
+		return pods
+	}
+	within := func(pods ...*corev1.Pod) *inspect.Objects {
+		o := *grouped
+		o.Pods = together(pods...)
+		return &o
+	}
+	whole, broken := within(worker("g0", "a"), worker("g1", "a")), within(worker("g0", "a"), worker("g1", "a"))
+	broken.Pods[1].Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("30")
+	tainted := shapeOf("tainted", 4, "a", "a")
+	tainted.Node.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}}
+	unsure := shapeOf("unsure", 4, "a", "a")
+	unsure.Unsure = true
+	few := shapeOf("few", 4, "a")
+	few.Max = 1
+	gated := worker("gated", "a")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "x"}}
+	apart := workers(2, "apart", "a")
+	for _, pod := range apart {
+		pod.Labels = map[string]string{"app": "apart"}
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "apart"}}}}}}
+	}
+	for _, tt := range []struct {
+		name   string
+		o      *inspect.Objects
+		pods   []*corev1.Pod
+		shapes []nodeshape.Shape
+		opts   ShapeOptions
+		want   string
+	}{
+		{"the fewest nodes without prices", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits, 4 one Fits"},
+		{"the fewest devices of equally many nodes", base(), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("large", 4, "a", "a", "b"), shapeOf("fitting", 4, "a", "a")}, ShapeOptions{},
+			"1 fitting Fits, 1 large Fits"},
+		{"by price", base(), workers(4, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a"), shapeOf("two", 4, "a", "a"), shapeOf("free", 4, "a")},
+			ShapeOptions{Prices: &nodeshape.Prices{Shapes: map[string]float64{"one": 1, "two": 2.5}}}, "4 one Fits 4, 2 two Fits 5, 4 free Fits"},
+		{"two kinds where none does alone", base(), append(workers(2, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b")}, ShapeOptions{},
+			"1 as+1 bs Fits, 0 as Fails v-0000 SelectorRejected, 0 bs Fails w-0000 SelectorRejected"},
+		{"three kinds where no two do", base(), append(append(workers(2, "w", "a"), worker("v", "b")), worker("u", "c")),
+			[]nodeshape.Shape{shapeOf("as", 4, "a", "a"), shapeOf("bs", 4, "b", "b"), shapeOf("cs", 4, "c")}, ShapeOptions{},
+			"1 as+1 bs+1 cs Fits, 0 cs Fails w-0000 SelectorRejected, 0 as Fails v SelectorRejected, 0 bs Fails w-0000 SelectorRejected"},
+		{"two kinds where that is cheaper", base(), append(workers(3, "w", "a"), workers(1, "v", "b")...), []nodeshape.Shape{shapeOf("both", 4, "a", "b", "b"), shapeOf("as", 4, "a", "a")},
+			ShapeOptions{Prices: &nodeshape.Prices{Shapes: map[string]float64{"both": 10, "as": 1}}}, "1 both+1 as Fits 11, 3 both Fits 30, 0 as Fails v-0000 SelectorRejected"},
+		{"too little of something else", base(), workers(1, "w", "a"), []nodeshape.Shape{shapeOf("slow", 0, "a")}, ShapeOptions{}, "stuck w-0000"},
+		{"a taint", base(), workers(1, "w", "a"), []nodeshape.Shape{tainted, shapeOf("one", 4, "a")}, ShapeOptions{}, "1 one Fits, 0 tainted Fails w-0000 NodeTainted"},
+		{"a gate", base(), []*corev1.Pod{gated, worker("w", "a")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "1 one Fits, stuck gated"},
+		{"a template that is not there", base(), []*corev1.Pod{worker("lost", "none")}, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "stuck lost"},
+		{"a limit", base(), workers(3, "w", "a"), []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{Max: 2}, "0 one Fails"},
+		{"a limit of a group", base(), workers(2, "w", "a"), []nodeshape.Shape{few}, ShapeOptions{}, "0 few Fails"},
+		{"what is not described", base(), workers(2, "w", "a"), []nodeshape.Shape{unsure}, ShapeOptions{}, "1 unsure MayFit"},
+		{"pods of daemon sets", base(daemonOn("n0", "3")), workers(2, "w", "a"), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits"},
+		{"pods of daemon sets that do not run there", base(daemonOn("n0", "3")), withToleration(workers(2, "w", "a"), "x"), []nodeshape.Shape{tainted}, ShapeOptions{}, "1 tainted Fits"},
+		{"pods that keep apart", base(), apart, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "2 two Fits"},
+		{"devices where the pods may not go", reserved, bare(workers(2, "w", "a")), []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, "1 two Fits"},
+		{"a group", whole, whole.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "2 one Fits"},
+		{"a group that lacks a pod", broken, broken.Pods, []nodeshape.Shape{shapeOf("one", 4, "a")}, ShapeOptions{}, "stuck g1, stuck g0"},
+		{"nothing to add", base(), nil, []nodeshape.Shape{shapeOf("two", 4, "a", "a")}, ShapeOptions{}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := shapesOf(t, tt.o, tt.pods, tt.shapes, tt.opts)
+			if said := saidOf(got); said != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", said, tt.want)
+			}
+			for i := range got.Shapes {
+				if a := &got.Shapes[i]; a.Verdict != explain.ShapeFits && strings.TrimSpace(a.Why) == "" {
+					t.Errorf("%s: no reason", a.Parts[0].Name)
+				}
+			}
+		})
+	}
+}
+
+// bare are pods that ask for nothing but devices.
+func bare(pods []*corev1.Pod) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Spec.Containers[0].Resources.Requests = nil
+	}
+	return pods
+}
+
+func withToleration(pods []*corev1.Pod, key string) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Spec.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}
+	}
+	return pods
+}
+
+// TestClusterShapes finds the kinds of nodes: serial numbers make none, unless a pod asks for them.
+func TestClusterShapes(t *testing.T) {
+	o := &inspect.Objects{Classes: []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}}
+	o.Templates = append(o.Templates, template("a", 1, ofModelA), template("uuid", 1, `device.attributes["gpu.example.com"].uuid == "3"`))
+	for i, cpus := range []int{4, 4, 8, 4} {
+		node, slice := smallNode(fmt.Sprint("n", i), cpus, "a")
+		node.Labels["serial"] = fmt.Sprint("s", i)
+		slice.Spec.Devices[0].Attributes["uuid"] = resourcev1.DeviceAttribute{StringValue: ptr.To(fmt.Sprint(i))}
+		o.Nodes, o.Slices = append(o.Nodes, node), append(o.Slices, slice)
+	}
+	o.Pods = append(o.Pods, daemonOn("n0", "1"))
+	o.Nodes[0].Spec.Unschedulable = true
+	for _, tt := range []struct {
+		pod  *corev1.Pod
+		want string
+	}{{worker("w", "a"), "n0 3, n2 1"}, {worker("w", "uuid"), "n0 1, n1 1, n2 1, n3 1"}} {
+		shapes, err := ClusterShapes(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}), []*corev1.Pod{tt.pod})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i := range shapes {
+			got = append(got, shapes[i].Name+" "+shapes[i].From)
+			if shapes[i].Node.Spec.Unschedulable || len(shapes[i].Company.Slices) != 1 || (shapes[i].Name == "n0") != (len(shapes[i].Company.Pods) == 1) {
+				t.Errorf("%s comes with %d slices and %d pods", shapes[i].Name, len(shapes[i].Company.Slices), len(shapes[i].Company.Pods))
+			}
+		}
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("got %v, want %s", got, tt.want)
+		}
+	}
+	if !slices.ContainsFunc(o.Nodes, func(n *corev1.Node) bool { return n.Spec.Unschedulable }) {
+		t.Error("a node of the cluster was changed")
+	}
+}

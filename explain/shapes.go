@@ -1,0 +1,83 @@
+package explain
+
+import "github.com/kubectl-dra/kubectl-dra/allocator"
+
+// ShapePlan says which nodes, and how many of them, make pods fit.
+type ShapePlan struct {
+	// Pods is the number of pods that were asked about, and Waiting are those of them that kube-scheduler leaves waiting as things
+	// are, in the order of its queue.
+	Pods    int
+	Waiting []Subject
+	// Stuck are those that wait for something that none of the nodes brings. The answers of Shapes are about the others. Fits says
+	// that nothing is left to do for these.
+	Stuck []PendingPod
+	Fits  bool
+	// Shapes are the answers for each kind of node, the best first, and for mixtures of two that are better.
+	Shapes []ShapeAnswer
+	// Priced says that prices decide which is best. Currency is "" if it was not given.
+	Priced   bool
+	Currency string
+	// Untried says what was not tried, in sentences.
+	Untried []string
+	Partial []string
+	Basis   Basis
+}
+
+// ShapeVerdict says whether nodes of a kind make pods fit.
+type ShapeVerdict string
+
+// The verdicts.
+const (
+	// ShapeFits means that kube-scheduler places all, whatever nodes it chooses of those that it may choose.
+	ShapeFits ShapeVerdict = "Fits"
+	// ShapeMayFit means that all are placed if kube-scheduler chooses well, or something that is said of the node is so.
+	ShapeMayFit ShapeVerdict = "MayFit"
+	// ShapeFails means that it is proved that no number of them, up to the limit, makes all fit.
+	ShapeFails ShapeVerdict = "Fails"
+	// ShapeUnknown means that the search was given up, or that something is not known on which it depends.
+	ShapeUnknown ShapeVerdict = "Unknown"
+)
+
+// ShapeAnswer is what becomes of pods if nodes of one kind, or of two, are added.
+type ShapeAnswer struct {
+	// Parts are one kind of node, or two.
+	Parts   []ShapePart
+	Verdict ShapeVerdict
+	// Minimal says of ShapeFits that one node less was tried, and is not certain to do. Of a mixture it says so for each part.
+	Minimal bool
+	// AtBest is the fewest nodes with which all can be placed by some choice of nodes. AtBestProven says that with one less they cannot.
+	// For a mixture it is not looked for.
+	AtBest       int
+	AtBestProven bool
+	// Price is that of all nodes for an hour. It is nil if that of one is not known.
+	Price *float64
+	// Pod is the pod that does not fit, if one is to blame, Code the first reason, and Why a sentence. For ShapeMayFit it is
+	// what it depends on.
+	Pod  Subject
+	Code allocator.Code
+	Why  string
+	// Assumes says what is supposed about the node that its source does not tell.
+	Assumes string
+}
+
+// Nodes is the number of nodes of an answer.
+func (a *ShapeAnswer) Nodes() int {
+	n := 0
+	for _, p := range a.Parts {
+		n += p.Count
+	}
+	return n
+}
+
+// ShapePart is a kind of node, and how many of it.
+type ShapePart struct {
+	Name string
+	// Source says where the kind is described: Cluster, Manifest, ClusterAutoscaler or Karpenter. From is the file, or the number
+	// of nodes of the cluster that are alike, as text.
+	Source string
+	From   string
+	// Count is 0 if no number does.
+	Count int
+	// Devices is the number of devices of one node.
+	Devices int
+}

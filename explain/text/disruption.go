@@ -1,0 +1,207 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// RenderDisruption writes what becomes of pods as text.
+func RenderDisruption(w io.Writer, d *explain.Disruption, opts Options) error {
+	return Write(w, DisruptionLines(d, opts), opts.Color)
+}
+
+// DisruptionLines lays out what becomes of pods: who goes, where each comes back or why not, then who else is placed, and what
+// stays.
+func DisruptionLines(d *explain.Disruption, opts Options) []styled.Line {
+	p := newPlanPage(&explain.Plan{Partial: d.Partial, Basis: d.Basis}, opts)
+	p.disruptionHeadline(d)
+	for _, doubt := range d.Replay.Remarks {
+		p.add("! ", "  ", span(styled.Warn, doubt))
+	}
+	p.gone(d)
+	p.released(d.Claims)
+	p.alsoPlaced(d)
+	p.notes("Besides", d.Besides)
+	for _, remark := range d.Remarks {
+		p.add("Note: ", "  ", span(styled.Dim, remark+"."))
+	}
+	p.footer()
+	return p.lines
+}
+
+func (p *page) disruptionHeadline(d *explain.Disruption) {
+	counts := map[explain.Comeback]int{}
+	for i := range d.Gone {
+		counts[d.Gone[i].Then]++
+	}
+	stuck, never := counts[explain.LeftWaiting], counts[explain.NeverComes]
+	text := d.What + " ends " + plural(len(d.Gone), "pod")
+	switch {
+	case len(d.Gone) == 0:
+		text = d.What + " ends no pod"
+	case stuck+never == 0:
+		text += words.Plural(len(d.Gone), ", which finds another node", ", and all find another node")
+	default:
+		var parts []string
+		for _, part := range []struct {
+			n    int
+			text string
+		}{{counts[explain.ComesBack], "%d placed again"}, {stuck, "%d left waiting"}, {never, "%d gone for good"}} {
+			if part.n > 0 {
+				parts = append(parts, fmt.Sprintf(part.text, part.n))
+			}
+		}
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if d.Unseen {
+		text += "; not all pods and claims could be read, so there may be more"
+	}
+	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	switch {
+	case stuck > 0 || len(d.Losses) > 0:
+		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+	case d.Unseen:
+		sign = styled.Span{Text: "? ", Role: styled.Warn}
+	case never > 0 && !d.Final || !d.Replay.Certain && len(d.Gone) > 0:
+		sign = styled.Span{Text: "! ", Role: styled.Warn}
+	}
+	p.add("", "  ", sign, span(styled.Strong, text))
+}
+
+// maxGone is the number of pods shown of those that end alike, without Verbose.
+const maxGone = 20
+
+// gone shows the pods that end, and what becomes of each.
+func (p *page) gone(d *explain.Disruption) {
+	if len(d.Gone) == 0 {
+		return
+	}
+	p.blank()
+	name := 0
+	for i := range d.Gone {
+		name = max(name, styled.Width(inspect.Sanitize(d.Gone[i].Subject.FullName())))
+	}
+	name = min(name, p.opts.Width/2)
+	shown, left := 0, map[explain.Comeback]int{}
+	for _, then := range []explain.Comeback{explain.LeftWaiting, explain.NeverComes, explain.ComesBack} {
+		for i := range d.Gone {
+			g := &d.Gone[i]
+			if g.Then != then {
+				continue
+			}
+			if shown == maxGone && !p.opts.Verbose {
+				left[then]++
+				continue
+			}
+			shown++
+			p.add("  "+pad(g.Subject.FullName(), name)+"  ", "      ", p.comeback(d, g)...)
+		}
+	}
+	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
+	if rest > 0 {
+		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting (-v shows all)", plural(rest, "pod"), left[explain.LeftWaiting])))
+	}
+}
+
+// comeback says what becomes of a pod that ends.
+func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span {
+	out := []styled.Span{span(styled.Dim, "leaves "+string(g.Node)+": ")}
+	if sameCause(d) {
+		out = []styled.Span{span(styled.Dim, string(g.Node)+" ")}
+	} else {
+		out = append(out, span(styled.Plain, g.Cause+"; "))
+	}
+	if g.After > 0 {
+		out = append(out, span(styled.Plain, "after "+g.After.String()+" "))
+	}
+	switch g.Then {
+	case explain.ComesBack:
+		text := "→ " + onNode(g.Again)
+		if g.Again.Node == g.Node {
+			text = "→ stays there"
+		}
+		if names := deviceNames(g.Again); names != "" {
+			text += "  " + names
+		}
+		return append(out, span(styled.Good, text))
+	case explain.LeftWaiting:
+		why := "is left waiting"
+		if g.Pending != nil {
+			why = "waits: " + g.Pending.Message
+		}
+		return append(out, span(styled.Bad, "✗ "+why))
+	case explain.NeverComes:
+	}
+	return append(out, span(styled.Warn, "gone: nobody makes another one"))
+}
+
+// sameCause reports whether all pods go for the same reason.
+func sameCause(d *explain.Disruption) bool {
+	return !slices.ContainsFunc(d.Gone, func(g explain.GonePod) bool { return g.Cause != d.Gone[0].Cause })
+}
+
+// released shows which claims lose their devices.
+func (p *page) released(claims []explain.LostClaim) {
+	var kept []string
+	devices, deleted := 0, 0
+	for _, c := range claims {
+		devices += len(c.Devices)
+		if c.Deleted {
+			deleted++
+			continue
+		}
+		kept = append(kept, c.Claim.String())
+	}
+	if len(claims) == 0 {
+		return
+	}
+	p.blank()
+	text := fmt.Sprintf("%s %s %s", plural(len(claims), "claim"), words.Plural(len(claims), "loses", "lose"), plural(devices, "device"))
+	if deleted > 0 {
+		text += fmt.Sprintf("; %d %s", deleted, words.Plural(deleted, "is deleted", "are deleted"))
+	}
+	if len(kept) > 0 {
+		text += "; " + words.Shorten(kept, maxPlanNames) + words.Plural(len(kept), " is kept, without devices", " are kept, without devices")
+	}
+	p.add("", "  ", span(styled.Plain, text))
+	if !p.opts.Verbose {
+		return
+	}
+	for _, c := range claims {
+		var ids []string
+		for _, id := range c.Devices {
+			ids = append(ids, id.String())
+		}
+		p.add("  ", "    ", span(styled.Name, c.Claim.String()), span(styled.Plain, "  "+strings.Join(ids, ", ")))
+	}
+}
+
+// alsoPlaced shows what it changes for those that wait now.
+func (p *page) alsoPlaced(d *explain.Disruption) {
+	if len(d.Gains) > 0 {
+		p.blank()
+		p.add("", "", span(styled.Title, "Placed then, of those that wait now"))
+		p.lines = append(p.lines, withoutBlank(p, d.Gains)...)
+	}
+	if len(d.Losses) > 0 {
+		p.blank()
+		p.add("", "", span(styled.Title, "Left waiting then, although they would fit now"))
+		for i := range d.Losses {
+			p.add("  ", "    ", span(styled.Name, d.Losses[i].Subject.FullName()), span(styled.Plain, ": "+d.Losses[i].Message))
+		}
+	}
+}
+
+// withoutBlank lays out placed pods without the empty line before.
+func withoutBlank(p *page, pods []explain.PlacedPod) []styled.Line {
+	own := &page{opts: p.opts, e: p.e}
+	own.placed(pods)
+	return own.lines
+}

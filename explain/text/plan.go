@@ -1,0 +1,262 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+const (
+	maxPlanRows  = 12 // placed pods, or nodes, shown without Verbose
+	maxPlanNames = 4  // of pods in a row
+)
+
+// RenderPlan writes a plan as text.
+func RenderPlan(w io.Writer, plan *explain.Plan, opts Options) error {
+	return Write(w, PlanLines(plan, opts), opts.Color)
+}
+
+// PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be done.
+func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
+	p := newPlanPage(plan, opts)
+	p.replayHeadline(&plan.Replay)
+	p.placed(plan.Replay.Placed)
+	p.pending(plan.Replay.Pending)
+	p.best(plan)
+	p.footer()
+	return p.lines
+}
+
+func newPlanPage(plan *explain.Plan, opts Options) *page {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	return &page{opts: opts, e: &explain.Explanation{Basis: plan.Basis, Partial: plan.Partial}}
+}
+
+func (p *page) replayHeadline(r *explain.Replay) {
+	all := len(r.Placed) + len(r.Pending)
+	sign := styled.Span{Text: "✓ ", Role: styled.Good}
+	text := "kube-scheduler places " + allOf(all)
+	switch open := openPods(r); {
+	case all == 0 && !r.Certain:
+		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to wait"
+	case all == 0:
+		sign, text = styled.Span{Text: "✓ ", Role: styled.Good}, "there is nothing to place"
+	case len(r.Pending) > open:
+		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
+		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), plural(all, "pod"))
+	case open > 0:
+		sign = styled.Span{Text: "? ", Role: styled.Warn}
+		text = fmt.Sprintf("kube-scheduler places %d of %s; of the others it is not known", len(r.Placed), plural(all, "pod"))
+	case !r.Certain:
+		sign = styled.Span{Text: "? ", Role: styled.Warn}
+		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"
+	}
+	if n := len(r.Running); n > 0 {
+		text += fmt.Sprintf("; %s on a node already", words.Plural(n, "1 is", fmt.Sprintf("%d are", n)))
+	}
+	p.add("", "  ", sign, span(styled.Strong, text))
+	if n := len(r.Others); n > 0 {
+		p.add("  ", "  ", span(styled.Plain, fmt.Sprintf("%s that %s and %s too %s placed in turn: %s", plural(n, "other pod"),
+			words.Plural(n, "waits", "wait"), words.Plural(n, "fits", "fit"), words.Plural(n, "is", "are"), words.Shorten(fullNames(r.Others), maxPlanNames))))
+	}
+	for _, doubt := range r.Remarks {
+		p.add("! ", "  ", span(styled.Warn, doubt))
+	}
+}
+
+// openPods is the number of pods that are left waiting of which that is not known.
+func openPods(r *explain.Replay) int {
+	n := 0
+	for i := range r.Pending {
+		if r.Pending[i].Verdict == explain.Unknown {
+			n++
+		}
+	}
+	return n
+}
+
+func allOf(n int) string {
+	switch n {
+	case 1:
+		return "the pod"
+	case 2:
+		return "both pods"
+	}
+	return fmt.Sprintf("all %d pods", n)
+}
+
+// placed shows where pods are: each in a row, or many of them by node.
+func (p *page) placed(pods []explain.PlacedPod) {
+	if len(pods) == 0 {
+		return
+	}
+	p.blank()
+	if len(pods) <= maxPlanRows || p.opts.Verbose {
+		p.placedEach(pods)
+		return
+	}
+	p.placedByNode(pods)
+}
+
+func (p *page) placedEach(pods []explain.PlacedPod) {
+	name, node := 0, 0
+	for i := range pods {
+		name, node = max(name, styled.Width(inspect.Sanitize(pods[i].Subject.FullName()))), max(node, styled.Width(inspect.Sanitize(onNode(&pods[i]))))
+	}
+	name, node = min(name, p.opts.Width/2), min(node, p.opts.Width/3)
+	for i := range pods {
+		pod := &pods[i]
+		first := "  " + pad(pod.Subject.FullName(), name) + "  "
+		spans := []styled.Span{span(styled.Name, pad(onNode(pod), node))}
+		if text := deviceNames(pod); text != "" {
+			spans = append(spans, span(styled.Plain, "  "+text))
+		}
+		p.add(first, strings.Repeat(" ", 4), spans...)
+	}
+}
+
+// pad fills up a text with blanks.
+func pad(text string, width int) string {
+	text = inspect.Sanitize(text)
+	return text + strings.Repeat(" ", max(0, width-styled.Width(text)))
+}
+
+// onNode names the node of a pod, and how many others kube-scheduler may choose instead.
+func onNode(pod *explain.PlacedPod) string {
+	if pod.AnyOf > 1 {
+		return fmt.Sprintf("%s (any of %d)", pod.Node, pod.AnyOf)
+	}
+	return string(pod.Node)
+}
+
+// deviceNames names the devices of a pod, those of one pool together. A pool that is called as the node is left out.
+func deviceNames(pod *explain.PlacedPod) string {
+	devices := pod.Devices
+	var parts []string
+	for i := 0; i < len(devices); {
+		pool := devices[i].ID.PoolID()
+		var names []string
+		for ; i < len(devices) && devices[i].ID.PoolID() == pool; i++ {
+			names = append(names, devices[i].ID.Device)
+		}
+		text := words.Shorten(names, maxPlanNames)
+		if pool.Pool != string(pod.Node) {
+			text = pool.Pool + "/" + text
+		}
+		parts = append(parts, text)
+	}
+	return words.Shorten(parts, 2)
+}
+
+// placedByNode shows how many pods each node gets.
+func (p *page) placedByNode(pods []explain.PlacedPod) {
+	var order []inspect.NodeName
+	on := map[inspect.NodeName][]string{}
+	choice := 0
+	for i := range pods {
+		if on[pods[i].Node] == nil {
+			order = append(order, pods[i].Node)
+		}
+		on[pods[i].Node] = append(on[pods[i].Node], pods[i].Subject.FullName())
+		if pods[i].AnyOf > 1 {
+			choice++
+		}
+	}
+	width := 0
+	for _, node := range order {
+		width = max(width, styled.Width(inspect.Sanitize(string(node))))
+	}
+	for i, node := range order {
+		if i == maxPlanRows {
+			rest := 0
+			for _, other := range order[i:] {
+				rest += len(on[other])
+			}
+			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more (-v shows all)", plural(rest, "pod"), plural(len(order)-i, "node"))))
+			break
+		}
+		p.add("  "+pad(string(node), width)+"  ", "    ", span(styled.Name, plural(len(on[node]), "pod")), span(styled.Plain, "  "+words.Shorten(on[node], maxPlanNames)))
+	}
+	if choice > 0 {
+		p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("for %s kube-scheduler may choose another node; one possible choice is shown", plural(choice, "pod"))))
+	}
+}
+
+// pending shows who is left waiting, those together that wait for the same.
+func (p *page) pending(pods []explain.PendingPod) {
+	if len(pods) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "", span(styled.Title, "Left waiting"))
+	p.waitingFor(pods)
+}
+
+// waitingFor shows pods with why they wait, those together that wait for the same.
+func (p *page) waitingFor(pods []explain.PendingPod) {
+	var order []int
+	by, message := map[int][]string{}, map[int]string{}
+	for i := range pods {
+		alike := pods[i].Alike
+		if by[alike] == nil {
+			order = append(order, alike)
+			message[alike] = pods[i].Message
+		}
+		by[alike] = append(by[alike], pods[i].Subject.FullName())
+	}
+	limit := maxPlanNames
+	if p.opts.Verbose {
+		limit = len(pods)
+	}
+	for _, alike := range order {
+		count := ""
+		if n := len(by[alike]); n > 1 {
+			count = fmt.Sprintf("%d pods: ", n)
+		}
+		p.add("  ", "    ", span(styled.Dim, count), span(styled.Name, words.Shorten(by[alike], limit)), span(styled.Plain, ": "+message[alike]))
+	}
+}
+
+// best shows whether all can be placed, and what makes the scheduler do so.
+func (p *page) best(plan *explain.Plan) {
+	j := plan.Joint
+	placed := len(plan.Replay.Pending) == 0
+	if j == nil || placed && j.Verdict == explain.Feasible && len(plan.Changes) == 0 {
+		return
+	}
+	p.blank()
+	switch {
+	case placed:
+		p.add("", "", span(styled.Title, "To be certain"))
+	case j.Verdict == explain.Feasible:
+		text := "all can be placed, in this order and on these nodes"
+		if len(plan.Replay.Others) > 0 {
+			text += ", if the others that wait come later"
+		}
+		p.add("", "  ", span(styled.Good, "→ "), span(styled.Strong, text))
+		p.placed(j.Placed)
+	case j.Verdict == explain.Infeasible:
+		p.add("", "  ", span(styled.Bad, "✗ "), span(styled.Strong, "no order and no choice of nodes places all: "), span(styled.Plain, j.Message))
+		if n := len(j.Conflict); n > 0 && n <= maxPlanRows && n < len(plan.Replay.Pending)+len(plan.Replay.Placed) {
+			names := slices.Clone(fullNames(j.Conflict))
+			text := "these cannot be placed together: "
+			if j.Minimal && n > 1 {
+				text = "these cannot be placed together, and without any one of them the others can: "
+			}
+			p.add("  ", "    ", span(styled.Dim, text), span(styled.Name, words.Shorten(names, maxPlanNames)))
+		}
+	default:
+		p.add("", "  ", span(styled.Warn, "? "), span(styled.Strong, "whether all can be placed is not known: "), span(styled.Plain, j.Message))
+	}
+	for i := range plan.Changes {
+		p.add("  → ", "    ", span(styled.Plain, plan.Changes[i].Message))
+	}
+}

@@ -1,0 +1,230 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// RenderShapes writes a plan of nodes as text.
+func RenderShapes(w io.Writer, plan *explain.ShapePlan, opts Options) error {
+	return Write(w, ShapeLines(plan, opts), opts.Color)
+}
+
+// ShapeLines lays out a plan of nodes: what helps, the best first, what does not and why, and the pods that no node helps.
+func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
+	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
+	p.shapesHeadline(plan)
+	var helps, fails []*explain.ShapeAnswer
+	for i := range plan.Shapes {
+		if a := &plan.Shapes[i]; a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit {
+			helps = append(helps, a)
+		} else {
+			fails = append(fails, a)
+		}
+	}
+	p.helping(plan, helps)
+	p.failing(fails)
+	if len(plan.Stuck) > 0 {
+		p.blank()
+		p.add("", "", span(styled.Title, "Waiting for something else"))
+		p.waitingFor(plan.Stuck)
+	}
+	if len(plan.Untried) > 0 {
+		p.blank()
+	}
+	for _, text := range plan.Untried {
+		p.add("! ", "  ", span(styled.Warn, text))
+	}
+	p.footer()
+	return p.lines
+}
+
+func (p *page) shapesHeadline(plan *explain.ShapePlan) {
+	waiting := len(plan.Waiting)
+	left := plan.Pods - len(plan.Stuck)
+	good, bad, open := styled.Span{Text: "✓ ", Role: styled.Good}, styled.Span{Text: "✗ ", Role: styled.Bad}, styled.Span{Text: "? ", Role: styled.Warn}
+	add := func(sign styled.Span, text string) { p.add("", "  ", sign, span(styled.Strong, text)) }
+	others := ""
+	if n := len(plan.Stuck); n > 0 {
+		others = fmt.Sprintf("; %s for what none of these nodes brings", words.Plural(n, "1 pod waits", fmt.Sprintf("%d pods wait", n)))
+	}
+	switch best := bestOf(plan); {
+	case plan.Pods == 0:
+		add(good, "there is nothing to place")
+	case plan.Fits && len(plan.Stuck) == 0:
+		add(good, "kube-scheduler places "+allOf(plan.Pods)+" as things are; no node is needed")
+	case left == 0:
+		add(bad, "none of these nodes helps "+allOf(plan.Pods))
+	case plan.Fits:
+		add(bad, fmt.Sprintf("%s for what none of these nodes brings; the others need no node", words.Plural(len(plan.Stuck), "1 pod waits", fmt.Sprintf("%d pods wait", len(plan.Stuck)))))
+	case best == nil && len(plan.Shapes) == 0:
+		add(open, fmt.Sprintf("%d of %s left waiting, and there is no kind of node to add", waiting, words.Plural(plan.Pods, "1 pod is", fmt.Sprintf("%d pods are", plan.Pods))))
+	case best != nil && best.Verdict == explain.ShapeFits:
+		sign := good
+		if others != "" {
+			sign = bad
+		}
+		add(sign, fmt.Sprintf("with %s kube-scheduler places %s%s", partsOf(best), places(plan, left), others))
+	case best != nil && best.Verdict == explain.ShapeMayFit:
+		add(open, fmt.Sprintf("with %s kube-scheduler may place %s, but not for certain%s", partsOf(best), places(plan, left), others))
+	case proven(plan):
+		add(bad, "none of these nodes makes "+places(plan, left)+" fit"+others)
+	default:
+		add(open, "whether any of these nodes makes "+places(plan, left)+" fit is not known"+others)
+	}
+}
+
+// places are the pods that are to fit.
+func places(plan *explain.ShapePlan, left int) string {
+	if len(plan.Stuck) == 0 {
+		return allOf(left)
+	}
+	return words.Plural(left, "the other pod", fmt.Sprintf("the other %d pods", left))
+}
+
+// bestOf is the best answer that may do.
+func bestOf(plan *explain.ShapePlan) *explain.ShapeAnswer {
+	if len(plan.Shapes) > 0 && (plan.Shapes[0].Verdict == explain.ShapeFits || plan.Shapes[0].Verdict == explain.ShapeMayFit) {
+		return &plan.Shapes[0]
+	}
+	return nil
+}
+
+// proven reports whether all shapes are proved to fail.
+func proven(plan *explain.ShapePlan) bool {
+	for i := range plan.Shapes {
+		if plan.Shapes[i].Verdict != explain.ShapeFails {
+			return false
+		}
+	}
+	return true
+}
+
+// partsOf says how many nodes of what.
+func partsOf(a *explain.ShapeAnswer) string {
+	var parts []string
+	for _, part := range a.Parts {
+		parts = append(parts, fmt.Sprintf("%d × %s", part.Count, part.Name))
+	}
+	return strings.Join(parts, " + ")
+}
+
+// helping shows what does, or may do.
+func (p *page) helping(plan *explain.ShapePlan, answers []*explain.ShapeAnswer) {
+	if len(answers) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "", span(styled.Title, "Nodes to add, the best first"))
+	name, price := 0, 0
+	for _, a := range answers {
+		name, price = max(name, styled.Width(partsOf(a))), max(price, styled.Width(priceOf(plan, a)))
+	}
+	name = min(name, p.opts.Width/2)
+	for _, a := range answers {
+		sign := styled.Span{Text: "✓ ", Role: styled.Good}
+		if a.Verdict == explain.ShapeMayFit {
+			sign = styled.Span{Text: "? ", Role: styled.Warn}
+		}
+		spans := []styled.Span{sign, span(styled.Name, pad(partsOf(a), name)+"  ")}
+		if price > 0 {
+			spans = append(spans, span(styled.Plain, pad(priceOf(plan, a), price)+"  "))
+		}
+		if len(a.Parts) == 1 {
+			spans = append(spans, span(styled.Dim, sourceOf(&a.Parts[0])+": "))
+		}
+		p.add("  ", "      ", append(spans, span(styled.Plain, howSure(a)))...)
+		if a.Assumes != "" {
+			p.add("      ", "      ", span(styled.Dim, "assumes "+a.Assumes))
+		}
+	}
+}
+
+// priceOf is what an answer costs.
+func priceOf(plan *explain.ShapePlan, a *explain.ShapeAnswer) string {
+	switch {
+	case !plan.Priced:
+		return ""
+	case a.Price == nil:
+		return "no price"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.2f %s", *a.Price, plan.Currency)) + "/h"
+}
+
+// sourceOf says where a kind of node is described.
+func sourceOf(part *explain.ShapePart) string {
+	switch {
+	case part.Source != "Cluster":
+		return part.From
+	case part.From == "1":
+		return "as 1 node has it"
+	}
+	return "as " + part.From + " nodes have it"
+}
+
+// howSure says what is certain about the number of nodes.
+func howSure(a *explain.ShapeAnswer) string {
+	count := a.Nodes()
+	var out []string
+	switch {
+	case a.Verdict == explain.ShapeMayFit:
+		out = append(out, a.Why)
+	case a.Minimal && count > 1:
+		out = append(out, "the fewest with which all fit for certain")
+	case count > 1:
+		out = append(out, "all fit for certain; fewer may do")
+	default:
+		out = append(out, "all fit for certain")
+	}
+	switch {
+	case len(a.Parts) > 1 || a.AtBest >= count:
+	case a.AtBest == 0:
+		out = append(out, "without any all fit if kube-scheduler chooses well")
+	default:
+		out = append(out, fmt.Sprintf("%d if it chooses well", a.AtBest))
+	}
+	return strings.Join(out, "; ")
+}
+
+// failing shows what does not do, and why: those together that fail for the same.
+func (p *page) failing(answers []*explain.ShapeAnswer) {
+	if len(answers) == 0 {
+		return
+	}
+	p.blank()
+	p.add("", "", span(styled.Title, "Nodes that do not help all"))
+	type reason struct{ pod, why, assumes string }
+	var order []reason
+	names := map[reason][]string{}
+	open := map[reason]bool{}
+	for _, a := range answers {
+		r := reason{a.Pod.FullName(), a.Why, a.Assumes}
+		if names[r] == nil {
+			order = append(order, r)
+		}
+		names[r] = append(names[r], a.Parts[0].Name)
+		open[r] = open[r] || a.Verdict == explain.ShapeUnknown
+	}
+	limit := maxPlanNames
+	if p.opts.Verbose {
+		limit = len(answers)
+	}
+	for _, r := range order {
+		sign, why := styled.Span{Text: "✗ ", Role: styled.Bad}, r.why
+		if open[r] {
+			sign = styled.Span{Text: "? ", Role: styled.Warn}
+		}
+		if r.pod != "" {
+			why = r.pod + ": " + why
+		}
+		p.add("  ", "      ", sign, span(styled.Name, words.Shorten(names[r], limit)), span(styled.Plain, "  "+why))
+		if r.assumes != "" {
+			p.add("      ", "      ", span(styled.Dim, "assumes "+r.assumes))
+		}
+	}
+}
