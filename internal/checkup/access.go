@@ -35,6 +35,12 @@ var accessRules = []Rule{
 		find:   findAdminNamespaces,
 	},
 	{
+		Code: "AdminAccessGrantable", Severity: Note, access: true,
+		About:  "RBAC lets these users, groups and service accounts label namespaces with " + resourcev1.DRAAdminNamespaceLabelKey + "=true, and so grant admin access: they may create, update or patch namespaces. What other authorizers permit, and who may change RBAC itself, is not looked at.",
+		Remedy: "Let only those who may grant admin access create, update and patch namespaces, or guard the label with a ValidatingAdmissionPolicy.",
+		find:   findGrantors,
+	},
+	{
 		Code: "AdminAccessUsed", Severity: Note, needs: []inspect.Resource{inspect.Claims},
 		About:  "A claim has admin access to devices, beside whoever uses them.",
 		Remedy: "Nothing, if that is meant to be, as for monitoring.",

@@ -32,7 +32,7 @@ func read(t *testing.T, features string, texts ...string) (*inspect.Snapshot, ch
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := checkup.Options{Severity: checkup.Note, Events: inspect.Events{List: result.Events}}
+	opts := checkup.Options{Severity: checkup.Note, Events: inspect.Events{List: result.Events}, Access: result.Access}
 	return inspect.New(result.Objects, inspect.Config{
 		Revision: 1, Time: now, Features: featuresOf(t, features, &opts, result.Objects), Health: result.Health,
 	}), opts
@@ -69,6 +69,11 @@ func healthy(t *testing.T) string {
 func run(t *testing.T, features string, texts ...string) *checkup.Report {
 	t.Helper()
 	s, opts := read(t, features, texts...)
+	return mustRun(t, s, opts)
+}
+
+func mustRun(t *testing.T, s *inspect.Snapshot, opts checkup.Options) *checkup.Report {
+	t.Helper()
 	report, err := checkup.Run(context.Background(), s, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -253,13 +258,14 @@ func TestPartialView(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	slice := "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: n9-gpu}\nspec:\n  driver: gpu.example.com\n  nodeName: \"n9\\e]0;x\\a\\u202e\"\n" +
 		"  pool: {name: \"\\e[31mred\", generation: 1, resourceSliceCount: 2}\n  devices: [{name: \"d\\e[2J\"}]\n"
-	report := run(t, "", healthy(t), slice)
+	const binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: \"a\\e[2J\"}\nroleRef: {kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: User, name: \"jane\\e]0;x\\a\\u202e\"}]\n"
+	report := run(t, "", healthy(t), slice, binding)
 	for _, line := range report.Lines(checkup.Layout{Width: 80, All: true}) {
 		if strings.ContainsFunc(line.String(), inspect.Unsafe) {
 			t.Errorf("%q", line.String())
 		}
 	}
-	if len(report.Findings) < 2 {
+	if len(report.Findings) < 3 {
 		t.Errorf("found\n%s", found(report))
 	}
 }
@@ -276,5 +282,100 @@ func TestUndecided(t *testing.T) {
 	}
 	if !slices.ContainsFunc(report.Skipped, func(s checkup.Skipped) bool { return s.Code == "Stuck" }) {
 		t.Errorf("it is not told that a pod is undecided:\n%s", found(report))
+	}
+}
+
+// TestStuckRemedy: what helps one of those that are stuck is told with its name, unless it is alone.
+func TestStuckRemedy(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/Stuck.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := string(txtar.Parse(data).Files[0].Data)
+	const less, more = "in claim big: ask for 2 devices instead of 3", "kubectl dra explain -A says what frees most of them."
+	for want, texts := range map[string][]string{
+		less:                                    {healthy(t), one},
+		"For Pod ml/big: " + less + ". " + more: {healthy(t), one, strings.ReplaceAll(one, "big", "huge")},
+	} {
+		for _, f := range run(t, "", texts...).Findings {
+			if f.Code == "Stuck" && f.Remedy != want {
+				t.Errorf("%s: remedy %q, want %q", f.Subject, f.Remedy, want)
+			}
+		}
+	}
+}
+
+// TestOldWritersOfTarget: a later release no longer serves more versions.
+func TestOldWritersOfTarget(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/OldVersionWritten.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, opts := read(t, "", healthy(t), string(txtar.Parse(data).Files[0].Data))
+	opts.Only = []checkup.Code{"OldVersionWritten"}
+	for target, want := range map[int]int{37: 0, 38: 2, 39: 3} {
+		opts.Target = target
+		report, err := checkup.Run(context.Background(), s, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Findings) != want {
+			t.Errorf("for 1.%d %d are found, want %d:\n%s", target, len(report.Findings), want, found(report))
+		}
+	}
+}
+
+// TestFenceNeeded: a fence whose device a claim still holds is needed, since the scheduler may have forgotten the claim; without
+// one that is not shared it is not.
+func TestFenceNeeded(t *testing.T) {
+	const fence = "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: fence, creationTimestamp: 2026-11-22T09:00:00Z}\n" +
+		"spec: {deviceSelector: {driver: gpu.example.com, pool: n1, device: gpu-0}, taint: {key: kubectl-dra.dev/fence, effect: NoSchedule}}\n"
+	s, opts := read(t, "", healthy(t), fence)
+	opts.Only = []checkup.Code{"FenceLeft"}
+	id := inspect.DeviceID{Driver: "gpu.example.com", Pool: "n1", Device: "gpu-0"}
+	if len(s.Holders(id)) != 1 {
+		t.Fatal("the healthy cluster has no claim that holds the device")
+	}
+	freed := s.With(func(o *inspect.Objects) { o.Claims = nil })
+	for want, s := range map[int]*inspect.Snapshot{0: s, 1: freed} {
+		report, err := checkup.Run(context.Background(), s, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Findings) != want {
+			t.Errorf("found\n%s\nwant %d", found(report), want)
+		}
+	}
+}
+
+// TestPluginPossibly: as long as no pod shows which devices a plugin gives out, they are only possibly the same.
+func TestPluginPossibly(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/PluginAndDriver.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, _, _ := strings.Cut(string(txtar.Parse(data).Files[0].Data), "---\n")
+	const want = "note PluginAndDriver Node n1: a device plugin offers 2 example.com/gpu, and driver gpu.example.com publishes devices: possibly the same [Node/n1]\n"
+	if got := found(run(t, "", healthy(t), node)); got != want {
+		t.Errorf("found\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCountersOfIncompletePool: counters that are over-committed are told also while slices of the pool are missing.
+func TestCountersOfIncompletePool(t *testing.T) {
+	data, err := os.ReadFile("testdata/faults/CountersOvercommitted.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := strings.ReplaceAll(string(txtar.Parse(data).Files[0].Data), "resourceSliceCount: 2", "resourceSliceCount: 3")
+	s, opts := read(t, "", healthy(t), objects)
+	opts.Only = []checkup.Code{"CountersOvercommitted"}
+	report, err := checkup.Run(context.Background(), s, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "counter memory of gpu-0 in pool gpu.example.com/mig-n1: claims take at least 60Gi, and there are 40Gi"
+	if len(report.Findings) != 1 || report.Findings[0].Message() != want {
+		t.Errorf("found\n%s\nwant\n%s", found(report), want)
 	}
 }

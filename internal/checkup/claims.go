@@ -207,19 +207,13 @@ func findNotReserved(v *visit) {
 }
 
 func findDevicesGone(v *visit) {
-	published := map[inspect.DeviceID]bool{}
-	for _, slice := range v.s.Slices() {
-		for i := range slice.Spec.Devices {
-			published[inspect.DeviceIDOf(slice, i)] = true
-		}
-	}
 	for _, claim := range v.s.Objects().Claims {
 		if claim.Status.Allocation == nil {
 			continue
 		}
 		var gone []string
 		for i := range claim.Status.Allocation.Devices.Results {
-			if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); !published[id] {
+			if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); v.inventory().Device(id) == nil {
 				gone = append(gone, id.String())
 			}
 		}

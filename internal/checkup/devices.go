@@ -19,6 +19,7 @@ const (
 	standardPrefix = "resource.kubernetes.io/"
 	pciBusID       = standardPrefix + "pciBusID"
 	pciAddress     = "PCI address "
+	uuid           = "UUID "
 )
 
 var (
@@ -98,8 +99,7 @@ func findUnreachable(v *visit) {
 	}
 	lost := map[*resourcev1.ResourceSlice][]string{}
 	var order []*resourcev1.ResourceSlice
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	for _, d := range v.devices() {
 		if d.State != inspect.DeviceUnreachable || d.Node != "" {
 			continue
 		}
@@ -152,7 +152,8 @@ func nodeOf(slice *resourcev1.ResourceSlice) string {
 	return *slice.Spec.NodeName
 }
 
-// identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers call uuid.
+// identities are what tells which piece of hardware a device is: the standard PCI address, and what drivers call uuid. Each is
+// told once.
 func identities(d *resourcev1.Device) []string {
 	var out []string
 	for name, attribute := range d.Attributes {
@@ -160,35 +161,50 @@ func identities(d *resourcev1.Device) []string {
 		if key != pciBusID && key[strings.LastIndexByte(key, '/')+1:] != "uuid" || attribute.StringValue == nil || *attribute.StringValue == "" {
 			continue
 		}
-		what := "UUID "
+		what := uuid
 		if key == pciBusID {
 			what = pciAddress
 		}
 		out = append(out, what+strings.ToLower(*attribute.StringValue))
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 func findHardwareTwice(v *visit) {
-	type place struct{ node, identity string }
-	first := map[place][]*inspect.DeviceStatus{}
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	var tied []*inspect.DeviceStatus
+	pools := map[inspect.NodeName]inspect.PoolID{}
+	several := map[inspect.NodeName]bool{} // pools; within one nothing is the same
+	for _, d := range v.devices() {
 		if d.Node == "" {
 			continue
 		}
-		for _, identity := range slices.Compact(identities(d.Device)) {
-			at := place{string(d.Node), identity}
-			if i := slices.IndexFunc(first[at], func(o *inspect.DeviceStatus) bool { return sameHardware(o, d, identity) }); i >= 0 {
-				other := first[at][i]
+		if pool, known := pools[d.Node]; known && pool != d.ID.PoolID() {
+			several[d.Node] = true
+		}
+		pools[d.Node] = d.ID.PoolID()
+	}
+	for _, d := range v.devices() {
+		if several[d.Node] {
+			tied = append(tied, d)
+		}
+	}
+	slices.SortStableFunc(tied, func(a, b *inspect.DeviceStatus) int { return cmp.Compare(a.Node, b.Node) })
+	first := map[string][]*inspect.DeviceStatus{} // of a node, by their identities
+	for i, d := range tied {
+		if i > 0 && tied[i-1].Node != d.Node {
+			clear(first)
+		}
+		for _, identity := range identities(d.Device) {
+			if i := slices.IndexFunc(first[identity], func(o *inspect.DeviceStatus) bool { return sameHardware(o, d, identity) }); i >= 0 {
+				other := first[identity][i]
 				v.report(Finding{
 					Subject: deviceName(d.ID), Group: d.ID.Driver, Objects: sliceRefs([]*resourcev1.ResourceSlice{d.Slice, other.Slice}),
 					Detail: fmt.Sprintf("it has the %s, as %s has", identity, deviceName(other.ID)),
 				})
 				break
 			}
-			first[at] = append(first[at], d)
+			first[identity] = append(first[identity], d)
 		}
 	}
 }
@@ -236,8 +252,7 @@ func holderRefs(d *inspect.DeviceStatus) []inspect.ObjectRef {
 }
 
 func findCapacityOvercommitted(v *visit) {
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	for _, d := range v.devices() {
 		for _, name := range slices.Sorted(maps.Keys(d.Used)) {
 			used := d.Used[name]
 			total, there := d.Device.Capacity[name]
@@ -262,16 +277,19 @@ func findCountersOvercommitted(v *visit) {
 			taken := c.Total.DeepCopy()
 			taken.Sub(c.Left)
 			var refs []inspect.ObjectRef
-			for k := range v.devices() {
-				d := &v.devices()[k]
+			for _, d := range v.devices() {
 				draws := slices.ContainsFunc(d.Device.ConsumesCounters, func(x resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == c.Set })
 				if d.ID.PoolID() == p.ID && draws {
 					refs = append(refs, holderRefs(d)...)
 				}
 			}
+			least := ""
+			if p.Slices < p.SlicesWanted { // devices that are not published yet may be held too
+				least = "at least "
+			}
 			v.report(Finding{
 				Subject: fmt.Sprintf("counter %s of %s in pool %s", c.Counter, c.Set, p.ID), Group: p.ID.Driver,
-				Objects: append(refs, sliceRefs(v.s.SlicesIn(p.ID))...), Detail: fmt.Sprintf("claims take %s, and there are %s", taken.String(), c.Total.String()),
+				Objects: append(refs, sliceRefs(v.s.SlicesIn(p.ID))...), Detail: fmt.Sprintf("claims take %s%s, and there are %s", least, taken.String(), c.Total.String()),
 			})
 		}
 	}
@@ -314,8 +332,7 @@ func (v *visit) tooLarge(slice *resourcev1.ResourceSlice, full inspect.CounterLe
 func (v *visit) byField(keep func(name string, capacity bool) bool, report func(driver, name, what string, of []*inspect.DeviceStatus)) {
 	type field struct{ driver, what, name string }
 	found := map[field][]*inspect.DeviceStatus{}
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	for _, d := range v.devices() {
 		for name := range d.Device.Attributes {
 			if keep(string(name), false) {
 				key := field{d.ID.Driver, "attribute", string(name)}
@@ -377,8 +394,8 @@ func findUnqualified(v *visit) {
 }
 
 func findTypes(v *visit) {
-	list := standardPrefix + "numaNode" // a number or a list of them, as drivers like
-	v.byField(func(name string, capacity bool) bool { return !capacity && name != list }, func(driver, name, what string, of []*inspect.DeviceStatus) {
+	odd := v.fieldsOfTypes()
+	v.byField(func(name string, capacity bool) bool { return !capacity && odd[name] }, func(driver, name, what string, of []*inspect.DeviceStatus) {
 		first := map[string]*inspect.DeviceStatus{}
 		counts := map[string]int{}
 		for _, d := range of {
@@ -405,6 +422,28 @@ func findTypes(v *visit) {
 			Objects: sliceRefs(slicesOf(some)),
 		})
 	})
+}
+
+// fieldsOfTypes are the attributes that some driver publishes with several types.
+func (v *visit) fieldsOfTypes() map[string]bool {
+	odd := map[string]bool{}
+	types := map[string]map[resourcev1.QualifiedName]string{} // of the first device of each driver
+	for _, d := range v.devices() {
+		of := types[d.ID.Driver]
+		if of == nil {
+			of = map[resourcev1.QualifiedName]string{}
+			types[d.ID.Driver] = of
+		}
+		for name, attribute := range d.Device.Attributes {
+			kind := typeOf(attribute)
+			if first, known := of[name]; !known {
+				of[name] = kind
+			} else if first != kind && name != standardPrefix+"numaNode" { // a number or a list of them, as drivers like
+				odd[string(name)] = true
+			}
+		}
+	}
+	return odd
 }
 
 func slicesOf(devices []*inspect.DeviceStatus) []*resourcev1.ResourceSlice {

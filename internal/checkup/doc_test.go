@@ -27,6 +27,9 @@ A finding is a fact of the objects that were read, at that moment; where somethi
 for, because something could not be read, is named at the end. The command exits with 0 if nothing was found, and then prints nothing on
 standard output; with 3 if something was; with 1 if nothing was, but not everything could be read.
 
+Who may grant admin access is found in RBAC, which no snapshot carries: with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
+the files of ` + "`--from`" + `), which the role in [explain.md](explain.md) does not permit.
+
 ` + "```" + `
 kubectl dra check                                # the cluster, all namespaces
 kubectl dra check -n ml --severity note -v       # what concerns a namespace, with evidence

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-dra/kubectl-dra/allocator"
-	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
@@ -78,47 +75,5 @@ func TestDriversGolden(t *testing.T) {
 	}
 	if quiet < 5 {
 		t.Errorf("of only %d drivers nothing is said", quiet)
-	}
-}
-
-// impossible are the codes by which a claim, or one that is made from a template, cannot be allocated.
-var impossible = map[checkup.Code]bool{"SelectorInvalid": true, "RequestMatchesNothing": true, "ConstraintWithoutAttribute": true, "ClassMissing": true}
-
-// TestFindingsAreConfirmed asks the allocator about each claim of which a finding says that it cannot be allocated.
-func TestFindingsAreConfirmed(t *testing.T) {
-	asked := 0
-	for _, name := range drivers(t) {
-		s := driver(t, name)
-		report, err := checkup.Run(context.Background(), s, checkup.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cluster := allocator.NewCluster(s, allocator.Options{})
-		for _, f := range report.Findings {
-			// Of alternatives another one may do.
-			if !impossible[f.Code] || strings.Contains(f.Path, "firstAvailable") {
-				continue
-			}
-			o := f.Objects[0]
-			claim, ok := s.Claim(inspect.ClaimRef{Namespace: o.Namespace, Name: o.Name})
-			if o.Kind == "ResourceClaimTemplate" {
-				template, _ := s.Template(o.Namespace, o.Name)
-				claim, ok = inspect.ClaimFromTemplate(template, o.Name), true
-			}
-			if !ok {
-				continue
-			}
-			answer, err := question.ClaimObject(context.Background(), cluster, claim, question.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer.Verdict != explain.Unsatisfiable && answer.Verdict != explain.Invalid {
-				t.Errorf("%s: %s: %s: the allocator says %s", name, f.Code, f.Message(), answer.Verdict)
-			}
-			asked++
-		}
-	}
-	if asked < 8 {
-		t.Errorf("only %d findings could be asked about", asked)
 	}
 }

@@ -3,13 +3,14 @@ package checkup
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -68,13 +69,13 @@ var podRules = []Rule{
 		find:   findUnhealthyPlugins,
 	},
 	{
-		Code: "PluginAndDriver", Severity: Note, needs: []inspect.Resource{inspect.Nodes, inspect.Slices},
-		About:  "A node offers devices of one vendor both by a device plugin and by a DRA driver. If these are the same devices, they can be given away twice.",
+		Code: "PluginAndDriver", Severity: Note, also: Error, needs: []inspect.Resource{inspect.Nodes, inspect.Slices},
+		About:  "A node offers devices of one vendor both by a device plugin and by a DRA driver. If these are the same devices, they can be given away twice. A warning where a pod has a device of a plugin with the UUID or PCI address of one that a driver publishes, and an error if a claim holds that.",
 		Remedy: "Compare the devices of both by UUID or PCI address. Only one of the two may offer a device.",
 		find:   findPluginAndDriver,
 	},
 	{
-		Code: "Stuck", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
+		Code: "Stuck", Severity: Error, triage: true, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
 		About:  "Pods or claims wait, and the scheduler cannot place them; or they are placed and do not run. Those of which another check tells the cause are not told again.",
 		Remedy: "kubectl dra explain -A says what frees most of them.",
 		find:   findStuck,
@@ -87,14 +88,42 @@ var causes = []Code{
 	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved",
 }
 
+// waiting is what is stuck.
+type waiting struct {
+	triage *explain.Triage
+	helps  map[explain.Subject]string // what helps a subject, for some of those of each cause
+}
+
+// waiting looks at everything that is stuck. What it takes for that is not kept.
+func (v *visit) waiting(c *allocator.Cluster) (*waiting, error) {
+	var mutex sync.Mutex
+	w := &waiting{helps: map[explain.Subject]string{}}
+	t, err := triage.Of(v.ctx, c, triage.Options{
+		Question: question.Options{Events: v.opts.Events}, Untried: true,
+		Explained: func(e *explain.Explanation) {
+			if len(e.Fixes) > 0 {
+				mutex.Lock()
+				defer mutex.Unlock()
+				w.helps[e.Subject] = e.Fixes[0].Message
+			}
+		},
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // whoever asks says what for
+	}
+	w.triage = t
+	return w, nil
+}
+
 // findStuck reports each cause of the triage with all that it keeps, unless other rules about pods and claims, which are asked
 // before, have told what is wrong with each of them.
 func findStuck(v *visit) {
-	t, err := triage.Of(v.ctx, v.cluster, triage.Options{Question: question.Options{Events: v.opts.Events}})
+	w, err := v.stuck()
 	if err != nil {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
+	t, helps := w.triage, w.helps
 	if n := t.Undecided() + len(t.NotLookedInto); n > 0 {
 		v.skip("it is not known whether %s stuck", words.Plural(n, "a pod or claim is", fmt.Sprintf("%d pods and claims are", n)))
 	}
@@ -128,8 +157,14 @@ func findStuck(v *visit) {
 			Subject: words.Plural(len(refs), subjectOf(refs[0]), fmt.Sprintf("%s and %d more", subjectOf(refs[0]), len(refs)-1)),
 			Name:    c.Key, Objects: refs, Detail: c.Message + v.ago(", for ", c.Since),
 		}
-		if len(c.Fixes) > 0 {
-			f.Remedy = c.Fixes[0].Message
+		for _, o := range c.Subjects {
+			if f.Remedy = helps[o.Subject]; f.Remedy == "" {
+				continue
+			}
+			if len(refs) > 1 {
+				f.Remedy = fmt.Sprintf("For %s: %s. %s", subjectOf(object(o.Kind, o.Namespace, o.Name)), f.Remedy, v.rule.Remedy)
+			}
+			break
 		}
 		v.report(f)
 	}
@@ -200,7 +235,7 @@ func allocatedOf(s *inspect.Snapshot, pod *corev1.Pod) []*resourcev1.ResourceCla
 	return out
 }
 
-// lives are what has become of each pod with devices, and of each claim whose devices are being bound.
+// lives are what has become of each pod with devices, and of each claim whose devices are being bound, if there is a problem.
 func (v *visit) lives() []*explain.Lifecycle {
 	if v.lived != nil {
 		return v.lived
@@ -211,7 +246,7 @@ func (v *visit) lives() []*explain.Lifecycle {
 		if len(pod.Spec.ResourceClaims) == 0 && !extended || inspect.Ended(pod) {
 			continue
 		}
-		if l := lifecycle.Pod(v.s, pod, allocatedOf(v.s, pod), v.opts.Events); l != nil {
+		if l := lifecycle.Pod(v.s, pod, allocatedOf(v.s, pod), v.opts.Events); l != nil && len(l.Problems) > 0 {
 			v.lived = append(v.lived, l)
 		}
 	}
@@ -325,30 +360,4 @@ func extendedNames(of corev1.ResourceList) []corev1.ResourceName {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func findPluginAndDriver(v *visit) {
-	if v.s.NodesAssumed() {
-		return
-	}
-	publishing := inspect.PublishingNodes(v.s)
-	for _, driver := range publishing.Drivers() {
-		for _, name := range publishing.Nodes(driver) {
-			node, ok := v.s.Node(inspect.NodeName(name))
-			if !ok {
-				continue
-			}
-			for _, resource := range extendedNames(node.Status.Allocatable) {
-				offered := node.Status.Allocatable[resource]
-				domain, _, _ := strings.Cut(string(resource), "/")
-				if offered.Sign() <= 0 || baseDomain(domain) != baseDomain(driver) {
-					continue
-				}
-				v.report(Finding{
-					Subject: "Node " + name, Group: driver, Objects: []inspect.ObjectRef{object("Node", "", name)},
-					Detail: fmt.Sprintf("a device plugin offers %s %s, and driver %s publishes devices: possibly the same", offered.String(), resource, driver),
-				})
-			}
-		}
-	}
 }

@@ -24,8 +24,10 @@ type RulePreview struct {
 	Ignored bool
 	// Devices are those that the rule selects, sorted. Of a pool only those of its newest generation count.
 	Devices []inspect.DeviceID
-	// Claims are those that hold any of them, sorted; admin access counts.
+	// Claims are those that hold any device that the rule selects, sorted, even if it is no longer published; admin access counts.
 	Claims []inspect.ClaimRef
+	// Allocated counts such devices in the allocations of all claims: one that two claims share counts twice.
+	Allocated int
 	// Evicted are the pods that would be evicted, those first that go first. Where the effect is not NoExecute nobody is; then they
 	// are those that would be if it were.
 	Evicted []Eviction
@@ -64,28 +66,40 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 	})
 	after = after.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateDeviceTaintRules: true, inspect.GateDeviceTaints: true}))
 	var users []inspect.PodRef
-	devices := inspect.Newest(s.Devices())
-	for i := range devices {
-		d := &devices[i]
-		if !inspect.RuleSelects(rule, d.ID) {
-			continue
+	for d := range s.Inventory().Newest() {
+		if inspect.RuleSelects(rule, d.ID) {
+			p.Devices = append(p.Devices, d.ID)
 		}
-		p.Devices = append(p.Devices, d.ID)
-		for _, h := range d.Holders {
-			p.Claims = append(p.Claims, h.Claim)
-			users = append(users, s.PodsOf(h.Claim)...)
+	}
+	for _, claim := range s.Objects().Claims {
+		if n := selected(rule, claim); n > 0 {
+			p.Allocated += n
+			p.Claims = append(p.Claims, inspect.RefOf(claim))
+			users = append(users, s.PodsOf(inspect.RefOf(claim))...)
 		}
 	}
 	slices.SortFunc(p.Claims, func(a, b inspect.ClaimRef) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	p.Claims = slices.Compact(p.Claims)
 	slices.SortFunc(users, comparePods)
 	for _, ref := range slices.Compact(users) {
 		p.follow(after, ref)
 	}
 	slices.SortStableFunc(p.Evicted, func(a, b Eviction) int { return cmp.Or(a.At.Compare(b.At), comparePods(a.Pod, b.Pod)) })
 	return p
+}
+
+// selected counts the devices of an allocation that a rule selects.
+func selected(rule *resourcev1.DeviceTaintRule, claim *resourcev1.ResourceClaim) int {
+	n := 0
+	if claim.Status.Allocation != nil {
+		for i := range claim.Status.Allocation.Devices.Results {
+			if inspect.RuleSelects(rule, inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i])) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func comparePods(a, b inspect.PodRef) int {
@@ -95,20 +109,20 @@ func comparePods(a, b inspect.PodRef) int {
 // follow says what becomes of a pod while the rule is there.
 func (p *RulePreview) follow(s *inspect.Snapshot, ref inspect.PodRef) {
 	pod, ok := s.Pod(ref)
-	if !ok || inspect.Ended(pod) || pod.Spec.NodeName == "" {
+	if !ok || pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil {
 		return
 	}
-	if l := lifecycle.Pod(s, pod, allocatedOf(s, pod), inspect.Events{}); l != nil {
-		for i := range l.Problems {
-			problem := &l.Problems[i]
-			ours := slices.ContainsFunc(problem.TaintRules, func(r explain.TaintRule) bool { return r.Name == p.Rule })
-			if problem.Code == explain.Evicting && ours {
-				p.Evicted = append(p.Evicted, Eviction{ref, problem.Until, problem.Devices})
-				return
-			}
+	problems := lifecycle.DeviceEvictions(s, pod, allocatedOf(s, pod))
+	for i := range problems {
+		problem := &problems[i]
+		if slices.ContainsFunc(problem.TaintRules, func(r explain.TaintRule) bool { return r.Name == p.Rule }) {
+			p.Evicted = append(p.Evicted, Eviction{ref, problem.Until, problem.Devices})
+			return
 		}
 	}
-	p.Staying = append(p.Staying, ref)
+	if !inspect.Ended(pod) {
+		p.Staying = append(p.Staying, ref)
+	}
 }
 
 // Lines lays the preview out. It is safe to show.

@@ -1,8 +1,14 @@
 package checkup_test
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -107,5 +113,50 @@ DeviceTaintRule r taints 0 devices with hot:NoExecute
 				t.Errorf("preview\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// TestPreviewEmptied: a pool whose newest slices have no devices has none that a rule could taint.
+func TestPreviewEmptied(t *testing.T) {
+	const slice = "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: d, nodeName: n1, pool: {name: emptied, generation: %d, resourceSliceCount: 1}, devices: [%s]}\n"
+	s, _ := read(t, "", healthy(t), fmt.Sprintf(slice, "old", 1, "{name: gone}"), fmt.Sprintf(slice, "new", 2, ""))
+	rule := &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "r"}}
+	rule.Spec.DeviceSelector = &resourcev1.DeviceTaintSelector{Driver: new("d")}
+	if p := checkup.PreviewRule(s, rule); len(p.Devices) > 0 {
+		t.Errorf("it would taint %v", p.Devices)
+	}
+}
+
+// TestRuleTable pins what thirty rules of different kinds would do to one cluster. The end-to-end tests create each of them, and hold
+// the numbers of devices and pods against what the controller that evicts pods says, and the pods against those that it evicts.
+func TestRuleTable(t *testing.T) {
+	const table = "../../e2e/testdata/taintrules/"
+	result, err := manifest.Read(context.Background(), []string{table + "scene.yaml", table + "rules.yaml"}, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := result.Objects.TaintRules
+	result.Objects.TaintRules = nil
+	s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health})
+	var b strings.Builder
+	for _, rule := range rules {
+		p := checkup.PreviewRule(s, rule)
+		fmt.Fprintf(&b, "%s: %d devices, %d allocated, %d pods\n", rule.Name, len(p.Devices), p.Allocated, len(p.Evicted))
+		for _, e := range p.Evicted {
+			fmt.Fprintf(&b, "    %s after %v\n", e.Pod, e.At.Sub(now))
+		}
+	}
+	const path = "testdata/rules.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != b.String() {
+		t.Errorf("previews\n%s", b.String())
 	}
 }

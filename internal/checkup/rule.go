@@ -23,8 +23,12 @@ type Rule struct {
 	files bool
 	// upgrade says that it is only asked when a target is given.
 	upgrade bool
-	find    func(*visit)
-	index   int
+	// access says that it needs to know who may do what.
+	access bool
+	// triage says that it needs to know what is stuck.
+	triage bool
+	find   func(*visit)
+	index  int
 }
 
 // worst is the worst severity that a finding of the rule can have.

@@ -30,6 +30,10 @@ type Options struct {
 	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only a
 	// cluster can have, and nothing counts as missing that need not be in a file.
 	Files bool
+	// Access, if not nil, is who may do what. Without it nothing is said of that.
+	Access *inspect.Access
+	// Cluster, if not nil, is one of the snapshot. What it knows already need not be found out again.
+	Cluster *allocator.Cluster
 }
 
 // Report is what was found.
@@ -81,6 +85,7 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 		opts.Severity = Warning
 	}
 	v := newVisit(ctx, s, opts)
+	v.early()
 	report := &Report{Basis: question.Basis(v.cluster)}
 	for i := range rules {
 		rule := &rules[i]
@@ -110,6 +115,17 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	return report, nil
 }
 
+// early works out what is stuck before the rules keep what they need: in a cluster of thousands of nodes either of them takes
+// hundreds of megabytes.
+func (v *visit) early() {
+	for i := range rules {
+		rule := &rules[i]
+		if _, missing := v.unread(rule); rule.triage && v.opts.wants(rule) && !missing {
+			_, _ = v.stuck() // who needs it gets the error
+		}
+	}
+}
+
 // wants reports whether a rule is to be asked.
 func (o *Options) wants(r *Rule) bool {
 	switch {
@@ -121,9 +137,16 @@ func (o *Options) wants(r *Rule) bool {
 	return r.worst().AtLeast(o.Severity)
 }
 
+// WantsAccess reports whether something is looked for that needs Access.
+func (o *Options) WantsAccess() bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.access && o.wants(&r) })
+}
+
 // about reports whether a finding is about the namespace that is asked for.
 func (o *Options) about(f *Finding) bool {
-	return o.Namespace == "" || slices.ContainsFunc(f.Objects, func(r inspect.ObjectRef) bool { return r.Namespace == o.Namespace })
+	return o.Namespace == "" || slices.ContainsFunc(f.Objects, func(r inspect.ObjectRef) bool {
+		return r.Namespace == o.Namespace || r.Kind == "Namespace" && r.Name == o.Namespace
+	})
 }
 
 // visit is a run: what the rules ask, and what they have found.
@@ -139,8 +162,9 @@ type visit struct {
 	inventory  func() *inspect.Inventory
 	cluster    *allocator.Cluster
 	cache      *selector.Cache
-	devices    func() []inspect.DeviceStatus
+	devices    func() []*inspect.DeviceStatus // of the newest generations, sorted
 	bench      func() *selector.Bench
+	stuck      func() (*waiting, error) // now
 	trials     map[string]*selector.Trial
 	asked      []filter // see filters
 	outcomes   map[string]outcome
@@ -154,11 +178,17 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 	v.inventory = sync.OnceValue(s.Inventory)
 	v.cluster = allocator.NewCluster(s, allocator.Options{})
 	v.cache = v.cluster.Selectors()
-	v.devices = sync.OnceValue(func() []inspect.DeviceStatus { return inspect.Newest(v.inventory().Devices()) })
+	v.stuck = sync.OnceValues(func() (*waiting, error) {
+		if opts.Cluster != nil {
+			return v.waiting(opts.Cluster)
+		}
+		return v.waiting(allocator.NewCluster(s, allocator.Options{}))
+	})
+	v.devices = sync.OnceValue(func() []*inspect.DeviceStatus { return slices.Collect(v.inventory().Newest()) })
 	v.bench = sync.OnceValue(func() *selector.Bench {
 		subjects := make([]selector.Subject, len(v.devices()))
-		for i := range v.devices() {
-			subjects[i] = selector.Subject{Driver: v.devices()[i].ID.Driver, Device: v.devices()[i].Device}
+		for i, d := range v.devices() {
+			subjects[i] = selector.Subject{Driver: d.ID.Driver, Device: d.Device}
 		}
 		return selector.NewBench(v.cache, subjects)
 	})
@@ -168,6 +198,9 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 // unread reports whether something that a rule needs was not read, and says what. Of files in which there is nothing of a kind
 // there is nothing to say: whoever gives one object does not claim that there are no others.
 func (v *visit) unread(r *Rule) (why string, missing bool) {
+	if r.access && v.opts.Access == nil {
+		return "", true
+	}
 	var partial []string
 	for _, resource := range r.needs {
 		h := v.s.Health(resource)

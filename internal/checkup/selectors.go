@@ -238,7 +238,7 @@ func (v *visit) askDevice(d int, trials []*selector.Trial, out *outcome) int {
 			continue
 		case selector.Failed:
 			if out.failed[i]++; out.first[i] == nil {
-				out.first[i], out.why[i] = &v.devices()[d], o.Err
+				out.first[i], out.why[i] = v.devices()[d], o.Err
 			}
 		}
 		return i
@@ -379,8 +379,7 @@ func derives(spec *resourcev1.ResourceClaimSpec) bool {
 func (v *visit) anybodyHas(name string) bool {
 	if v.attributes == nil {
 		v.attributes = map[string]bool{}
-		for i := range v.devices() {
-			d := &v.devices()[i]
+		for _, d := range v.devices() {
 			for key := range d.Device.Attributes {
 				full := string(key)
 				if !strings.Contains(full, "/") {

@@ -1,12 +1,16 @@
 package checkup
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
@@ -33,6 +37,12 @@ var serverRules = []Rule{
 		find:   findOldVersions,
 	},
 	{
+		Code: "OldVersionWritten", Severity: Warning,
+		About:  "Somebody has written objects in a version of the API that the next release, or that of --target, no longer serves. A note if that was more than a week ago: it may be upgraded since.",
+		Remedy: "Upgrade it, or have it use resource.k8s.io/v1, before the server is upgraded: what it writes then is refused.",
+		find:   findOldWriters,
+	},
+	{
 		Code: "FeatureOff", Severity: Warning,
 		About:  "An object uses a feature whose gate is off, so the scheduler ignores it, or refuses the object.",
 		Remedy: "Turn the gate on in the control plane, or do without the feature.",
@@ -52,6 +62,9 @@ var serverRules = []Rule{
 	},
 }
 
+// recently is how long ago somebody may have written something to be told as one who still does.
+const recently = 7 * 24 * time.Hour
+
 // dra are the kinds whose objects are validated.
 var dra = []inspect.Resource{inspect.Claims, inspect.Templates, inspect.Classes, inspect.Slices, inspect.TaintRules}
 
@@ -69,11 +82,18 @@ func (v *visit) invalidObjects() []invalid {
 	v.problems = []invalid{}
 	for _, resource := range dra {
 		kind := inspect.KindOf(resource)
-		for _, o := range kind.Objects(v.s.Objects()) {
-			for _, p := range validate.Object(o) {
-				v.problems = append(v.problems, invalid{object(kind.Name, o.GetNamespace(), o.GetName()), p})
+		all := kind.Objects(v.s.Objects())
+		parts := slices.Collect(slices.Chunk(all, 512))
+		found := make([][]invalid, len(parts))
+		_ = allocator.Parallel(len(parts), func(i int) error {
+			for _, o := range parts[i] {
+				for _, p := range validate.Object(o) {
+					found[i] = append(found[i], invalid{object(kind.Name, o.GetNamespace(), o.GetName()), p})
+				}
 			}
-		}
+			return nil
+		})
+		v.problems = append(v.problems, slices.Concat(found...)...)
 	}
 	return v.problems
 }
@@ -94,35 +114,15 @@ func findInvalid(v *visit, accepted bool) {
 	}
 }
 
-// version is a version of a kind.
-type version struct{ kind, version string }
-
-// removed says from which minor release on a server no longer serves a version that older ones served (the
-// APILifecycleRemoved of each type in k8s.io/api).
-var removed = map[version]int{
-	{"ResourceClaim", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaim", "resource.k8s.io/v1beta2"}: 39,
-	{"ResourceClaimTemplate", "resource.k8s.io/v1beta1"}: 38, {"ResourceClaimTemplate", "resource.k8s.io/v1beta2"}: 39,
-	{"DeviceClass", "resource.k8s.io/v1beta1"}: 38, {"DeviceClass", "resource.k8s.io/v1beta2"}: 39,
-	{"ResourceSlice", "resource.k8s.io/v1beta1"}: 38, {"ResourceSlice", "resource.k8s.io/v1beta2"}: 39,
-	{"DeviceTaintRule", "resource.k8s.io/v1alpha3"}: 39, {"DeviceTaintRule", "resource.k8s.io/v1beta2"}: 42,
-	{"CSIStorageCapacity", "storage.k8s.io/v1beta1"}:                       27,
-	{"FlowSchema", "flowcontrol.apiserver.k8s.io/v1beta3"}:                 32,
-	{"PriorityLevelConfiguration", "flowcontrol.apiserver.k8s.io/v1beta3"}: 32,
-}
-
 func findOldVersions(v *visit) {
-	target := v.opts.Target
-	if target == 0 {
-		target = v.s.Features().Minor + 1
-	}
 	for _, kind := range inspect.Kinds() {
 		all := kind.Objects(v.s.Objects())
 		if len(all) == 0 {
 			continue
 		}
 		for name := range strings.SplitSeq(v.s.Health(kind.Resource).Version, ", ") {
-			minor, old := removed[version{kind.Name, name}]
-			if !old || minor > target {
+			minor, old := inspect.RemovedIn(kind.Name, name)
+			if !old || minor > v.target() {
 				continue
 			}
 			v.report(Finding{
@@ -131,6 +131,85 @@ func findOldVersions(v *visit) {
 			})
 		}
 	}
+}
+
+// target is the release that the cluster is about to get, the next if none is named.
+func (v *visit) target() int {
+	return cmp.Or(v.opts.Target, v.s.Features().Minor+1)
+}
+
+// ofServer are field managers that are upgraded with the server.
+var ofServer = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "api-priority-and-fairness-config-producer-v1"}
+
+// writer is a field manager that writes a kind in an old version.
+type writer struct{ manager, kind, version string }
+
+// written is what a writer has written.
+type written struct {
+	refs   []inspect.ObjectRef
+	latest time.Time
+}
+
+// findOldWriters reports who has written in a version that goes away, where the server has a newer one: of others the version
+// itself is told. It is not known what a manager has written since that nobody has kept.
+func findOldWriters(v *visit) {
+	found := map[writer]*written{}
+	for _, kind := range inspect.Kinds() {
+		if !inspect.HasOld(kind.Name) {
+			continue
+		}
+		best := strings.Split(v.s.Health(kind.Resource).Version, ", ")
+		for _, o := range kind.Objects(v.s.Objects()) {
+			for _, e := range inspect.OldWriters(o) {
+				minor, _ := inspect.RemovedIn(kind.Name, e.APIVersion)
+				if minor == 0 || minor > v.target() || slices.Contains(best, e.APIVersion) || slices.Contains(ofServer, e.Manager) {
+					continue
+				}
+				by := writer{e.Manager, kind.Name, e.APIVersion}
+				if found[by] == nil {
+					found[by] = &written{}
+				}
+				found[by].add(object(kind.Name, o.GetNamespace(), o.GetName()), e.Time)
+			}
+		}
+	}
+	order := func(a, b writer) int {
+		return cmp.Or(cmp.Compare(a.manager, b.manager), cmp.Compare(a.kind, b.kind), cmp.Compare(a.version, b.version))
+	}
+	for _, by := range slices.SortedFunc(maps.Keys(found), order) {
+		v.reportWriter(by, found[by])
+	}
+}
+
+func (w *written) add(o inspect.ObjectRef, at *metav1.Time) {
+	if n := len(w.refs); n == 0 || w.refs[n-1] != o {
+		w.refs = append(w.refs, o)
+	}
+	if at != nil && at.After(w.latest) {
+		w.latest = at.Time
+	}
+}
+
+func (v *visit) reportWriter(by writer, w *written) {
+	severity := Warning
+	if v.age(w.latest) > recently {
+		severity = Note
+	}
+	minor, _ := inspect.RemovedIn(by.kind, by.version)
+	v.report(Finding{
+		Severity: severity, Subject: "field manager " + by.manager, Name: strings.Join([]string{by.manager, by.kind, by.version}, " "), Objects: w.refs,
+		Detail: fmt.Sprintf("it has written %s in %s%s; Kubernetes 1.%d no longer serves that",
+			words.Plural(len(w.refs), subjectOf(w.refs[0]), fmt.Sprintf("%d objects such as %s", len(w.refs), subjectOf(w.refs[0]))), by.version,
+			v.lastly(w.latest), minor),
+	})
+}
+
+// lastly says how long ago the last of several moments was, or nothing if that is not known.
+func (v *visit) lastly(t time.Time) string {
+	if age := words.Age(t, v.now); age != "" {
+		return ", the last time " + age + " ago"
+	}
+	return ""
 }
 
 func findFeaturesOff(v *visit) {

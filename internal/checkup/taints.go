@@ -2,6 +2,7 @@ package checkup
 
 import (
 	"fmt"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -42,9 +43,15 @@ var taintRules = []Rule{
 	},
 	{
 		Code: "FenceLeft", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules, inspect.Claims},
-		About:  "A rule by which kubectl dra allocate or deallocate kept kube-scheduler off a device is still there, and no two claims hold the device any more.",
+		About:  "A rule by which kubectl dra allocate or deallocate kept kube-scheduler off a device is still there, and no claim holds the device any more. As long as one does, the rule is needed: the scheduler may take the device for free.",
 		Remedy: "The next kubectl dra allocate or deallocate removes it; or kubectl delete devicetaintrule NAME.",
 		find:   findFences,
+	},
+	{
+		Code: "AnnouncementLeft", Severity: Warning, needs: []inspect.Resource{inspect.Claims},
+		About:  "A claim carries the announcement of a run of kubectl dra allocate or deallocate that began more than ten minutes ago: it was killed. Others decide again because of it, and what it wrote may have to be taken back.",
+		Remedy: "The next kubectl dra allocate or deallocate puts the claim in order, or kubectl dra deallocate of the claim itself.",
+		find:   findAnnouncements,
 	},
 }
 
@@ -72,8 +79,8 @@ func findRulesOfNothing(v *visit) {
 			continue
 		}
 		hit := false
-		for i := range v.devices() {
-			if hit = inspect.RuleSelects(rule, v.devices()[i].ID); hit {
+		for _, d := range v.devices() {
+			if hit = inspect.RuleSelects(rule, d.ID); hit {
 				break
 			}
 		}
@@ -97,8 +104,7 @@ func findSkippedEvictions(v *visit) {
 	if !v.s.Features().Enabled(inspect.GateDeviceTaints) {
 		return
 	}
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	for _, d := range v.devices() {
 		for j := range d.Device.Taints {
 			taint := &d.Device.Taints[j]
 			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute {
@@ -119,8 +125,7 @@ func findTainted(v *visit) {
 	if !v.s.Features().Enabled(inspect.GateDeviceTaints) {
 		return
 	}
-	for i := range v.devices() {
-		d := &v.devices()[i]
+	for _, d := range v.devices() {
 		for j := range d.Device.Taints {
 			taint := &d.Device.Taints[j]
 			if taint.Effect != resourcev1.DeviceTaintEffectNoExecute && taint.Effect != resourcev1.DeviceTaintEffectNoSchedule {
@@ -149,14 +154,27 @@ func findFences(v *visit) {
 			continue
 		}
 		id := inspect.DeviceID{Driver: *sel.Driver, Pool: *sel.Pool, Device: *sel.Device}
-		holders := 0
-		for _, h := range v.s.Holders(id) {
-			if !h.Admin() {
-				holders++
-			}
+		held := slices.ContainsFunc(v.s.Holders(id), func(h inspect.Holder) bool { return !h.Admin() && !h.Shared() })
+		if !held && v.age(rule.CreationTimestamp.Time) >= settled {
+			v.reportRule(rule, "", fmt.Sprintf("it fences off device %s%s, which no claim holds", id, v.ago(" for ", rule.CreationTimestamp.Time)))
 		}
-		if holders < 2 && v.age(rule.CreationTimestamp.Time) >= settled {
-			v.reportRule(rule, "", fmt.Sprintf("it fences off device %s%s, which %s", id, v.ago(" for ", rule.CreationTimestamp.Time), words.Plural(holders, "one claim holds", "no claim holds")))
+	}
+}
+
+func findAnnouncements(v *visit) {
+	for _, claim := range v.s.Objects().Claims {
+		a, announced := inspect.AnnouncementOn(claim)
+		switch {
+		case !announced, a.Action != "" && v.age(a.At) < settled:
+			continue
+		case a.Action == "":
+			v.reportClaim(claim, "metadata.annotations", "its annotation "+inspect.AnnouncementKey+" cannot be read")
+			continue
 		}
+		detail := fmt.Sprintf("it carries the announcement of a kubectl dra %s that began %s ago", a.Action, words.Age(a.At, v.now))
+		if a.By != "" {
+			detail += ", by " + words.OneLine(a.By)
+		}
+		v.reportClaim(claim, "metadata.annotations", detail)
 	}
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
-	"github.com/kubectl-dra/kubectl-dra/explain/question"
-	"github.com/kubectl-dra/kubectl-dra/explain/triage"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -20,9 +18,9 @@ var upgradeRules = []Rule{
 		find:   findGates,
 	},
 	{
-		Code: "UpgradeVerdict", Severity: Warning, upgrade: true,
+		Code: "UpgradeVerdict", Severity: Warning, upgrade: true, triage: true,
 		needs:  []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
-		About:  "What waits now is stuck with the feature gates of the release of --target, and is not with those of now; or the reverse.",
+		About:  "What waits is stuck with the rules and feature gates of the release of --target, and is not with those of now; or the reverse.",
 		Remedy: "kubectl dra explain of it with --features of the other release says why.",
 		find:   findVerdicts,
 	},
@@ -44,7 +42,7 @@ func (v *visit) targetFeatures() inspect.Features {
 
 func findGates(v *visit) {
 	now, target := v.s.Features(), v.targetFeatures()
-	variant := allocator.NewCluster(v.s.WithFeatures(target), allocator.Options{}).Variant()
+	variant := allocator.NewCluster(v.s.WithRelease(target), allocator.Options{}).Variant()
 	first := sliceRefs(v.s.Slices()[:min(1, len(v.s.Slices()))])
 	if len(first) == 0 {
 		return
@@ -83,19 +81,21 @@ func findVerdicts(v *visit) {
 	if slices.Equal(target.List(), v.s.Features().List()) && target.Minor == v.s.Features().Minor {
 		return
 	}
-	opts := triage.Options{Question: question.Options{Events: v.opts.Events}}
-	now, err := triage.Of(v.ctx, v.cluster, opts)
+	now, err := v.stuck()
 	if err != nil {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
-	then, err := triage.Of(v.ctx, allocator.NewCluster(v.s.WithFeatures(target), allocator.Options{}), opts)
+	then, err := v.waiting(allocator.NewCluster(v.s.WithRelease(target), allocator.Options{}))
 	if err != nil {
 		v.skip("what is stuck could not be worked out: %v", err)
 		return
 	}
-	v.verdicts(now, then, fmt.Sprintf("with the gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
-	v.verdicts(then, now, fmt.Sprintf("it is stuck now, and not with the gates of Kubernetes 1.%d: ", v.opts.Target))
+	if n := len(now.triage.NotLookedInto) + len(then.triage.NotLookedInto); n > 0 {
+		v.skip("so much is stuck that not all of it was looked into")
+	}
+	v.verdicts(now.triage, then.triage, fmt.Sprintf("with the rules and gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
+	v.verdicts(then.triage, now.triage, fmt.Sprintf("it is stuck now, and not with the rules and gates of Kubernetes 1.%d: ", v.opts.Target))
 }
 
 // verdicts reports what is stuck in one triage and not in another.
@@ -105,6 +105,9 @@ func (v *visit) verdicts(before, after *explain.Triage, say string) {
 		for j := range before.Causes[i].Subjects {
 			known[before.Causes[i].Subjects[j].Subject] = true
 		}
+	}
+	for _, s := range before.NotLookedInto {
+		known[s] = true
 	}
 	for i := range after.Causes {
 		for j := range after.Causes[i].Subjects {

@@ -28,7 +28,7 @@ type Notice struct {
 type Watch struct {
 	driver string
 	pools  map[inspect.PoolID]*publication
-	fields map[string]bool // attributes and capacities of all its devices; nil before the first snapshot
+	fields map[string]bool // attributes and capacities of all its devices, when it last had any; nil before that
 }
 
 // NewWatch returns a watch of a driver that has seen nothing yet.
@@ -70,14 +70,19 @@ func (w *Watch) Next(s *inspect.Snapshot) []Notice {
 			delete(w.pools, id)
 		}
 	}
-	fields := map[string]bool{}
+	fields, devices := map[string]bool{}, 0
 	for _, id := range order {
 		newest := inspect.NewestSlices(pools[id])
 		w.pools[id] = c.pool(id, w.pools[id], newest)
 		gatherFields(fields, newest)
+		for _, slice := range newest {
+			devices += len(slice.Spec.Devices)
+		}
 	}
-	c.lost(fields)
-	w.fields = fields
+	if devices > 0 { // else nothing is known of what the driver will publish
+		c.lost(fields)
+		w.fields = fields
+	}
 	return c.notices
 }
 
@@ -175,7 +180,7 @@ func difference(added, removed, changed []string) string {
 
 // lost tells of attributes and capacities that no device has any more, and of the selectors that read them.
 func (c *comparison) lost(fields map[string]bool) {
-	if c.first || len(fields) == 0 {
+	if c.first {
 		return
 	}
 	readers := map[string][]string{}

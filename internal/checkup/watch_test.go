@@ -59,3 +59,82 @@ spec: {selectors: [{cel: {expression: 'device.attributes["d.example.com"].speed 
 		}
 	}
 }
+
+// TestWatchDetails checks what is, and what is not, told of one change.
+func TestWatchDetails(t *testing.T) {
+	slice := func(driver, name, pool string, generation, count int, devices ...string) string {
+		return fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: %s}\nspec: {driver: %s, nodeName: n1, pool: {name: %s, generation: %d, resourceSliceCount: %d}, devices: [%s]}\n---\n",
+			name, driver, pool, generation, count, strings.Join(devices, ", "))
+	}
+	own := func(name string, generation, count int, devices ...string) string {
+		return slice("d.example.com", name, "n1", generation, count, devices...)
+	}
+	const eth0, eth1 = "{name: eth0, attributes: {speed: {int: 100}}}", "{name: eth1}"
+	const readers = `
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: large}
+spec: {selectors: [{cel: {expression: 'device.capacity["d.example.com"].memory.compareTo(quantity("1Gi")) > 0'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: fast, namespace: ml}
+spec: {spec: {devices: {requests: [{name: a, exactly: {deviceClassName: large, selectors: [
+  {cel: {expression: 'device.attributes["d.example.com"].speed > 1 && device.attributes["d.example.com"].speed < 9'}}]}}]}}}
+---
+`
+	for name, test := range map[string]struct {
+		looks []string
+		every time.Duration
+		want  string // of the last look
+	}{
+		"of other drivers nothing is told": {[]string{own("a", 1, 1, eth0), own("a", 1, 1, eth0) + slice("e.example.com", "x", "n1", 1, 2, eth1)}, 0, ""},
+		"older slices beside the new one": {[]string{own("a", 1, 1, eth0), own("a", 1, 1, eth0) + own("b", 2, 1, eth0, eth1)}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device new (eth1)\n"},
+		"published again, but not often": {[]string{own("a", 1, 1, eth0), own("a", 2, 1, eth0), own("a", 3, 1, eth0), own("a", 4, 1, eth0), own("a", 5, 1, eth0)}, 40 * time.Second, ""},
+		"more slices than announced": {[]string{own("a", 1, 1, eth0), own("a", 1, 1, eth0) + own("b", 1, 1)}, 0,
+			"warning pool d.example.com/n1: generation 1 has 2 of 1 slice, so nobody can use it\n"},
+		"told once that it is not complete": {[]string{own("a", 1, 2, eth0), own("a", 1, 2, eth0)}, 0, ""},
+		"a UUID that there was not before": {[]string{own("a", 1, 1, eth1), own("a", 2, 1, "{name: eth1, attributes: {uuid: {string: a}}}")}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device changed (eth1)\n"},
+		"an attribute changes in the same generation": {[]string{own("a", 1, 2, eth0) + own("b", 1, 2), own("a", 1, 2, "{name: eth0, attributes: {speed: {int: 1}}}") + own("b", 1, 2)}, 0,
+			"note pool d.example.com/n1: generation 1: 1 device changed (eth0)\n"},
+		"a device comes in the only slice": {[]string{own("a", 1, 1, eth0), own("a", 1, 1, eth0, eth1)}, 0,
+			"note pool d.example.com/n1: generation 1: 1 device new (eth1)\n"},
+		"a name with its domain is the same": {[]string{own("a", 1, 1, eth0), own("a", 2, 1, "{name: eth0, attributes: {d.example.com/speed: {int: 100}}}")}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device changed (eth0)\n"},
+		"a capacity vanishes, which a class reads": {[]string{own("a", 1, 1, "{name: eth0, capacity: {memory: {value: 1Gi}}}"), own("a", 2, 1, "{name: eth0}")}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device changed (eth0)\n" +
+				"warning driver d.example.com, capacity d.example.com/memory: no device has it any more; it is read by DeviceClass large\n"},
+		"an attribute vanishes, which a template reads twice": {[]string{own("a", 1, 1, eth0), own("a", 2, 1, "{name: eth0}")}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device changed (eth0)\n" +
+				"warning driver d.example.com, attribute d.example.com/speed: no device has it any more; it is read by ResourceClaimTemplate ml/fast\n"},
+		"an attribute vanishes while the driver starts anew": {[]string{own("a", 1, 1, eth0), "", own("a", 2, 1, "{name: eth0}")}, 0,
+			"note pool d.example.com/n1: generation 2 has 1 slice with 1 device\n" +
+				"warning driver d.example.com, attribute d.example.com/speed: no device has it any more; it is read by ResourceClaimTemplate ml/fast\n"},
+		"an attribute that others still have": {[]string{own("a", 1, 1, eth0, "{name: eth1, attributes: {speed: {int: 1}}}"), own("a", 2, 1, "{name: eth0}", "{name: eth1, attributes: {speed: {int: 1}}}")}, 0,
+			"note pool d.example.com/n1: generation 2: 1 device changed (eth0)\n"},
+		"a pool that comes back is new": {[]string{own("a", 1, 1, eth0), "", own("a", 1, 1, eth0)}, 0, "note pool d.example.com/n1: generation 1 has 1 slice with 1 device\n"},
+		"pools are told in their order": {[]string{"", slice("d.example.com", "a", "p2", 1, 1, eth0) + slice("d.example.com", "b", "p1", 1, 1, eth0)}, 0,
+			"note pool d.example.com/p1: generation 1 has 1 slice with 1 device\nnote pool d.example.com/p2: generation 1 has 1 slice with 1 device\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			watch := checkup.NewWatch("d.example.com")
+			var got strings.Builder
+			for i, look := range test.looks {
+				result, err := manifest.ReadBytes("cluster.yaml", []byte(readers+look), manifest.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := inspect.New(result.Objects, inspect.Config{Time: now.Add(time.Duration(i) * test.every), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health})
+				got.Reset()
+				for _, n := range watch.Next(s) {
+					fmt.Fprintf(&got, "%s %s: %s\n", n.Severity, n.Subject, n.Detail)
+				}
+			}
+			if got.String() != test.want {
+				t.Errorf("told\n%s\nwant\n%s", got.String(), test.want)
+			}
+		})
+	}
+}

@@ -18,7 +18,7 @@ import (
 
 // Annotation is the key under which a claim carries the announcement of the run that is changing it. It
 // is gone when the run is over; one that stays was left behind by a run that was killed.
-const Annotation = "kubectl-dra.dev/announcement"
+const Annotation = inspect.AnnouncementKey
 
 const (
 	// maxAnnouncement is up to how many bytes an announcement is read, and written. Those of 32 devices with names

@@ -1,0 +1,50 @@
+package checkup
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// RulesEvent is that rules are created now: whom they evict, and when. Those of the same names are replaced.
+func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.Event {
+	var names []string
+	e := &plan.Event{Change: func(o *inspect.Objects) {
+		for _, rule := range rules {
+			o.TaintRules = slices.DeleteFunc(slices.Clone(o.TaintRules), func(r *resourcev1.DeviceTaintRule) bool { return r.Name == rule.Name })
+			o.TaintRules = append(o.TaintRules, rule)
+		}
+	}}
+	seen := map[inspect.PodRef]int{}
+	for _, rule := range rules {
+		names = append(names, rule.Name)
+		preview := PreviewRule(s, rule)
+		if preview.Ignored {
+			e.Remarks = append(e.Remarks, "the cluster does not look at DeviceTaintRules: a feature gate is off")
+			continue
+		}
+		if !preview.Executes() {
+			continue
+		}
+		for _, v := range preview.Evicted {
+			pod, ok := s.Pod(v.Pod)
+			if !ok {
+				continue
+			}
+			after := max(v.At.Sub(s.Time()), 0)
+			if at, known := seen[v.Pod]; known {
+				e.Evicted[at].After = min(e.Evicted[at].After, after)
+				continue
+			}
+			seen[v.Pod] = len(e.Evicted)
+			e.Evicted = append(e.Evicted, plan.Eviction{Pod: pod, After: after.Round(time.Second), Cause: "tainted: " + v.Devices[0].Device})
+		}
+	}
+	e.What = "DeviceTaintRule " + strings.Join(names, ", ")
+	return e
+}
