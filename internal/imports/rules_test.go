@@ -22,6 +22,7 @@ var layers = []layer{
 	{"inspect/wire", nil},
 	{"inspect/sharing", nil},
 	{"inspect/archive/...", []string{"inspect", "inspect/manifest", "inspect/quantity", "inspect/sharing", "inspect/wire"}},
+	{"inspect/history", []string{"inspect", "inspect/manifest", "inspect/archive"}},
 	{"inspect/live", []string{"inspect", "inspect/manifest", "inspect/quantity", "inspect/sharing", "inspect/wire", "inspect/live/connection"}},
 	{"inspect/live/connection", nil},
 	{"inspect/flowcontrol/...", []string{"inspect", "inspect/live/connection"}},
@@ -29,9 +30,11 @@ var layers = []layer{
 	{"inspect/storage/...", []string{"inspect"}},
 	{"inspect/node", []string{"inspect"}},
 	{"inspect/usage", []string{"inspect"}},
+	{"inspect/nodeshape", []string{"inspect", "inspect/manifest"}},
 	{"allocator/selector", []string{"inspect", "inspect/quantity", "internal/spell"}},
 	{"allocator/selector/editor", []string{"inspect", "allocator/selector"}},
 	{"allocator/filters", []string{"inspect", "inspect/quantity", "inspect/storage"}},
+	{"allocator/scores", []string{"inspect", "allocator/filters"}},
 	{"allocator", []string{"inspect", "allocator/selector", "allocator/filters"}},
 	{"allocator/extended", []string{"inspect", "allocator", "allocator/filters"}},
 	{"internal/commit/...", []string{"inspect", "inspect/quantity", "allocator"}},
@@ -49,6 +52,8 @@ var layers = []layer{
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
 	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
 	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/question"}},
+	{"explain/plan", []string{"inspect", "inspect/nodeshape", "allocator", "allocator/filters", "allocator/scores", "explain", "explain/words", "explain/whatif", "explain/joint", "explain/question"}},
+	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
@@ -56,7 +61,7 @@ var layers = []layer{
 	{"internal/tui/theme", []string{"styled"}},
 	{"internal/tui/keymap", nil},
 	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
-	{"internal/tui/screen", []string{"styled", "inspect", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
+	{"internal/tui/screen", []string{"styled", "inspect", "inspect/flowcontrol", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/spell", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
 	{"internal/tui/record", []string{"inspect/...", "explain/words", "internal/tui/screen"}},
@@ -65,6 +70,7 @@ var layers = []layer{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
 		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
+	{"internal/tui/screen/disruption", []string{"styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
 	{"internal/tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},
@@ -181,7 +187,7 @@ var heavy = []struct {
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/plan", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

@@ -11,113 +11,139 @@ import (
 
 // Bubble Tea looks 60 times a second whether there is a frame to draw. A key then waits for up to 17 milliseconds, and
 // a screen on which nothing happens takes more of a processor than everything else that follows the cluster. So
-// the program slows its ticker down while there is nothing to draw, and wakes it when there is.
+// the program gets a ticker that ticks when there is something to draw.
 const (
-	// soon is how long a frame waits, beat how long one waits that follows another within that time.
+	// soon is how long a frame waits that the program does not say it has taken.
 	soon = time.Millisecond
+	// beat is the time between two frames that are drawn.
 	beat = time.Second / 120
-	// alert is how long the ticker stays awake after the last frame: a tick that comes while a slow terminal still takes the frame
-	// before is lost when the pace changes.
-	alert = 250 * time.Millisecond
-	// rest is how often it looks while there is nothing to draw. It never stops: a terminal that was too slow to take the
-	// last frame in time gets it then.
+	// rest is how often the program looks while there is nothing to draw, for what it writes to the terminal besides frames.
 	rest = time.Second
 )
 
-// pacer wakes the ticker of a program and sends it to sleep. The zero value does nothing.
+// pacer tells a program when to draw. The zero value does nothing.
+//
+// A tick is never lost: it waits until the program takes it, however slow the terminal is. Those of a time.Ticker are lost when its pace
+// changes before they are taken.
 type pacer struct {
 	program *tea.Program
 	send    func(tea.Msg) // to the program
+	ticks   chan time.Time
 
-	mu     sync.Mutex
-	ticker *time.Ticker
-	awake  bool
-	last   time.Time // when the last frame was made, or handed over
-	ahead  time.Time // when the ticker was last made to draw soon
-	// hurried says that it was made to for a frame that the program may not have taken yet.
-	hurried bool
-	// making is how many frames were made that the program may not have taken yet.
-	making int
+	mu    sync.Mutex
+	timer *time.Timer // for the next tick
+	due   time.Time   // when that is; zero if it is only that of rest
+	last  time.Time   // when the last frame was drawn
+	// made says that a frame was made which the program may not have taken yet, and early that there was a tick since: it may have
+	// drawn nothing.
+	made, early bool
+	asked       bool // for the next drawn
 }
 
-// drawn says that the program has taken a frame, which it draws at the next tick. It is sent when a frame is made, and comes when
-// the program is done with it.
+// drawn comes after a frame was made, when the program has taken it, if nothing else comes before.
 type drawn struct{}
 
-// tickerOf returns the ticker by which a program draws. Bubble Tea has no way to change its pace. The ticker is nil before the
-// program runs, and if the field is not there: then Bubble Tea keeps its own pace.
-func tickerOf(p *tea.Program) *time.Ticker {
+// giveTicker has a program draw whenever something comes from a channel, and returns false if it has no field for its ticker: Bubble
+// Tea has no other way to change its pace, and keeps its own then. The program must not run yet.
+func giveTicker(p *tea.Program, ticks <-chan time.Time) bool {
 	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {
-		return nil
+		return false
 	}
-	return *(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr())) //nolint:gosec // of the type that was asked for
+	ticker := time.NewTicker(rest) // which Bubble Tea starts and stops: nobody listens to it
+	ticker.C = ticks
+	*(**time.Ticker)(unsafe.Pointer(field.UnsafeAddr())) = ticker //nolint:gosec // of the type that was asked for
+	return true
 }
 
-// follow sets the program whose ticker it is.
-func (p *pacer) follow(program *tea.Program) { p.program, p.send = program, program.Send }
+// follow makes the pacer that of a program, which does not run yet.
+func (p *pacer) follow(program *tea.Program) {
+	p.program, p.send = program, program.Send
+	ticks := make(chan time.Time, 1)
+	if giveTicker(program, ticks) {
+		p.ticks = ticks
+	}
+}
 
 // wake says that a frame was made, which the program takes after that. Only the goroutine that runs the program calls it.
 func (p *pacer) wake() {
-	if p.program == nil {
+	if p.ticks == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ticker == nil {
-		if p.ticker = tickerOf(p.program); p.ticker == nil {
-			return
-		}
+	p.made = true
+	if !p.asked {
+		p.asked = true
+		go p.send(drawn{})
 	}
-	p.making++
-	go p.send(drawn{})
-	p.last = time.Now()
-	if p.last.Sub(p.ahead) >= beat {
-		p.hurry()
-		p.hurried = true
-	}
-	if !p.awake {
-		p.awake = true
-		time.AfterFunc(alert, p.watch)
-	}
+	p.tickIn(soon)
 }
 
-// hurry lets the next tick come soon, and those after it at the usual pace.
-func (p *pacer) hurry() {
-	p.ahead = time.Now()
-	p.ticker.Reset(soon)
-	time.AfterFunc(soon*3/2, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.awake {
-			p.ticker.Reset(beat)
-		}
-	})
-}
-
-// drawn says that the program has taken a frame. If that took so long that the tick for it has passed, there is another one.
-func (p *pacer) drawn() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.making--
-	p.last = time.Now()
-	if p.hurried && p.last.Sub(p.ahead) >= soon {
-		p.hurry()
-	}
-	p.hurried = false
-}
-
-// watch sends the ticker to sleep when there was no frame for a while. A frame that the program has not taken yet keeps it
-// awake, however long that takes on a busy machine: it would be drawn a second late.
-func (p *pacer) watch() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if left := alert - time.Since(p.last); left > 0 || p.making > 0 {
-		time.AfterFunc(max(left, beat), p.watch)
+// taken says that the program has taken what was made, which it has whenever it comes with a message.
+func (p *pacer) taken(msg tea.Msg) {
+	if p.ticks == nil {
 		return
 	}
-	p.awake = false
-	p.ticker.Reset(rest)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := msg.(drawn); ok {
+		p.asked = false
+	}
+	if p.made {
+		p.made = false
+		if p.early || !p.due.IsZero() {
+			p.early = false
+			p.tickIn(0)
+		}
+	}
+}
+
+// tickIn lets the next tick come after a while, but not too soon after the one before, unless one comes sooner.
+func (p *pacer) tickIn(wait time.Duration) {
+	now := time.Now()
+	due := now.Add(max(wait, beat-now.Sub(p.last)))
+	if !p.due.IsZero() && !due.Before(p.due) {
+		return
+	}
+	p.due = due
+	switch wait = due.Sub(now); {
+	case wait <= 0:
+		p.draw(now)
+	case p.timer == nil:
+		p.timer = time.AfterFunc(wait, p.tick)
+	default:
+		p.timer.Reset(wait)
+	}
+}
+
+// tick draws when it is time.
+func (p *pacer) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); !p.due.After(now) { // it was put off otherwise
+		p.draw(now)
+	}
+}
+
+// draw has the program draw what it has taken.
+func (p *pacer) draw(now time.Time) {
+	switch {
+	case p.made:
+		p.early = true
+	case !p.due.IsZero():
+		p.last = now
+	}
+	p.due = time.Time{}
+	if p.timer == nil {
+		p.timer = time.AfterFunc(rest, p.tick)
+	} else {
+		p.timer.Reset(rest)
+	}
+	select {
+	case p.ticks <- now:
+	default: // the program has not taken the one before, and draws what is newest when it does
+	}
 }
 
 // drawing is what is on the screen, and when it is looked at again if nothing happens but that time passes.

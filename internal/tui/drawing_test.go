@@ -14,130 +14,125 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
-// The ticker of a program can be reached. If this fails after an update of Bubble Tea, top works, but takes a processor more
+// A program draws when it is told to. If this fails after an update of Bubble Tea, top works, but takes a processor more
 // time while nothing happens than everything else does.
-func TestTickerOf(t *testing.T) {
+func TestGiveTicker(t *testing.T) {
 	m := newModel(t.Context(), Options{Source: Static(demoSnapshot(t)), Clock: demo.Now, Profile: colorprofile.ANSI256})
 	in, _ := io.Pipe()
 	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(io.Discard), tea.WithWindowSize(80, 24), tea.WithContext(t.Context()), tea.WithoutSignalHandler())
-	if got := tickerOf(p); got != nil {
-		t.Error("a program that does not run has a ticker")
-	}
 	m.pacer.follow(p)
-	go p.Send(tea.QuitMsg{})
+	go func() {
+		for range 3 {
+			m.pacer.ticks <- time.Now() // one fits in, so that the program has taken one at least
+		}
+		p.Send(tea.QuitMsg{})
+	}()
 	if _, err := p.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if m.pacer.ticker == nil {
-		t.Error("the ticker was not found")
-	}
 }
 
-// ticks counts what a ticker tells in some time.
-func ticks(ticker *time.Ticker, within time.Duration) int {
+// ticks counts what a program is told to draw in some time.
+func ticks(p *pacer, within time.Duration) int {
 	for n, end := 0, time.After(within); ; n++ {
 		select {
-		case <-ticker.C:
+		case <-p.ticks:
 		case <-end:
 			return n
 		}
 	}
 }
 
-// A frame after a rest is drawn at once, those that follow it at the pace of 120 a second, and then the ticker rests.
+// pacedTest runs a test of a pacer in a bubble of its own.
+func pacedTest(t *testing.T, test func(p *pacer)) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		test(&pacer{ticks: make(chan time.Time, 1), send: func(tea.Msg) {}})
+	})
+}
+
+// drawnWithin fails unless a frame is drawn within a time, and at once if that is 0.
+func drawnWithin(t *testing.T, p *pacer, what string, most time.Duration) {
+	t.Helper()
+	begin := time.Now()
+	<-p.ticks
+	if waited := time.Since(begin); waited > most {
+		t.Errorf("%s waits for %v", what, waited)
+	}
+}
+
+// A frame is drawn as soon as the program has taken it, those that follow it at the pace of 120 a second, and then the program rests.
 func TestPacer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ticker := time.NewTicker(time.Second / 60)
-		defer ticker.Stop()
-		p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
+	pacedTest(t, func(p *pacer) {
 		frame := func() {
 			p.wake()
-			p.drawn() // at once
+			p.taken(drawn{})
 		}
-		frame()
-		time.Sleep(time.Second)
-		if n := ticks(ticker, 10*rest); n > 11 {
-			t.Errorf("%d ticks in %v without a frame", n, 10*rest)
-		}
-		for _, after := range []time.Duration{time.Second, beat, alert / 2} {
+		for _, after := range []time.Duration{time.Hour, time.Second, 30 * time.Millisecond, beat} {
 			time.Sleep(after)
-			ticks(ticker, 1)
+			ticks(p, 1)
 			frame()
-			begin := time.Now()
-			<-ticker.C
-			if waited := time.Since(begin); waited > soon {
-				t.Errorf("a frame %v after the one before waits for %v", after, waited)
-			}
+			drawnWithin(t, p, "a frame "+after.String()+" after the one before", 0)
 		}
 		n := 0
-		for range 100 {
+		for range 1000 {
 			frame()
-			n += ticks(ticker, time.Millisecond)
+			n += ticks(p, time.Millisecond)
 		}
-		if n < 10 || n > 15 {
-			t.Errorf("%d ticks while there are frames for 100 ms, want about 12", n)
+		if n < 118 || n > 121 {
+			t.Errorf("%d ticks while there are frames for a second, want 120", n)
 		}
-		time.Sleep(2 * alert)
-		if n := ticks(ticker, rest/2); n > 1 {
-			t.Errorf("%d ticks after the last frame", n)
+		ticks(p, beat)
+		if n := ticks(p, 10*rest); n > 10 {
+			t.Errorf("%d ticks in %v without a frame", n, 10*rest)
 		}
 	})
 }
 
-// A frame that the program takes late, since it had to wait for a processor after it had made the frame, is drawn then and not when
-// the ticker has rested.
+// A frame of which nobody says that it is taken is drawn soon. One that the program takes late, since it had to wait for a processor
+// after it had made the frame, is drawn then.
 func TestFrameTakenLate(t *testing.T) {
-	for _, late := range []time.Duration{0, 2 * soon, beat, 2 * alert, 2 * rest} {
-		synctest.Test(t, func(t *testing.T) {
-			ticker := time.NewTicker(time.Second / 60)
-			defer ticker.Stop()
-			p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
+	for _, late := range []time.Duration{0, soon / 2, soon, 2 * soon, beat, 2 * rest} {
+		pacedTest(t, func(p *pacer) {
 			p.wake()
-			ticks(ticker, late)
-			p.drawn()
-			begin := time.Now()
-			<-ticker.C
-			if waited := time.Since(begin); waited > soon {
-				t.Errorf("a frame that is taken after %v is drawn %v after that", late, waited)
+			if n := ticks(p, late); n == 0 && late > soon {
+				t.Errorf("no tick in %v", late)
 			}
-			time.Sleep(2 * alert)
-			if n := ticks(ticker, rest/2); n > 1 {
-				t.Errorf("%d ticks after the last frame", n)
-			}
+			p.taken(tea.KeyPressMsg{})
+			drawnWithin(t, p, "a frame that is taken "+late.String()+" late", 0)
 		})
 	}
 }
 
-// A frame that is made while a slow terminal takes the one before is drawn after that.
+// A frame that is made while a slow terminal takes the one before is drawn as soon as that is done, however long it takes.
 func TestSlowTerminal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ticker := time.NewTicker(time.Second / 60)
-		defer ticker.Stop()
-		p := &pacer{program: &tea.Program{}, ticker: ticker, send: func(tea.Msg) {}}
-		p.wake()
-		p.drawn()
-		time.Sleep(100 * time.Millisecond) // in which nobody looks at the ticker
-		begin := time.Now()
-		<-ticker.C
-		if waited := time.Since(begin); waited > beat {
-			t.Errorf("it waits for another %v", waited)
-		}
-	})
+	for _, slow := range []time.Duration{2 * soon, beat, 100 * time.Millisecond, 10 * rest} {
+		pacedTest(t, func(p *pacer) {
+			p.wake()
+			p.taken(drawn{})
+			<-p.ticks
+			p.wake()
+			p.taken(drawn{})
+			time.Sleep(slow) // in which nobody looks at the ticker
+			drawnWithin(t, p, "a frame", max(0, beat-slow))
+		})
+	}
 }
 
 // The program says when it has taken a frame, and does not make another one for that.
 func TestFramesAreTaken(t *testing.T) {
 	m := driveLarge(t, demoSnapshot(t), "claims")
 	sent := make(chan tea.Msg, 10)
-	m.pacer = pacer{program: &tea.Program{}, ticker: time.NewTicker(time.Second), send: func(msg tea.Msg) { sent <- msg }}
+	m.pacer = pacer{ticks: make(chan time.Time, 1), send: func(msg tea.Msg) { sent <- msg }}
 	m.Update(tea.KeyPressMsg{Code: 'j', Text: "j"})
 	_ = m.View()
+	_ = m.View() // which asks no second time
 	m.Update(<-sent)
-	if !m.drawing.resting || m.pacer.making != 0 {
-		t.Errorf("resting is %v and %d frames are not taken", m.drawing.resting, m.pacer.making)
+	if !m.drawing.resting || m.pacer.made {
+		t.Errorf("resting is %v and a frame is not taken: %v", m.drawing.resting, m.pacer.made)
 	}
 	_ = m.View()
-	if len(sent) > 0 || m.pacer.making != 0 {
+	if len(sent) > 0 || m.pacer.made {
 		t.Error("another frame was made")
 	}
 }

@@ -138,7 +138,7 @@ func everywhere(t *testing.T) []presser {
 			}
 			kinds[ref.Kind] = true
 			places = append(places, presser{view: v, ref: ref})
-			for _, page := range []screen.Page{screen.Detail, screen.Explain, screen.YAML, screen.Fit} {
+			for _, page := range []screen.Page{screen.Detail, screen.Explain, screen.YAML, screen.Fit, screen.Drain, screen.Lose, screen.Taint, screen.Delete} {
 				if pageTable[page].refuses(only(ref)) == "" {
 					places = append(places, presser{view: v, page: page, ref: ref})
 				}

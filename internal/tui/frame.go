@@ -197,7 +197,11 @@ func (m *model) crumbs() styled.Line {
 		line = append(line, styled.Span{Text: "WHAT IF  ", Role: styled.Supposed}, styled.Span{Text: text + "  (W forgets)", Role: styled.Supposed})
 	}
 	for _, p := range m.pages {
-		line = append(line, styled.Span{Text: separator(line) + string(p.kind) + " "}, styled.Span{Text: inspect.Sanitize(p.name()), Role: styled.Name})
+		kind := styled.Span{Text: separator(line) + string(p.kind) + " "}
+		if disruptive(p.kind) { // nothing is drained by looking at what would be
+			kind = styled.Span{Text: separator(line) + "what if: " + string(p.kind) + " ", Role: styled.Supposed}
+		}
+		line = append(line, kind, styled.Span{Text: inspect.Sanitize(p.name()), Role: styled.Name})
 	}
 	if f, ok := m.top().(screen.Filterer); ok && f.FilterText() != "" && m.input == nil {
 		line = append(line, styled.Span{Text: separator(line) + "filter "}, styled.Span{Text: inspect.Sanitize(f.FilterText()), Role: styled.Accent})
@@ -227,6 +231,9 @@ func (m *model) statusLine() string {
 	status := styled.Text(styled.Dim, " "+m.top().Status()+" ")
 	room := m.width - status.Width()
 	if m.input != nil {
+		if room < leastPrompt { // what is typed comes first
+			return m.input.prompt.View(th, m.width)
+		}
 		return m.input.prompt.View(th, room) + th.PaintLine(status)
 	}
 	if m.remark.Text != "" {
@@ -237,6 +244,9 @@ func (m *model) statusLine() string {
 	return widget.Render(th, append(line, status...), m.width)
 }
 
+// leastPrompt is the least number of columns in which a text can be typed beside something else.
+const leastPrompt = 12
+
 // popupLine tells of the keys of the popup, and what was typed to confirm it.
 func (m *model) popupLine() string {
 	keys := m.popup.keyLine(m.height)
@@ -246,13 +256,13 @@ func (m *model) popupLine() string {
 	if m.popup.confirm == nil {
 		return widget.Render(m.world.Theme, keys, m.width)
 	}
-	room := max(12, m.width-keys.Width())
+	room := max(leastPrompt, m.width-keys.Width())
 	return m.popup.answer.View(m.world.Theme, room) + widget.Render(m.world.Theme, keys, m.width-room)
 }
 
 // keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
 func (m *model) keyLine(room int) styled.Line {
-	keys := append(append(keymap.Map{}, m.top().Keys()...), m.keys()...)
+	keys := append(append(keymap.Map{}, m.screenKeys()...), m.keys()...)
 	line := styled.Line{}
 	always := m.alwaysShown()
 	if m.typing() {
@@ -292,7 +302,7 @@ func (m *model) alwaysShown() (line styled.Line) {
 
 // byWeight puts what is done to objects before what is done to tables, and that before ways to other places.
 func (m *model) byWeight(keys keymap.Map) keymap.Map {
-	own := len(m.top().Keys())
+	own := len(m.screenKeys())
 	root := keys[own:]
 	at := max(0, slices.IndexFunc(root, func(k keymap.Key) bool { return k.Action == namespace }))
 	return slices.Concat(root[:at], keys[:own], root[at:])

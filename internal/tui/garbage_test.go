@@ -16,7 +16,7 @@ func TestGarbageFor(t *testing.T) {
 	for _, test := range []struct {
 		live            uint64 // MiB
 		reading, follow int
-	}{{0, 100, 400}, {4, 100, 400}, {64, 100, 200}, {128, 100, 100}, {380, 100, 50}, {500, 52, 50}, {600, 26, 26}, {700, 20, 20}, {4000, 20, 20}} {
+	}{{0, 100, 400}, {4, 100, 400}, {64, 100, 400}, {128, 100, 200}, {380, 100, 67}, {500, 52, 51}, {600, 26, 26}, {700, 20, 20}, {4000, 20, 20}} {
 		if got := garbageFor(test.live<<20, 50, true); got != test.reading {
 			t.Errorf("with %d MiB in use, %d %% may be garbage while a cluster is being read, want %d", test.live, got, test.reading)
 		}

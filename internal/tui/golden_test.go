@@ -63,6 +63,11 @@ var goldens = []struct {
 	{"detail-driver", "drivers", screen.Ref{Kind: screen.Driver, Name: "fpga.example.com"}, []string{"enter"}},
 	{"detail-pool", "pools", screen.Ref{Kind: screen.Pool, Name: "mig.example.com/mig-01"}, []string{"enter"}},
 	{"detail-namespace", "namespaces", screen.Ref{Kind: screen.Namespace, Name: "dev"}, []string{"enter"}},
+	{"plan-choice", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-b-03"}, []string{"p"}},
+	{"plan-drain", "nodes", screen.Ref{Kind: screen.Node, Name: "gpu-b-03"}, []string{"p", "enter"}},
+	{"plan-lose-devices", "devices", screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-01/gpu-0"}, []string{"space", "space", "p", "l", "enter"}},
+	{"plan-taint", "devices", screen.Ref{Kind: screen.Device, Name: "gpu.example.com/gpu-a-01/gpu-0"}, []string{"p", "down", "enter"}},
+	{"plan-delete", "namespaces", screen.Ref{Kind: screen.Namespace, Name: "ml"}, []string{"p", "v"}},
 	{"detail-level", "priority", screen.Ref{Kind: screen.PriorityLevel, Name: "workload-low"}, []string{"enter"}},
 	{"detail-capacity", "storage", screen.Ref{Kind: screen.StorageCapacity, Namespace: "storage", Name: "csisc-gc8dg"}, []string{"enter"}},
 }

@@ -25,6 +25,7 @@ type place struct {
 	ref  screen.Ref
 	// namespace is the one to which the view is narrowed, or allNamespaces. If it is empty, that stays as it is.
 	namespace string
+	page      screen.Page // about what would be; "" for other places
 	quit      bool
 }
 
@@ -139,6 +140,8 @@ func (m *model) goPlace(p place) tea.Cmd {
 	switch {
 	case p.quit:
 		return m.leave()
+	case p.page != "":
+		return m.open(screen.Open{Page: p.page, Ref: p.ref})
 	case p.ref.Kind == screen.Namespace:
 		return m.showNamespace(p.ref.Name)
 	case p.view == "":
@@ -217,6 +220,9 @@ func places(w *screen.World) []place {
 
 // search returns the places that a text may mean, the best first.
 func search(all []place, text string) []place {
+	if plans := planned(all, text); len(plans) > 0 {
+		return plans
+	}
 	text = asPlace(text)
 	words := strings.Fields(strings.ToLower(text))
 	var hits []place

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -56,18 +55,8 @@ func (u driverUse) share() float64 {
 	return max(scarcest.Used(), float64(u.Whole.Used)/float64(max(1, u.Whole.Total)))
 }
 
-// text is how many devices of how many are free, as everywhere, or which part of their scarcest counter is.
-func (u driverUse) text() string {
-	scarcest := u.Scarcest()
-	if scarcest == nil {
-		return fmt.Sprintf("%d/%d", u.Devices.Free, u.Devices.Total)
-	}
-	text := fmt.Sprintf("%.0f%%", math.Floor(100*(1-scarcest.Used())))
-	if u.Whole.Total > 0 {
-		text = fmt.Sprintf("%d/%d+", u.Whole.Free, u.Whole.Total) + text
-	}
-	return text
-}
+// text is how much is free, as everywhere.
+func (u driverUse) text() string { return screen.FreeOfDriver(&u.DriverStatus) }
 
 // full reports whether nothing is free.
 func (u driverUse) full() bool { return u.Devices.Free == 0 }
@@ -158,6 +147,7 @@ func (m *model) headerLine() string {
 			left = append(left, styled.Span{Text: "  " + styled.Cut(inspect.Sanitize(s), 32), Role: styled.Strong})
 		}
 	}
+	left = append(left, m.timeText(m.width-left.Width()-m.healthText().Width()-3)...)
 	right := m.healthText()
 	room := m.width - left.Width() - right.Width() - 3
 	right = append(right, m.usageLine(room)...)

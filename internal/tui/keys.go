@@ -26,6 +26,7 @@ const (
 	yaml         keymap.Action = "yaml"
 	whatIf       keymap.Action = "what-if"
 	forget       keymap.Action = "forget what-if"
+	takeAway     keymap.Action = "plan"
 	lab          keymap.Action = "cel lab" // not "cel", which is the view by its number
 	copyIt       keymap.Action = "copy"
 	namespace    keymap.Action = "namespace"
@@ -45,6 +46,7 @@ func (m *model) keys() keymap.Map {
 		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, only(ref))},
 		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(m.subjects())},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
+		{Action: takeAway, Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted or deleted", Off: m.takeAwayOff(m.subjects())},
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
 		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(Allocate, ref)},
 		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(Deallocate, ref)},
@@ -65,7 +67,8 @@ func (m *model) keys() keymap.Map {
 		at := slices.IndexFunc(keys, func(k keymap.Key) bool { return k.Action == filter })
 		keys[at].Short, keys[at].Help = "search", "look for text on the page; n and N go on"
 	}
-	keys = slices.Insert(keys, 8, m.playKeys(ref)...)
+	keys = slices.Insert(keys, 9, m.playKeys(ref)...)
+	keys = append(m.timeKeys(), keys...)
 	for i, v := range m.views[:numbered] {
 		keys = append(keys, keymap.Key{Action: keymap.Action(v.name), Press: []string{fmt.Sprint(i + 1)}, Help: v.title})
 	}
@@ -142,6 +145,8 @@ func (m *model) writeOff(action Action, ref screen.Ref) string {
 		return "something is being written already"
 	case len(m.hypotheses) > 0:
 		return "not while something is supposed: W forgets it"
+	case m.plans():
+		return "not on a page about what would be: Esc leaves it"
 	case len(m.marked()) > 0:
 		return "writes are for one claim at a time: Esc clears the marks"
 	case ref.Kind != screen.Claim:
@@ -218,6 +223,9 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case m.typing():
 		return m.update(m.top(), k)
 	}
+	if cmd, ok := m.pressTime(k); ok {
+		return cmd
+	}
 	if key, ok := m.top().Keys().Find(k.String()); ok {
 		if key.Off != "" {
 			return m.say(styled.Warn, key.Label()+" "+string(key.Action)+": "+key.Off)
@@ -249,11 +257,8 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 		return m.open(screen.Open{Page: screen.Fit, Ref: ref})
 	case yaml:
 		return m.openSeveral(screen.YAML, m.subjects())
-	case whatIf:
-		return m.supposeSubjects()
-	case forget:
-		m.hypotheses = nil
-		return m.rebuildWorld()
+	case whatIf, forget, takeAway:
+		return m.doSuppose(action)
 	case allocate, deallocate, release, taint:
 		return m.prepare(Action(action), ref)
 	case lab:
@@ -285,6 +290,18 @@ func (m *model) do(action keymap.Action) tea.Cmd {
 	return m.switchTo(string(action))
 }
 
+// doSuppose carries out an action about what is not so.
+func (m *model) doSuppose(action keymap.Action) tea.Cmd {
+	switch action {
+	case whatIf:
+		return m.supposeSubjects()
+	case takeAway:
+		return m.askTakeAway()
+	}
+	m.hypotheses = nil
+	return m.rebuildWorld()
+}
+
 // leave ends the program; while something is being written, only when it is asked for again.
 func (m *model) leave() tea.Cmd {
 	if m.commit.Running() && !m.leaving {
@@ -312,6 +329,10 @@ func pressOf(name string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyEscape}
 	case "tab":
 		return tea.KeyPressMsg{Code: tea.KeyTab}
+	case "left":
+		return tea.KeyPressMsg{Code: tea.KeyLeft}
+	case "right":
+		return tea.KeyPressMsg{Code: tea.KeyRight}
 	}
 	r := []rune(name)
 	if len(r) != 1 {

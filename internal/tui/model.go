@@ -43,6 +43,7 @@ type model struct {
 	pacer   pacer
 	garbage garbage
 
+	timeline  timeline
 	header    header
 	record    recorder
 	tallying  tallying
@@ -60,7 +61,7 @@ type model struct {
 	// throttled says that a snapshot came so soon after the one before that it is shown a little later.
 	throttled bool
 	rebuilt   time.Time
-	worked    time.Duration // see screen.Worked, when the world was made
+	worked    time.Duration // see screen.WorkedAtOnce, when the world was made
 
 	// leaving says that the user wanted to leave and was told that something is being written.
 	leaving     bool
@@ -101,6 +102,7 @@ func newModel(ctx context.Context, options Options) *model {
 	m.world = screen.NewWorld(ctx, 0, nil)
 	m.world.Namespace, m.world.Events = options.Namespace, options.Events
 	m.world.Theme = theme.New(m.dark, m.profile)
+	m.timeline = newTimeline(options.Source)
 	m.openView()
 	return m
 }
@@ -195,7 +197,8 @@ func (m *model) rebuildWorld() tea.Cmd {
 }
 
 // How often the world changes at most: when twice the time has passed that work in the background took since it did, so that half
-// of the time is left to others. What is still being worked on then is finished before screens begin anew.
+// of the time is left to others. What is still being worked on then is finished before screens begin anew. What rests by itself does not
+// count: otherwise all that is shown would be as old as a survey of thousands of claims takes.
 const (
 	pace     = 50 * time.Millisecond
 	busyPace = time.Second
@@ -214,7 +217,7 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 	if m.throttled {
 		return nil
 	}
-	if wait := pauseFor(screen.Worked()-m.worked) - time.Since(m.rebuilt); wait > 0 {
+	if wait := pauseFor(screen.WorkedAtOnce()-m.worked) - time.Since(m.rebuilt); wait > 0 {
 		m.throttled = true
 		return tea.Tick(wait, func(time.Time) tea.Msg { return paced{} })
 	}
@@ -223,7 +226,7 @@ func (m *model) takeSnapshot(s *inspect.Snapshot) tea.Cmd {
 
 // showNewest makes the world that is shown from the newest snapshot.
 func (m *model) showNewest() tea.Cmd {
-	m.throttled, m.rebuilt, m.worked = false, time.Now(), screen.Worked()
+	m.throttled, m.rebuilt, m.worked = false, time.Now(), screen.WorkedAtOnce()
 	m.garbage.look(m.base)
 	return m.rebuildWorld()
 }

@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 // A snapshot that comes soon after another is shown a little later, with what has come in the meantime; one that comes after a
@@ -43,6 +45,23 @@ func TestSnapshotsThatComeFast(t *testing.T) {
 		if got := pauseFor(work); got != want {
 			t.Errorf("after %v of work the next world comes after %v, want %v", work, got, want)
 		}
+	}
+}
+
+// What rests by itself does not make worlds come later, however long it takes.
+func TestWorldsDoNotWaitForWorkThatRests(t *testing.T) {
+	m := driveLarge(t, demoSnapshot(t), "claims")
+	work := func(context.Context) (int, error) { time.Sleep(2 * pace); return 0, nil }
+	var later, atOnce screen.Job[int]
+	m.rebuilt, m.worked = time.Now(), screen.WorkedAtOnce()
+	later.StartLater(m.world, work)()
+	if m.takeSnapshot(m.base); m.throttled {
+		t.Error("a world waits twice as long as work took that nobody waits for")
+	}
+	m.rebuilt, m.worked = time.Now(), screen.WorkedAtOnce()
+	atOnce.Start(m.world, work)()
+	if m.takeSnapshot(m.base); !m.throttled {
+		t.Error("a world does not wait")
 	}
 }
 

@@ -45,6 +45,9 @@ func TestNoTextReachesTheScreen(t *testing.T) {
 				look(page)
 				look("esc")
 			}
+			look("p", "enter")
+			look("v")
+			look("esc")
 		}
 		look("/p", "enter")
 		look("esc")

@@ -194,7 +194,7 @@ func (m *model) layOutHelp() {
 // side where there is room.
 func (m *model) helpPopup() *popup {
 	p := &popup{title: "keys of " + strings.ToLower(m.views[m.current].title)}
-	here, everywhere := m.top().Keys(), m.keys()
+	here, everywhere := m.screenKeys(), m.keys()
 	if room := m.width - 8; room >= 2*leastHelp {
 		left, right := helpSection("Here", here, room/2-2), helpSection("Everywhere", everywhere, room/2)
 		p.lines = beside(left, right)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -30,6 +31,12 @@ func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + spare))
+	if terminal, ok := options.Output.(*os.File); ok {
+		var threads foreground
+		threads.take() // Bubble Tea takes keys here
+		defer runtime.UnlockOSThread()
+		options.Output = &terminalOutput{File: terminal, foreground: &threads}
+	}
 	m := newModel(ctx, options)
 	m.garbage.begin()
 	defer m.garbage.end()

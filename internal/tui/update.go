@@ -14,6 +14,7 @@ import (
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.pacer.taken(msg)
 	m.drawing.message(msg)
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -30,8 +31,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w.Now = m.now()
 		m.world = &w
 		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), burdenNow(m.touched)))
-	case drawn:
-		m.pacer.drawn()
+	case drawn: // the pacer knows
 	case arrived:
 		cmd := m.takeSnapshot(msg.snapshot)
 		m.drawing.resting = m.throttled && m.drawing.made // it is not shown yet
@@ -86,6 +86,9 @@ func (m *model) message(msg tea.Msg) tea.Cmd {
 		w.History = m.record.now
 		m.world = &w
 		return cmd
+	}
+	if result, ok := m.timeline.job.Take(msg); ok {
+		return m.arrive(result)
 	}
 	if result, ok := m.find.Take(msg); ok {
 		return m.goFound(result.Value)

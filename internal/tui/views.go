@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/copies"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/detail"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/devices"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/disruption"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/explanation"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/nodes"
@@ -60,6 +61,19 @@ var pageTable = map[screen.Page]pageEntry{
 	screen.Detail:  {kinds: detail.Kinds, make: detail.New},
 	screen.YAML:    {kinds: manifest.Kinds, make: manifest.New, several: manifest.NewSeveral},
 	screen.Fit:     {kinds: copies.Kinds, make: copies.New},
+	screen.Drain:   disruptionOf(screen.Drain),
+	screen.Lose:    disruptionOf(screen.Lose),
+	screen.Taint:   disruptionOf(screen.Taint),
+	screen.Delete:  {kinds: disruption.Kinds[screen.Delete], make: disruptionOf(screen.Delete).make},
+}
+
+// disruptionOf is a page that says what would be if objects were taken away together.
+func disruptionOf(p screen.Page) pageEntry {
+	return pageEntry{
+		kinds:   disruption.Kinds[p],
+		make:    func(ref screen.Ref) screen.Screen { return disruption.New(p, only(ref)) },
+		several: func(refs []screen.Ref) screen.Screen { return disruption.New(p, refs) },
+	}
 }
 
 type pageEntry struct {

@@ -31,15 +31,16 @@ type Result[T any] struct {
 // nobody writes to. It waits for its turn: the program works on as many things at once as leave a processor to
 // keys.
 func (j *Job[T]) Start(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
-	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+	return j.Await(w, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(&worked, work)) })
 }
 
 // StartLater is Start for what nobody waits for, such as the reasons of thousands of claims: of all such work in
 // the program one thing at a time is done, so that it never keeps what somebody waits for from its turn for long.
-// It should come back after a moment, and be started again if there is more to do.
+// It should come back after a moment, and be started again if there is more to do. Who starts it sees to it that it rests: worlds come
+// as often as they would without it.
 func (j *Job[T]) StartLater(w *World, work func(ctx context.Context) (T, error)) tea.Cmd {
 	return j.Await(w, func(ctx context.Context) (T, error) {
-		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, work) })
+		return inTurn(ctx, later, func(ctx context.Context) (T, error) { return inTurn(ctx, turns, timed(&workedLater, work)) })
 	})
 }
 
@@ -56,11 +57,22 @@ func (j *Job[T]) Await(w *World, work func(ctx context.Context) (T, error)) tea.
 	}
 }
 
-// worked is how long all work took that had its turn, in nanoseconds.
-var worked atomic.Int64
+// worked is how long all work took that was started by Start, and workedLater by StartLater, in nanoseconds.
+var worked, workedLater atomic.Int64
 
 // Worked returns how long work in the background has taken since the program began, of all Jobs that take turns.
-func Worked() time.Duration { return time.Duration(worked.Load()) }
+func Worked() time.Duration { return WorkedAtOnce() + time.Duration(workedLater.Load()) }
+
+// WorkedAtOnce is Worked without what StartLater started.
+func WorkedAtOnce() time.Duration { return time.Duration(worked.Load()) }
+
+// timed adds what work takes.
+func timed[T any](to *atomic.Int64, work func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+	return func(ctx context.Context) (T, error) {
+		defer func(begin time.Time) { to.Add(int64(time.Since(begin))) }(time.Now())
+		return work(ctx)
+	}
+}
 
 // Working reports whether some of it is under way.
 func Working() bool { return len(turns) > 0 }
@@ -79,9 +91,6 @@ func inTurn[T any](ctx context.Context, turns chan struct{}, work func(ctx conte
 		return *new(T), context.Cause(ctx)
 	}
 	defer func() { <-turns }()
-	if turns != later {
-		defer func(begin time.Time) { worked.Add(int64(time.Since(begin))) }(time.Now())
-	}
 	return work(ctx)
 }
 

@@ -80,8 +80,11 @@ func TestWorked(t *testing.T) {
 		"StartLater": {func() tea.Cmd { return job.StartLater(w, work) }, 20 * time.Millisecond},
 		"Await":      {func() tea.Cmd { return job.Await(w, work) }, 0},
 	} {
-		before := Worked()
+		before, atOnce := Worked(), WorkedAtOnce()
 		test.cmd()()
+		if got := WorkedAtOnce() - atOnce; (got > 0) != (name == "Start") {
+			t.Errorf("%s: %v is not work that rests by itself", name, got)
+		}
 		if got := Worked() - before; got < test.want || test.want == 0 && got > 0 {
 			t.Errorf("%s: %v were worked, want %v", name, got, test.want)
 		}

@@ -35,6 +35,14 @@ const (
 	Fit     Page = "fit"
 )
 
+// The pages that say what would be if objects were taken away.
+const (
+	Drain  Page = "drain"
+	Lose   Page = "lose"
+	Taint  Page = "taint"
+	Delete Page = "delete"
+)
+
 // What a screen tells the root, through Send.
 type (
 	// Open shows a page about an object.

@@ -33,7 +33,11 @@ func newLab(ctx context.Context, w *screen.World, old *lab, class string) (*lab,
 	}
 	all := old
 	if old == nil || old.version != w.Version {
-		all = labOf(w, inspect.Newest(w.Devices()), old)
+		var devices []inspect.DeviceStatus
+		for d := range w.Inventory().Newest() {
+			devices = append(devices, *d)
+		}
+		all = labOf(w, devices, old)
 	}
 	if class == "" {
 		return all, nil

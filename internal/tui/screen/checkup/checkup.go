@@ -18,7 +18,7 @@ const patience = 10 * time.Second
 func New() screen.Screen {
 	return reading.New(reading.Config[*checkup.Report]{
 		Ask: func(ctx context.Context, w *screen.World) (*checkup.Report, error) {
-			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note, Namespace: w.Namespace})
+			return checkup.Run(ctx, w.Snapshot, checkup.Options{Severity: checkup.Note, Namespace: w.Namespace, Cluster: w.Cluster()})
 		},
 		Lines: lines, View: true, Patience: patience,
 		More: "notes, evidence and every finding",

@@ -52,7 +52,10 @@ func (s *sheet) describe(ctx context.Context, w *screen.World, ref screen.Ref) e
 	}
 	object, _, ok := screen.Find(w, ref)
 	if !ok {
-		return fmt.Errorf("%s %s is gone", ref.Kind, ref)
+		if object, ok = screen.MadeUp(w.Snapshot, ref); !ok {
+			return fmt.Errorf("%s %s is gone", ref.Kind, ref)
+		}
+		s.madeUp = true
 	}
 	switch o := object.(type) {
 	case *resourcev1.ResourceClaim:
@@ -89,6 +92,9 @@ func (s *sheet) title(w *screen.World, o screen.Object, what string) {
 	line := styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  " + what, Role: styled.Strong}}
 	if age := screen.Age(w.Snapshot, o.GetCreationTimestamp().Time); age >= 0 {
 		line = append(line, styled.Span{Text: "  " + screen.FormatAge(age) + " old", Role: styled.Dim})
+	}
+	if s.madeUp {
+		line = append(line, styled.Span{Text: "  made up: there is no object of it", Role: styled.Dim})
 	}
 	s.head(line)
 }

@@ -48,11 +48,11 @@ func (s *sheet) level(w *screen.World, l *flowcontrolv1.PriorityLevelConfigurati
 			continue
 		}
 		about := dim(fmt.Sprintf("  precedence %d, for %s", f.Object.Spec.MatchingPrecedence, words.Shorten(flowcontrol.Subjects(f.Object), 3)))
+		madeUp := styled.Span{}
 		if f.Assumed {
-			s.spans("", styled.Span{Text: f.Object.Name}, about, dim(", made up by the server"))
-			continue
+			madeUp = dim(", made up by the server")
 		}
-		s.spans("", plainLink(screen.FlowSchema, f.Object.Name), about)
+		s.spans("", plainLink(screen.FlowSchema, f.Object.Name), about, madeUp)
 	}
 	s.actorsAt(w, l.Name)
 }

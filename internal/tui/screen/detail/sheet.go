@@ -10,7 +10,11 @@ import (
 )
 
 // sheet is text in sections of named fields. What is put into it is sanitised here.
-type sheet struct{ parts []part }
+type sheet struct {
+	parts []part
+	// madeUp says that there is no object of what the sheet is about: the API server makes it up.
+	madeUp bool
+}
 
 // part is a line of a sheet; a part without a name is a heading, or goes on with the one before.
 type part struct {

@@ -52,6 +52,9 @@ func NewSeveral(refs []screen.Ref) screen.Screen {
 // lines are the object as YAML. Of a device it is the slice that publishes it, beginning with the device.
 func lines(w *screen.World, ref screen.Ref) ([]styled.Line, error) {
 	object, kind, ok := screen.Find(w, ref)
+	if _, madeUp := screen.MadeUp(w.Snapshot, ref); !ok && madeUp {
+		return nil, fmt.Errorf("there is no object of %s: the API server makes it up", ref)
+	}
 	if !ok {
 		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 	}

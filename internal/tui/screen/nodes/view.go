@@ -66,11 +66,11 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 	c := s.Rows()[0].chart
 	lines := s.about(w, r)
 	foot := widget.Rule(w.Theme, nil, width) + "\n" + widget.Render(w.Theme, c.legend(s.said.row, width), width)
-	narrow := s.Wide() - c.extra(s.cells)
-	if taken := s.Blocks(narrow, width-leastBeside, height-2); taken > 0 && height >= lowHeight {
+	narrow := max(1, s.Wide()-c.extra(s.cells)) // also where what is wide belongs to rows that are gone
+	if taken := s.Blocks(narrow, width-leastBeside, height-2); taken > 0 && height >= lowHeight && width > leastBeside {
 		return s.beside(w, lines, width, width-taken, height-2) + "\n" + foot
 	}
-	if room := width - narrow; room >= leastBeside && height >= lowHeight {
+	if room := width - narrow; room >= leastBeside && height >= lowHeight && width > leastBeside {
 		return s.beside(w, lines, width, room, height-2) + "\n" + foot
 	}
 	s.Blocks(narrow, 0, 1)

@@ -50,7 +50,7 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 	}
 	last, asked := past.last()
 	limits := flowcontrol.Resolve(s.PriorityLevels(), seats, last.reading.Metrics)
-	schemas := flowcontrol.SchemasOf(s.Objects().FlowSchemas)
+	schemas := schemasOf(s, &limits.Limits)
 	var dangling []flowcontrol.Dangling
 	if s.Health(inspect.PriorityLevels).Complete() {
 		dangling = flowcontrol.DanglingSchemas(s.Objects().FlowSchemas, &limits.Limits)
@@ -92,6 +92,23 @@ func build(s *inspect.Snapshot, seats int, past history) []row {
 	return rows
 }
 
+// schemasOf are the names of the FlowSchemas that lead to each level, those that the server makes up among them.
+func schemasOf(s *inspect.Snapshot, limits *flowcontrol.Limits) map[string][]string {
+	objects := s.Objects().FlowSchemas
+	if len(objects) == 0 || !s.Health(inspect.FlowSchemas).Complete() {
+		return flowcontrol.SchemasOf(objects) // whether one is made up is not known
+	}
+	out := map[string][]string{}
+	for _, f := range flowcontrol.Schemas(objects, limits) {
+		name, level := f.Object.Name, f.Object.Spec.PriorityLevelConfiguration.Name
+		if f.Assumed {
+			name += " (made up)"
+		}
+		out[level] = append(out[level], name)
+	}
+	return out
+}
+
 // unread says why there are no live figures.
 func unread(r flowcontrol.Reading, asked bool) string {
 	switch {
@@ -130,7 +147,7 @@ const (
 )
 
 var columns = []listing.Column[row]{
-	{Column: widget.Column{Title: "LEVEL", Min: 16, Max: 32}, Cell: nameCell},
+	{Column: widget.Column{Title: "LEVEL", Min: 17, Max: 32}, Cell: nameCell},
 	{Column: widget.Column{Title: "TYPE", Rank: 8}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, typeText(r)) }},
 	intColumn("SHARES", 7, func(r *row) int { return r.level.Shares }),
 	intColumn("NOMINAL", 2, func(r *row) int { return r.level.Nominal }),
