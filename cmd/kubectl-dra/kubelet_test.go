@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"hash/crc32"
 	"net"
 	"os"
@@ -32,6 +34,17 @@ func (scriptKubelet) List(context.Context, *podresources.ListPodResourcesRequest
 			Devices:          []*podresources.ContainerDevices{{ResourceName: "example.com/nic", DeviceIds: []string{"0000:81:00.0"}, Topology: &podresources.TopologyInfo{Nodes: []*podresources.NUMANode{{ID: 1}}}}},
 			DynamicResources: []*podresources.DynamicResource{{ClaimName: "gpus", ClaimNamespace: "ml", ClaimResources: []*podresources.ClaimResource{gpu("gpu-0"), gpu("gpu-1"), gpu("gpu-0")}}}},
 		{Name: "idle"}}}}}, nil
+}
+
+// Get gives one of the pods that List has.
+func (k scriptKubelet) Get(ctx context.Context, r *podresources.GetPodResourcesRequest) (*podresources.GetPodResourcesResponse, error) {
+	list, err := k.List(ctx, nil)
+	for _, p := range list.GetPodResources() {
+		if p.GetName() == r.GetPodName() && p.GetNamespace() == r.GetPodNamespace() {
+			return &podresources.GetPodResourcesResponse{PodResources: p}, nil
+		}
+	}
+	return nil, errors.Join(err, fmt.Errorf("pod %s in namespace %s not found", r.GetPodName(), r.GetPodNamespace()))
 }
 
 func (scriptKubelet) GetAllocatableResources(context.Context, *podresources.AllocatableResourcesRequest) (*podresources.AllocatableResourcesResponse, error) {

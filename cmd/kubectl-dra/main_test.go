@@ -55,9 +55,11 @@ var served = map[string]string{
 	"/api/v1/nodes":                          `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`,
 	"/api/v1/pods":                           `{"kind":"PodList","apiVersion":"v1","items":[]}`,
 	"/apis/resource.k8s.io/v1/deviceclasses": `{"kind":"DeviceClassList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"gpu"},"spec":{}}]}`,
-	"/apis/resource.k8s.io/v1/resourceclaimtemplates": `{"kind":"ResourceClaimTemplateList","apiVersion":"resource.k8s.io/v1","items":[]}`,
-	"/apis/resource.k8s.io/v1/resourceslices":         `{"kind":"ResourceSliceList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"s"},"spec":{"driver":"d","nodeName":"n1","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}]}`,
-	"/apis/resource.k8s.io/v1/resourceclaims":         `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"train-0","namespace":"ml"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}]}}}]}`,
+	"/apis/rbac.authorization.k8s.io/v1/clusterroles":        `{"kind":"ClusterRoleList","apiVersion":"rbac.authorization.k8s.io/v1","items":[{"metadata":{"name":"cluster-admin"},"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}]}`,
+	"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings": `{"kind":"ClusterRoleBindingList","apiVersion":"rbac.authorization.k8s.io/v1","items":[{"metadata":{"name":"ops"},"roleRef":{"kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"Group","name":"ops"}]}]}`,
+	"/apis/resource.k8s.io/v1/resourceclaimtemplates":        `{"kind":"ResourceClaimTemplateList","apiVersion":"resource.k8s.io/v1","items":[]}`,
+	"/apis/resource.k8s.io/v1/resourceslices":                `{"kind":"ResourceSliceList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"s"},"spec":{"driver":"d","nodeName":"n1","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}]}`,
+	"/apis/resource.k8s.io/v1/resourceclaims":                `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"train-0","namespace":"ml"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}]}}}]}`,
 }
 
 // serve is an API server of Kubernetes 1.36 with one claim and one device.

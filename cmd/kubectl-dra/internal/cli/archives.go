@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
-// splitArchives tells the archives among the paths of --from from the manifests.
-func (r *reader) splitArchives() (archives, manifests []string, err error) {
-	for _, path := range r.from {
+// splitArchives tells the archives among paths of --from from the manifests.
+func (r *reader) splitArchives(from []string) (archives, manifests []string, err error) {
+	for _, path := range from {
 		is, err := r.isArchive(path)
 		if err != nil {
 			return nil, nil, err
@@ -65,17 +65,29 @@ func (r *reader) readArchive(ctx context.Context, path string, manifests []strin
 	}
 	config := header.Config()
 	objects := result.Objects
-	if len(manifests) > 0 {
-		more, err := r.readManifests(ctx, manifests, "default", r.keepWorkloads)
-		if err != nil {
-			return nil, err
-		}
-		r.workloads = more.Workloads
-		overlay(&objects, &more.Objects)
-		config.Features = withFeaturesInUse(config.Features, more.Objects)
+	more, err := r.readMore(ctx, manifests)
+	if err != nil {
+		return nil, err
+	}
+	if more != nil {
+		overlay(&objects, more)
+		config.Features = withFeaturesInUse(config.Features, *more)
 	}
 	config.Features = r.applyFeatureFlag(config.Features)
 	return inspect.New(objects, config), nil
+}
+
+// readMore reads manifests that go on top of what was saved. It is nil if there are none.
+func (r *reader) readMore(ctx context.Context, manifests []string) (*inspect.Objects, error) {
+	if len(manifests) == 0 {
+		return nil, nil
+	}
+	more, err := r.readManifests(ctx, manifests, "default", r.keepWorkloads)
+	if err != nil {
+		return nil, err
+	}
+	r.workloads = more.Workloads
+	return &more.Objects, nil
 }
 
 func (r *reader) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {

@@ -15,7 +15,6 @@ type deviceFilter struct{ driver, pool, node, device string }
 // devices returns the devices that are chosen, in the order of driver, pool and name. Of a pool only those
 // of the newest generation count: the scheduler sees no others.
 func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, error) {
-	all := inspect.Newest(s.Devices())
 	onNode, err := f.devicesOfNode(s)
 	if err != nil {
 		return nil, err
@@ -23,13 +22,13 @@ func (f *deviceFilter) devices(s *inspect.Snapshot) ([]inspect.DeviceStatus, err
 	drivers, pools, names := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	driver, pool, device := false, false, false
 	var out []inspect.DeviceStatus
-	for _, d := range all {
+	for d := range s.Inventory().Newest() {
 		id := d.ID
 		drivers[id.Driver], pools[id.Pool], names[id.Device] = true, true, true
 		isDriver, isPool, isDevice := f.driver == "" || f.driver == id.Driver, matchesPath(f.pool, id.Driver, id.Pool), matchesPath(f.device, id.Driver, id.Pool, id.Device)
 		driver, pool, device = driver || isDriver, pool || isPool, device || isDevice
 		if isDriver && isPool && isDevice && (onNode == nil || onNode[id]) {
-			out = append(out, d)
+			out = append(out, *d)
 		}
 	}
 	switch {

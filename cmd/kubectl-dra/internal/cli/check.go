@@ -245,6 +245,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if o.checkup.Events, err = o.events(ctx, snapshot); err != nil {
 		return err
 	}
+	if o.checkup.Access, err = o.access(ctx); err != nil {
+		return err
+	}
 	report, err := checkup.Run(ctx, snapshot, o.checkup)
 	if err != nil {
 		return err
@@ -296,6 +299,26 @@ func (o *checkOptions) events(ctx context.Context, s *inspect.Snapshot) (inspect
 	}
 	starting, _ := startingPods(s)
 	return o.reader.eventsOf(ctx, s, starting)
+}
+
+// access returns who may do what, if something is looked for that needs it. No snapshot has that: it is read from the server, or was
+// given in files.
+func (o *checkOptions) access(ctx context.Context) (*inspect.Access, error) {
+	switch {
+	case !o.checkup.WantsAccess():
+		return nil, nil
+	case o.reader.offline():
+		return o.reader.access, nil
+	}
+	server := &owners{reader: o.reader}
+	if err := server.connect(); err != nil {
+		return nil, err
+	}
+	access, err := server.finder.Access(ctx, o.checkup.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("reading who may do what: %w", err)
+	}
+	return access, nil
 }
 
 // place is where the first object of a finding was given.

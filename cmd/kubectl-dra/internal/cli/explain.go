@@ -45,6 +45,9 @@ Fixes are numbered. --fix N shows the commands that carry out one of them, and
 with -o yaml prints the objects that it changes, ready to be applied; with -f,
 the changed file.
 
+With --since and a log of kubectl dra record it says when a claim or pod stopped
+fitting, and the smallest change that did it.
+
 Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot, 1 the scheduler itself
 gives up with an error (or the question could not be answered).`
 
@@ -67,12 +70,16 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   # How is the first of the fixes carried out?
   kubectl dra explain claim train-0 -n ml --fix 1
 
+  # Since when does it not fit, and why?
+  kubectl dra explain claim train-0 -n ml --from cluster.log --since
+
   # On one node only, for a script
   kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags, narrow := &questionFlags{}, &triageFlags{}
 	var fix string
+	var since bool
 	cmd := &cobra.Command{
 		Use:               "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
 		Short:             "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
@@ -80,6 +87,9 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 		Example:           explainExample,
 		ValidArgsFunction: completer.typed(explainKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if since && len(args) == 0 {
+				return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+			}
 			if len(args)+len(flags.files) == 0 {
 				options, err := flags.toTriage(streams, reader, narrow, fix)
 				if err != nil {
@@ -91,6 +101,12 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 				return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
 			}
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
+			if err == nil && since {
+				if fix != "" {
+					return usagef("--fix and --since exclude each other")
+				}
+				return explainSince(cmd.Context(), options)
+			}
 			var volumes []string
 			if err == nil {
 				volumes, err = options.volumeClaims()
@@ -110,6 +126,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 		},
 	}
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
+	cmd.Flags().BoolVar(&since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
 	narrow.addTo(cmd.Flags())
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)), streams.onlyReading(newExplainLevel(streams, reader, completer)))

@@ -21,10 +21,10 @@ container has which devices, CPUs and memory, which claims are prepared, which
 plugins are registered, and what the two disagree about.
 
 Run it on the node as root, or in a pod that mounts the directory of the kubelet,
-which --kubelet-dir and --pod-resources-socket name if it is elsewhere. It asks
-the PodResources service, reads the checkpoints of the kubelet, and asks plugins
-who they are. It writes nothing, and opens no stream of a plugin: those belong to
-the kubelet, which may miss a message that somebody else receives.
+which --kubelet-dir names if it is elsewhere. It asks the PodResources service and
+the Pods API, reads the checkpoints of the kubelet, and asks plugins who they are.
+It writes nothing, and opens no stream of a plugin: those belong to the kubelet,
+which may miss a message that somebody else receives.
 
 Without NAME it is the node of the pods that the kubelet lists, else $NODE_NAME,
 else the node that is called like this machine. Elsewhere than on the node it
@@ -40,13 +40,22 @@ const nodeExample = `  # On a node
   # From elsewhere: what the API server knows
   kubectl dra node n1
 
+  # What one pod has
+  kubectl dra node --pod ml/train-0
+
   # Everything about one piece of hardware
   kubectl dra node device 0000:81:00.0`
 
 // nodeFlags are the flags of kubectl dra node.
 type nodeFlags struct {
-	dir, socket, sys string
-	output, template string
+	dir, socket, pods, sys string
+	pod                    string
+	output, template       string
+}
+
+// kubelet is where the kubelet is.
+func (f *nodeFlags) kubelet() node.Options {
+	return node.Options{Dir: f.dir, Socket: f.socket, PodsSocket: f.pods, Sys: f.sys}
 }
 
 func newNode(streams *streams, reader *reader, completer *completer) *cobra.Command {
@@ -67,7 +76,10 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 			if err != nil {
 				return err
 			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket, Sys: flags.sys}, format: format}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: flags.kubelet(), format: format}
+			if o.kubelet.Pod, err = podOf(flags.pod, reader); err != nil {
+				return err
+			}
 			if len(args) > 0 {
 				o.name = inspect.NodeName(args[0])
 			}
@@ -78,7 +90,9 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	set := cmd.PersistentFlags()
 	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
 	set.StringVar(&flags.socket, "pod-resources-socket", "", "the socket of the PodResources service (default pod-resources/kubelet.sock in the directory of the kubelet)")
+	set.StringVar(&flags.pods, "pods-api-socket", "", "the socket of the kubelet's Pods API (default pods-api/pods-api.sock in the directory of the kubelet)")
 	set.StringVar(&flags.sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
+	cmd.Flags().StringVar(&flags.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
 	cmd.AddCommand(newNodeDevice(streams, reader, completer, flags))
@@ -96,7 +110,7 @@ type nodeOptions struct {
 
 // look reads the kubelet, if it is meant, and the API server.
 func (o *nodeOptions) look(ctx context.Context) (view *node.View, s *inspect.Snapshot, partial []string, err error) {
-	view = &node.View{}
+	view = &node.View{Only: o.kubelet.Pod}
 	if o.asksKubelet() {
 		view = node.Read(ctx, o.kubelet)
 	}
@@ -109,12 +123,19 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.kubelet.Pod != (inspect.PodRef{}) {
+		if err := o.findPod(view, snapshot); err != nil {
+			return err
+		}
+	}
 	if o.name, err = o.choose(view, snapshot); err != nil {
 		return err
 	}
+	o.readAgain(ctx, view, snapshot)
 	report := node.Join(view, snapshot, o.name)
 	if len(report.Problems) > 0 && view.Any() { // what was on its way between the two readings is no problem
 		again := node.Read(ctx, o.kubelet)
+		o.readAgain(ctx, again, snapshot)
 		report.KeepCommon(node.Join(again, snapshot, o.name))
 	}
 	if ctx.Err() != nil {
@@ -130,7 +151,7 @@ func (o *nodeOptions) run(ctx context.Context) error {
 // asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a cluster is asked and
 // no other node.
 func (o *nodeOptions) asksKubelet() bool {
-	if o.kubelet.Dir != "" || o.kubelet.Socket != "" {
+	if o.kubelet.Dir != "" || o.kubelet.Socket != "" || o.kubelet.PodsSocket != "" {
 		return true
 	}
 	return !o.reader.offline() && (o.name == "" || string(o.name) == hereName())

@@ -17,7 +17,9 @@ prepared, its CDI devices, health, NUMA node and network interface.
 
 It is named by its PCI address or its UUID. What has the same one is proved to be
 the same hardware: a device of DRA by an attribute, one of a device plugin by its
-id. A PCI address is that of a node, which --node names elsewhere than on it.`
+id. Devices of the same vendor that name neither are possibly the same, and are
+told as that. A PCI address is that of a node, which --node names elsewhere than
+on it. On the node it also shows what Linux says of the device.`
 
 func newNodeDevice(streams *streams, reader *reader, completer *completer, flags *nodeFlags) *cobra.Command {
 	var on, outputText, template string
@@ -41,7 +43,7 @@ func newNodeDevice(streams *streams, reader *reader, completer *completer, flags
 			if err != nil {
 				return err
 			}
-			o := &nodeOptions{streams: streams, reader: reader, kubelet: node.Options{Dir: flags.dir, Socket: flags.socket, Sys: flags.sys}, format: format, name: inspect.NodeName(on)}
+			o := &nodeOptions{streams: streams, reader: reader, kubelet: flags.kubelet(), format: format, name: inspect.NodeName(on)}
 			return o.device(cmd.Context(), node.HardwareName(args[0]))
 		},
 	}
@@ -63,6 +65,9 @@ func (o *nodeOptions) device(ctx context.Context, name string) error {
 		}
 	}
 	hardware := node.FindHardware(name, o.name, node.Join(view, snapshot, o.name), view, snapshot)
+	if view.Any() { // it is of this machine
+		hardware.Machine = node.ReadMachine(o.kubelet.Sys, hardware.Names)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

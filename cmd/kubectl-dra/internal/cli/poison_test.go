@@ -80,6 +80,14 @@ func poisonCommands(s *inspect.Objects) [][]string {
 			out = append(out, []string{"explain", "pod", p.Name, "-n", p.Namespace}, []string{"allocate", "pod", p.Name, "-n", p.Namespace})
 		}
 	}
+	for i, p := range s.Pods {
+		if p.Spec.NodeName == "" && i%2 == 0 {
+			out = append(out, []string{"plan", "make-room", "pod/" + p.Name, "-n", p.Namespace, "-v"}, []string{"plan", "make-room", "pod/" + p.Name, "-n", p.Namespace, "-o", "json"})
+		}
+	}
+	for _, c := range s.Classes {
+		out = append(out, []string{"plan", "defragment", c.Name, "--moves", "1"})
+	}
 	for _, c := range s.Templates {
 		out = append(out, []string{"explain", "template", c.Name, "-n", c.Namespace})
 	}
@@ -89,7 +97,9 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	return append(out,
 		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
 		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"}, []string{"check", "--severity", "note", "-o", "sarif"},
+		[]string{"plan", "pending", "-v"}, []string{"plan", "pending", "-o", "json"}, []string{"plan", "delete", "ml", "-v"}, []string{"plan", "lose", "node", "--any", "1", "-v"},
 		[]string{"explain", "-v"}, []string{"explain", "-o", "json"}, []string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
+		[]string{"plan", "nodes", "pending", "-v"}, []string{"plan", "nodes", "pending", "-o", "json"},
 		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
 		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""})
 }
@@ -110,6 +120,14 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 	if fields < 150 {
 		t.Errorf("only %d fields were tried", fields)
 	}
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "plain.json")
+	if data, err := poison.Encode(&objects); err != nil || os.WriteFile(plain, data, 0o600) != nil {
+		t.Fatal(err)
+	}
 	for i := range worlds {
 		data, err := poison.Encode(&worlds[i].Objects)
 		if err != nil {
@@ -119,7 +137,7 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		commands := poisonCommands(&worlds[i].Objects)
+		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"})
 		for n, args := range commands {
 			if effort.Full() || (n+i)%24 == 0 {
 				runOn(t, path, args...)

@@ -36,6 +36,8 @@ type questionOptions struct {
 	namespace string
 	// incomplete: the files of -f may hold more to ask about than could be read; read sets it.
 	incomplete bool
+	// reads are the resources that are read, whatever is asked about. If it is nil, they follow from that.
+	reads []inspect.Resource
 	// input is what was read of standard input, where that is kept.
 	input *bytes.Buffer
 }
@@ -105,6 +107,9 @@ func (o *questionOptions) read(ctx context.Context) (*inspect.Snapshot, []metav1
 
 // resources are those that the question needs. What is in files is not known yet.
 func (o *questionOptions) resources() []inspect.Resource {
+	if o.reads != nil {
+		return o.reads
+	}
 	pods := len(o.files) > 0 && slices.ContainsFunc(o.kinds, func(k kind) bool { return k.kind == kindPod.kind })
 	if pods || slices.ContainsFunc(o.asked, func(n named) bool { return n.needsPods() }) {
 		return live.PodResources()

@@ -27,9 +27,11 @@ type reader struct {
 	clock      Clock
 
 	from         []string // --from
+	at           string   // --at
 	stdinRead    bool     // standard input can be read only once
 	warned       map[warningKey]bool
 	events       []inspect.Event // of files that were read
+	access       *inspect.Access // of the files that were read last; nil if there is none
 	toldOfGroups bool
 	// keepWorkloads: what makes pods is kept aside when files are read, in workloads.
 	keepWorkloads bool
@@ -46,7 +48,8 @@ func newReader(streams *streams, connection *connection, memory *memory, clock C
 
 // addFlags adds the flags that say what to read, except those of the connection.
 func (r *reader) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&r.from, "from", nil, "read objects from this file, directory, snapshot or - (stdin) instead of a cluster; may be repeated")
+	flags.StringArrayVar(&r.from, "from", nil, "read objects from this file, directory, snapshot, log or - (stdin) instead of a cluster; may be repeated")
+	flags.StringVar(&r.at, "at", "", "the moment of the log of --from: 2026-11-23T09:00:00Z, 09:00, or -10m before its end (default its end)")
 	flags.BoolVar(&r.demo, "demo", false, "use the embedded demo cluster")
 	flags.StringVar(&r.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
 	flags.StringVar(&r.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
@@ -59,6 +62,9 @@ func (r *reader) offline() bool { return r.demo || len(r.from) > 0 }
 func (r *reader) validate() error {
 	if r.demo && len(r.from) > 0 {
 		return usagef("--demo and --from exclude each other")
+	}
+	if r.at != "" && len(r.from) == 0 {
+		return usagef("--at is a moment of a log: give that with --from")
 	}
 	if slices.Contains(r.from, "") {
 		return usagef("--from needs a path")
@@ -112,14 +118,24 @@ func (r *reader) readDemo() (*inspect.Snapshot, error) {
 }
 
 func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
-	archives, manifests, err := r.splitArchives()
+	log, rest, err := splitLog(r.from)
 	if err != nil {
 		return nil, err
+	}
+	if log == "" && r.at != "" {
+		return nil, usagef("--at is a moment of a log, and %s is none: kubectl dra record makes one", commaList(r.from))
+	}
+	archives, manifests, err := r.splitArchives(rest)
+	if err != nil {
+		return nil, err
+	}
+	if log != "" {
+		return r.readLog(ctx, log, archives, manifests)
 	}
 	if len(archives) > 0 {
 		return r.readArchive(ctx, archives[0], manifests)
 	}
-	result, err := r.readManifests(ctx, r.from, "default", r.keepWorkloads) // -n chooses among what is there, it changes nothing
+	result, err := r.readManifests(ctx, manifests, "default", r.keepWorkloads) // -n chooses among what is there, it changes nothing
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +166,7 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 	}
 	r.noteFailures(result.Failures)
 	r.events = append(r.events, result.Events...)
+	r.access = result.Access
 	result.Warnings = append(result.Warnings, selectorWarnings(&result.Objects)...)
 	r.noteWarnings(r.newOf(result.Warnings))
 	r.notePodGroups(result)

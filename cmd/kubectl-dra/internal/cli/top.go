@@ -62,7 +62,10 @@ plain text, all of it, and the command ends.`,
   kubectl dra top nodes
 
   # A recorded cluster (kubectl dra snapshot -o cluster.json)
-  kubectl dra top --from cluster.json`,
+  kubectl dra top --from cluster.json
+
+  # What happened, step by step: the arrows go through a log of kubectl dra record
+  kubectl dra top --from cluster.log`,
 		ValidArgs: views,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(ui, args)
@@ -156,6 +159,11 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	if err := o.connectEvents(options); err != nil {
 		return err
 	}
+	if !once {
+		if log, err := o.connectLog(ctx, options); log || err != nil {
+			return err
+		}
+	}
 	if o.reader.offline() || once {
 		snapshot, err := o.reader.read(ctx, o.namespace, inspect.Resources())
 		if err != nil {
@@ -195,6 +203,33 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		Namespace: namespace, Resources: inspect.Resources(), First: shownFirst(o.view), Override: o.reader.applyFeatureFlag,
 	})
 	return err
+}
+
+// connectLog sets a log as the source, with its time line. log is false if there is none.
+func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log bool, err error) {
+	path, rest, err := splitLog(o.reader.from)
+	if err != nil || path == "" {
+		return false, err
+	}
+	opened, err := o.reader.openLog(path) // to be read until the program ends
+	if err != nil {
+		return true, err
+	}
+	more, err := o.reader.readMore(ctx, rest)
+	if err != nil {
+		return true, err
+	}
+	moment, t, err := o.reader.momentOf(ctx, opened, o.reader.at)
+	if err != nil {
+		return true, err
+	}
+	first, err := opened.Snapshot(ctx, moment)
+	if err != nil {
+		return true, err
+	}
+	finish := func(s *inspect.Snapshot) *inspect.Snapshot { return o.reader.onTop(s, more) }
+	options.Source = tui.NewLog(opened.Log, finish(first.AsOf(t)), moment, finish)
+	return true, nil
 }
 
 // shownFirst returns what a view cannot do without, nil if that is nothing or everything.

@@ -69,6 +69,8 @@ type RulePreview struct {
 	Ignored bool     `json:"ignored,omitempty"`
 	Devices []string `json:"devices"`
 	Claims  []string `json:"claims"`
+	// AllocatedDevices counts devices that the rule selects in the allocations of all claims.
+	AllocatedDevices int `json:"allocatedDevices"`
 	// Evicted are pods that are evicted, or, where Executes is false, that would be if the effect were NoExecute.
 	Executes bool       `json:"executes"`
 	Evicted  []Eviction `json:"evicted"`
@@ -100,7 +102,7 @@ func RulePreviews(previews []*checkup.RulePreview) any {
 
 func newRulePreview(p *checkup.RulePreview) *RulePreview {
 	return &RulePreview{
-		APIVersion: APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(),
+		APIVersion: APIVersion, Kind: "RulePreview", Rule: p.Rule, Taint: words.FormatTaint(&p.Taint), Ignored: p.Ignored, Executes: p.Executes(), AllocatedDevices: p.Allocated,
 		Devices: each(p.Devices, inspect.DeviceID.String), Claims: each(p.Claims, inspect.ClaimRef.String), Staying: each(p.Staying, inspect.PodRef.String),
 		Evicted: each(p.Evicted, func(e checkup.Eviction) Eviction {
 			return Eviction{Pod: e.Pod.String(), At: moment(e.At), Devices: each(e.Devices, inspect.DeviceID.String)}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -210,11 +211,13 @@ type Note struct {
 
 // Basis says as which scheduler it was decided.
 type Basis struct {
-	Version  string   `json:"version"`
-	Variant  string   `json:"variant"`
-	Features string   `json:"features"`
-	Revision int64    `json:"revision"`
-	Remarks  []string `json:"remarks,omitempty"`
+	Version  string `json:"version"`
+	Variant  string `json:"variant"`
+	Features string `json:"features"`
+	Revision int64  `json:"revision"`
+	// AsOf is the moment of a log.
+	AsOf    *time.Time `json:"asOf,omitempty"`
+	Remarks []string   `json:"remarks,omitempty"`
 }
 
 // ExplanationList holds the answers to several questions.
@@ -259,7 +262,12 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 }
 
 func basis(b explain.Basis) Basis {
-	return Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
+	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
+	if !b.AsOf.IsZero() {
+		asOf := b.AsOf.UTC()
+		out.AsOf = &asOf
+	}
+	return out
 }
 
 func jointOf(j *explain.Joint) *Joint {

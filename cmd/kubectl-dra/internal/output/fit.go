@@ -58,10 +58,7 @@ func newFit(f *explain.Fit) *Fit {
 			return FitNode{Node: string(n.Node), Copies: n.Copies, AtLeast: n.AtLeast, Limit: c.reason(limitOf(n))}
 		}),
 		Partial: each(f.Partial, same),
-		Basis: Basis{
-			Version: f.Basis.Version, Variant: string(f.Basis.Variant), Features: f.Basis.Source,
-			Revision: f.Basis.Revision, Remarks: f.Basis.Remarks,
-		},
+		Basis:   basis(f.Basis),
 	}
 }
 

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
@@ -21,6 +24,11 @@ type Hardware struct {
 	// Devices are those of DRA, and PluginDevices those of device plugins on the node.
 	Devices       []HardwareDevice `json:"devices"`
 	PluginDevices []HardwarePlugin `json:"pluginDevices"`
+	// Machine is what Linux says of it. It is there only if the command ran on its machine.
+	Machine []HardwareMachine `json:"machine,omitempty"`
+	// PossibleDevices and PossiblePluginDevices may be the hardware: they are of the same vendor and name neither a PCI address nor a UUID.
+	PossibleDevices       []NodeDevice   `json:"possibleDevices,omitempty"`
+	PossiblePluginDevices []PluginDevice `json:"possiblePluginDevices,omitempty"`
 	// HeldTwice: a claim and a container with a device of a device plugin have it at once.
 	HeldTwice bool     `json:"heldTwice"`
 	Partial   []string `json:"partial"`
@@ -42,6 +50,25 @@ type HardwareDevice struct {
 	Pods     []string       `json:"pods"`
 	Prepared []PreparedWith `json:"prepared"`
 	Taints   []string       `json:"taints,omitempty"`
+	// Networks are what drivers say of the interfaces that they have made of it, and Health what containers' statuses say.
+	Networks []HardwareNetwork  `json:"networks,omitempty"`
+	Health   []NodeDeviceHealth `json:"health,omitempty"`
+}
+
+// HardwareNetwork is a network interface that a driver has made of a device for a claim.
+type HardwareNetwork struct {
+	Claim     string   `json:"claim"`
+	Interface string   `json:"interface,omitempty"`
+	Addresses []string `json:"addresses"`
+	Hardware  string   `json:"hardware,omitempty"`
+}
+
+// HardwareMachine is what Linux says of a PCI device.
+type HardwareMachine struct {
+	Address    string   `json:"address"`
+	NUMA       *int64   `json:"numa,omitempty"`
+	Interfaces []string `json:"interfaces"`
+	Driver     string   `json:"driver,omitempty"`
 }
 
 // PreparedWith is a claim that is prepared, with the ids of its CDI devices for one device.
@@ -57,6 +84,8 @@ type HardwarePlugin struct {
 
 	Healthy    string   `json:"healthy"`
 	Containers []string `json:"containers"` // namespace/pod container
+	// Health is what containers' statuses say of it.
+	Health []NodeDeviceHealth `json:"health,omitempty"`
 }
 
 // NewHardware makes the wire form.
@@ -65,8 +94,15 @@ func NewHardware(h node.Hardware, on inspect.NodeName, s *inspect.Snapshot, part
 		Devices: each(h.Devices, func(d node.HardwareDevice) HardwareDevice { return wireHardware(d, s) }),
 		PluginDevices: each(h.Plugins, func(p node.HardwarePlugin) HardwarePlugin {
 			return HardwarePlugin{PluginDevice{p.Resource, p.ID, orEmpty(p.NUMA)}, string(p.Healthy),
-				each(p.Containers, func(c node.ContainerReport) string { return c.Pod.String() + " " + c.Name })}
-		})}
+				each(p.Containers, func(c node.ContainerReport) string { return c.Pod.String() + " " + c.Name }), each(p.Health, wireHealth)}
+		}),
+		Machine: each(h.Machine, func(m node.Machine) HardwareMachine {
+			return HardwareMachine{m.Address, m.NUMA, orEmpty(m.Interfaces), m.Driver}
+		}),
+		PossibleDevices: each(h.PossibleDevices, func(d inspect.DeviceID) NodeDevice {
+			return NodeDevice{Driver: d.Driver, Pool: d.Pool, Device: d.Device}
+		}),
+		PossiblePluginDevices: each(h.PossiblePlugins, func(d node.PluginDevice) PluginDevice { return PluginDevice{d.Resource, d.ID, orEmpty(d.NUMA)} })}
 }
 
 func wireHardware(d node.HardwareDevice, s *inspect.Snapshot) HardwareDevice {
@@ -84,6 +120,10 @@ func wireHardware(d node.HardwareDevice, s *inspect.Snapshot) HardwareDevice {
 	out.Prepared = each(d.Claims, func(c node.PreparedClaim) PreparedWith {
 		return PreparedWith{c.Claim.Namespace, c.Claim.Name, orEmpty(c.Devices[0].CDI)}
 	})
+	out.Networks = each(d.Networks, func(n node.DeviceNetwork) HardwareNetwork {
+		return HardwareNetwork{n.Claim.String(), n.Interface, orEmpty(n.Addresses), n.Hardware}
+	})
+	out.Health = each(d.Health, wireHealth)
 	return out
 }
 
@@ -97,7 +137,13 @@ func PrintHardware(w io.Writer, h *Hardware, width int) error {
 	case len(h.Devices) > 0 && len(h.PluginDevices) > 0:
 		p.paragraph("! ", "  ", "DRA and a device plugin both offer it: either may give it to somebody who does not know of the other")
 	}
+	for _, text := range h.disagreements() {
+		p.paragraph("! ", "  ", text)
+	}
 	p.WriteString("\n")
+	for i := range h.Machine {
+		h.Machine[i].print(p)
+	}
 	for i := range h.Devices {
 		h.Devices[i].print(p)
 	}
@@ -107,7 +153,10 @@ func PrintHardware(w io.Writer, h *Hardware, width int) error {
 			{"healthy", map[string]string{"Yes": "yes, the kubelet can give it to containers", "No": "no, the kubelet does not offer it", "Unknown": "unknown"}[d.Healthy]},
 			{"in use", cmp.Or(strings.Join(d.Containers, ", "), "by no container")},
 		}
-		p.rows(rows)
+		p.rows(append(rows, healthRows(d.Health)...))
+	}
+	if text := h.possibleText(); text != "" {
+		p.field("Possibly", "%s", text)
 	}
 	for _, partial := range h.Partial {
 		p.field("Partial", "%s", partial)
@@ -138,5 +187,70 @@ func (d *HardwareDevice) print(p *pageWriter) {
 	for _, c := range d.Prepared {
 		rows = append(rows, []string{"prepared", "for claim " + c.Namespace + "/" + c.Name + " as CDI device " + cmp.Or(strings.Join(c.CDI, ", "), "none")})
 	}
+	for _, n := range d.Networks {
+		parts := slices.DeleteFunc([]string{n.Interface, strings.Join(n.Addresses, ", "), n.Hardware}, func(s string) bool { return s == "" })
+		rows = append(rows, []string{"network", strings.Join(parts, " ") + " for claim " + n.Claim})
+	}
+	p.rows(append(rows, healthRows(d.Health)...))
+}
+
+// healthRows say what containers' statuses say of a device.
+func healthRows(health []NodeDeviceHealth) [][]string {
+	rows := [][]string{}
+	for i := range health {
+		h := &health[i]
+		rows = append(rows, []string{"health", strings.TrimSuffix(strings.ToLower(h.Health)+": "+h.Message, ": ") + ", says container " + h.Container + " of pod " + h.Namespace + "/" + h.Pod})
+	}
+	return rows
+}
+
+// print prints what Linux says.
+func (m *HardwareMachine) print(p *pageWriter) {
+	p.field("Machine", "PCI device %s", m.Address)
+	numa := "none that Linux knows"
+	if m.NUMA != nil {
+		numa = strconv.FormatInt(*m.NUMA, 10)
+	}
+	rows := [][]string{{"NUMA", numa}, {"driver", cmp.Or(m.Driver, "none")}}
+	if len(m.Interfaces) > 0 {
+		rows = append(rows, []string{"interface", strings.Join(m.Interfaces, ", ")})
+	}
 	p.rows(rows)
+}
+
+// disagreements are where Linux says something else than what is published.
+func (h *Hardware) disagreements() []string {
+	var out []string
+	for _, m := range h.Machine {
+		if m.NUMA == nil {
+			continue
+		}
+		machine := strconv.FormatInt(*m.NUMA, 10)
+		for i := range h.Devices {
+			if d := &h.Devices[i]; d.NUMA != "" && d.NUMA != machine {
+				out = append(out, fmt.Sprintf("%s is published with NUMA node %s, but Linux says %s", d.text(false), d.NUMA, machine))
+			}
+		}
+		for _, d := range h.PluginDevices {
+			if len(d.NUMA) > 0 && !slices.Contains(d.NUMA, *m.NUMA) {
+				out = append(out, fmt.Sprintf("%s=%s is offered with NUMA node %s, but Linux says %s", d.Resource, d.ID, node.FormatCPUSet(d.NUMA), machine))
+			}
+		}
+	}
+	return out
+}
+
+// possibleText says what may be the hardware too.
+func (h *Hardware) possibleText() string {
+	var names []string
+	for i := range h.PossibleDevices {
+		names = append(names, h.PossibleDevices[i].text(false))
+	}
+	for _, d := range h.PossiblePluginDevices {
+		names = append(names, d.Resource+"="+d.ID)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "the same as " + words.Shorten(names, 8) + ": of this vendor, and without a PCI address or UUID that would tell"
 }

@@ -46,6 +46,11 @@ type NetworkPlugin struct {
 	Capabilities []string `json:"capabilities"`
 	// Path is empty if the plugin is not installed.
 	Path string `json:"path"`
+	// IPAM is the plugin that gives it addresses, and IPAMPath is empty if that is not installed.
+	IPAM     string `json:"ipam,omitempty"`
+	IPAMPath string `json:"ipamPath,omitempty"`
+	// Delegates are the networks that Multus hands pods on to, by their names or files.
+	Delegates []string `json:"delegates,omitempty"`
 }
 
 // NetworkNeed is a capability that pods ask for.
@@ -82,7 +87,9 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 		Files: each(v.Files, func(f cni.File) NetworkFile {
 			return NetworkFile{
 				Name: f.Name, Network: f.Network, Version: f.Version, Used: f.Used, Why: f.Why, Broken: f.Broken,
-				Plugins: each(f.Chain, func(p cni.Plugin) NetworkPlugin { return NetworkPlugin{p.Type, each(p.Capabilities, same), p.Path} }),
+				Plugins: each(f.Chain, func(p cni.Plugin) NetworkPlugin {
+					return NetworkPlugin{p.Type, each(p.Capabilities, same), p.Path, p.IPAM, p.IPAMPath, p.Delegates}
+				}),
 			}
 		}),
 		Needs: each(needs, func(n cni.Need) NetworkNeed {
@@ -147,6 +154,15 @@ func chainText(plugins []NetworkPlugin) string {
 		}
 		if p.Path == "" {
 			text += " NOT INSTALLED"
+		}
+		if p.IPAM != "" {
+			text += " with " + p.IPAM
+			if p.IPAMPath == "" {
+				text += " NOT INSTALLED"
+			}
+		}
+		if len(p.Delegates) > 0 {
+			text += " for " + strings.Join(p.Delegates, ", ")
 		}
 		parts = append(parts, text)
 	}

@@ -12,6 +12,8 @@ type NodeView struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Node       string `json:"node"`
+	// Pod is the only pod that it is about, as namespace/name.
+	Pod string `json:"pod,omitempty"`
 	// Kubelet is whether anything of the node itself could be read.
 	Kubelet    bool            `json:"kubelet"`
 	Problems   []NodeProblem   `json:"problems"`
@@ -21,6 +23,12 @@ type NodeView struct {
 	// CPUs is there only when the kubelet could be asked.
 	CPUs    *NodeCPUs    `json:"cpus,omitempty"`
 	Plugins []NodePlugin `json:"plugins"`
+	// KubeletStarted is when the kubelet made the socket at which it answered.
+	KubeletStarted *time.Time `json:"kubeletStarted,omitempty"`
+	// Missing are plugins that were here or have to be, and do not answer.
+	Missing []MissingPlugin `json:"missing"`
+	// Health is what is known of the devices of containers.
+	Health []NodeDeviceHealth `json:"health"`
 	// Sources are the parts of the node and how far each could be read.
 	Sources []NodeSource `json:"sources"`
 	Notes   []string     `json:"notes"`
@@ -42,9 +50,11 @@ type NodeContainer struct {
 	Devices   []PluginDevice `json:"devices"`
 	Claims    []HeldClaim    `json:"claims"`
 	// CPUs are those that it has for itself, as 2-3,8.
-	CPUs   string       `json:"cpus,omitempty"`
-	Memory []NodeMemory `json:"memory,omitempty"`
-	NUMA   []int64      `json:"numa"`
+	CPUs    string       `json:"cpus,omitempty"`
+	CPUNUMA []int64      `json:"cpuNUMA,omitempty"`
+	Memory  []NodeMemory `json:"memory,omitempty"`
+	// NUMA are the NUMA nodes of all that, but for claims.
+	NUMA []int64 `json:"numa"`
 }
 
 // PluginDevice is a device of a device plugin. NUMA is empty if the plugin says nothing of it.
@@ -135,6 +145,28 @@ type NodePlugin struct {
 	Error   string     `json:"error,omitempty"`
 }
 
+// MissingPlugin is a plugin that was on the node or has to be there.
+type MissingPlugin struct {
+	Type     string   `json:"type"`
+	Name     string   `json:"name"`
+	Evidence []string `json:"evidence"`
+	Message  string   `json:"message"`
+}
+
+// NodeDeviceHealth is what is known of the health of a device that a container has. Which fields are set depends on whether it is of
+// a device plugin, whose resource and id it has, or of a claim.
+type NodeDeviceHealth struct {
+	Namespace string      `json:"namespace"`
+	Pod       string      `json:"pod"`
+	Container string      `json:"container"`
+	Resource  string      `json:"resource"`
+	ID        string      `json:"id"`
+	Claim     string      `json:"claim,omitempty"`
+	Device    *NodeDevice `json:"device,omitempty"`
+	Health    string      `json:"health"`
+	Message   string      `json:"message,omitempty"`
+}
+
 // NodeSource is a part of the node and how far it could be read.
 type NodeSource struct {
 	Name    string `json:"name"`
@@ -146,12 +178,20 @@ type NodeSource struct {
 func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeView {
 	out := &NodeView{APIVersion: APIVersion, Kind: "NodeView", Node: string(r.Node), Kubelet: v.Any(), Notes: orEmpty(notes), Partial: orEmpty(partial),
 		Problems:   each(r.Problems, func(p node.Problem) NodeProblem { return NodeProblem{string(p.Code), p.Sentence()} }),
-		Containers: each(r.Containers, wireContainer), Claims: each(r.Claims, wireNodeClaim), Plugins: each(v.Plugins, wirePlugin), Sources: []NodeSource{},
+		Containers: each(r.Containers, wireContainer), Claims: each(r.Claims, wireNodeClaim), Plugins: each(r.Plugins, wirePlugin), Sources: []NodeSource{},
+		Missing: each(r.Missing, wireMissing), Health: each(r.Health, wireHealth),
 		Resources: each(r.Resources, func(n node.ResourceReport) NodeResource {
 			return NodeResource{n.Resource, n.Capacity, n.Allocatable, n.Healthy, n.Registered, n.Used}
 		})}
 	if c := r.CPUs; c != nil {
 		out.CPUs = &NodeCPUs{c.Policy, node.FormatCPUSet(c.Allocatable), node.FormatCPUSet(c.Exclusive), node.FormatCPUSet(c.Shared)}
+	}
+	if r.Only != (inspect.PodRef{}) {
+		out.Pod = r.Only.String()
+	}
+	if !v.Started.IsZero() {
+		started := v.Started.UTC()
+		out.KubeletStarted = &started
 	}
 	for _, s := range node.Sources() {
 		if h, ok := v.Health[s]; ok {
@@ -162,7 +202,7 @@ func NewNodeView(r *node.Report, v *node.View, notes, partial []string) *NodeVie
 }
 
 func wireContainer(c node.ContainerReport) NodeContainer {
-	return NodeContainer{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, CPUs: node.FormatCPUSet(c.CPUs), NUMA: orEmpty(c.NUMA),
+	return NodeContainer{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, CPUs: node.FormatCPUSet(c.CPUs), CPUNUMA: c.CPUNUMA, NUMA: orEmpty(c.NUMA),
 		Devices: each(c.Devices, func(d node.PluginDevice) PluginDevice { return PluginDevice{d.Resource, d.ID, orEmpty(d.NUMA)} }),
 		Memory:  each(c.Memory, func(m node.Memory) NodeMemory { return NodeMemory{m.Type, m.Size, orEmpty(m.NUMA)} }),
 		Claims: each(c.Claims, func(u node.ClaimUse) HeldClaim {
@@ -188,6 +228,19 @@ func wirePlugin(p node.Plugin) NodePlugin {
 	if !p.Since.IsZero() {
 		since := p.Since.UTC()
 		out.Since = &since
+	}
+	return out
+}
+
+func wireMissing(m node.MissingPlugin) MissingPlugin {
+	return MissingPlugin{m.Type, m.Name, each(m.Evidence, func(e node.Evidence) string { return string(e) }), m.Sentence()}
+}
+
+func wireHealth(h node.DeviceHealth) NodeDeviceHealth {
+	out := NodeDeviceHealth{Namespace: h.Pod.Namespace, Pod: h.Pod.Name, Container: h.Container, Resource: h.Resource, ID: h.ID,
+		Claim: h.Claim.Name, Health: string(h.State), Message: h.Message}
+	if h.Device != (inspect.DeviceID{}) {
+		out.Device = &NodeDevice{Driver: h.Device.Driver, Pool: h.Device.Pool, Device: h.Device.Device}
 	}
 	return out
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -17,6 +19,7 @@ func PrintNodeView(w io.Writer, v *NodeView, width int, verbose bool) error {
 	p.headline()
 	p.containers()
 	p.claims()
+	p.health()
 	p.resources()
 	p.cpus()
 	p.plugins()
@@ -41,7 +44,10 @@ type nodePrinter struct {
 // headline says how the node is, and what is wrong.
 func (p *nodePrinter) headline() {
 	text := fmt.Sprintf("Node %s: %s", p.Node, words.Count(len(p.Claims), "claim"))
-	if p.Kubelet {
+	switch {
+	case p.Pod != "":
+		text = fmt.Sprintf("Pod %s on node %s: %s", p.Pod, p.Node, words.Count(len(p.Claims), "claim"))
+	case p.Kubelet:
 		text += ", " + words.Count(len(p.Plugins), "plugin")
 	}
 	p.paragraph("", "  ", text)
@@ -111,7 +117,7 @@ func (c *NodeContainer) parts(verbose bool) []string {
 		parts = append(parts, text)
 	}
 	if c.CPUs != "" {
-		parts = append(parts, "CPUs "+c.CPUs)
+		parts = append(parts, "CPUs "+c.CPUs+numaText(c.CPUNUMA))
 	}
 	for _, m := range c.Memory {
 		parts = append(parts, m.Type+" "+binaryBytes(m.Size)+numaText(m.NUMA))
@@ -186,6 +192,33 @@ func (c *NodeClaim) devicesText(verbose bool) string {
 	return strings.Join(parts, "; ")
 }
 
+// health shows what is not healthy, or with verbose all that is known.
+func (p *nodePrinter) health() {
+	rows := [][]string{}
+	for i := range p.Health {
+		h := &p.Health[i]
+		if h.Health != string(corev1.ResourceHealthStatusUnhealthy) && !p.verbose {
+			continue
+		}
+		what := h.Resource + "=" + h.ID
+		switch {
+		case h.Device != nil:
+			what = "claim " + h.Claim + ": " + h.Device.text(false)
+		case h.Claim != "":
+			what = "claim " + h.Claim + ": " + h.ID
+		}
+		state := strings.ToLower(h.Health)
+		if h.Message != "" {
+			state += ": " + h.Message
+		}
+		rows = append(rows, []string{h.Namespace + "/" + h.Pod, h.Container, what, state})
+	}
+	if len(rows) > 0 {
+		p.field("Health", "of devices of containers:")
+		p.rows(rows)
+	}
+}
+
 func (p *nodePrinter) resources() {
 	if len(p.Resources) == 0 {
 		return
@@ -228,10 +261,14 @@ func (p *nodePrinter) cpus() {
 }
 
 func (p *nodePrinter) plugins() {
-	if len(p.Plugins) == 0 {
+	if len(p.Plugins)+len(p.Missing) == 0 {
 		return
 	}
-	p.field("Plugins", "at their sockets:")
+	head := "at their sockets:"
+	if p.KubeletStarted != nil {
+		head = "at their sockets; the kubelet has run since " + timeText(*p.KubeletStarted) + ":"
+	}
+	p.field("Plugins", "%s", head)
 	rows := [][]string{}
 	for _, plugin := range p.Plugins {
 		what := strings.TrimSpace(plugin.Type + " " + plugin.Name)
@@ -243,12 +280,17 @@ func (p *nodePrinter) plugins() {
 			state = "does not answer"
 		}
 		if plugin.Since != nil {
-			state += ", since " + plugin.Since.Format("2006-01-02 15:04:05 MST")
+			state += ", since " + timeText(*plugin.Since)
 		}
 		rows = append(rows, []string{what, plugin.Socket, strings.TrimPrefix(state, ", ")})
 	}
+	for _, m := range p.Missing {
+		rows = append(rows, []string{m.Type + " " + m.Name, "missing", m.Message})
+	}
 	p.rows(rows)
 }
+
+func timeText(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 
 // sources says what of the node could not be read.
 func (p *nodePrinter) sources() {

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/explain/triage"
@@ -145,6 +147,9 @@ func (a *asker) all() {
 	ctx, s := context.Background(), a.cluster.Snapshot()
 	stuck, err := triage.Of(ctx, a.cluster, triage.Options{Question: a.options})
 	a.triage(stuck, err)
+	waiting, _ := plan.Waiting(s, func(*corev1.Pod) bool { return true })
+	placed, err := plan.Place(ctx, a.cluster, waiting, plan.Options{})
+	a.plan(placed, err)
 	for _, claim := range s.Objects().Claims {
 		ref := inspect.RefOf(claim)
 		e, err := question.Claim(ctx, a.cluster, ref, a.options)
@@ -197,6 +202,23 @@ func (a *asker) explanation(what string, e *explain.Explanation, err error) {
 	for _, verbose := range []bool{false, true} {
 		a.put(fmt.Sprintf("%s, text, verbose %t", what, verbose), layout(text.Lines(e, text.Options{Width: 1 << 20, Verbose: verbose})))
 	}
+}
+
+// plan keeps where pods go as it is, as it goes over the wire and as it is laid out.
+func (a *asker) plan(p *explain.Plan, err error) {
+	if err != nil {
+		a.put("plan", outline{Lines: []string{"error"}})
+		return
+	}
+	a.put("plan", outlineOf(p))
+	a.put("plan, wire", outlineOf(output.NewPlan(p)))
+	lines := text.PlanLines(p, text.Options{Width: 1 << 20, Verbose: true})
+	for _, line := range lines {
+		for i := range line {
+			line[i].Role = styled.Plain // names stand in a list
+		}
+	}
+	a.put("plan, text", layout(lines))
 }
 
 // triage keeps what is stuck as it is, as it goes over the wire and as it is laid out.

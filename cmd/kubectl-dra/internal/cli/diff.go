@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// diffOptions are a checked request for a comparison.
+type diffOptions struct {
+	streams *streams
+	reader  *reader
+	sides   []string
+	format  output.Format
+}
+
+func newDiff(streams *streams, reader *reader) *cobra.Command {
+	var format, template string
+	cmd := &cobra.Command{
+		Use:   "diff BEFORE [AFTER]",
+		Short: "Say which verdicts flipped between two moments, and by which objects",
+		Long: `Compare a cluster at two moments: which claims and pods have another verdict, other
+devices or another node, and by which changes.
+
+BEFORE and AFTER are files, directories or snapshots as for --from, or a log of
+kubectl dra record, of which LOG@TIME is a moment, as --at takes it. Without
+AFTER it is the cluster as it is, or what --from or --demo says.
+
+Of each verdict that flipped it names the smallest change that is enough: with
+only these objects changed the scheduler decides as it does after, and without
+any one of them it does not. That was tried.`,
+		Example: `  # What has changed since the snapshot was taken?
+  kubectl dra diff cluster.pb.gz
+
+  # What happened in the last hour of a log?
+  kubectl dra diff cluster.log@-1h cluster.log
+
+  # For a script
+  kubectl dra diff before.pb.gz after.pb.gz -o jsonpath='{.flips[*].subject.name}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := &diffOptions{streams: streams, reader: reader, sides: args}
+			switch {
+			case len(args) == 0:
+				return usagef("say what to compare: diff BEFORE [AFTER]")
+			case len(args) > 2:
+				return usagef("diff compares two moments, not %s", commaList(args))
+			case len(args) == 2 && reader.offline():
+				return usagef("--from and --demo are for what comes after; give either that or AFTER")
+			case args[0] == "-" && args[len(args)-1] == "-" && len(args) == 2:
+				return usagef("standard input (-) can be read only once")
+			}
+			var err error
+			if o.format, err = parseOutput(format, template, output.ObjectFormats); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	addOutputFlags(cmd, &format, &template, output.ObjectFormats)
+	return cmd
+}
+
+func (o *diffOptions) run(ctx context.Context) error {
+	before, from, err := o.side(ctx, o.sides[0])
+	if err != nil {
+		return err
+	}
+	var after *inspect.Snapshot
+	var to output.Moment
+	if len(o.sides) == 2 {
+		after, to, err = o.side(ctx, o.sides[1])
+	} else {
+		after, to, err = o.now(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	d, err := flip.Compare(ctx, before, after)
+	if err != nil {
+		return err
+	}
+	if o.format.Name != "" {
+		return o.format.PrintValue(o.streams.Out, output.NewDiff(d, from, to))
+	}
+	lines := output.DiffLines(d, from, to, output.DiffOptions{Width: o.streams.width(), All: o.streams.verbosity > 0})
+	return text.Write(o.streams.Out, lines, o.streams.useColor())
+}
+
+// side reads a file, a directory, a snapshot or a moment of a log.
+func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot, output.Moment, error) {
+	side := *o.reader
+	side.from, side.demo, side.at, side.warned, side.events = []string{name}, false, "", nil, nil
+	if at := strings.LastIndexByte(name, '@'); at > 0 && isLog(name[:at]) {
+		side.from, side.at = []string{name[:at]}, name[at+1:]
+	}
+	snapshot, err := side.read(ctx, "", inspect.Resources())
+	if err != nil {
+		return nil, output.Moment{}, err
+	}
+	o.reader.stdinRead = side.stdinRead
+	return snapshot, output.Moment{Source: name, Time: snapshot.Time()}, nil
+}
+
+// now reads what the flags say: the cluster, unless they say otherwise.
+func (o *diffOptions) now(ctx context.Context) (*inspect.Snapshot, output.Moment, error) {
+	namespace, err := o.reader.namespace() // where the user may at least look, when not everywhere
+	if err != nil {
+		return nil, output.Moment{}, err
+	}
+	snapshot, err := o.reader.read(ctx, namespace, inspect.Resources())
+	if err != nil {
+		return nil, output.Moment{}, err
+	}
+	o.streams.noteHealth(snapshot, inspect.Resources())
+	source := "the cluster"
+	switch {
+	case o.reader.demo:
+		source = "the demo cluster"
+	case len(o.reader.from) > 0:
+		source = commaList(o.reader.from)
+	}
+	return snapshot, output.Moment{Source: source, Time: snapshot.Time()}, nil
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxSinceTrials is how many verdicts there are at most to find, of all that changed in one moment, what did it.
+const maxSinceTrials = 300
+
+// sinceKinds are the kinds of which it can be asked since when they do not fit.
+var sinceKinds = []kind{kindClaim, kindPod}
+
+// sinceSearch is a search for the moment at which a claim or pod stopped fitting.
+type sinceSearch struct {
+	*questionOptions
+	log  *openedLog
+	more *inspect.Objects // of files besides the log; may be nil
+}
+
+// explainSince says when something stopped fitting, and by which change.
+func explainSince(ctx context.Context, o *questionOptions) error {
+	if len(o.asked) != 1 || len(o.files) > 0 || !isSinceKind(o.asked[0]) || o.node != "" {
+		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+	}
+	path, rest, err := splitLog(o.reader.from)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		return usagef("--since looks into a log of kubectl dra record: give it with --from")
+	}
+	search := &sinceSearch{questionOptions: o}
+	if search.log, err = o.reader.openLog(path); err != nil {
+		return err
+	}
+	defer search.log.file.Close() //nolint:errcheck // nothing was written
+	if search.more, err = o.reader.readMore(ctx, rest); err != nil {
+		return err
+	}
+	answer, err := search.run(ctx)
+	if err != nil {
+		return err
+	}
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewSince(answer))
+	} else {
+		err = text.Write(o.streams.Out, output.SinceLines(answer, o.streams.width()), o.streams.useColor())
+	}
+	if code := verdictCode(answer.Verdict); err == nil && code != exitAnswered {
+		return exitWith(code)
+	}
+	return err
+}
+
+func isSinceKind(n named) bool {
+	for _, k := range sinceKinds {
+		if n.kind.kind == k.kind && n.kind.owner == nil && n.unknown == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// at returns the cluster at a moment, with what is given besides.
+func (f *sinceSearch) at(ctx context.Context, moment int) (*inspect.Snapshot, error) {
+	s, err := f.log.Snapshot(ctx, moment)
+	if err != nil {
+		return nil, err
+	}
+	return f.reader.onTop(s, f.more), nil
+}
+
+func (f *sinceSearch) run(ctx context.Context) (*output.SinceAnswer, error) {
+	end, now, err := f.reader.momentOf(ctx, f.log, f.reader.at)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.at(ctx, end)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := f.object(s, f.asked[0])
+	if !ok {
+		return nil, notFound(s, f.asked[0].kind, f.namespace, f.asked[0].name)
+	}
+	answer := &output.SinceAnswer{Subject: explain.Subject{Kind: f.asked[0].kind.kind, Namespace: object.GetNamespace(), Name: object.GetName()}, Now: now, Moments: end + 1}
+	answer.From, _ = f.log.Span()
+	judge := flip.NewJudge(s, answer.Subject)
+	if answer.Verdict, err = judge.Verdict(ctx, s); err != nil || flip.Fits(answer.Verdict) {
+		return answer, err
+	}
+	verdicts := map[int]explain.Verdict{end: answer.Verdict}
+	last, err := flip.Last(ctx, end+1, func(ctx context.Context, moment int) (bool, error) {
+		s, err := f.at(ctx, moment)
+		if err != nil {
+			return false, err
+		}
+		verdicts[moment], err = judge.Verdict(ctx, s)
+		return flip.Fits(verdicts[moment]), err
+	})
+	if answer.Looked = len(verdicts); err != nil || last < 0 {
+		return answer, err
+	}
+	answer.Found, answer.Before, answer.After = true, verdicts[last], verdicts[last+1]
+	return answer, f.culprits(ctx, judge, last, answer)
+}
+
+// culprits adds when it was, and what did it.
+func (f *sinceSearch) culprits(ctx context.Context, judge *flip.Judge, last int, answer *output.SinceAnswer) error {
+	before, err := f.at(ctx, last)
+	if err != nil {
+		return err
+	}
+	after, err := f.at(ctx, last+1)
+	if err != nil {
+		return err
+	}
+	answer.LastFit, answer.At = before.Time(), after.Time()
+	answer.Supposed = !judge.Exists(before)
+	for _, gap := range f.log.Gaps() {
+		if gap.To.Equal(answer.At) {
+			answer.Gap = gap.From
+		}
+	}
+	step, err := flip.NewStep(before, after)
+	if err != nil {
+		return err
+	}
+	answer.By, err = judge.Culprits(ctx, step, answer.Before, answer.After, nil, maxSinceTrials)
+	return err
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+var planKinds = append([]kind{kindPod, kindTemplate}, ownerKinds()...)
+
+// pendingWord asks about everything that waits.
+const pendingWord = "pending"
+
+const planLong = `Say what would happen: which of many pods find a node, who is evicted when a node
+is drained, what makes room.
+
+Of pods that are to be placed it gives two answers. One is what kube-scheduler
+does: it takes one pod after the other in the order of its queue, and never goes
+back. The other is the best that could be done: an order and nodes by which all
+are placed, or a proof that there are none. Where the two differ, it names the
+smallest change that makes kube-scheduler succeed, tried in all its runs.
+
+TYPE is pod, template, job, deployment, podgroup or any other type with pods.
+"pending" stands for all pods that wait, -l for those with some labels. With -f
+the pods are those of a file, and need not exist.
+
+Exit codes: 0 kube-scheduler places all, whatever nodes it chooses, 3 some are
+left waiting, 1 that is not known (or the question could not be answered).`
+
+const planExample = `  # Will these 32 workers fit?
+  kubectl dra plan template trainer --copies 32 -n ml
+
+  # What becomes of everything that waits?
+  kubectl dra plan pending
+
+  # Would this job start?
+  kubectl dra plan -f job.yaml
+
+  # For a queue: can all be placed at all?
+  kubectl dra plan -f gang.yaml -o jsonpath='{.joint.verdict}'`
+
+// planFlags are the flags of kubectl dra plan.
+type planFlags struct {
+	question questionFlags
+	narrow   triageFlags
+	copies   int
+}
+
+// planOptions are a checked question about many pods.
+type planOptions struct {
+	*questionOptions
+	pending  bool
+	selector labels.Selector
+	// only is the namespace that pods are asked about in; "" is all.
+	only   string
+	copies int
+}
+
+func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &planFlags{}
+	cmd := &cobra.Command{
+		Use:               "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
+		Short:             "Say what would happen: where many pods go, who is evicted, what makes room",
+		Long:              planLong,
+		Example:           planExample,
+		ValidArgsFunction: completer.typed(planKinds),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := flags.toOptions(streams, reader, args)
+			if err != nil {
+				return whichKind(cmd.Context(), reader, planKinds, "plan", err)
+			}
+			return planPlacement(cmd.Context(), options)
+		},
+	}
+	flags.addTo(cmd)
+	cmd.AddCommand(
+		newPlanDrain(streams, reader, completer), newPlanTaint(streams, reader),
+		newPlanLose(streams, reader, completer), newPlanDelete(streams, reader, completer),
+		streams.onlyReading(newPlanMakeRoom(streams, reader, completer)), streams.onlyReading(newPlanDefragment(streams, reader, completer)),
+		streams.onlyReading(newPlanNodes(streams, reader, completer)),
+	)
+	return cmd
+}
+
+func (f *planFlags) addTo(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringArrayVarP(&f.question.files, "filename", "f", nil, "place the pods of this file, directory or - (stdin)")
+	set.IntVar(&f.copies, "copies", 0, "place so many pods of each that is asked about; by default as many as a workload wants")
+	f.narrow.addTo(set)
+	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
+	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
+	addOutputFlags(cmd, &f.question.output, &f.question.template, output.ObjectFormats)
+}
+
+func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (*planOptions, error) {
+	o := &planOptions{copies: f.copies}
+	switch {
+	case f.copies < 0:
+		return nil, usagef("--copies %d: there cannot be less than one", f.copies)
+	case f.narrow.allNamespaces && reader.connection.namespaceFlag() != "":
+		return nil, usagef("--namespace and --all-namespaces exclude each other")
+	}
+	if f.narrow.selector != "" {
+		selector, err := labels.Parse(f.narrow.selector)
+		if err != nil {
+			return nil, usagef("--selector: %w", err)
+		}
+		o.selector = selector
+	}
+	o.pending = len(args) == 1 && args[0] == pendingWord || o.selector != nil && (len(args) == 0 || len(args) == 1 && slices.Contains(kindPod.names, args[0]))
+	if o.pending {
+		switch {
+		case len(f.question.files) > 0:
+			return nil, usagef("-f and names exclude each other")
+		case f.copies > 0:
+			return nil, usagef("--copies is of what is named or in a file; pods that wait are as many as they are")
+		}
+		args = nil
+		o.only = reader.connection.namespaceFlag()
+	} else if f.narrow.given() {
+		return nil, usagef("--all-namespaces and --selector are about pods that wait: give them with pending, or without names")
+	}
+	if !o.pending && len(args)+len(f.question.files) == 0 {
+		return nil, usagef("say what to place: pending, TYPE NAME, -l SELECTOR or -f FILE")
+	}
+	var err error
+	if o.pending {
+		o.questionOptions = &questionOptions{streams: streams, reader: reader, kinds: planKinds}
+		if o.format, err = parseOutput(f.question.output, f.question.template, output.ObjectFormats); err != nil {
+			return nil, err
+		}
+		o.namespace, err = reader.namespace()
+		return o, err
+	}
+	o.questionOptions, err = f.question.toOptions(streams, reader, args, planKinds)
+	return o, err
+}
+
+// planPlacement answers where many pods go.
+func planPlacement(ctx context.Context, o *planOptions) error {
+	snapshot, pods, err := o.pods(ctx)
+	if err != nil {
+		return err
+	}
+	choosing, err := o.choosing(ctx, snapshot, pods)
+	if err != nil {
+		return err
+	}
+	others, _ := plan.Waiting(snapshot, func(*corev1.Pod) bool { return true })
+	p, err := plan.Place(ctx, allocator.NewCluster(snapshot, allocator.Options{}), pods, plan.Options{Choosing: choosing, Others: others})
+	if err != nil {
+		return err
+	}
+	return o.print(p)
+}
+
+func (o *planOptions) print(p *explain.Plan) error {
+	var err error
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewPlan(p))
+	} else {
+		err = text.RenderPlan(o.streams.Out, p, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
+	}
+	if err != nil {
+		return err
+	}
+	if code := worstExitCode(o.leastCode(), replayCode(&p.Replay)); code != exitAnswered {
+		return exitWith(code)
+	}
+	return nil
+}
+
+// replayCode is the exit code of what kube-scheduler does.
+func replayCode(r *explain.Replay) int {
+	code := exitAnswered
+	for i := range r.Pending {
+		code = worstExitCode(code, verdictCode(r.Pending[i].Verdict))
+	}
+	if code == exitAnswered && !r.Certain {
+		return exitFailed
+	}
+	return code
+}
+
+// pods are those that are to be placed.
+func (o *planOptions) pods(ctx context.Context) (*inspect.Snapshot, []*corev1.Pod, error) {
+	if o.pending {
+		return o.waiting(ctx)
+	}
+	snapshot, subjects, err := o.read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var pods []*corev1.Pod
+	for _, subject := range subjects {
+		if _, ok := subject.(*corev1.Pod); !ok || !o.usedBy(subjects, subject) {
+			pods = append(pods, podsOf(snapshot, subject, o.copies)...)
+		}
+	}
+	if len(pods) > maxPlanned {
+		return nil, nil, usagef("%d pods are more than can be placed at once: the limit is %d", len(pods), maxPlanned)
+	}
+	return snapshot, pods, nil
+}
+
+// maxPlanned is the number of pods up to which a plan takes seconds.
+const maxPlanned = 20_000

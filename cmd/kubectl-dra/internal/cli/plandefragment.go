@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+)
+
+var shapeKinds = []kind{kindClaim, kindTemplate}
+
+const defragmentLong = `Say how many more claims of one shape fit once a few pods have moved.
+
+CLASS is a device class. The claims are like the largest one that waits for devices
+of the class, or else for as many as the largest node has. --shape names a claim or
+a template instead. Pods are moved as by make-room: room is made for one claim
+after the other, each time with the fewest pods. So many claims fit for certain;
+with other moves there may be room for more.
+
+Exit codes: 0 moves make room for more, 3 it is proved that a move makes room for
+none, 1 none were found, but not all were tried (or the question could not be
+answered).`
+
+const defragmentExample = `  # How many more whole nodes could be had?
+  kubectl dra plan defragment gpu.example.com
+
+  # The same for a template, with at most 8 moves
+  kubectl dra plan defragment gpu.example.com --shape template/trainer -n ml --moves 8`
+
+// defragmentFlags are the flags of kubectl dra plan defragment.
+type defragmentFlags struct {
+	question questionFlags
+	shape    string
+	moves    int
+}
+
+// maxMoves is the number of moves up to which a defragmentation takes seconds.
+const maxMoves = 50
+
+func newPlanDefragment(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &defragmentFlags{}
+	cmd := &cobra.Command{
+		Use:               "defragment CLASS",
+		Short:             "Say how many more claims fit once a few pods have moved",
+		Long:              defragmentLong,
+		Example:           defragmentExample,
+		ValidArgsFunction: completer.classes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usagef("give one device class")
+			case flags.moves < 0 || flags.moves > maxMoves:
+				return usagef("--moves %d: it can be 0 to %d", flags.moves, maxMoves)
+			}
+			options, err := flags.toOptions(streams, reader)
+			if err != nil {
+				return err
+			}
+			return defragment(cmd.Context(), options, args[0], flags.moves)
+		},
+	}
+	cmd.Flags().StringVar(&flags.shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
+	cmd.Flags().IntVar(&flags.moves, "moves", 3, "the number of pods that may be moved")
+	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.ObjectFormats)
+	completeFlag(cmd, "shape", completer.typed(shapeKinds))
+	return cmd
+}
+
+// toOptions is the question about the shape, or about nothing in particular.
+func (f *defragmentFlags) toOptions(streams *streams, reader *reader) (*questionOptions, error) {
+	if f.shape != "" {
+		return f.question.toOptions(streams, reader, []string{f.shape}, shapeKinds)
+	}
+	o := &questionOptions{streams: streams, reader: reader, kinds: shapeKinds}
+	var err error
+	if o.format, err = parseOutput(f.question.output, f.question.template, output.ObjectFormats); err != nil {
+		return nil, err
+	}
+	o.namespace, err = reader.namespace()
+	return o, err
+}
+
+// defragment answers how many claims fit after a few moves.
+func defragment(ctx context.Context, o *questionOptions, class string, moves int) error {
+	o.reads = live.PodResources()
+	snapshot, subjects, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	if _, ok := snapshot.Class(class); !ok {
+		return notFound(snapshot, kindClass, "", class)
+	}
+	c := allocator.NewCluster(snapshot, allocator.Options{})
+	like, err := shapeOf(ctx, c, subjects, class)
+	if err != nil {
+		return err
+	}
+	d, err := plan.Defragment(ctx, c, like, moves)
+	if err != nil {
+		return err
+	}
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewDefragmentPlan(d))
+	} else {
+		err = text.RenderDefragmentation(o.streams.Out, d, moves, text.Options{Width: o.streams.width(), Color: o.streams.useColor()})
+	}
+	if err != nil {
+		return err
+	}
+	if code := defragmentCode(d); code != exitAnswered {
+		return exitWith(code)
+	}
+	return nil
+}
+
+func defragmentCode(d *explain.Defragmentation) int {
+	switch {
+	case len(d.Rows) > 1 && len(d.Doubts) == 0:
+		return exitAnswered
+	case len(d.Rows) == 1 && d.Complete:
+		return exitNo
+	}
+	return exitFailed
+}
+
+// shapeOf is the claim of which copies are counted.
+func shapeOf(ctx context.Context, c *allocator.Cluster, subjects []metav1.Object, class string) (*resourcev1.ResourceClaim, error) {
+	if len(subjects) == 0 {
+		like, err := plan.Wanted(ctx, c, class)
+		if err == nil && like == nil {
+			err = fmt.Errorf("no node has devices of class %q that a claim could get; give --shape", inspect.Sanitize(class))
+		}
+		return like, err
+	}
+	switch subject := subjects[0].(type) {
+	case *resourcev1.ResourceClaim:
+		return subject, nil
+	case *resourcev1.ResourceClaimTemplate:
+		like := &resourcev1.ResourceClaim{Spec: subject.Spec.Spec}
+		like.Namespace, like.Name = subject.Namespace, subject.Name
+		return like, nil
+	}
+	return nil, usagef("--shape is claim/NAME or template/NAME")
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+)
+
+// eventExit tells the exit codes of all questions about events.
+const eventExit = `
+
+Exit codes: 0 all pods that come back find a node, 3 some are left waiting, 1 that
+is not known (or the question could not be answered).`
+
+// eventOptions are a checked question about what becomes of pods by an event.
+type eventOptions struct {
+	streams *streams
+	reader  *reader
+	format  output.Format
+}
+
+// newPlanEvent makes a command about an event.
+func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func(context.Context, *eventOptions, []string) error) *cobra.Command {
+	var format, template string
+	cmd.Long += eventExit
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o := &eventOptions{streams: streams, reader: reader}
+		var err error
+		if o.format, err = parseOutput(format, template, output.ObjectFormats); err != nil {
+			return err
+		}
+		return run(cmd.Context(), o, args)
+	}
+	addOutputFlags(cmd, &format, &template, output.ObjectFormats)
+	return streams.onlyReading(cmd)
+}
+
+func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	return newPlanEvent(streams, reader, &cobra.Command{
+		Use:   "drain NODE...",
+		Short: "Say who is evicted when nodes are drained, and where each fits again",
+		Long: `Say which pods kubectl drain evicts from nodes, which claims give their devices
+back, and what kube-scheduler makes of the pods that come back, together with all
+that waits already. Nodes are drained together.`,
+		Example: `  # What breaks when this node is drained?
+  kubectl dra plan drain gpu-a-01`,
+		ValidArgsFunction: completer.nodes,
+	}, func(ctx context.Context, o *eventOptions, args []string) error {
+		if len(args) == 0 {
+			return usagef("say which nodes are drained")
+		}
+		s, err := o.read(ctx)
+		if err != nil {
+			return err
+		}
+		nodes, err := nodesNamed(s, args)
+		if err != nil {
+			return err
+		}
+		return o.play(ctx, s, plan.Drain(s, nodes...))
+	})
+}
+
+func newPlanDelete(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	return newPlanEvent(streams, reader, &cobra.Command{
+		Use:   "delete NAMESPACE",
+		Short: "Say what goes with a namespace, and who fits then",
+		Long: `Say which pods and claims go with a namespace, which devices become free, and
+which of the pods that wait elsewhere kube-scheduler then places.`,
+		Example: `  # What would be free without this team?
+  kubectl dra plan delete dev`,
+		ValidArgsFunction: completer.namespaces,
+	}, func(ctx context.Context, o *eventOptions, args []string) error {
+		if len(args) != 1 {
+			return usagef("say which namespace is deleted")
+		}
+		s, err := o.read(ctx)
+		if err != nil {
+			return err
+		}
+		if known := namespacesIn(s); !slices.Contains(known, args[0]) {
+			return fmt.Errorf("nothing was found in namespace %q%s", args[0], whatExists(args[0], "", known, nil))
+		}
+		return o.play(ctx, s, plan.DeleteNamespace(s, args[0]))
+	})
+}
+
+// namespacesIn are the namespaces in which there are pods, claims or templates, sorted.
+func namespacesIn(s *inspect.Snapshot) []string {
+	known := map[string]bool{}
+	for _, name := range namespacesOf(s) {
+		known[name] = true
+	}
+	for _, k := range []kind{kindClaim, kindTemplate} {
+		for _, o := range objectNames(s, k) {
+			known[o.Namespace] = true
+		}
+	}
+	var out []string
+	for name := range known {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func newPlanTaint(streams *streams, reader *reader) *cobra.Command {
+	var files []string
+	cmd := newPlanEvent(streams, reader, &cobra.Command{
+		Use:   "taint -f FILE",
+		Short: "Say whom a DeviceTaintRule evicts and when, and where each fits again",
+		Long: `Say which pods are evicted by DeviceTaintRules that do not exist yet, when, and
+what kube-scheduler makes of the pods that come back, which may not have the
+tainted devices again.`,
+		Example: `  # Before the maintenance
+  kubectl dra plan taint -f maintenance.yaml`,
+	}, func(ctx context.Context, o *eventOptions, args []string) error {
+		if len(args) > 0 || len(files) == 0 {
+			return usagef("give the rules with -f")
+		}
+		given, err := reader.readManifests(ctx, files, "default", false)
+		if err != nil {
+			return err
+		}
+		if len(given.Objects.TaintRules) == 0 {
+			return fmt.Errorf("there is no DeviceTaintRule in %s", commaList(files))
+		}
+		s, err := o.read(ctx)
+		if err != nil {
+			return err
+		}
+		return o.play(ctx, s, checkup.RulesEvent(s, given.Objects.TaintRules))
+	})
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "the DeviceTaintRules of this file, directory or - (stdin)")
+	return cmd
+}
+
+// read reads the cluster.
+func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
+	s, err := o.reader.read(ctx, "", live.PodResources())
+	if err == nil && len(s.Nodes()) == 0 {
+		err = errors.New("there are no nodes to ask about")
+	}
+	return s, err
+}
+
+// play says what becomes of the pods.
+func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Event) error {
+	d, err := plan.Play(ctx, allocator.NewCluster(s, allocator.Options{}), e)
+	if err != nil {
+		return err
+	}
+	return o.print(d)
+}
+
+func (o *eventOptions) print(d *explain.Disruption) error {
+	var err error
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewDisruption(d))
+	} else {
+		err = text.RenderDisruption(o.streams.Out, d, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
+	}
+	if code := disruptionCode(d); err == nil && code != exitAnswered {
+		err = exitWith(code)
+	}
+	return err
+}
+
+// disruptionCode is the exit code of what becomes of the pods.
+func disruptionCode(d *explain.Disruption) int {
+	code := exitAnswered
+	if d.Unseen {
+		code = exitFailed
+	}
+	if len(d.Losses) > 0 {
+		code = exitNo
+	}
+	for i := range d.Gone {
+		switch g := &d.Gone[i]; {
+		case g.Then == explain.LeftWaiting && g.Pending != nil:
+			code = worstExitCode(code, verdictCode(g.Pending.Verdict))
+		case g.Then == explain.LeftWaiting:
+			code = worstExitCode(code, exitFailed)
+		case g.Then == explain.ComesBack && !d.Replay.Certain:
+			code = worstExitCode(code, exitFailed)
+		}
+	}
+	return code
+}
+
+// nodesNamed are the nodes of a snapshot that have some names.
+func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
+	var out []inspect.NodeName
+	for _, name := range names {
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
+		if _, ok := s.Node(inspect.NodeName(name)); !ok {
+			return nil, notFound(s, kindNode, "", name)
+		}
+		if !slices.Contains(out, inspect.NodeName(name)) {
+			out = append(out, inspect.NodeName(name))
+		}
+	}
+	return out, nil
+}

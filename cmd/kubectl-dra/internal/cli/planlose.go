@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// loseKinds are what may be lost, each by the words for it.
+var loseKinds = []string{"device", "node", "pool"}
+
+func newPlanLose(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	var worst int
+	cmd := newPlanEvent(streams, reader, &cobra.Command{
+		Use:   "lose (device|node|pool) (NAME... | --any K)",
+		Short: "Say what breaks when devices, nodes or pools are lost, or which loss is the worst",
+		Long: `Say what becomes of the pods when devices, nodes or pools are suddenly gone: who
+has to go, and what kube-scheduler makes of the pods that come back.
+
+With --any it looks for the weakest: the loss of K at a time after which most pods
+run nowhere. No other loss of K is worse, unless it says that not all were tried.
+
+A device is named DRIVER/POOL/DEVICE and a pool DRIVER/POOL, or by the end of
+that where only one is called so.`,
+		Example: `  # Who suffers without this GPU?
+  kubectl dra plan lose device gpu-a-01/gpu-3
+
+  # Does everything run again, whichever node fails?
+  kubectl dra plan lose node --any 1`,
+		ValidArgsFunction: completer.losable,
+	}, func(ctx context.Context, o *eventOptions, args []string) error {
+		if len(args) == 0 {
+			return usagef("say what is lost: %s", orList(loseKinds))
+		}
+		what, names := strings.TrimSuffix(strings.ToLower(args[0]), "s"), args[1:]
+		if kindNode.hasName(what) {
+			what = "node"
+		}
+		switch {
+		case !slices.Contains(loseKinds, what):
+			return usagef("%q is nothing that is lost; there are %s", args[0], commaList(loseKinds))
+		case worst < 0 || worst > maxAny:
+			return usagef("--any %d: give a number from 1 to %d", worst, maxAny)
+		case worst > 0 && len(names) > 0:
+			return usagef("--any and names exclude each other")
+		case worst == 0 && len(names) == 0:
+			return usagef("say which %s is lost, or --any 1 for the one whose loss is the worst", what)
+		}
+		s, err := o.read(ctx)
+		if err != nil {
+			return err
+		}
+		parts, lose := partsOf(s, what)
+		if worst > 0 {
+			return o.weakest(ctx, s, what, parts, worst, lose)
+		}
+		chosen, err := choose(s, what, parts, names)
+		if err != nil {
+			return err
+		}
+		return o.play(ctx, s, lose(chosen))
+	})
+	cmd.Flags().IntVar(&worst, "any", 0, "look for the so many whose loss together is the worst")
+	return cmd
+}
+
+// losable completes what may be lost.
+func (c *completer) losable(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	switch {
+	case len(args) == 0:
+		return withPrefix(loseKinds, nil, prefix)
+	case kindNode.hasName(args[0]):
+		return c.nodes(cmd, args, prefix)
+	case strings.TrimSuffix(args[0], "s") == "pool":
+		return c.pools(cmd, args, prefix)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// maxAny is the most that are lost at a time.
+const maxAny = 8
+
+// partsOf is all that may be lost of a kind, and how some of it are lost together.
+func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	add := func(name string) {
+		parts = append(parts, plan.Part{Name: name})
+	}
+	lose = func(chosen []plan.Part) *plan.Event {
+		return plan.LoseDevices(s, losing(what, chosen), func(id inspect.DeviceID) bool {
+			return slices.ContainsFunc(chosen, func(p plan.Part) bool { return p.Name == id.String() || p.Name == id.PoolID().String() })
+		})
+	}
+	switch what {
+	case "node":
+		for _, node := range s.Nodes() {
+			add(node.Name)
+		}
+		lose = func(chosen []plan.Part) *plan.Event {
+			var nodes []inspect.NodeName
+			for _, p := range chosen {
+				nodes = append(nodes, inspect.NodeName(p.Name))
+			}
+			return plan.LoseNodes(s, nodes...)
+		}
+	case "pool":
+		for _, pool := range poolsIn(s) {
+			add(pool)
+		}
+	default:
+		for d := range s.Inventory().Newest() {
+			add(d.ID.String())
+		}
+	}
+	return parts, lose
+}
+
+// poolsIn are the pools of which there are slices, sorted.
+func poolsIn(s *inspect.Snapshot) []string {
+	var out []string
+	for _, slice := range s.Slices() {
+		out = append(out, inspect.PoolOf(slice).String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// losing names what is lost.
+func losing(what string, chosen []plan.Part) string {
+	var names []string
+	for _, p := range chosen {
+		names = append(names, p.Name)
+	}
+	if len(names) > 1 {
+		what += "s"
+	}
+	return what + " " + commaList(names)
+}
+
+// choose finds what is called by some names, or by the ends of names.
+func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string) ([]plan.Part, error) {
+	var out []plan.Part
+	for _, name := range names {
+		var found, near []string
+		for _, p := range parts {
+			switch {
+			case p.Name == name:
+				found = []string{name}
+			case strings.HasSuffix(p.Name, "/"+name):
+				near = append(near, p.Name)
+			}
+		}
+		if len(found) == 0 {
+			found = near
+		}
+		switch {
+		case len(found) > 1:
+			return nil, usagef("%s %q: there are several: %s", what, name, commaList(found))
+		case len(found) == 0 && what == "node":
+			return nil, notFound(s, kindNode, "", name)
+		case len(found) == 0:
+			var all []string
+			for _, p := range parts {
+				all = append(all, p.Name)
+			}
+			return nil, fmt.Errorf("%s %q not found%s", what, name, didYouMean(name, all))
+		}
+		if at := slices.IndexFunc(parts, func(p plan.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p plan.Part) bool { return p.Name == found[0] }) {
+			out = append(out, parts[at])
+		}
+	}
+	return out, nil
+}
+
+// weakest says which loss is the worst.
+func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
+	for i := range parts {
+		parts[i].Lose = lose(parts[i : i+1])
+	}
+	w, err := plan.FindWeakest(ctx, allocator.NewCluster(s, allocator.Options{}), parts, k, lose)
+	if err != nil {
+		return err
+	}
+	if w == nil {
+		return usagef("--any %d: there are only %d", k, len(parts))
+	}
+	d := w.Disruption
+	remark := fmt.Sprintf("no loss of other %d is worse", k)
+	if k == 1 {
+		remark = fmt.Sprintf("the loss of no other %s is worse", what)
+	}
+	if !w.Proven {
+		remark = fmt.Sprintf("of the possible losses %d were tried; after others up to %d pods may run nowhere", w.Tried, w.AtMost)
+	}
+	d.Remarks = append([]string{remark}, d.Remarks...)
+	return o.print(d)
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+)
+
+var roomKinds = []kind{kindClaim, kindPod}
+
+const makeRoomLong = `Find the fewest pods that have to move so that a claim or a pod fits.
+
+A pod is moved by deleting it: its controller makes another one, which
+kube-scheduler puts on another node. Only pods are moved that a controller makes
+anew, and none of daemon sets, of pod groups, of Kubernetes itself, with
+ephemeral volumes, or that share a claim. Of several ways with as few pods, the
+one is shown that moves the least important pods, then the youngest, then those
+with the fewest devices.
+
+Each plan was rehearsed move by move in the whole cluster, on whatever nodes
+kube-scheduler may choose. The commands make it: they keep the node for the
+claim or the pod by a taint, so that no moved pod comes back to it, and cordon
+nodes that a later move needs. With -f the claim or the pod is one of a file, and
+need not exist.
+
+Exit codes: 0 room can be made, or is there already, 3 it is proved that no moves
+make any, 1 that is not known (or the question could not be answered).`
+
+const makeRoomExample = `  # Which pods are in the way of this one?
+  kubectl dra plan make-room pod/trainer-0 -n ml
+
+  # Make room, one command after the other
+  kubectl dra plan make-room claim/train-0 -o jsonpath='{range .commands[*]}{@}{"\n"}{end}'`
+
+func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &questionFlags{}
+	cmd := &cobra.Command{
+		Use:               "make-room (claim/NAME | pod/NAME | -f FILE)",
+		Short:             "Find the fewest pods to move so that a claim or a pod fits",
+		Long:              makeRoomLong,
+		Example:           makeRoomExample,
+		ValidArgsFunction: completer.typed(roomKinds),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args)+len(flags.files) == 0 {
+				return usagef("say what needs room: claim/NAME, pod/NAME or -f FILE")
+			}
+			options, err := flags.toOptions(streams, reader, args, roomKinds)
+			if err == nil && len(options.asked) > 1 {
+				err = usagef("room is made for one claim or pod at a time")
+			}
+			if err != nil {
+				return whichKind(cmd.Context(), reader, roomKinds, "plan make-room", err)
+			}
+			return makeRoom(cmd.Context(), options, cmd.Flags())
+		},
+	}
+	cmd.Flags().StringArrayVarP(&flags.files, "filename", "f", nil, "make room for the claim or the pod in this file, directory or - (stdin)")
+	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	return cmd
+}
+
+// makeRoom answers what has to move.
+func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) error {
+	snapshot, subjects, err := o.readWithPods(ctx)
+	if err != nil {
+		return err
+	}
+	subject, err := roomFor(subjects)
+	if err != nil {
+		return err
+	}
+	m, err := plan.MakeRoom(ctx, allocator.NewCluster(snapshot, allocator.Options{}), subject, plan.MoveOptions{})
+	if err != nil {
+		return err
+	}
+	remedy.AddMoves(snapshot, m, remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-")})
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewMovesPlan(m))
+	} else {
+		err = text.RenderMoves(o.streams.Out, m, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
+	}
+	if err != nil {
+		return err
+	}
+	if code := worstExitCode(o.leastCode(), movesCode(m.Verdict)); code != exitAnswered {
+		return exitWith(code)
+	}
+	return nil
+}
+
+// readWithPods is read, with all that is asked about pods: those that are moved are some.
+func (o *questionOptions) readWithPods(ctx context.Context) (*inspect.Snapshot, []metav1.Object, error) {
+	o.reads = live.PodResources()
+	return o.read(ctx)
+}
+
+// roomFor is the one thing that room is made for: of a file the pod, if there is one.
+func roomFor(subjects []metav1.Object) (metav1.Object, error) {
+	var pods, claims []metav1.Object
+	for _, subject := range subjects {
+		switch subject.(type) {
+		case *corev1.Pod:
+			pods = append(pods, subject)
+		case *resourcev1.ResourceClaim:
+			claims = append(claims, subject)
+		}
+	}
+	if len(pods) == 0 {
+		pods = claims
+	}
+	if len(pods) != 1 {
+		return nil, usagef("room is made for one claim or pod at a time")
+	}
+	return pods[0], nil
+}
+
+// movesCode is the exit code of a verdict.
+func movesCode(v explain.JointVerdict) int {
+	switch v {
+	case explain.Feasible:
+		return exitAnswered
+	case explain.Infeasible:
+		return exitNo
+	case explain.JointUnknown:
+	}
+	return exitFailed
+}

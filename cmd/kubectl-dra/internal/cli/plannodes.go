@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
+	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+)
+
+const planNodesLong = `Say which nodes to add so that pods fit: which kind, how many, and what they cost.
+
+Every kind of node that the cluster has is tried, and those of --shape: files with
+
+  - a Node and its ResourceSlices (as manifests; nodeName may be any name),
+  - a MachineDeployment, MachineSet or MachinePool with the annotations
+    capacity.cluster-autoscaler.kubernetes.io/… (cpu, memory, maxPods, labels,
+    taints, gpu-type, gpu-count, dra-driver, …), alone or with ResourceSlices,
+  - instance types, as a list or under "instanceTypes", with name, capacity or
+    allocatable, labels, taints, price or offerings, resourceSlices; and the
+    NodePools and NodeOverlays of Karpenter that choose among them.
+
+The number is the smallest with which kube-scheduler places all pods, whatever
+nodes it chooses of those that it may choose; if fewer do when it chooses well,
+that is said too. Mixtures of two kinds are tried where they are better. Pods
+that no node helps are named. Where capacity is given without allocatable, all
+of it is taken to be for pods; the pods of daemon sets that the cluster has are
+counted.
+
+--prices is a file with prices for an hour, by the name of a kind or by labels:
+
+  currency: EUR
+  shapes: {gpu-a-01: 12.5}
+  labels: {node.kubernetes.io/instance-type: {p5.48xlarge: 55.04}}
+
+Without prices those nodes are best of which the fewest are needed, and then
+those with the fewest devices.
+
+Exit codes: 0 some nodes make all fit, 3 proven that none of the kinds given
+does, 1 that is not known (or the question could not be answered).`
+
+const planNodesExample = `  # What to buy for everything that waits?
+  kubectl dra plan nodes pending --prices prices.yaml
+
+  # How many nodes does a job of 64 workers need, of a kind that is not there yet?
+  kubectl dra plan nodes template worker --copies 64 -n ml --shape h100-node.yaml
+
+  # Which group would an autoscaler have to grow?
+  kubectl get machinedeployments -A -o yaml > groups.yaml
+  kubectl dra plan nodes pending --shape groups.yaml`
+
+// planNodesFlags are the flags of kubectl dra plan nodes.
+type planNodesFlags struct {
+	planFlags
+	shapes []string
+	prices string
+	max    int
+}
+
+func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	flags := &planNodesFlags{}
+	cmd := &cobra.Command{
+		Use:               "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
+		Short:             "Say which nodes to add so that pods fit, the cheapest first",
+		Long:              planNodesLong,
+		Example:           planNodesExample,
+		ValidArgsFunction: completer.typed(planKinds),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.max < 0 {
+				return usagef("--max %d: there cannot be less than one", flags.max)
+			}
+			options, err := flags.toOptions(streams, reader, args)
+			if err != nil {
+				return whichKind(cmd.Context(), reader, planKinds, "plan nodes", err)
+			}
+			return planNodes(cmd.Context(), options, flags)
+		},
+	}
+	flags.addTo(cmd)
+	set := cmd.Flags()
+	set.StringArrayVar(&flags.shapes, "shape", nil, "try the nodes that this file describes too; repeatable")
+	set.StringVar(&flags.prices, "prices", "", "a file with what nodes cost for an hour")
+	set.IntVar(&flags.max, "max", 0, "add so many nodes at most; by default as many as there are pods")
+	return cmd
+}
+
+// planNodes answers which nodes make pods fit.
+func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error {
+	given, prices, err := flags.readFiles(ctx, o.streams)
+	if err != nil {
+		return err
+	}
+	snapshot, pods, err := o.pods(ctx)
+	if err != nil {
+		return err
+	}
+	shapes, err := plan.ClusterShapes(snapshot, pods)
+	if err != nil {
+		return err
+	}
+	var untried []string
+	if n := len(shapes) - maxClusterShapes; n > 0 {
+		untried = append(untried, fmt.Sprintf("the cluster has %d kinds of nodes; the %d of which there are fewest were not tried", len(shapes), n))
+		shapes = shapes[:maxClusterShapes]
+	}
+	shapes = append(shapes, given...)
+	nodeshape.MakeUnique(shapes)
+	p, err := plan.Shapes(ctx, allocator.NewCluster(snapshot, allocator.Options{}), pods, shapes, plan.ShapeOptions{Prices: prices, Max: flags.max})
+	if err != nil {
+		return err
+	}
+	incomplete := len(untried) > 0
+	p.Untried = append(untried, p.Untried...)
+	return o.printShapes(p, incomplete)
+}
+
+// maxClusterShapes is the number of kinds of nodes of a cluster that are tried.
+const maxClusterShapes = 40
+
+// readFiles reads the files of --shape and --prices.
+func (f *planNodesFlags) readFiles(ctx context.Context, streams *streams) ([]nodeshape.Shape, *nodeshape.Prices, error) {
+	var shapes []nodeshape.Shape
+	for _, path := range f.shapes {
+		data, err := readText(ctx, streams, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		more, err := nodeshape.Read(path, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		shapes = append(shapes, more...)
+	}
+	if f.prices == "" {
+		return shapes, nil, nil
+	}
+	data, err := readText(ctx, streams, f.prices)
+	if err != nil {
+		return nil, nil, err
+	}
+	prices, err := nodeshape.ReadPrices(f.prices, data)
+	return shapes, prices, err
+}
+
+// readText reads a file, or standard input for -, packed or not.
+func readText(ctx context.Context, streams *streams, path string) ([]byte, error) {
+	if path == stdinPath {
+		return manifest.Unpack(ctx, streams.In, path, manifest.Options{})
+	}
+	file, err := os.Open(path) //nolint:gosec // the file that the user named
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return manifest.Unpack(ctx, file, path, manifest.Options{})
+}
+
+func (o *planOptions) printShapes(p *explain.ShapePlan, incomplete bool) error {
+	var err error
+	if o.format.Name != "" {
+		err = o.format.PrintValue(o.streams.Out, output.NewShapePlan(p))
+	} else {
+		err = text.RenderShapes(o.streams.Out, p, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
+	}
+	if err != nil {
+		return err
+	}
+	if code := worstExitCode(o.leastCode(), shapesCode(p, incomplete)); code != exitAnswered {
+		return exitWith(code)
+	}
+	return nil
+}
+
+// shapesCode is the exit code of a plan of nodes. incomplete says that not all kinds of nodes were tried.
+func shapesCode(p *explain.ShapePlan, incomplete bool) int {
+	switch {
+	case len(p.Stuck) > 0 && !incomplete:
+		return exitNo
+	case len(p.Stuck) > 0:
+		return exitFailed
+	case p.Fits || len(p.Shapes) > 0 && p.Shapes[0].Verdict == explain.ShapeFits:
+		return exitAnswered
+	case incomplete || len(p.Untried) > 0 || slices.ContainsFunc(p.Shapes, func(a explain.ShapeAnswer) bool { return a.Verdict != explain.ShapeFails }):
+		return exitFailed
+	}
+	return exitNo
+}

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/history"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+)
+
+const (
+	// recordPause is how often what happened is written to the log: it is what is lost when the power fails.
+	recordPause = 10 * time.Second
+	// recordIdle is how often it is written down that nothing happened.
+	recordIdle = time.Minute
+	// demoRecorded is how long a life of the demo cluster is recorded unless --for says otherwise.
+	demoRecorded = time.Hour
+)
+
+// recordFlags are the flags of kubectl dra record.
+type recordFlags struct {
+	output, maxSize string
+	maxAge, length  time.Duration
+}
+
+// recordOptions are a checked request to record.
+type recordOptions struct {
+	streams *streams
+	reader  *reader
+	grace   *gracePeriod
+	path    string
+	bounds  history.Bounds
+	length  time.Duration // 0 until it is interrupted
+}
+
+func newRecord(streams *streams, reader *reader, grace *gracePeriod) *cobra.Command {
+	flags := &recordFlags{}
+	cmd := &cobra.Command{
+		Use:   "record -o LOG",
+		Short: "Follow the cluster and write what changes into a log, for --from LOG --at TIME",
+		Long: `Follow the cluster and write what changes into a log, until it is interrupted.
+
+Every command takes the log with --from, and answers as of its end, or with
+--at as of any moment in it. kubectl dra top --from LOG steps through it,
+kubectl dra diff says what changed between two moments, and kubectl dra explain
+--since when something stopped fitting, and by which change.
+
+A log that exists is gone on with; the time in between is a gap, of which every
+answer that falls into it says so. It has what kubectl dra snapshot saves, so no
+secrets. When it reaches --max-size, its oldest part goes. It is written every
+ten seconds; what was not written to its end when the power failed does not
+count.`,
+		Example: `  # Record until Ctrl-C, or as a service
+  kubectl dra record -o cluster.log
+
+  # Keep two days, and not more than 200 MB
+  kubectl dra record -o cluster.log --max-age 48h --max-size 200M
+
+  # What was it like ten minutes before the end, and at nine?
+  kubectl dra explain claim train-0 -n ml --from cluster.log --at -10m
+  kubectl dra get claims -A --from cluster.log --at 09:00`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := flags.toOptions(streams, reader, grace)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.output, "output", "o", "", "the log: a new file, or one that was recorded before")
+	f.StringVar(&flags.maxSize, "max-size", "500Mi", "how large the log may become; 0 is without bound")
+	f.DurationVar(&flags.maxAge, "max-age", 0, "how far back the log goes at least; what is older is dropped (default all)")
+	f.DurationVar(&flags.length, "for", 0, "end after this time (default when interrupted)")
+	return cmd
+}
+
+func (f *recordFlags) toOptions(streams *streams, reader *reader, grace *gracePeriod) (*recordOptions, error) {
+	o := &recordOptions{streams: streams, reader: reader, grace: grace, path: f.output, length: f.length}
+	switch {
+	case f.output == "":
+		return nil, usagef("say where to: -o LOG")
+	case f.output == "-":
+		return nil, usagef("a log is a file: -o LOG")
+	case len(reader.from) > 0:
+		return nil, usagef("record follows a cluster, or the living one of --demo; --from shows what was recorded")
+	case f.maxAge < 0:
+		return nil, usagef("--max-age is %s; it can be 0 and more", f.maxAge)
+	case f.length < 0:
+		return nil, usagef("--for is %s; it can be 0 and more", f.length)
+	}
+	size, err := quantity.Parse(f.maxSize)
+	if err != nil {
+		return nil, usagef("--max-size is %q: %w", f.maxSize, err)
+	}
+	if o.bounds = (history.Bounds{Size: size.Value(), Age: f.maxAge}); o.bounds.Size < 0 {
+		return nil, usagef("--max-size is %q; it can be 0 and more", f.maxSize)
+	}
+	return o, nil
+}
+
+func (o *recordOptions) run(ctx context.Context) error {
+	log, err := openLogFile(o.path)
+	if err != nil {
+		return fmt.Errorf("recording to %s: %w", o.path, err)
+	}
+	o.grace.extend()
+	record := &recording{recordOptions: o, log: log, recorder: history.NewRecorder(o.bounds, log.end)}
+	if o.reader.demo {
+		err = record.demo(ctx)
+	} else {
+		err = record.cluster(ctx)
+	}
+	if failed := log.close(); err == nil {
+		err = failed
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("recording to %s: %w", o.path, err)
+	}
+	if record.began {
+		o.streams.note("recorded %s in %s, which has %s", words.Count(record.moments, "change"), o.path, bytesText(log.size))
+	}
+	return err
+}
+
+// recording is a log that is being written.
+type recording struct {
+	*recordOptions
+	log      *logFile
+	recorder *history.Recorder
+	began    bool
+	moments  int
+}
+
+// take records a snapshot, once the first is whole.
+func (r *recording) take(s *inspect.Snapshot) error {
+	if !r.began && slices.ContainsFunc(inspect.Resources(), func(k inspect.Resource) bool { return s.Health(k).State == inspect.Syncing }) {
+		return nil
+	}
+	if err := r.recorder.Take(s); err != nil {
+		return err
+	}
+	if !r.began {
+		r.began = true
+		r.streams.noteHealth(s, inspect.Resources())
+		r.streams.note("recording to %s", r.path)
+		return r.write(s.Time())
+	}
+	return nil
+}
+
+// write writes what happened until a time.
+func (r *recording) write(until time.Time) error {
+	blocks, err := r.recorder.Flush(until, recordIdle)
+	if err != nil {
+		return err
+	}
+	for i := range blocks {
+		r.moments += int(blocks[i].Moments)
+	}
+	return r.log.add(blocks, func(all []history.Block) int { return r.recorder.Surplus(all, until) })
+}
+
+// cluster follows the cluster until ctx is done or the time is over.
+func (r *recording) cluster(ctx context.Context) error {
+	following, cancel := context.WithCancel(ctx)
+	defer cancel()
+	config, err := r.reader.connection.restConfig()
+	if err != nil {
+		return err
+	}
+	namespace, err := r.reader.namespace() // where the user may at least look, when not everywhere
+	if err != nil {
+		return err
+	}
+	source, err := live.Watch(following, config, live.Options{Namespace: namespace, Resources: inspect.Resources(), Override: r.reader.applyFeatureFlag})
+	if err != nil {
+		return err
+	}
+	arrived := tellWaiting(ctx, r.streams, source)
+	defer arrived()
+	ticker := time.NewTicker(recordPause)
+	defer ticker.Stop()
+	var over <-chan time.Time
+	for {
+		select {
+		case s, open := <-source.Updates():
+			if !open {
+				return orElse(source.Err(), context.Cause(ctx))
+			}
+			if err := r.take(s); err != nil {
+				return err
+			}
+			if r.began && over == nil {
+				arrived()
+				over = after(r.length)
+			}
+		case <-ticker.C:
+			if err := r.write(r.reader.clock()); err != nil {
+				return err
+			}
+		case <-over:
+			return r.write(r.reader.clock())
+		case <-ctx.Done():
+			return orElse(r.write(r.reader.clock()), context.Cause(ctx))
+		}
+	}
+}
+
+// after tells when a time is over: never if it is 0.
+func after(length time.Duration) <-chan time.Time {
+	if length == 0 {
+		return make(chan time.Time)
+	}
+	return time.After(length)
+}
+
+// orElse is the first error that there is.
+func orElse(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// demo records a life of the demo cluster, whose time does not have to be waited for.
+func (r *recording) demo(ctx context.Context) error {
+	snapshot, err := r.reader.readDemo()
+	if err != nil {
+		return err
+	}
+	life, err := demo.NewLife(demoSeed, snapshot.Features())
+	if err != nil {
+		return err
+	}
+	length := r.length
+	if length == 0 {
+		length = demoRecorded
+	}
+	written, end := demo.Now(), demo.Now().Add(length)
+	for s := life.Snapshot(); !s.Time().After(end); s = life.Step() {
+		if ctx.Err() != nil {
+			end = s.Time()
+			break
+		}
+		if err := r.take(s); err != nil {
+			return err
+		}
+		if s.Time().Sub(written) >= recordPause {
+			written = s.Time()
+			if err := r.write(written); err != nil {
+				return err
+			}
+		}
+	}
+	return orElse(r.write(end), context.Cause(ctx))
+}
+
+// logFile is the file of a log that is being written.
+type logFile struct {
+	path   string
+	file   *os.File
+	blocks []history.Block // without their data
+	size   int64           // bytes
+	made   bool            // it did not exist before
+	end    time.Time       // of what was recorded before; zero if nothing was
+}
+
+// openLogFile opens a log to go on with it, or makes one. What was not written to its end is taken away.
+func openLogFile(path string) (*logFile, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("a log is a file, and this is none")
+	}
+	made := errors.Is(err, fs.ErrNotExist)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // writing to the path that the user named is the purpose
+	if err != nil {
+		return nil, err
+	}
+	l := &logFile{path: path, file: file, made: made}
+	if err := l.resume(); err != nil {
+		_ = file.Close() // nothing was written
+		return nil, err
+	}
+	return l, nil
+}

@@ -1,0 +1,118 @@
+package output
+
+import (
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/flip"
+)
+
+// Diff is the wire form of what changed between two moments.
+type Diff struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	From       Moment      `json:"from"`
+	To         Moment      `json:"to"`
+	Changed    []ChangeSum `json:"changed"`
+	Flips      []Flip      `json:"flips"`
+	Made       []Flip      `json:"made"`
+	Gone       []Flip      `json:"gone"`
+	Undecided  []Subject   `json:"undecided,omitempty"`
+	Partial    []string    `json:"partial"`
+}
+
+// Moment is where one side of a comparison is from.
+type Moment struct {
+	Source string    `json:"source"`
+	Time   time.Time `json:"time"`
+}
+
+// ChangeSum is how many objects of a kind changed.
+type ChangeSum struct {
+	Kind    string `json:"kind"`
+	Made    int    `json:"made"`
+	Gone    int    `json:"gone"`
+	Changed int    `json:"changed"`
+}
+
+// Flip is a claim or pod of which something else holds.
+type Flip struct {
+	Subject Subject  `json:"subject"`
+	From    string   `json:"from,omitempty"`
+	To      string   `json:"to,omitempty"`
+	Had     []string `json:"had,omitempty"`
+	Has     []string `json:"has,omitempty"`
+	// NodeBefore and NodeAfter are those of a pod.
+	NodeBefore string `json:"nodeBefore,omitempty"`
+	NodeAfter  string `json:"nodeAfter,omitempty"`
+	// By are the changes that did it: a minimal set.
+	By []ChangedObject `json:"by,omitempty"`
+	// UndoneBy says whether undoing these changes is enough too.
+	UndoneBy *bool `json:"undoneBy,omitempty"`
+}
+
+// ChangedObject is an object that changed.
+type ChangedObject struct {
+	// Kind is empty for what is no object: the release of the scheduler, its features, and what could be read.
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Change is Made, Gone or Changed.
+	Change string `json:"change"`
+	// Fields are those that changed, the first of them.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// maxFields is how many fields of a changed object are named.
+const maxFields = 8
+
+// NewDiff returns the wire form of a comparison.
+func NewDiff(d *flip.Diff, from, to Moment) *Diff {
+	out := &Diff{
+		APIVersion: APIVersion, Kind: "Diff", From: from, To: to, Changed: []ChangeSum{},
+		Flips: each(d.Flips, newFlip), Made: each(d.Made, newFlip), Gone: each(d.Gone, newFlip),
+		Undecided: optional(d.Undecided, func(s explain.Subject) Subject { return Subject(s) }), Partial: each(d.Partial, same),
+	}
+	for _, c := range d.Counts {
+		out.Changed = append(out.Changed, ChangeSum{Kind: c.Kind.Name, Made: c.Made, Gone: c.Gone, Changed: c.Changed})
+	}
+	return out
+}
+
+func newFlip(f flip.Flip) Flip {
+	out := Flip{
+		Subject: Subject(f.Subject), From: string(f.Before), To: string(f.After), Had: deviceNames(f.Had), Has: deviceNames(f.Has),
+		NodeBefore: string(f.From), NodeAfter: string(f.To), By: changedObjects(f.By.Changes),
+	}
+	if len(out.By) > 0 {
+		undoing := f.By.Undoing
+		out.UndoneBy = &undoing
+	}
+	return out
+}
+
+func changedObjects(changes []flip.Change) []ChangedObject {
+	var out []ChangedObject
+	for i := range changes {
+		c := &changes[i]
+		if c.Change == nil {
+			out = append(out, ChangedObject{Change: changeName(c)})
+			continue
+		}
+		o := c.Object()
+		fields, _ := c.Fields(maxFields)
+		out = append(out, ChangedObject{Kind: c.Kind.Name, Namespace: o.GetNamespace(), Name: o.GetName(), Change: changeName(c), Fields: fields})
+	}
+	return out
+}
+
+// changeName says in a word what became of an object.
+func changeName(c *flip.Change) string {
+	switch {
+	case c.Change != nil && c.Before == nil:
+		return "Made"
+	case c.Change != nil && c.After == nil:
+		return "Gone"
+	}
+	return "Changed"
+}
