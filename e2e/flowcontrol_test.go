@@ -2,18 +2,15 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -131,8 +128,8 @@ func serverLimits(ctx context.Context, c *cluster.Cluster) (limits, error) {
 }
 
 // agree waits until the plugin and the server give the same limits. They differ until the server has
-// seen the latest objects.
-func agree(t *testing.T, c *cluster.Cluster, seats int, upper bool) {
+// seen the latest objects. It returns how many numbers were compared.
+func agree(t *testing.T, c *cluster.Cluster, seats int, upper bool) (numbers int) {
 	t.Helper()
 	untilEqual(t, func(ctx context.Context) (string, error) {
 		list := levels(t, c, cluster.Admin)
@@ -143,8 +140,17 @@ func agree(t *testing.T, c *cluster.Cluster, seats int, upper bool) {
 		if list.ServerConcurrency.Source != "Server" || upper && list.ServerConcurrency.Limit != seats {
 			return fmt.Sprintf("server concurrency limit %+v, want %d of the server", list.ServerConcurrency, seats), nil
 		}
+		numbers = 0
+		for _, row := range want {
+			for _, number := range row {
+				if number >= 0 {
+					numbers++
+				}
+			}
+		}
 		return cmp.Diff(want, limitsOf(list, upper)), nil
 	})
+	return numbers
 }
 
 // untilEqual waits until compare finds no difference between what the server and the plugin say. It
@@ -177,8 +183,17 @@ const (
 	reject = "limitResponse: {type: Reject}"
 )
 
-// configurations are added to the default one, one after the other, so that the last has them all.
-var configurations = []struct{ name, yaml, exempt string }{
+// configuration is a change of the configuration before it.
+type configuration struct {
+	name string
+	// yaml is what is created, patches are merged into levels that there are, and deleted are those that go.
+	yaml    string
+	patches map[string]string
+	deleted []string
+}
+
+// configurations are made one after the other, so that each has what those before it left. Each differs in kind.
+var configurations = []configuration{
 	{name: "bootstrap"},
 	{name: "lending", yaml: levelYAML("lend-all", "nominalConcurrencyShares: 37, lendablePercent: 100, "+queue) +
 		levelYAML("lend-half", "nominalConcurrencyShares: 11, lendablePercent: 50, "+queue) +
@@ -186,16 +201,63 @@ var configurations = []struct{ name, yaml, exempt string }{
 	{name: "borrowing limits", yaml: levelYAML("borrow-none", "nominalConcurrencyShares: 20, borrowingLimitPercent: 0, "+queue) +
 		levelYAML("borrow-some", "nominalConcurrencyShares: 13, lendablePercent: 15, borrowingLimitPercent: 33, "+queue) +
 		levelYAML("borrow-much", "nominalConcurrencyShares: 3, borrowingLimitPercent: 450, "+queue)},
-	{name: "exempt with shares", exempt: `{"spec":{"exempt":{"nominalConcurrencyShares":29,"lendablePercent":45}}}`},
+	{name: "exempt with shares", patches: map[string]string{"exempt": `{"spec":{"exempt":{"nominalConcurrencyShares":29,"lendablePercent":45}}}`}},
 	{name: "reject", yaml: levelYAML("strict", "nominalConcurrencyShares: 17, lendablePercent: 25, borrowingLimitPercent: 10, "+reject)},
 	{name: "no shares and the defaults of v1", yaml: levelYAML("no-shares", "nominalConcurrencyShares: 0, lendablePercent: 10, "+queue) +
 		levelYAML("defaults", "limitResponse: {type: Queue, queuing: {}}")},
+	{name: "lend everything or nothing, borrow nothing", yaml: levelYAML("gives", "nominalConcurrencyShares: 41, lendablePercent: 100, borrowingLimitPercent: 0, "+queue) +
+		levelYAML("alone", "nominalConcurrencyShares: 41, lendablePercent: 0, borrowingLimitPercent: 0, "+queue) +
+		levelYAML("beggar", "nominalConcurrencyShares: 0, lendablePercent: 100, borrowingLimitPercent: 0, "+queue)},
+	{name: "sixty levels", yaml: manyLevels(60)},
+	{name: "levels changed", patches: map[string]string{
+		"lend-all":    `{"spec":{"limited":{"nominalConcurrencyShares":5,"lendablePercent":0,"limitResponse":{"type":"Reject","queuing":null}}}}`,
+		"borrow-none": `{"spec":{"limited":{"borrowingLimitPercent":null}}}`,
+		"borrow-some": `{"spec":{"limited":{"borrowingLimitPercent":0}}}`,
+		"workload-low": `{"metadata":{"annotations":{"apf.kubernetes.io/autoupdate-spec":"false"}},` +
+			`"spec":{"limited":{"nominalConcurrencyShares":0,"lendablePercent":0}}}`,
+	}},
+	{name: "exempt lends everything", patches: map[string]string{"exempt": `{"spec":{"exempt":{"nominalConcurrencyShares":400,"lendablePercent":100}}}`}},
+	{name: "levels deleted", deleted: []string{"lend-half", "lend-odd", "strict", "many-0", "many-7", "many-33", "many-59"}},
+	{name: "as many shares as there can be", yaml: levelYAML("greedy", "nominalConcurrencyShares: 2147483647, lendablePercent: 3, "+queue) +
+		levelYAML("greedier", "nominalConcurrencyShares: 2147483647, lendablePercent: 97, borrowingLimitPercent: 1, "+queue)},
+	{name: "as before", deleted: []string{"greedy", "greedier"}},
+}
+
+// manyLevels are levels with settings that have nothing in common.
+func manyLevels(n int) string {
+	random, text := rand.New(rand.NewPCG(3, 1)), ""
+	for i := range n {
+		limited := fmt.Sprintf("nominalConcurrencyShares: %d, lendablePercent: %d, ", random.IntN(60), random.IntN(101))
+		if random.IntN(2) == 0 {
+			limited += fmt.Sprintf("borrowingLimitPercent: %d, ", random.IntN(300))
+		}
+		text += levelYAML(fmt.Sprint("many-", i), limited+pick(random, []string{queue, reject}))
+	}
+	return text
+}
+
+// make makes a configuration of the one before it.
+func (f *configuration) make(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	levels := c.Client().FlowcontrolV1().PriorityLevelConfigurations()
+	c.ApplyText(t, f.yaml)
+	for name, patch := range f.patches {
+		if _, err := levels.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range f.deleted {
+		if err := levels.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestPriorityLevelLimits holds every limit of `get prioritylevels` against the server's own metrics, in
-// six configurations of four servers. The last server hides its upper limits, from which the server
-// concurrency limit follows exactly.
+// thirteen configurations of four servers. The last server hides its upper limits, from which the server
+// concurrency limit follows exactly. What was equal is counted by configuration.
 func TestPriorityLevelLimits(t *testing.T) {
+	equal := map[string]int{}
 	for _, server := range []struct {
 		reads, writes int
 		flags         []string
@@ -204,78 +266,52 @@ func TestPriorityLevelLimits(t *testing.T) {
 		t.Run(fmt.Sprint(seats, " seats"), func(t *testing.T) {
 			c := cluster.Start(t, cluster.Options{NoScheduler: true, ServerFlags: append(server.flags,
 				fmt.Sprint("--max-requests-inflight=", server.reads), fmt.Sprint("--max-mutating-requests-inflight=", server.writes))})
-			for _, configuration := range configurations {
-				if configuration.yaml != "" {
-					c.ApplyText(t, configuration.yaml)
-				}
-				if configuration.exempt != "" {
-					if _, err := c.Client().FlowcontrolV1().PriorityLevelConfigurations().Patch(t.Context(), "exempt",
-						types.MergePatchType, []byte(configuration.exempt), metav1.PatchOptions{}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				t.Run(configuration.name, func(t *testing.T) { agree(t, c, seats, len(server.flags) == 0) })
+			for _, f := range configurations {
+				f.make(t, c)
+				t.Run(f.name, func(t *testing.T) { equal[f.name] += agree(t, c, seats, len(server.flags) == 0) })
 			}
 			t.Run("v1beta3 from files", func(t *testing.T) { testBeta(t, c, seats, len(server.flags) == 0) })
 		})
 	}
+	for i, f := range configurations {
+		t.Logf("configuration %d, %s: %d numbers equal those of the metrics", i+1, f.name, equal[f.name])
+		if equal[f.name] < 8*(4+4+4+3) {
+			t.Errorf("configuration %s: only %d numbers were compared, want those of eight levels on four servers", f.name, equal[f.name])
+		}
+	}
 }
 
-// betaYAML is served by no server of today. A server that did kept these objects as storedYAML: at
-// v1beta3, shares of 0 could not be told from none, but for the annotation.
-const betaYAML = `
-{apiVersion: flowcontrol.apiserver.k8s.io/v1beta3, kind: PriorityLevelConfiguration, metadata: {name: beta-none},
- spec: {type: Limited, limited: {lendablePercent: 20, ` + reject + `}}}
----
-{apiVersion: flowcontrol.apiserver.k8s.io/v1beta3, kind: PriorityLevelConfiguration, metadata: {name: beta-zero},
- spec: {type: Limited, limited: {nominalConcurrencyShares: 0, borrowingLimitPercent: 60, ` + reject + `}}}
----
-{apiVersion: flowcontrol.apiserver.k8s.io/v1beta3, kind: PriorityLevelConfiguration,
- metadata: {name: beta-kept, annotations: {flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares: ""}},
- spec: {type: Limited, limited: {nominalConcurrencyShares: 0, ` + reject + `}}}
-`
-
-var storedYAML = levelYAML("beta-none", "nominalConcurrencyShares: 30, lendablePercent: 20, "+reject) +
-	levelYAML("beta-zero", "nominalConcurrencyShares: 30, lendablePercent: 0, borrowingLimitPercent: 60, "+reject) +
-	levelYAML("beta-kept", "nominalConcurrencyShares: 0, lendablePercent: 0, "+reject)
-
-// testBeta compares what the plugin makes of v1beta3 manifests, together with the other levels of the
-// server, with what the server makes of the objects as they were stored.
-func testBeta(t *testing.T, c *cluster.Cluster, seats int, upper bool) {
-	objects, err := c.Client().FlowcontrolV1().PriorityLevelConfigurations().List(t.Context(), metav1.ListOptions{})
-	if err != nil {
+// TestDeletedLevels deletes levels of which the server still serves a request: until that ends, it counts their shares and has
+// other limits than those of the objects, which is told.
+func TestDeletedLevels(t *testing.T) {
+	c := cluster.Start(t, cluster.Options{NoScheduler: true, Users: []string{"leaving"},
+		ServerFlags: []string{"--max-requests-inflight=60", "--max-mutating-requests-inflight=40", "--request-timeout=1h"}})
+	c.ApplyText(t, levelYAML("leaving", "nominalConcurrencyShares: 245, "+queue)+schemaYAML("leaving"))
+	permit(t, c, "leaving", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}})
+	agree(t, c, 100, true)
+	h := hold(t, c, "leaving", 3)
+	shows(t, c, "leaving", figures{Executing: 3, Seats: 3})
+	flowControl := c.Client().FlowcontrolV1()
+	if err := flowControl.PriorityLevelConfigurations().Delete(t.Context(), "leaving", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	text := betaYAML
-	for _, o := range objects.Items {
-		o.TypeMeta = metav1.TypeMeta{APIVersion: flowcontrolv1.SchemeGroupVersion.String(), Kind: "PriorityLevelConfiguration"}
-		data, err := json.Marshal(o) // JSON is YAML
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += "---\n" + string(data) + "\n"
-	}
-	file := filepath.Join(t.TempDir(), "levels.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := flowControl.FlowSchemas().Delete(t.Context(), "leaving-requests", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	c.ApplyText(t, storedYAML)
-	untilEqual(t, func(ctx context.Context) (string, error) {
-		want, err := serverLimits(ctx, c)
-		if err != nil {
-			return "", err
+	cluster.Eventually(t, func(ctx context.Context) error {
+		dump, err := c.Client().Discovery().RESTClient().Get().AbsPath("/debug/api_priority_and_fairness/dump_priority_levels").DoRaw(ctx)
+		if err == nil && !regexp.MustCompile(`(?m)^leaving,.*true`).Match(dump) {
+			err = fmt.Errorf("the server does not say that the level is about to go:\n%s", dump)
 		}
-		for name, row := range want {
-			row[3] = -1 // a file has no current limits
-			want[name] = row
-		}
-		got := limitsOf(levels(t, c, cluster.Admin, "--from", file, "--server-concurrency", fmt.Sprint(seats)), upper)
-		return cmp.Diff(want, got), nil
+		return err
 	})
-	list := levels(t, c, cluster.Admin)
-	if names := []string{"beta-none", "beta-zero", "beta-kept"}; slices.ContainsFunc(names, func(name string) bool {
-		return list.named(t, name).Nominal == 0 != (name == "beta-kept")
-	}) {
-		t.Errorf("of %v, the last one alone should be without seats", names)
+	result := c.Plugin(t, cluster.Admin, "get", "prioritylevels")
+	if !strings.Contains(result.Stderr, "still serves a level that was deleted") {
+		t.Errorf("%v\nwant to be told that the server has other limits", result)
+	}
+	h.release()
+	agree(t, c, 100, true)
+	if result := c.Plugin(t, cluster.Admin, "get", "prioritylevels"); result.Stderr != "" {
+		t.Errorf("%v\nwant no warning when the level is gone", result)
 	}
 }

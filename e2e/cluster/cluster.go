@@ -64,6 +64,7 @@ type Cluster struct {
 	bin       string // the binaries
 	version   string // a directory of e2e/controlplane
 	address   string // of the API server
+	etcd      string // its address
 	processes []*process
 	client    kubernetes.Interface
 	dynamic   dynamic.Interface
@@ -113,6 +114,7 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 		return err
 	}
 	etcd := "http://127.0.0.1:" + ports[0]
+	c.etcd = etcd
 	if err := c.run("etcd", "--data-dir="+c.path("etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd,
 		"--listen-peer-urls=http://127.0.0.1:"+ports[1], "--initial-advertise-peer-urls=http://127.0.0.1:"+ports[1],
@@ -237,13 +239,22 @@ func (c *Cluster) stop(t testing.TB) {
 // the API server it waits until that is ready.
 func (c *Cluster) Restart(t testing.TB, name string, pause time.Duration) {
 	t.Helper()
-	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name })
-	if at < 0 {
-		t.Fatalf("restarting %s: it does not run", name)
-	}
-	old := c.processes[at]
-	old.stop(0)
+	c.Halt(t, name)
 	time.Sleep(pause)
+	c.Resume(t, name)
+}
+
+// Halt kills a part of the control plane.
+func (c *Cluster) Halt(t testing.TB, name string) {
+	t.Helper()
+	c.processes[c.part(t, name)].stop(0)
+}
+
+// Resume starts a part of the control plane that was halted, as it was.
+func (c *Cluster) Resume(t testing.TB, name string) {
+	t.Helper()
+	at := c.part(t, name)
+	old := c.processes[at]
 	p, err := startProcess(c.dir, old.cmd.Path, old.cmd.Args[1:]...)
 	if err != nil {
 		t.Fatalf("restarting %s: %v", name, err)
@@ -255,6 +266,29 @@ func (c *Cluster) Restart(t testing.TB, name string, pause time.Duration) {
 	if err := c.connect(t.Context()); err != nil {
 		t.Fatalf("restarting %s: %v", name, err)
 	}
+}
+
+// part is the index of a part of the control plane.
+func (c *Cluster) part(t testing.TB, name string) int {
+	t.Helper()
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name })
+	if at < 0 {
+		t.Fatalf("%s is no part of this cluster", name)
+	}
+	return at
+}
+
+// SetGates starts the API server again with other feature gates.
+func (c *Cluster) SetGates(t testing.TB, gates string) {
+	t.Helper()
+	for _, p := range c.processes {
+		for i, arg := range p.cmd.Args {
+			if p.name == "kube-apiserver" && strings.HasPrefix(arg, "--feature-gates=") {
+				p.cmd.Args[i] = "--feature-gates=" + gates
+			}
+		}
+	}
+	c.Restart(t, "kube-apiserver", 0)
 }
 
 // Client returns a client of the admin.

@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,12 +30,21 @@ type Kubelet struct {
 	// Runtime runs its containers, also while the kubelet is stopped.
 	Runtime *node.Runtime
 
+	options KubeletOptions
 	home    string // of everything it may write
 	cluster *Cluster
 	space   isolation
 	binary  string
 	port    string // of its health check
 	process *process
+}
+
+// KubeletOptions say how a kubelet is configured beyond what all are.
+type KubeletOptions struct {
+	// FeatureGates are those of the kubelet.
+	FeatureGates map[string]bool
+	// Configuration are further lines of its KubeletConfiguration.
+	Configuration string
 }
 
 // BuildKubelet compiles the kubelet of the default version, which keeps all processors busy for a minute the first
@@ -57,6 +68,12 @@ func BuildKubelet(t testing.TB) {
 // with the test. The test is skipped where the kernel allows no mount namespaces.
 func (c *Cluster) StartKubelets(t testing.TB, names ...string) []*Kubelet {
 	t.Helper()
+	return c.StartKubeletsWith(t, KubeletOptions{}, names...)
+}
+
+// StartKubeletsWith is StartKubelets with options, which are the same for each.
+func (c *Cluster) StartKubeletsWith(t testing.TB, options KubeletOptions, names ...string) []*Kubelet {
+	t.Helper()
 	space, err := isolate()
 	if err != nil {
 		t.Skipf("kubelets need mount namespaces (root or unprivileged user namespaces): %v", err)
@@ -72,7 +89,7 @@ func (c *Cluster) StartKubelets(t testing.TB, names ...string) []*Kubelet {
 	begin := time.Now()
 	var kubelets []*Kubelet
 	for _, name := range names {
-		k := &Kubelet{Name: name, cluster: c, space: space, binary: filepath.Join(bin, "kubelet")}
+		k := &Kubelet{Name: name, options: options, cluster: c, space: space, binary: filepath.Join(bin, "kubelet")}
 		if err := k.prepare(t); err != nil {
 			t.Fatalf("preparing kubelet %s: %v", name, err)
 		}
@@ -122,6 +139,12 @@ func (k *Kubelet) prepare(t testing.TB) error {
 
 // configuration is that of a kubelet which has no control groups, limits and disks to look after.
 func (k *Kubelet) configuration(port string) string {
+	all := map[string]bool{"KubeletInUserNamespace": k.space.user}
+	maps.Copy(all, k.options.FeatureGates)
+	gates, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // a map of this type can be written
+	}
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 containerRuntimeEndpoint: %s
@@ -145,8 +168,8 @@ nodeStatusUpdateFrequency: 1s
 syncFrequency: 2s
 podLogsDir: %s
 volumePluginDir: %s
-featureGates: {KubeletInUserNamespace: %t}
-`, k.Runtime.Endpoint(), port, k.port, filepath.Join(k.home, "log", "pods"), filepath.Join(k.home, "volumeplugins"), k.space.user)
+featureGates: %s
+%s`, k.Runtime.Endpoint(), port, k.port, filepath.Join(k.home, "log", "pods"), filepath.Join(k.home, "volumeplugins"), gates, k.options.Configuration)
 }
 
 // Start starts the kubelet and waits until it is healthy.

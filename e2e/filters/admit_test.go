@@ -28,7 +28,7 @@ func (p *problem) admitted() (*problem, error) {
 	if err := setGates(p.features()); err != nil {
 		return nil, err
 	}
-	out := &problem{gates: p.gates}
+	out := &problem{gates: p.gates, controllers: p.controllers}
 	for _, kind := range inspect.Kinds() {
 		for _, o := range kind.Objects(&p.objects) {
 			object, err := admit(o)

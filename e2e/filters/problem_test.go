@@ -18,6 +18,8 @@ type problem struct {
 	asked []*corev1.Pod
 	// gates are those that are not as they are by default.
 	gates map[inspect.Gate]bool
+	// controllers are objects that are not inspected.
+	controllers controllers
 }
 
 // about is the problem of a single one of its pods.
@@ -33,7 +35,7 @@ func (p *problem) about(pod *corev1.Pod) *problem {
 
 // asking is a copy that asks about a single pod instead of all others, of which the cluster knows nothing then.
 func (p *problem) asking(pod *corev1.Pod) *problem {
-	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates)}
+	out := &problem{objects: p.objects, asked: []*corev1.Pod{pod}, gates: maps.Clone(p.gates), controllers: p.controllers}
 	out.objects.Pods = slices.Clone(p.objects.Pods)
 	return out
 }

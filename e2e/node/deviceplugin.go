@@ -18,23 +18,27 @@ import (
 // separated by commas.
 const AllocatedEnv = "ALLOCATED_DEVICES"
 
-// DevicePlugin offers healthy devices under one resource name, and does so again whenever the kubelet
+// DevicePlugin offers devices under one resource name, and does so again whenever the kubelet
 // has forgotten it.
 type DevicePlugin struct {
 	pluginapi.UnimplementedDevicePluginServer
 	resource string
-	devices  []*pluginapi.Device
 	dir      string // of the sockets
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
+
+	mu      sync.Mutex
+	devices []*pluginapi.Device
+	changed chan struct{} // closed when devices are others than before
 }
 
 // StartDevicePlugin offers count devices, named device-0 and so on, to the kubelet whose root directory
 // is given. It returns when the kubelet knows the resource name.
 func StartDevicePlugin(ctx context.Context, kubeletDir, resource string, count int) (*DevicePlugin, error) {
-	p := &DevicePlugin{resource: resource, dir: filepath.Join(kubeletDir, "device-plugins")}
+	p := &DevicePlugin{resource: resource, dir: filepath.Join(kubeletDir, "device-plugins"), changed: make(chan struct{})}
 	for i := range count {
-		p.devices = append(p.devices, &pluginapi.Device{ID: fmt.Sprint("device-", i), Health: pluginapi.Healthy})
+		p.devices = append(p.devices, &pluginapi.Device{ID: fmt.Sprint("device-", i), Health: pluginapi.Healthy,
+			Topology: &pluginapi.TopologyInfo{Nodes: []*pluginapi.NUMANode{{ID: 0}}}})
 	}
 	server, err := p.offer(ctx)
 	if err != nil {
@@ -103,13 +107,38 @@ func (p *DevicePlugin) GetDevicePluginOptions(context.Context, *pluginapi.Empty)
 	return &pluginapi.DevicePluginOptions{}, nil
 }
 
-// ListAndWatch lists the devices, which never change.
-func (p *DevicePlugin) ListAndWatch(_ *pluginapi.Empty, stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
-	if err := stream.Send(&pluginapi.ListAndWatchResponse{Devices: p.devices}); err != nil {
-		return err
+// SetHealth says of a device whether it is healthy. All are in the beginning.
+func (p *DevicePlugin) SetHealth(id string, healthy bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var devices []*pluginapi.Device
+	for _, d := range p.devices {
+		health := d.GetHealth()
+		if d.GetID() == id {
+			health = map[bool]string{true: pluginapi.Healthy, false: pluginapi.Unhealthy}[healthy]
+		}
+		devices = append(devices, &pluginapi.Device{ID: d.GetID(), Health: health, Topology: d.GetTopology()})
 	}
-	<-stream.Context().Done()
-	return nil
+	p.devices = devices
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// ListAndWatch lists the devices whenever the health of one has changed.
+func (p *DevicePlugin) ListAndWatch(_ *pluginapi.Empty, stream grpc.ServerStreamingServer[pluginapi.ListAndWatchResponse]) error {
+	for {
+		p.mu.Lock()
+		devices, changed := p.devices, p.changed
+		p.mu.Unlock()
+		if err := stream.Send(&pluginapi.ListAndWatchResponse{Devices: devices}); err != nil {
+			return err
+		}
+		select {
+		case <-stream.Context().Done():
+			return nil
+		case <-changed:
+		}
+	}
 }
 
 // Allocate tells each container its devices in [AllocatedEnv].

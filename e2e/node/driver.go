@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,6 +29,8 @@ type DriverOptions struct {
 	Client     kubernetes.Interface
 	// Devices are the devices of its only pool, which is named as the node is.
 	Devices []resourcev1.Device
+	// Health has the kubelet watch the health of the devices.
+	Health bool
 	// Log receives what the driver has to say.
 	Log io.Writer
 }
@@ -40,12 +43,14 @@ type Driver struct {
 
 	mu       sync.Mutex
 	prepared map[types.UID]string
+	sick     map[string]string // by device, what is wrong with it
+	changed  chan struct{}     // closed when others are sick than before
 }
 
 // StartDriver registers a driver with the kubelet and begins to publish its devices. Neither has
 // necessarily happened when it returns.
 func StartDriver(ctx context.Context, options DriverOptions) (*Driver, error) {
-	d := &Driver{options: options, prepared: map[types.UID]string{}}
+	d := &Driver{options: options, prepared: map[types.UID]string{}, sick: map[string]string{}, changed: make(chan struct{})}
 	data := filepath.Join(options.KubeletDir, "plugins", options.Name)
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("starting driver %s: %w", options.Name, err)
@@ -54,7 +59,7 @@ func StartDriver(ctx context.Context, options DriverOptions) (*Driver, error) {
 	ctx = klog.NewContext(context.WithoutCancel(ctx), logger) // until Stop
 	var err error
 	if d.helper, err = kubeletplugin.Start(ctx, d, kubeletplugin.DriverName(options.Name), kubeletplugin.NodeName(options.Node),
-		kubeletplugin.KubeClient(options.Client), kubeletplugin.PluginDataDirectoryPath(data), kubeletplugin.HealthService(false),
+		kubeletplugin.KubeClient(options.Client), kubeletplugin.PluginDataDirectoryPath(data), kubeletplugin.HealthService(options.Health),
 		kubeletplugin.RegistrarDirectoryPath(filepath.Join(options.KubeletDir, "plugins_registry"))); err != nil {
 		return nil, fmt.Errorf("starting driver %s: %w", options.Name, err)
 	}
@@ -135,7 +140,45 @@ func (d *Driver) HandleError(ctx context.Context, err error, message string) {
 	klog.FromContext(ctx).Error(err, message)
 }
 
-// WatchHealthStatus is never called: the service is off.
-func (d *Driver) WatchHealthStatus(context.Context, chan<- kubeletplugin.DeviceHealthReport) error {
-	return kubeletplugin.ErrHealthNotSupported
+// SetHealth says what is wrong with a device, or with "" that nothing is.
+func (d *Driver) SetHealth(device, wrong string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sick[device] = wrong; wrong == "" {
+		delete(d.sick, device)
+	}
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// health is a report on all devices, and what is closed when it is no longer true.
+func (d *Driver) health() (report kubeletplugin.DeviceHealthReport, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, device := range d.options.Devices {
+		h := kubeletplugin.DeviceHealth{PoolName: d.options.Node, DeviceName: device.Name, Health: kubeletplugin.HealthStatusHealthy, LastUpdated: time.Now()}
+		if wrong := d.sick[device.Name]; wrong != "" {
+			h.Health, h.Message = kubeletplugin.HealthStatusUnhealthy, wrong
+		}
+		report.Devices = append(report.Devices, h)
+	}
+	return report, d.changed
+}
+
+// WatchHealthStatus reports whenever something has changed, and before the kubelet takes the last report for too old.
+func (d *Driver) WatchHealthStatus(ctx context.Context, reports chan<- kubeletplugin.DeviceHealthReport) error {
+	for {
+		report, changed := d.health()
+		select {
+		case <-ctx.Done():
+			return nil
+		case reports <- report:
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-time.After(10 * time.Second):
+		}
+	}
 }

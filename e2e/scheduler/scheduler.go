@@ -39,12 +39,12 @@ type Scheduler struct {
 
 // Test starts a scheduler, waits until it has seen the objects, and calls a function with it. Nothing is written to the
 // objects. All of it happens in a bubble of [synctest]: that is how one knows that nothing is on its way any more, and no
-// time goes by.
-func Test(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *Scheduler)) {
+// time goes by. Others are objects of kinds that are not inspected.
+func Test(t *testing.T, objects *inspect.Objects, f func(t *testing.T, s *Scheduler), others ...runtime.Object) {
 	t.Helper()
 	prepareProcess()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := start(t, objects)
+		s, err := start(t, append(seen(objects), others...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +70,9 @@ var prepareProcess = sync.OnceFunc(func() {
 // unhandled is the first error of a goroutine that nobody waits for.
 var unhandled atomic.Pointer[string]
 
-func start(t *testing.T, objects *inspect.Objects) (*Scheduler, error) {
+func start(t *testing.T, objects []runtime.Object) (*Scheduler, error) {
 	ctx := klog.NewContext(t.Context(), logr.Discard())
-	client := fake.NewSimpleClientset(seen(objects)...)
+	client := fake.NewSimpleClientset(objects...)
 	informers := upstream.NewInformerFactory(client, 0, nil)
 	snapshot := cache.NewEmptySnapshot()
 	recorder := func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
