@@ -71,6 +71,7 @@ var layers = []layer{
 		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
 	}},
 	{"internal/tui/screen/disruption", []string{"styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
+	{"internal/tui/screen/room", []string{"styled", "explain", "explain/plan", "explain/remedy", "explain/text", "internal/tui/reading", "internal/tui/screen"}},
 	{"internal/tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
 	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},

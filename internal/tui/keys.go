@@ -44,9 +44,9 @@ func (m *model) keys() keymap.Map {
 		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, m.subjects())},
 		{Action: details, Press: []string{"enter", "d"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history, and where else to go from there (also d)", Off: m.pageOff(screen.Detail, only(ref))},
 		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, only(ref))},
-		{Action: whatIf, Press: []string{"w"}, Short: "what-if", Help: "suppose: claim released, taints tolerated, one more such node", Off: m.supposeOff(m.subjects())},
+		{Action: whatIf, Press: []string{"w"}, Short: m.whatIfWord(), Help: "suppose: claim released, taints tolerated, one more such node, or what p is about", Off: m.supposeOff(m.subjects())},
 		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
-		{Action: takeAway, Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted or deleted", Off: m.takeAwayOff(m.subjects())},
+		{Action: takeAway, Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted, evicted or deleted; how room is made for it", Off: m.takeAwayOff(m.subjects())},
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
 		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(Allocate, ref)},
 		{Action: deallocate, Press: []string{"D"}, Short: "deallocate", Help: "take an unused claim's devices back; first shows what would be written", Off: m.writeOff(Deallocate, ref)},
@@ -103,6 +103,12 @@ func (m *model) pageOff(p screen.Page, refs []screen.Ref) string {
 
 // supposeOff says why nothing can be supposed of objects, or "".
 func (m *model) supposeOff(refs []screen.Ref) string {
+	if m.plans() {
+		if len(m.suppositions()) == 0 {
+			return "no pod has to move, or that is not known yet"
+		}
+		return ""
+	}
 	why := ""
 	for _, ref := range refs {
 		if why = m.supposeOneOff(ref); why == "" {
@@ -127,7 +133,21 @@ func (m *model) supposeOneOff(ref screen.Ref) string {
 	case screen.None:
 		return "nothing is selected"
 	}
+	if m.takeAwayOff(only(ref)) == "" {
+		return "p asks what would be without it"
+	}
 	return fmt.Sprintf("nothing can be supposed of a %s", ref.Kind)
+}
+
+// whatIfWord is what the key that supposes something is for.
+func (m *model) whatIfWord() string {
+	switch {
+	case !m.plans():
+		return "what-if"
+	case m.supposesAll(m.suppositions()) && len(m.suppositions()) > 0:
+		return "take back"
+	}
+	return "suppose it"
 }
 
 func (m *model) forgetOff() string {

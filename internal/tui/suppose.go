@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/disruption"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -62,6 +63,9 @@ func (m *model) supposeOrNot(ref screen.Ref) tea.Cmd {
 // supposeSubjects supposes something of all objects that are marked, or takes it back if all of it is supposed. Without marks
 // it is about the object at the cursor.
 func (m *model) supposeSubjects() tea.Cmd {
+	if m.plans() {
+		return m.supposePage()
+	}
 	refs := m.marked()
 	if len(refs) == 0 || m.base == nil {
 		return m.supposeOrNot(m.top().Selection())
@@ -86,6 +90,42 @@ func (m *model) supposeSubjects() tea.Cmd {
 	}
 	m.hypotheses = changes
 	return m.rebuildWorld()
+}
+
+// supposePage supposes what the page that is shown is about, and leaves the page for the cluster in which that has happened; or takes
+// it back if it is supposed already.
+func (m *model) supposePage() tea.Cmd {
+	changes := m.suppositions()
+	if m.base == nil || len(changes) == 0 {
+		return nil
+	}
+	text := changes[0].String()
+	if len(changes) > 1 {
+		text += fmt.Sprintf(" and %d more", len(changes)-1)
+	}
+	rest := slices.DeleteFunc(slices.Clone(m.hypotheses), func(c screen.Change) bool { return slices.Contains(changes, c) })
+	if m.supposesAll(changes) {
+		m.hypotheses, m.remark = rest, screen.Say{Text: "no longer supposed: " + text, Role: styled.Supposed}
+		return m.rebuildWorld()
+	}
+	m.hypotheses, m.remark = slices.Concat(rest, changes), screen.Say{Text: "what if: " + text + ", before the scheduler places anything (W forgets it)", Role: styled.Supposed}
+	if len(changes) == 1 {
+		m.again = changes[0]
+	}
+	return tea.Batch(m.show(func() { m.pages = m.pages[:len(m.pages)-1] }), m.rebuildWorld())
+}
+
+// suppositions are what the page that is shown is about. There are none if that is what is.
+func (m *model) suppositions() []screen.Change {
+	if s, ok := m.top().(screen.Supposer); ok {
+		return s.Suppositions()
+	}
+	return nil
+}
+
+// supposesAll reports whether all of some changes are supposed.
+func (m *model) supposesAll(changes []screen.Change) bool {
+	return !slices.ContainsFunc(changes, func(c screen.Change) bool { return !slices.Contains(m.hypotheses, c) })
 }
 
 // whyNothing says why nothing can be supposed of an object.
@@ -166,8 +206,9 @@ func tainted(s *inspect.Snapshot, id inspect.DeviceID) bool {
 
 // applyAll returns the snapshot under the changes. What a change is about may be gone by now: then it
 // changes nothing. Nodes are added first, before the taints of rules, which may not select their devices, become those of devices.
+// What is drained, lost, tainted or deleted comes last, in its order.
 func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
-	return s.With(func(o *inspect.Objects) {
+	s = s.With(func(o *inspect.Objects) {
 		for i, c := range changes {
 			if c.Kind == screen.DuplicateNode {
 				whatif.AddNode(o, c.Ref.Name, s.NodesAssumed(), func(name string) string { return screen.SupposedName(name, i) })
@@ -186,8 +227,12 @@ func applyAll(s *inspect.Snapshot, changes []screen.Change) *inspect.Snapshot {
 				whatif.ReleaseFromUse(o, s, inspect.ClaimRef{Namespace: c.Ref.Namespace, Name: c.Ref.Name})
 			case screen.IgnoreTaint:
 				whatif.Untaint(o, screen.DeviceID(c.Ref))
-			case screen.DuplicateNode: // is there
+			default: // is there, or comes afterwards
 			}
 		}
 	})
+	for _, c := range changes {
+		s = disruption.After(s, c)
+	}
+	return s
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// removals are the pages about what would be if objects were taken away, in the order in which they are offered.
+// removals are the pages about what would be, in the order in which they are offered.
 var removals = []struct {
 	page screen.Page
 	note string
@@ -22,6 +22,8 @@ var removals = []struct {
 	{screen.Lose, "it breaks down, from one moment to the next"},
 	{screen.Taint, "NoExecute, which evicts the pods that use it"},
 	{screen.Delete, "all that is in it ends, and is not started again"},
+	{screen.MakeRoom, "the fewest pods that have to move so that it fits"},
+	{screen.Evict, "its controller makes another one, which goes where there is room"},
 }
 
 // removalsOf are those that there are of objects, but for the one that is shown.
@@ -42,7 +44,7 @@ func (m *model) takeAwayOff(refs []screen.Ref) string {
 	if refs[0].Kind == screen.None {
 		return "nothing is selected"
 	}
-	why := fmt.Sprintf("a %s cannot be taken away; nodes, devices, pools and namespaces can", refs[0].Kind)
+	why := fmt.Sprintf("there is nothing to plan with a %s; there is with nodes, devices, pools, namespaces, pods and claims", refs[0].Kind)
 	for _, r := range removals {
 		if off := m.pageOff(r.page, refs); slices.Contains(pageTable[r.page].kinds, refs[0].Kind) {
 			why = off

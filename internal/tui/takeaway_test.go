@@ -38,7 +38,9 @@ func TestWhatIfItWereTakenAway(t *testing.T) {
 		{"several at once", []string{"3", "home", "space", "space", "p", "enter"}, []string{"── what if: drain 2 objects", "draining nodes cpu-01, cpu-02 ends"}},
 		{"of a page", []string{":", "node cpu-02", "enter", "enter", "p", "enter"}, []string{"── detail cpu-02", "what if: drain cpu-02", "draining node cpu-02"}},
 		{"from one question to the other", []string{":", "drain cpu-02", "enter", "p"}, []string{"what if: lose cpu-02", "losing node cpu-02"}},
-		{"of a claim", []string{":", "claim ml/pretrain-1", "enter", "p"}, []string{"p plan: a ResourceClaim cannot be taken away"}},
+		{"of a claim", []string{":", "claim ml/pretrain-1", "enter", "p"}, []string{"── what if: make-room ml/pretrain-1", "has its place already"}},
+		{"of a pod", []string{":", "evict infer/llm-70b-2", "enter"}, []string{"── what if: evict infer/llm-70b-2", "evicting pod infer/llm-70b-2 ends 1 pod"}},
+		{"of a class", []string{":", "classes", "enter", "p"}, []string{"p plan: there is nothing to plan with a DeviceClass"}},
 		{"nothing that is offered", []string{":", "node cpu-02", "enter", "p", "x", "enter"}, []string{`"x" is nothing that can be asked of it`}},
 	}
 	for _, test := range tests {
@@ -81,7 +83,7 @@ func TestTakingAwayFollowsTheCluster(t *testing.T) {
 func TestNothingIsWrittenByTakingAway(t *testing.T) {
 	base := demoSnapshot(t)
 	before := len(base.Objects().Pods)
-	for _, words := range []string{"drain cpu-02", "lose node cpu-02", "lose device gpu-a-01/gpu-0", "taint gpu-a-01/gpu-0", "delete dev"} {
+	for _, words := range []string{"drain cpu-02", "lose node cpu-02", "lose device gpu-a-01/gpu-0", "taint gpu-a-01/gpu-0", "delete dev", "evict infer/llm-70b-2", "make-room ml/pretrain-2"} {
 		d := start(t, Options{
 			Source: Static(base), Origin: "demo", View: "nodes", Profile: colorprofile.NoTTY, Clock: demo.Now, Writer: dry{},
 		}, 140, 40)

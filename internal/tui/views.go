@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/nodes"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/objects"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/priority"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/room"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/storage"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/usage"
 )
@@ -57,14 +58,16 @@ const numbered = 9
 
 // pageTable lists the pages about one object, with the kinds of objects that they are about.
 var pageTable = map[screen.Page]pageEntry{
-	screen.Explain: {kinds: explanation.Kinds, make: explanation.New, several: explanation.NewSeveral},
-	screen.Detail:  {kinds: detail.Kinds, make: detail.New},
-	screen.YAML:    {kinds: manifest.Kinds, make: manifest.New, several: manifest.NewSeveral},
-	screen.Fit:     {kinds: copies.Kinds, make: copies.New},
-	screen.Drain:   disruptionOf(screen.Drain),
-	screen.Lose:    disruptionOf(screen.Lose),
-	screen.Taint:   disruptionOf(screen.Taint),
-	screen.Delete:  {kinds: disruption.Kinds[screen.Delete], make: disruptionOf(screen.Delete).make},
+	screen.Explain:  {kinds: explanation.Kinds, make: explanation.New, several: explanation.NewSeveral},
+	screen.Detail:   {kinds: detail.Kinds, make: detail.New},
+	screen.YAML:     {kinds: manifest.Kinds, make: manifest.New, several: manifest.NewSeveral},
+	screen.Fit:      {kinds: copies.Kinds, make: copies.New},
+	screen.Drain:    disruptionOf(screen.Drain),
+	screen.Lose:     disruptionOf(screen.Lose),
+	screen.Taint:    disruptionOf(screen.Taint),
+	screen.Delete:   {kinds: disruption.Kinds[screen.Delete], make: disruptionOf(screen.Delete).make},
+	screen.Evict:    disruptionOf(screen.Evict),
+	screen.MakeRoom: {kinds: room.Kinds, make: room.New},
 }
 
 // disruptionOf is a page that says what would be if objects were taken away together.

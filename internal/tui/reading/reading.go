@@ -27,6 +27,9 @@ type Config[T any] struct {
 	Patience time.Duration
 	// View says that it is a view, and not a page that one leaves for where one came from.
 	View bool
+	// Supposes are the changes that the text is about. It is nil where the text is about what is. As long as there is no value it
+	// gets the zero value.
+	Supposes func(value T) []screen.Change
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
 }
@@ -123,6 +126,14 @@ func (r *Reader[T]) searchKeys() keymap.Map {
 		{Action: next, Press: []string{"n"}, Short: "next", Help: "to the next match; Esc ends the search", Off: off},
 		{Action: before, Press: []string{"N"}, Short: "before", Help: "to the match before", Off: off},
 	}
+}
+
+// Suppositions implements screen.Supposer.
+func (r *Reader[T]) Suppositions() []screen.Change {
+	if r.config.Supposes == nil || r.answer.Err != nil {
+		return nil
+	}
+	return r.config.Supposes(r.answer.Value)
 }
 
 // SearchText implements screen.Searcher.

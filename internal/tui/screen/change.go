@@ -10,6 +10,12 @@ const (
 	ReleaseClaim  ChangeKind = "release"  // a claim gives its devices back
 	IgnoreTaint   ChangeKind = "tolerate" // the taints of a device do not count
 	DuplicateNode ChangeKind = "add"      // there is one more node like this one, with nothing taken
+
+	DrainNode       = ChangeKind(Drain)  // a node is drained
+	LoseObject      = ChangeKind(Lose)   // a node, a device, or a pool with its devices is lost
+	TaintDevice     = ChangeKind(Taint)  // a device gets a taint by which pods are evicted
+	DeleteNamespace = ChangeKind(Delete) // all that is in a namespace ends
+	EvictPod        = ChangeKind(Evict)  // a pod is evicted
 )
 
 // Change is something that a user supposes. It names what it is about, so that it can be applied to newer
@@ -28,6 +34,16 @@ func (c Change) String() string {
 		return "taints of " + c.Ref.String() + " tolerated"
 	case DuplicateNode:
 		return "one more node like " + c.Ref.String()
+	case DrainNode:
+		return c.Ref.String() + " drained"
+	case LoseObject:
+		return c.Ref.String() + " lost"
+	case TaintDevice:
+		return c.Ref.String() + " tainted"
+	case DeleteNamespace:
+		return "namespace " + c.Ref.String() + " deleted"
+	case EvictPod:
+		return c.Ref.String() + " evicted"
 	}
 	return string(c.Kind) + " " + c.Ref.String()
 }

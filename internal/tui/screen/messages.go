@@ -35,12 +35,14 @@ const (
 	Fit     Page = "fit"
 )
 
-// The pages that say what would be if objects were taken away.
+// The pages that say what would be if objects were taken away, and what has to go so that one fits.
 const (
-	Drain  Page = "drain"
-	Lose   Page = "lose"
-	Taint  Page = "taint"
-	Delete Page = "delete"
+	Drain    Page = "drain"
+	Lose     Page = "lose"
+	Taint    Page = "taint"
+	Delete   Page = "delete"
+	Evict    Page = "evict"
+	MakeRoom Page = "make-room"
 )
 
 // What a screen tells the root, through Send.

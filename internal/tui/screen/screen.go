@@ -71,6 +71,12 @@ type Marker interface {
 	Unmark()
 }
 
+// Supposer is a Screen about what would be, which can be supposed.
+type Supposer interface {
+	// Suppositions are the changes that the screen is about. There are none if it is about nothing, or as long as that is not known.
+	Suppositions() []Change
+}
+
 // HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.
 type HasHeader interface {
 	// HasHeader does nothing; it marks the screen.

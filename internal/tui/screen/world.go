@@ -142,14 +142,14 @@ func (w *World) Question() question.Options {
 	return question.Options{Hypothetical: len(w.Supposed) > 0, Released: w.Released}
 }
 
-// Released reports whether a claim holds devices, and would not as is supposed.
+// Released reports whether a claim holds devices, and as is supposed would not, nor would a pod wait for it.
 func (w *World) Released(ref inspect.ClaimRef) bool {
 	if len(w.Supposed) == 0 || w.Actual == nil {
 		return false
 	}
 	now, ok := w.Snapshot.Claim(ref)
 	was, there := w.Actual.Snapshot.Claim(ref)
-	return ok && there && now.Status.Allocation == nil && was.Status.Allocation != nil
+	return ok && there && now.Status.Allocation == nil && was.Status.Allocation != nil && len(w.Snapshot.PodsOf(ref)) == 0
 }
 
 // AsItIs is the snapshot of the cluster with nothing supposed.

@@ -27,6 +27,13 @@ func New(page screen.Page, refs []screen.Ref) screen.Screen {
 		Ref: refs[0], Patience: patience, More: "every pod, and the devices of every claim",
 		Ask:   func(ctx context.Context, w *screen.World) (*answer, error) { return ask(ctx, w, page, refs) },
 		Lines: lines,
+		Supposes: func(*answer) []screen.Change {
+			changes := make([]screen.Change, len(refs))
+			for i, ref := range refs {
+				changes[i] = screen.Change{Kind: screen.ChangeKind(page), Ref: ref}
+			}
+			return changes
+		},
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -21,6 +22,7 @@ var Kinds = map[screen.Page][]screen.Kind{
 	screen.Lose:   {screen.Node, screen.Device, screen.Pool},
 	screen.Taint:  {screen.Device},
 	screen.Delete: {screen.Namespace},
+	screen.Evict:  {screen.Pod},
 }
 
 // eventOf is what a page supposes of objects.
@@ -33,17 +35,34 @@ func eventOf(w *screen.World, page screen.Page, refs []screen.Ref) (*plan.Event,
 			return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
 		}
 	}
-	switch s := w.Snapshot; {
+	return happening(w.Snapshot, page, refs), nil
+}
+
+// happening is what a page supposes of objects of one kind. Those that are not there change nothing.
+func happening(s *inspect.Snapshot, page screen.Page, refs []screen.Ref) *plan.Event {
+	switch {
 	case page == screen.Drain:
-		return plan.Drain(s, nodesOf(refs)...), nil
+		return plan.Drain(s, nodesOf(refs)...)
 	case page == screen.Delete:
-		return plan.DeleteNamespace(s, refs[0].Name), nil
+		return plan.DeleteNamespace(s, refs[0].Name)
 	case page == screen.Taint:
-		return taintOf(s, refs), nil
+		return taintOf(s, refs)
+	case page == screen.Evict:
+		return plan.Evict(podsOf(s, refs)...)
 	case refs[0].Kind == screen.Node:
-		return plan.LoseNodes(s, nodesOf(refs)...), nil
+		return plan.LoseNodes(s, nodesOf(refs)...)
 	}
-	return loseOf(w.Snapshot, refs), nil
+	return loseOf(s, refs)
+}
+
+// After is a cluster after a change that is supposed, if that is one that a page is about, before kube-scheduler places anything.
+// Otherwise it is the cluster as it was.
+func After(s *inspect.Snapshot, c screen.Change) *inspect.Snapshot {
+	page := screen.Page(c.Kind)
+	if !slices.Contains(Kinds[page], c.Ref.Kind) {
+		return s
+	}
+	return plan.After(s, happening(s, page, []screen.Ref{c.Ref}))
 }
 
 // there reports whether there is still such an object.
@@ -61,6 +80,17 @@ func nodesOf(refs []screen.Ref) []inspect.NodeName {
 		nodes[i] = inspect.NodeName(ref.Name)
 	}
 	return nodes
+}
+
+// podsOf are those of some pods that are there.
+func podsOf(s *inspect.Snapshot, refs []screen.Ref) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for _, ref := range refs {
+		if pod, ok := s.Pod(inspect.PodRef{Namespace: ref.Namespace, Name: ref.Name}); ok {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
 }
 
 // loseOf is the loss of devices, or of pools with all their devices.
