@@ -84,7 +84,7 @@ generate: ## write the generated documents again
 
 .PHONY: screenshots
 screenshots: ## draw the pictures in docs/images anew, from the program itself
-	$(GO) test ./internal/tui ./cmd/kubectl-dra/internal/cli -run GoldenPictures -update
+	$(GO) test ./internal/tui ./cmd/kubectl-dra/internal/cli -run 'Golden(Pictures|Film)' -update
 
 .PHONY: release-check
 release-check: ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)

@@ -59,9 +59,7 @@ func rgb(v uint32) color.RGBA {
 
 // SVG draws the picture.
 func (p Picture) SVG() []byte {
-	screen := uv.NewScreenBuffer(p.Width, p.Height)
-	screen.Method = ansi.GraphemeWidth
-	uv.NewStyledString(p.Text).Draw(screen, screen.Bounds())
+	screen := p.screen()
 	d := &drawing{palette: dark}
 	if p.Light {
 		d.palette = light
@@ -69,7 +67,15 @@ func (p Picture) SVG() []byte {
 	for y := range p.Height {
 		d.line(y, runsOf(screen.Line(y)))
 	}
-	return d.window(p)
+	return d.window(p, 0)
+}
+
+// screen lays the text out on cells.
+func (p Picture) screen() uv.ScreenBuffer {
+	screen := uv.NewScreenBuffer(p.Width, p.Height)
+	screen.Method = ansi.GraphemeWidth
+	uv.NewStyledString(p.Text).Draw(screen, screen.Bounds())
+	return screen
 }
 
 // drawing is the inside of a window. All of it is in pixels from the top left cell.
@@ -77,12 +83,14 @@ type drawing struct {
 	palette palette
 	// classes are the looks that text has, in the order in which they came; what is written of a look is its number.
 	classes []string
-	body    bytes.Buffer
+	// animations are style sheet rules that move what was drawn.
+	animations string
+	body       bytes.Buffer
 }
 
-// window puts a frame around what was drawn.
-func (d *drawing) window(p Picture) []byte {
-	width, height := p.Width*cellWidth+2*padding, p.Height*cellHeight+bar+padding
+// window puts a frame around what was drawn, which is higher than the lines of the picture by some pixels.
+func (d *drawing) window(p Picture, higher int) []byte {
+	width, height := p.Width*cellWidth+2*padding, p.Height*cellHeight+higher+bar+padding
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(p.Title))
@@ -90,7 +98,7 @@ func (d *drawing) window(p Picture) []byte {
 	for i, look := range d.classes {
 		fmt.Fprintf(&b, ".%s{%s}", className(i), look)
 	}
-	b.WriteString("</style>\n")
+	b.WriteString(d.animations + "</style>\n")
 	fmt.Fprintf(&b, `<rect x=".5" y=".5" width="%d" height="%d" rx="9" fill="%s" stroke="%s"/>`+"\n", width-1, height-1, hex(d.palette.background), hex(d.palette.border))
 	fmt.Fprintf(&b, `<path d="M1 %dV9.5a8.5 8.5 0 0 1 8.5-8.5h%da8.5 8.5 0 0 1 8.5 8.5V%dz" fill="%s"/>`+"\n", bar-8, width-19, bar-8, hex(d.palette.bar))
 	for i, c := range []uint32{0xff5f57, 0xfebc2e, 0x28c840} {
