@@ -9,9 +9,12 @@ type ShapePlan struct {
 	Pods    int
 	Waiting []Subject
 	// Stuck are those that wait for something that none of the nodes brings. The answers of Shapes are about the others. Fits says
-	// that nothing is left to do for these.
-	Stuck []PendingPod
-	Fits  bool
+	// that nothing is left to do for these, and MayFit that nothing is as far as is known.
+	Stuck  []PendingPod
+	Fits   bool
+	MayFit bool
+	// Unseen says what is not known of the pods, in sentences. If there is any, no answer is a certain yes.
+	Unseen []string
 	// Shapes are the answers for each kind of node, the best first, and for mixtures of two that are better.
 	Shapes []ShapeAnswer
 	// Priced says that prices decide which is best. Currency is "" if it was not given.

@@ -28,6 +28,8 @@ type Event struct {
 	Evicted []Eviction
 	// Besides are other pods that it is about, with what becomes of them.
 	Besides []explain.Note
+	// Lost says of devices whether they are gone. It is nil if none are.
+	Lost func(inspect.DeviceID) bool
 	// Final says that nobody makes other pods in their place.
 	Final   bool
 	Remarks []string
@@ -122,12 +124,33 @@ func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *expla
 		}
 	})
 	out.Claims = lostClaims(s, after)
-	settled, err := settle(ctx, allocator.NewCluster(after, allocator.Options{Like: c}), again, out)
+	out.Besides = append(slices.Clip(out.Besides), stranded(after, e)...)
+	settled, err := settle(ctx, allocator.NewCluster(after, allocator.Options{Like: c}), again, out, after.NodesAssumed() && !s.NodesAssumed())
 	if err != nil {
 		return nil, nil, err
 	}
 	compare(out, without)
 	return out, settled.Snapshot(), nil
+}
+
+// stranded are the claims that keep devices which are gone. The controller of claims releases one when the last pod goes for which it
+// is reserved, and never one that was reserved for nobody.
+func stranded(after *inspect.Snapshot, e *Event) []explain.Note {
+	if e.Lost == nil {
+		return nil
+	}
+	var out []explain.Note
+	for _, claim := range after.Objects().Claims {
+		if claim.Status.Allocation == nil || !slices.ContainsFunc(devicesOf(claim), e.Lost) {
+			continue
+		}
+		message := "stays allocated to devices that are gone: it is reserved for nobody, so no controller releases it; deallocate or delete it"
+		if len(claim.Status.ReservedFor) > 0 {
+			message = "stays allocated to devices that are gone: it is reserved for others than those that end"
+		}
+		out = append(out, explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message})
+	}
+	return out
 }
 
 // comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet runs from files.
@@ -157,12 +180,18 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 	}
 }
 
-// settle places what waits after an event, and returns the cluster in which that is placed.
-func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out *explain.Disruption) (*allocator.Cluster, error) {
+// settle places what waits after an event, and returns the cluster in which that is placed. empty says that no node is left; then the
+// cluster has stand-ins that take no pods.
+func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out *explain.Disruption, empty bool) (*allocator.Cluster, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, settled, err := placeAll(ctx, c, append(waiting, again...), Options{NoJoint: true})
-	if err != nil {
-		return nil, err
+	p, settled := &explain.Plan{}, c
+	if all := append(waiting, again...); empty {
+		p.Replay = nowhere(all)
+	} else {
+		var err error
+		if p, settled, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
+			return nil, err
+		}
 	}
 	out.Replay = p.Replay
 	placed, pending := map[explain.Subject]*explain.PlacedPod{}, map[explain.Subject]*explain.PendingPod{}
@@ -184,6 +213,15 @@ func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out 
 		g.Then, g.Pending = explain.LeftWaiting, pending[g.Subject]
 	}
 	return settled, nil
+}
+
+// nowhere leaves pods waiting because there is no node.
+func nowhere(pods []*corev1.Pod) explain.Replay {
+	out := explain.Replay{Certain: true}
+	for _, pod := range pods {
+		out.Pending = append(out.Pending, explain.PendingPod{Subject: subjectOf(pod), Verdict: explain.Unsatisfiable, Message: "no node is left"})
+	}
+	return out
 }
 
 // endPods takes pods away, and what goes with them: claims that were made for one of them alone, and the devices of those that

@@ -228,9 +228,12 @@ func checkWeakest(t *testing.T, seed int, o *inspect.Objects, k int, harms map[i
 		return LoseNodes(s, nodes...)
 	}
 	var parts []Part
+	weights := NodeWeights(s)
 	for _, node := range s.Nodes() {
-		part := Part{Name: node.Name}
-		part.Lose = lose([]Part{part})
+		part := Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]}
+		if n := len(lose([]Part{part}).Evicted); n != part.Weight {
+			t.Fatalf("seed %d: losing %s ends %d pods, and weighs %d", seed, node.Name, n, part.Weight)
+		}
 		parts = append(parts, part)
 	}
 	got, err := FindWeakest(t.Context(), c, parts, k, lose)

@@ -81,8 +81,17 @@ func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 			"a StatefulSet waits until the Node object is deleted, or has the taint %s, before it makes another pod for %s",
 			corev1.TaintNodeOutOfService, words.Shorten(held, maxNamed)))
 	}
+	gone := func(name string) bool { return slices.Contains(nodes, inspect.NodeName(name)) }
+	devices := map[inspect.DeviceID]bool{}
+	for _, slice := range s.Slices() {
+		for d := range slice.Spec.Devices {
+			if slice.Spec.NodeName != nil && gone(*slice.Spec.NodeName) {
+				devices[inspect.DeviceIDOf(slice, d)] = true
+			}
+		}
+	}
+	e.Lost = func(id inspect.DeviceID) bool { return devices[id] }
 	e.Change = func(o *inspect.Objects) {
-		gone := func(name string) bool { return slices.Contains(nodes, inspect.NodeName(name)) }
 		o.Nodes = slices.DeleteFunc(slices.Clone(o.Nodes), func(n *corev1.Node) bool { return gone(n.Name) })
 		o.Slices = slices.DeleteFunc(slices.Clone(o.Slices), func(slice *resourcev1.ResourceSlice) bool {
 			return slice.Spec.NodeName != nil && gone(*slice.Spec.NodeName)
@@ -116,7 +125,7 @@ const maxTolerated = 100 * 365 * 24 * 3600
 // LoseDevices is the sudden end of devices: they are no longer published. Kubernetes evicts nobody for that; the pods that use them
 // are supposed to be restarted.
 func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) bool) *Event {
-	e := &Event{What: "losing " + what}
+	e := &Event{What: "losing " + what, Lost: lost}
 	users := map[inspect.PodRef][]string{}
 	var order []inspect.PodRef
 	for _, claim := range s.Objects().Claims {
@@ -136,10 +145,10 @@ func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) b
 		}
 	}
 	for _, ref := range order {
-		pod, ok := s.Pod(ref)
-		if !ok || pod.Spec.NodeName == "" || inspect.Ended(pod) {
+		if !runs(s, ref) {
 			continue
 		}
+		pod, _ := s.Pod(ref)
 		e.Evicted = append(e.Evicted, Eviction{Pod: pod, Cause: fmt.Sprintf("%s %s lost", words.Shorten(users[ref], maxNamed), words.Plural(len(users[ref]), "is", "are"))})
 	}
 	if len(e.Evicted) > 0 {

@@ -32,39 +32,34 @@ func questionsFor(c *allocator.Cluster) int {
 
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
-	preempting := slices.IndexFunc(r.out.Pending, func(p explain.PendingPod) bool { return p.Preempts })
+	row := question.Row(ctx, base, r.asked, r.opts)
+	tied := r.inAnyOrder(&row)
+	preempts, err := r.sayPreempting(ctx, base, tied || r.chosen || r.doubtful)
+	r.out.Remarks = append(r.out.Remarks, r.unseen...)
 	switch {
-	case preempting >= 0:
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("kube-scheduler ends other pods for %s; what becomes of these, and of the pods after it, was not played on",
-			r.out.Pending[preempting].Subject.FullName()))
-	case len(r.unseen) > 0:
-		r.out.Remarks = append(r.out.Remarks, r.unseen...)
+	case err != nil || preempts || len(r.unseen) > 0:
+		return err
 	case r.doubtful:
 		return r.sayDoubt(ctx, base)
-	default:
-		row := question.Row(ctx, base, r.asked, r.opts)
-		tied := r.inAnyOrder(&row)
-		if !tied && !r.chosen || alike(row) {
-			r.out.Certain = true
-			return nil
-		}
-		if !tied && len(r.asked) <= maxExplored {
-			if same, known, err := r.allRuns(ctx, r.pods()); err != nil || known && same {
-				r.out.Certain = err == nil
-				return err
-			}
-		} else if tied && len(row.Entities) > 1 {
-			r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
-			return nil
-		}
-		if len(r.asked) > maxExplored {
-			r.out.Remarks = append(r.out.Remarks, "kube-scheduler may place so many pods in too many ways to try them all")
-			return nil
-		}
-		row.MaxAsks = questionsFor(base)
-		return r.compare(ctx, row)
+	case !tied && !r.chosen, alike(row):
+		r.out.Certain = true
+		return nil
 	}
-	return nil
+	if !tied && len(r.asked) <= maxExplored {
+		if same, known, err := r.allRuns(ctx, r.pods()); err != nil || known && same {
+			r.out.Certain = err == nil
+			return err
+		}
+	} else if tied && len(row.Entities) > 1 {
+		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
+		return nil
+	}
+	if len(r.asked) > maxExplored {
+		r.out.Remarks = append(r.out.Remarks, "kube-scheduler may place so many pods in too many ways to try them all")
+		return nil
+	}
+	row.MaxAsks = questionsFor(base)
+	return r.compare(ctx, row)
 }
 
 // sayDoubt says what is not known of the first pod of which something is not.
@@ -173,20 +168,26 @@ func alike(row joint.Row) bool {
 	return true
 }
 
-// best looks for a placement of all pods of a replay.
+// best looks for a placement of all pods of a replay. That there is one is never certain where more is asked for than is known.
 func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
-	if len(r.waiting) == 0 && len(r.unseen) > 0 {
+	out, run, err := r.bestKnown(ctx, base)
+	if err == nil && out.Verdict != explain.Infeasible && len(r.unseen) > 0 {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil
 	}
-	if len(r.waiting) == 0 && !r.doubtful {
+	return out, run, err
+}
+
+// bestKnown is best, of what is known.
+func (r *replay) bestKnown(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+	switch {
+	case r.doubtful:
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
+	case len(r.waiting) == 0:
 		var run joint.Run // that the scheduler need not take
 		if !r.out.Certain {
 			run = runOf(r.out.Placed)
 		}
 		return &explain.JointPlan{Verdict: explain.Feasible, Placed: r.out.Placed}, run, nil
-	}
-	if r.doubtful {
-		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
 	}
 	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
 		return plan, nil, err
@@ -195,9 +196,6 @@ func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.Jo
 		if w.turn.fails || w.turn.open {
 			return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "kube-scheduler gives up on " + w.pod.Name + " with an error"}, nil, nil
 		}
-	}
-	if len(r.unseen) > 0 {
-		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil
 	}
 	if plan, run, err := r.packed(ctx, base); plan != nil || err != nil {
 		return plan, run, err

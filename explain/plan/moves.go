@@ -55,6 +55,8 @@ func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, 
 		return nil, fmt.Errorf("looking for room for %s: %w", out.Subject.FullName(), err)
 	}
 	switch {
+	case len(turn.Options) == 0 && !turn.Open && !turn.Fails && a.unread():
+		return out, a.withAllGone(ctx, out)
 	case turn.MayWait || turn.Open:
 		out.Verdict, out.Message = explain.JointUnknown, "something that decides about it is not known; explain says what"
 	case turn.Fails:
@@ -66,6 +68,34 @@ func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, 
 		return out, a.makeRoom(ctx, out, cmp.Or(opts.Most, defaultMost))
 	}
 	return out, nil
+}
+
+// unread reports whether there may be pods that are not known, or claims. Those could be moved too.
+func (a *arena) unread() bool {
+	s := a.base.Snapshot()
+	return s.Health(inspect.Pods).Partial() || s.Health(inspect.Claims).Partial()
+}
+
+// withAllGone says of a target that fits nowhere whether that would be so without all pods and claims, where not all of these are known.
+func (a *arena) withAllGone(ctx context.Context, out *explain.Moves) error {
+	out.Verdict, out.Message = explain.JointUnknown, "not all pods and claims could be read, so there may be others to move"
+	if a.target.member.Reaches {
+		return nil
+	}
+	empty := allocator.NewCluster(a.base.Snapshot().With(func(o *inspect.Objects) {
+		o.Pods = nil
+		o.Claims = slices.Clone(o.Claims)
+		for i, claim := range o.Claims {
+			free := *claim
+			free.Status = resourcev1.ResourceClaimStatus{}
+			o.Claims[i] = &free
+		}
+	}), allocator.Options{Like: a.base})
+	t, err := a.target.member.Ask(ctx, empty, nil)
+	if err == nil && len(t.Options) == 0 && !t.Open && !t.Fails {
+		out.Verdict, out.Message = explain.Infeasible, "does not even fit without all other pods and claims"
+	}
+	return err
 }
 
 // there reports whether a pod or a claim has what it needs.

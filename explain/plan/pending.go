@@ -19,7 +19,7 @@ const maxExplained = 24
 func (r *replay) explainPending(ctx context.Context) error {
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
-	explained := 0
+	explained, alone := 0, newSimulation(r.base)
 	for i := range r.waiting {
 		w := &r.waiting[i]
 		shape := cmp.Or(w.gang, w.turn.member.Shape, w.pod.Namespace+"/"+w.pod.Name)
@@ -29,7 +29,7 @@ func (r *replay) explainPending(ctx context.Context) error {
 		case w.gang != "":
 			p = &explain.PendingPod{Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete, Message: fmt.Sprintf(
 				"its PodGroup %s is placed as a whole, which lacks room for %s", w.gang, words.Count(w.short, "more pod"))}
-			if r.doubtful {
+			if r.doubtful || len(r.unseen) > 0 {
 				p.Verdict = explain.Unknown
 			}
 		case w.failure != "":
@@ -46,11 +46,29 @@ func (r *replay) explainPending(ctx context.Context) error {
 		}
 		if !ok {
 			p.Alike = len(known)
+			if err := r.question(ctx, alone, w, p); err != nil {
+				return err
+			}
 		}
 		known[shape] = p
 		own := *p
 		own.Subject = subjectOf(w.pod)
 		r.out.Pending = append(r.out.Pending, own)
+	}
+	return nil
+}
+
+// question makes it unknown that a pod is left waiting if it finds room alone, and it is not certain that all before it are placed.
+func (r *replay) question(ctx context.Context, alone *simulation, w *waiting, p *explain.PendingPod) error {
+	if p.Verdict != explain.Unsatisfiable || !r.doubtful && len(r.unseen) == 0 {
+		return nil
+	}
+	t, err := alone.ask(ctx, w.pod)
+	if err != nil {
+		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.pod.Namespace, w.pod.Name, err)
+	}
+	if len(t.nodes) > 0 || t.open || t.member.Reaches {
+		p.Verdict, p.Message = explain.Unknown, "has no room if those before it are placed as shown, which is not certain: "+p.Message
 	}
 	return nil
 }

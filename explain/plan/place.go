@@ -52,10 +52,12 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 			r.about[subjectOf(pod)] = true
 		}
 	}
+	r.preempting = newPreempting(c.Snapshot())
 	if err := r.run(ctx, append(slices.Clip(pods), others...)); err != nil {
 		return nil, nil, err
 	}
 	after := r.cluster
+	r.contenders = slices.Clone(r.waiting)
 	r.leaveOut()
 	if err := r.explainPending(ctx); err != nil {
 		return nil, nil, err
@@ -86,13 +88,15 @@ func unseen(s *inspect.Snapshot, of []string) []string {
 	return of
 }
 
-// rivals are those of the others that fit on some node as things are, or may later: who fits nowhere takes nothing of what others need.
+// rivals are those of the others that fit on some node as things are, or may later, or for whom pods may be ended: who fits nowhere
+// takes nothing of what others need.
 func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Pod) ([]*corev1.Pod, error) {
 	own := map[inspect.PodRef]bool{}
 	for _, pod := range pods {
 		own[refOf(pod)] = true
 	}
 	s := newSimulation(c)
+	preempting := newPreempting(c.Snapshot())
 	var out []*corev1.Pod
 	for _, pod := range others {
 		if own[refOf(pod)] {
@@ -102,7 +106,15 @@ func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Po
 		if err != nil {
 			return nil, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
-		if len(t.nodes) > 0 || t.open || t.member.Reaches {
+		rival := len(t.nodes) > 0 || t.open || t.member.Reaches
+		if !rival {
+			w := &waiting{pod: pod, turn: t}
+			preempting.note(c, w)
+			if rival, err = preempting.may(ctx, c, w, false, s.opts); err != nil {
+				return nil, err
+			}
+		}
+		if rival {
 			out = append(out, pod)
 		}
 	}
@@ -165,6 +177,10 @@ type replay struct {
 	depends bool
 	// unseen says what is not known of the pods, so that nothing is certain.
 	unseen []string
+	// preempting judges for whom others may be ended. It is nil where that is not asked. contenders are the pods that are left waiting,
+	// whether asked about or not.
+	preempting *preempting
+	contenders []waiting
 	// choose is the index of the node that is taken of those that fit. If it is nil, the first is.
 	choose func(nodes []*corev1.Node) int
 	// base is the cluster before anything was placed.
@@ -267,6 +283,7 @@ func (r *replay) one(ctx context.Context, pod *corev1.Pod) (*explain.PlacedPod, 
 	}
 	w := waiting{pod: pod, at: len(r.out.Placed), turn: t}
 	if len(t.nodes) == 0 || t.fails {
+		r.preempting.note(r.cluster, &w)
 		return nil, w, nil
 	}
 	if r.choosing != nil {

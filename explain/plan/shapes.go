@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
@@ -22,6 +23,10 @@ type ShapeOptions struct {
 	Prices *nodeshape.Prices
 	// Max is the most nodes that may be added. 0 is as many as there are pods.
 	Max int
+	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no answer is a certain yes.
+	Others []*corev1.Pod
+	// Unseen says of pods that more is asked for than is known, a sentence each: then no answer is a certain yes.
+	Unseen []string
 }
 
 // Shapes says which nodes, and how many of them, make pods fit that need not be in the snapshot of the cluster. Each answer was
@@ -33,10 +38,14 @@ func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shape
 		return nil, fmt.Errorf("adding nodes to the cluster: its nodes could not be read")
 	}
 	s.price()
+	s.out.Unseen = unseen(c.Snapshot(), opts.Unseen)
+	if err := s.lookAtOthers(ctx, pods); err != nil {
+		return nil, err
+	}
 	if err := s.begin(ctx, pods); err != nil {
 		return nil, err
 	}
-	if s.out.Fits {
+	if s.out.Fits || s.out.MayFit {
 		return s.out, nil
 	}
 	for i := range s.shapes {
@@ -49,8 +58,19 @@ func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shape
 	if err := s.mix(ctx); err != nil {
 		return nil, err
 	}
+	s.doubt()
 	s.rank()
 	return s.out, nil
+}
+
+// doubt makes no answer a certain yes where more is asked for than is known.
+func (s *shaper) doubt() {
+	for i := range s.out.Shapes {
+		if a := &s.out.Shapes[i]; len(s.out.Unseen) > 0 && a.Verdict == explain.ShapeFits {
+			a.Verdict, a.Minimal, a.Why = explain.ShapeMayFit, false, s.out.Unseen[0]
+			a.AtBest, a.AtBestProven = a.Nodes(), a.AtBestProven && a.AtBest == a.Nodes()
+		}
+	}
 }
 
 // shaper adds nodes to a cluster and looks what becomes of pods.
@@ -107,7 +127,11 @@ func (s *shaper) begin(ctx context.Context, pods []*corev1.Pod) error {
 	for _, w := range r.waiting {
 		s.out.Waiting = append(s.out.Waiting, subjectOf(w.pod))
 	}
-	if len(r.waiting) == 0 && !r.doubtful {
+	switch {
+	case len(r.waiting) == 0 && len(s.out.Unseen) > 0:
+		s.out.MayFit = true
+		return nil
+	case len(r.waiting) == 0 && !r.doubtful:
 		if err := r.certain(ctx, s.base); err != nil {
 			return err
 		}
@@ -129,8 +153,24 @@ func (s *shaper) begin(ctx context.Context, pods []*corev1.Pod) error {
 	if err := rest.certain(ctx, s.base); err != nil {
 		return err
 	}
-	s.out.Fits = len(rest.waiting) == 0 && rest.out.Certain
+	s.out.Fits = len(rest.waiting) == 0 && rest.out.Certain && len(s.out.Unseen) == 0
+	s.out.MayFit = len(rest.waiting) == 0 && len(s.out.Unseen) > 0
 	return s.narrow(ctx)
+}
+
+// lookAtOthers notes pods that wait too and may take room on the nodes that there are, or that are added.
+func (s *shaper) lookAtOthers(ctx context.Context, pods []*corev1.Pod) error {
+	others, err := rivals(ctx, s.withEach(), pods, s.opts.Others)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	var names []string
+	for _, pod := range others {
+		names = append(names, subjectOf(pod).FullName())
+	}
+	s.out.Unseen = append(slices.Clip(s.out.Unseen), fmt.Sprintf("%s too and may take the room first (%s); ask about pending to count all",
+		words.Plural(len(names), "1 other pod waits", fmt.Sprintf("%d other pods wait", len(names))), words.Shorten(names, maxNamed)))
+	return nil
 }
 
 // sort finds the kinds of the pods, and which of them no node helps.

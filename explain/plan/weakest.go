@@ -8,13 +8,15 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Part is something that may be lost by itself: a node, a pool, a device.
 type Part struct {
 	Name string
-	// Lose is its loss, by itself.
-	Lose *Event
+	// Weight is the number of pods that its loss ends, or more. See [NodeWeights] and [DeviceWeights].
+	Weight int
 }
 
 // Weakest is the loss that does most harm: after which most pods run nowhere that run now, or would.
@@ -22,15 +24,80 @@ type Weakest struct {
 	// Parts are those that are lost together, in the order in which they were given, and Disruption is what becomes of the pods.
 	Parts      []Part
 	Disruption *explain.Disruption
-	// Proven says that no other loss of so many parts does more harm. Otherwise AtMost bounds what others may do.
+	// Proven says that no other loss of so many parts does more harm, in the runs of kube-scheduler that were played. Otherwise AtMost
+	// bounds what others may do.
 	Proven bool
 	AtMost int
-	// Tried is the number of losses that were played.
-	Tried int
+	// Certain says that the harm of each loss that was played is the same in all runs, and that all pods are known. Otherwise another
+	// loss may do more harm than the one that was found.
+	Certain bool
+	// Tried is the number of losses that were played, and Limited says that more were not because of the size of the cluster.
+	Tried   int
+	Limited bool
 }
 
-// maxLosses is the number of losses that are played at most.
-const maxLosses = 400
+// The number of losses that are played: as many as take about a minute, but some in any cluster.
+const (
+	maxLosses, minLosses = 400, 20
+	// maxLossNodes bounds their number times that of the nodes.
+	maxLossNodes = 400_000
+)
+
+// lossesFor is the number of losses that are played at most.
+func lossesFor(s *inspect.Snapshot) int {
+	return max(minLosses, min(maxLosses, maxLossNodes/max(1, len(s.Nodes()))))
+}
+
+// NodeWeights is the number of pods that the loss of each node ends.
+func NodeWeights(s *inspect.Snapshot) map[inspect.NodeName]int {
+	out := map[inspect.NodeName]int{}
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == "" || inspect.Ended(pod) || whatif.BoundToNode(pod) {
+			continue
+		}
+		if _, evicted := toleratedUnreachable(pod); evicted {
+			out[inspect.NodeName(pod.Spec.NodeName)]++
+		}
+	}
+	return out
+}
+
+// DeviceWeights is the number of pods that the loss of each device ends, and of each pool with all its devices.
+func DeviceWeights(s *inspect.Snapshot) (devices map[inspect.DeviceID]int, pools map[inspect.PoolID]int) {
+	devices, pools = map[inspect.DeviceID]int{}, map[inspect.PoolID]int{}
+	ofDevice, ofPool := map[inspect.DeviceID][]inspect.PodRef{}, map[inspect.PoolID]map[inspect.PodRef]bool{}
+	for _, claim := range s.Objects().Claims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		users := slices.DeleteFunc(slices.Clone(s.PodsOf(inspect.RefOf(claim))), func(ref inspect.PodRef) bool { return !runs(s, ref) })
+		for _, id := range devicesOf(claim) {
+			pool := id.PoolID()
+			if ofPool[pool] == nil {
+				ofPool[pool] = map[inspect.PodRef]bool{}
+			}
+			for _, ref := range users {
+				ofPool[pool][ref] = true
+				if !slices.Contains(ofDevice[id], ref) {
+					ofDevice[id] = append(ofDevice[id], ref)
+				}
+			}
+		}
+	}
+	for id, users := range ofDevice {
+		devices[id] = len(users)
+	}
+	for pool, users := range ofPool {
+		pools[pool] = len(users)
+	}
+	return devices, pools
+}
+
+// runs reports whether there is a pod on a node that can be ended.
+func runs(s *inspect.Snapshot, ref inspect.PodRef) bool {
+	pod, ok := s.Pod(ref)
+	return ok && pod.Spec.NodeName != "" && !inspect.Ended(pod)
+}
 
 // FindWeakest looks for the k parts whose loss together does most harm. lose is their loss together. No loss does more harm than it
 // ends pods and there are pods that wait and fit, so losses are played in the order of the pods that they end until the rest cannot
@@ -41,14 +108,15 @@ func FindWeakest(ctx context.Context, c *allocator.Cluster, parts []Part, k int,
 	}
 	order := make([]weighed, len(parts))
 	for i := range parts {
-		order[i] = weighed{at: i, weight: len(parts[i].Lose.Evicted)}
+		order[i] = weighed{at: i, weight: parts[i].Weight}
 	}
 	slices.SortStableFunc(order, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
 	without, _, err := unplanned(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	out := &Weakest{}
+	out := &Weakest{Certain: without.Certain}
+	limit := lossesFor(c.Snapshot())
 	queue := newCombinations(order, k)
 	for queue.Len() > 0 {
 		next := heap.Pop(queue).(combination)
@@ -56,8 +124,8 @@ func FindWeakest(ctx context.Context, c *allocator.Cluster, parts []Part, k int,
 			out.Proven = true
 			return out, nil
 		}
-		if out.Tried == maxLosses {
-			out.AtMost = next.weight + len(without.Placed)
+		if out.Tried == limit {
+			out.AtMost, out.Limited = next.weight+len(without.Placed), limit < maxLosses
 			return out, nil
 		}
 		out.Tried++
@@ -66,6 +134,7 @@ func FindWeakest(ctx context.Context, c *allocator.Cluster, parts []Part, k int,
 		if err != nil {
 			return nil, err
 		}
+		out.Certain = out.Certain && d.Replay.Certain && !d.Unseen
 		if out.Disruption == nil || d.Harm() > out.Disruption.Harm() {
 			out.Parts, out.Disruption = chosen, d
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
+	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -47,6 +48,29 @@ func DevicesOf(claim *resourcev1.ResourceClaim) []explain.Device {
 		addDevices(&out, claim, claim.Status.Allocation)
 	}
 	return out.Devices
+}
+
+// Preemption says whether kube-scheduler would end other pods for a pod that no node of a cluster takes. fits says that one does, or may.
+// The result is nil if kube-scheduler does not get as far as that, or places the pod together with others.
+func Preemption(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (p *explain.Preemption, fits bool, err error) {
+	claims := claimsFor(c.Snapshot(), pod)
+	if claims.blocked != "" {
+		return nil, false, nil
+	}
+	nodes, err := nodesFor(c.Snapshot(), opts)
+	if err != nil {
+		return nil, false, err
+	}
+	q := podQuestion(c, &explain.Explanation{Subject: subjectOf(pod)}, pod, claims, nodes, opts)
+	if filtered := q.Filtered(); filtered == nil || len(filtered.Everywhere.Refusals) == 0 {
+		if q.Answers, err = q.Ask(ctx); err != nil {
+			return nil, false, err
+		}
+		if o := outcomesOf(q.Answers); o.allocatable > 0 || o.doubtful > 0 {
+			return nil, true, nil
+		}
+	}
+	return preemption.Of(q), false, nil
 }
 
 // MaxTogether is the number of pods up to which [Together] looks for changes.

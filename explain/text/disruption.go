@@ -41,19 +41,21 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	for i := range d.Gone {
 		counts[d.Gone[i].Then]++
 	}
-	stuck, never := counts[explain.LeftWaiting], counts[explain.NeverComes]
+	stuck, never, open := counts[explain.LeftWaiting], counts[explain.NeverComes], openGone(d)
+	lost := len(d.Losses) - openOf(d.Losses)
+	sure := d.Replay.Certain && !d.Unseen
 	text := d.What + " ends " + plural(len(d.Gone), "pod")
 	switch {
 	case len(d.Gone) == 0:
 		text = d.What + " ends no pod"
 	case stuck+never == 0:
-		text += words.Plural(len(d.Gone), ", which finds another node", ", and all find another node")
+		text += words.Plural(len(d.Gone), ", which "+may(sure, "finds", "find")+" another node", ", and all "+may(sure, "find", "find")+" another node")
 	default:
 		var parts []string
 		for _, part := range []struct {
 			n    int
 			text string
-		}{{counts[explain.ComesBack], "%d placed again"}, {stuck, "%d left waiting"}, {never, "%d gone for good"}} {
+		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - open, "%d left waiting"}, {open, "%d of which it is not known"}, {never, "%d gone for good"}} {
 			if part.n > 0 {
 				parts = append(parts, fmt.Sprintf(part.text, part.n))
 			}
@@ -65,14 +67,33 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	}
 	sign := styled.Span{Text: "✓ ", Role: styled.Good}
 	switch {
-	case stuck > 0 || len(d.Losses) > 0:
+	case stuck > open || lost > 0:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-	case d.Unseen:
+	case d.Unseen, open > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
-	case never > 0 && !d.Final || !d.Replay.Certain && len(d.Gone) > 0:
+	case never > 0 && !d.Final:
 		sign = styled.Span{Text: "! ", Role: styled.Warn}
 	}
 	p.add("", "  ", sign, span(styled.Strong, text))
+}
+
+// may is what somebody does, or may do where that is not certain.
+func may(sure bool, does, do string) string {
+	if sure {
+		return does
+	}
+	return "may " + do
+}
+
+// openGone is the number of pods of which it is not known whether they find another node.
+func openGone(d *explain.Disruption) int {
+	n := 0
+	for i := range d.Gone {
+		if g := &d.Gone[i]; g.Then == explain.LeftWaiting && (g.Pending == nil || g.Pending.Verdict == explain.Unknown) {
+			n++
+		}
+	}
+	return n
 }
 
 // maxGone is the number of pods shown of those that end alike, without Verbose.
@@ -135,6 +156,9 @@ func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span
 		why := "is left waiting"
 		if g.Pending != nil {
 			why = "waits: " + g.Pending.Message
+		}
+		if g.Pending == nil || g.Pending.Verdict == explain.Unknown {
+			return append(out, span(styled.Warn, "? "+why))
 		}
 		return append(out, span(styled.Bad, "✗ "+why))
 	case explain.NeverComes:

@@ -73,10 +73,13 @@ func (p *page) replayHeadline(r *explain.Replay) {
 }
 
 // openPods is the number of pods that are left waiting of which that is not known.
-func openPods(r *explain.Replay) int {
+func openPods(r *explain.Replay) int { return openOf(r.Pending) }
+
+// openOf is the number of pods of which it is not known whether they are left waiting.
+func openOf(pods []explain.PendingPod) int {
 	n := 0
-	for i := range r.Pending {
-		if r.Pending[i].Verdict == explain.Unknown {
+	for i := range pods {
+		if pods[i].Verdict == explain.Unknown {
 			n++
 		}
 	}

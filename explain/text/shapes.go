@@ -19,6 +19,9 @@ func RenderShapes(w io.Writer, plan *explain.ShapePlan, opts Options) error {
 func ShapeLines(plan *explain.ShapePlan, opts Options) []styled.Line {
 	p := newPlanPage(&explain.Plan{Basis: plan.Basis, Partial: plan.Partial}, opts)
 	p.shapesHeadline(plan)
+	for _, text := range plan.Unseen {
+		p.add("! ", "  ", span(styled.Warn, text))
+	}
 	var helps, fails []*explain.ShapeAnswer
 	for i := range plan.Shapes {
 		if a := &plan.Shapes[i]; a.Verdict == explain.ShapeFits || a.Verdict == explain.ShapeMayFit {
@@ -54,13 +57,17 @@ func (p *page) shapesHeadline(plan *explain.ShapePlan) {
 		others = fmt.Sprintf("; %s for what none of these nodes brings", words.Plural(n, "1 pod waits", fmt.Sprintf("%d pods wait", n)))
 	}
 	switch best := bestOf(plan); {
+	case plan.Pods == 0 && len(plan.Unseen) > 0:
+		add(open, "nothing is known to wait")
 	case plan.Pods == 0:
 		add(good, "there is nothing to place")
 	case plan.Fits && len(plan.Stuck) == 0:
 		add(good, "kube-scheduler places "+allOf(plan.Pods)+" as things are; no node is needed")
+	case plan.MayFit && len(plan.Stuck) == 0:
+		add(open, "kube-scheduler may place "+allOf(plan.Pods)+" as things are, but not for certain")
 	case left == 0:
 		add(bad, "none of these nodes helps "+allOf(plan.Pods))
-	case plan.Fits:
+	case plan.Fits, plan.MayFit:
 		add(bad, fmt.Sprintf("%s for what none of these nodes brings; the others need no node", words.Plural(len(plan.Stuck), "1 pod waits", fmt.Sprintf("%d pods wait", len(plan.Stuck)))))
 	case best == nil && len(plan.Shapes) == 0:
 		add(open, fmt.Sprintf("%d of %s left waiting, and there is no kind of node to add", waiting, words.Plural(plan.Pods, "1 pod is", fmt.Sprintf("%d pods are", plan.Pods))))

@@ -2,10 +2,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -13,7 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
-	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 var planKinds = append([]kind{kindPod, kindTemplate}, ownerKinds()...)
@@ -148,36 +148,29 @@ func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (
 
 // planPlacement answers where many pods go.
 func planPlacement(ctx context.Context, o *planOptions) error {
-	snapshot, pods, err := o.pods(ctx)
+	a, err := o.pods(ctx)
 	if err != nil {
 		return err
 	}
-	choosing, err := o.choosing(ctx, snapshot, pods)
+	choosing, err := o.choosing(ctx, a.snapshot, a.pods)
 	if err != nil {
 		return err
 	}
-	others, _ := plan.Waiting(snapshot, func(*corev1.Pod) bool { return true })
-	p, err := plan.Place(ctx, allocator.NewCluster(snapshot, allocator.Options{}), pods, plan.Options{Choosing: choosing, Others: others})
+	p, err := plan.Place(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, plan.Options{Choosing: choosing, Others: a.others(), Unseen: a.unseen})
 	if err != nil {
 		return err
+	}
+	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
+	if len(a.snapshot.Nodes()) > maxChosen && !o.reader.offline() && hasChoice(p) {
+		p.Basis.Remarks = append(p.Basis.Remarks, fmt.Sprintf(
+			"of more than %d nodes images and services are not read, by which kube-scheduler may prefer some of the nodes that are counted here", maxChosen))
 	}
 	return o.print(p)
 }
 
 func (o *planOptions) print(p *explain.Plan) error {
-	var err error
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewPlan(p))
-	} else {
-		err = text.RenderPlan(o.streams.Out, p, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code := worstExitCode(o.leastCode(), replayCode(&p.Replay)); code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	render := func(w io.Writer, opts text.Options) error { return text.RenderPlan(w, p, opts) }
+	return o.streams.answer(o.format, output.NewPlan(p), render, worstExitCode(o.leastCode(), replayCode(&p.Replay)))
 }
 
 // replayCode is the exit code of what kube-scheduler does.
@@ -193,24 +186,24 @@ func replayCode(r *explain.Replay) int {
 }
 
 // pods are those that are to be placed.
-func (o *planOptions) pods(ctx context.Context) (*inspect.Snapshot, []*corev1.Pod, error) {
+func (o *planOptions) pods(ctx context.Context) (*askedPods, error) {
 	if o.pending {
 		return o.waiting(ctx)
 	}
 	snapshot, subjects, err := o.read(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var pods []*corev1.Pod
+	a := &askedPods{snapshot: snapshot}
 	for _, subject := range subjects {
-		if _, ok := subject.(*corev1.Pod); !ok || !o.usedBy(subjects, subject) {
-			pods = append(pods, podsOf(snapshot, subject, o.copies)...)
+		if !o.usedBy(subjects, subject) {
+			a.add(subject, o.copies)
 		}
 	}
-	if len(pods) > maxPlanned {
-		return nil, nil, usagef("%d pods are more than can be placed at once: the limit is %d", len(pods), maxPlanned)
+	if len(a.pods) > maxPlanned {
+		return nil, usagef("%d pods are more than can be placed at once: the limit is %d", len(a.pods), maxPlanned)
 	}
-	return snapshot, pods, nil
+	return a, nil
 }
 
 // maxPlanned is the number of pods up to which a plan takes seconds.

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
@@ -14,6 +16,11 @@ import (
 
 // maxChosen is the number of nodes up to which their images are read, which are by far the largest part of a node.
 const maxChosen = 1000
+
+// hasChoice reports whether kube-scheduler may choose among several nodes for a pod.
+func hasChoice(p *explain.Plan) bool {
+	return slices.ContainsFunc(p.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 })
+}
 
 // choosing reads what kube-scheduler chooses nodes by, of a server. What is not read leaves several nodes to choose from.
 func (o *planOptions) choosing(ctx context.Context, s *inspect.Snapshot, pods []*corev1.Pod) (plan.Choosing, error) {

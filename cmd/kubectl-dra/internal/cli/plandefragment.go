@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -109,18 +110,8 @@ func defragment(ctx context.Context, o *questionOptions, class string, moves int
 	if err != nil {
 		return err
 	}
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewDefragmentPlan(d))
-	} else {
-		err = text.RenderDefragmentation(o.streams.Out, d, moves, text.Options{Width: o.streams.width(), Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code := defragmentCode(d); code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	render := func(w io.Writer, opts text.Options) error { return text.RenderDefragmentation(w, d, moves, opts) }
+	return o.streams.answer(o.format, output.NewDefragmentPlan(d), render, worstExitCode(o.leastCode(), defragmentCode(d)))
 }
 
 func defragmentCode(d *explain.Defragmentation) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -163,30 +164,20 @@ func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Ev
 	if err != nil {
 		return err
 	}
-	return o.print(d)
+	return o.print(d, exitAnswered)
 }
 
-func (o *eventOptions) print(d *explain.Disruption) error {
-	var err error
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewDisruption(d))
-	} else {
-		err = text.RenderDisruption(o.streams.Out, d, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if code := disruptionCode(d); err == nil && code != exitAnswered {
-		err = exitWith(code)
-	}
-	return err
+// print prints what becomes of the pods. least is the exit code where nothing is wrong.
+func (o *eventOptions) print(d *explain.Disruption, least int) error {
+	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
+	return o.streams.answer(o.format, output.NewDisruption(d), render, worstExitCode(least, disruptionCode(d)))
 }
 
 // disruptionCode is the exit code of what becomes of the pods.
 func disruptionCode(d *explain.Disruption) int {
-	code := exitAnswered
-	if d.Unseen {
-		code = exitFailed
-	}
-	if len(d.Losses) > 0 {
-		code = exitNo
+	code, back := exitAnswered, false
+	for i := range d.Losses {
+		code = worstExitCode(code, verdictCode(d.Losses[i].Verdict))
 	}
 	for i := range d.Gone {
 		switch g := &d.Gone[i]; {
@@ -194,9 +185,12 @@ func disruptionCode(d *explain.Disruption) int {
 			code = worstExitCode(code, verdictCode(g.Pending.Verdict))
 		case g.Then == explain.LeftWaiting:
 			code = worstExitCode(code, exitFailed)
-		case g.Then == explain.ComesBack && !d.Replay.Certain:
-			code = worstExitCode(code, exitFailed)
+		case g.Then == explain.ComesBack:
+			back = true
 		}
+	}
+	if code == exitAnswered && (d.Unseen || back && !d.Replay.Certain) {
+		return exitFailed // that some are left waiting for certain is a no, whatever else is not known
 	}
 	return code
 }

@@ -89,45 +89,69 @@ const maxAny = 8
 
 // partsOf is all that may be lost of a kind, and how some of it are lost together.
 func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
-	add := func(name string) {
-		parts = append(parts, plan.Part{Name: name})
-	}
-	lose = func(chosen []plan.Part) *plan.Event {
-		return plan.LoseDevices(s, losing(what, chosen), func(id inspect.DeviceID) bool {
-			return slices.ContainsFunc(chosen, func(p plan.Part) bool { return p.Name == id.String() || p.Name == id.PoolID().String() })
-		})
-	}
 	switch what {
 	case "node":
-		for _, node := range s.Nodes() {
-			add(node.Name)
-		}
-		lose = func(chosen []plan.Part) *plan.Event {
-			var nodes []inspect.NodeName
-			for _, p := range chosen {
-				nodes = append(nodes, inspect.NodeName(p.Name))
-			}
-			return plan.LoseNodes(s, nodes...)
-		}
+		return nodesToLose(s)
 	case "pool":
-		for _, pool := range poolsIn(s) {
-			add(pool)
-		}
-	default:
-		for d := range s.Inventory().Newest() {
-			add(d.ID.String())
-		}
+		return poolsToLose(s)
 	}
-	return parts, lose
+	return devicesToLose(s)
+}
+
+func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	weights := plan.NodeWeights(s)
+	for _, node := range s.Nodes() {
+		parts = append(parts, plan.Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]})
+	}
+	return parts, func(chosen []plan.Part) *plan.Event {
+		var nodes []inspect.NodeName
+		for _, p := range chosen {
+			nodes = append(nodes, inspect.NodeName(p.Name))
+		}
+		return plan.LoseNodes(s, nodes...)
+	}
+}
+
+func poolsToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	_, weights := plan.DeviceWeights(s)
+	pools := map[string]inspect.PoolID{}
+	for _, pool := range poolsIn(s) {
+		pools[pool.String()] = pool
+		parts = append(parts, plan.Part{Name: pool.String(), Weight: weights[pool]})
+	}
+	return parts, func(chosen []plan.Part) *plan.Event {
+		lost := map[inspect.PoolID]bool{}
+		for _, p := range chosen {
+			lost[pools[p.Name]] = true
+		}
+		return plan.LoseDevices(s, losing("pool", chosen), func(id inspect.DeviceID) bool { return lost[id.PoolID()] })
+	}
+}
+
+func devicesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
+	weights, _ := plan.DeviceWeights(s)
+	devices := map[string]inspect.DeviceID{}
+	for d := range s.Inventory().Newest() {
+		name := d.ID.String()
+		devices[name] = d.ID
+		parts = append(parts, plan.Part{Name: name, Weight: weights[d.ID]})
+	}
+	return parts, func(chosen []plan.Part) *plan.Event {
+		lost := map[inspect.DeviceID]bool{}
+		for _, p := range chosen {
+			lost[devices[p.Name]] = true
+		}
+		return plan.LoseDevices(s, losing("device", chosen), func(id inspect.DeviceID) bool { return lost[id] })
+	}
 }
 
 // poolsIn are the pools of which there are slices, sorted.
-func poolsIn(s *inspect.Snapshot) []string {
-	var out []string
+func poolsIn(s *inspect.Snapshot) []inspect.PoolID {
+	var out []inspect.PoolID
 	for _, slice := range s.Slices() {
-		out = append(out, inspect.PoolOf(slice).String())
+		out = append(out, inspect.PoolOf(slice))
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b inspect.PoolID) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }
 
@@ -180,9 +204,6 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 
 // weakest says which loss is the worst.
 func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what string, parts []plan.Part, k int, lose func([]plan.Part) *plan.Event) error {
-	for i := range parts {
-		parts[i].Lose = lose(parts[i : i+1])
-	}
 	w, err := plan.FindWeakest(ctx, allocator.NewCluster(s, allocator.Options{}), parts, k, lose)
 	if err != nil {
 		return err
@@ -191,13 +212,28 @@ func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what st
 		return usagef("--any %d: there are only %d", k, len(parts))
 	}
 	d := w.Disruption
-	remark := fmt.Sprintf("no loss of other %d is worse", k)
+	d.Remarks = append(worstOf(w, what, k), d.Remarks...)
+	if !w.Proven || !w.Certain {
+		return o.print(d, exitFailed)
+	}
+	return o.print(d, exitAnswered)
+}
+
+// worstOf says how far it is known that a loss is the worst.
+func worstOf(w *plan.Weakest, what string, k int) []string {
+	others := fmt.Sprintf("no loss of other %d is worse", k)
 	if k == 1 {
-		remark = fmt.Sprintf("the loss of no other %s is worse", what)
+		others = fmt.Sprintf("the loss of no other %s is worse", what)
 	}
-	if !w.Proven {
-		remark = fmt.Sprintf("of the possible losses %d were tried; after others up to %d pods may run nowhere", w.Tried, w.AtMost)
+	switch {
+	case w.Proven && w.Certain:
+		return []string{others}
+	case w.Proven:
+		return []string{others + " as far as it was played, but what becomes of the pods is not certain for each"}
 	}
-	d.Remarks = append([]string{remark}, d.Remarks...)
-	return o.print(d)
+	tried := fmt.Sprintf("of the possible losses the %d that end most pods were played, and this is the worst of them; after others up to %d pods may run nowhere", w.Tried, w.AtMost)
+	if w.Limited {
+		tried += "; in a cluster of this size no more are played"
+	}
+	return []string{tried}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -88,18 +89,8 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 		return err
 	}
 	remedy.AddMoves(snapshot, m, remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-")})
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewMovesPlan(m))
-	} else {
-		err = text.RenderMoves(o.streams.Out, m, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code := worstExitCode(o.leastCode(), movesCode(m.Verdict)); code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
+	return o.streams.answer(o.format, output.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
 }
 
 // readWithPods is read, with all that is asked about pods: those that are moved are some.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -99,11 +100,11 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	if err != nil {
 		return err
 	}
-	snapshot, pods, err := o.pods(ctx)
+	a, err := o.pods(ctx)
 	if err != nil {
 		return err
 	}
-	shapes, err := plan.ClusterShapes(snapshot, pods)
+	shapes, err := plan.ClusterShapes(a.snapshot, a.pods)
 	if err != nil {
 		return err
 	}
@@ -114,10 +115,13 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	}
 	shapes = append(shapes, given...)
 	nodeshape.MakeUnique(shapes)
-	p, err := plan.Shapes(ctx, allocator.NewCluster(snapshot, allocator.Options{}), pods, shapes, plan.ShapeOptions{Prices: prices, Max: flags.max})
+	p, err := plan.Shapes(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, shapes, plan.ShapeOptions{
+		Prices: prices, Max: flags.max, Others: a.others(), Unseen: a.unseen,
+	})
 	if err != nil {
 		return err
 	}
+	p.Basis.Remarks = append(p.Basis.Remarks, a.remarks...)
 	incomplete := len(untried) > 0
 	p.Untried = append(untried, p.Untried...)
 	return o.printShapes(p, incomplete)
@@ -165,19 +169,8 @@ func readText(ctx context.Context, streams *streams, path string) ([]byte, error
 }
 
 func (o *planOptions) printShapes(p *explain.ShapePlan, incomplete bool) error {
-	var err error
-	if o.format.Name != "" {
-		err = o.format.PrintValue(o.streams.Out, output.NewShapePlan(p))
-	} else {
-		err = text.RenderShapes(o.streams.Out, p, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
-	}
-	if err != nil {
-		return err
-	}
-	if code := worstExitCode(o.leastCode(), shapesCode(p, incomplete)); code != exitAnswered {
-		return exitWith(code)
-	}
-	return nil
+	render := func(w io.Writer, opts text.Options) error { return text.RenderShapes(w, p, opts) }
+	return o.streams.answer(o.format, output.NewShapePlan(p), render, worstExitCode(o.leastCode(), shapesCode(p, incomplete)))
 }
 
 // shapesCode is the exit code of a plan of nodes. incomplete says that not all kinds of nodes were tried.
@@ -186,6 +179,8 @@ func shapesCode(p *explain.ShapePlan, incomplete bool) int {
 	case len(p.Stuck) > 0 && !incomplete:
 		return exitNo
 	case len(p.Stuck) > 0:
+		return exitFailed
+	case p.MayFit:
 		return exitFailed
 	case p.Fits || len(p.Shapes) > 0 && p.Shapes[0].Verdict == explain.ShapeFits:
 		return exitAnswered

@@ -16,11 +16,38 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
+// askedPods are the pods that a plan is about.
+type askedPods struct {
+	snapshot *inspect.Snapshot
+	pods     []*corev1.Pod
+	// unseen says of pods that they may ask for more than is known, and remarks what was supposed of them, a sentence each.
+	unseen, remarks []string
+}
+
+// add adds the pods that a subject stands for.
+func (a *askedPods) add(subject metav1.Object, copies int) {
+	a.pods = append(a.pods, podsOf(a.snapshot, subject, copies)...)
+	switch subject := subject.(type) {
+	case *inspect.Workload:
+		if subject.Unseen {
+			a.unseen = append(a.unseen, fmt.Sprintf("the controller of %s %s makes its pods; only their claims and where they may run are known from here", subject.Type.Kind, subject.Name))
+		}
+	case *resourcev1.ResourceClaimTemplate:
+		a.remarks = append(a.remarks, fmt.Sprintf("the pods for template %s are supposed to ask for nothing but a claim from it: no CPU, no memory, no certain nodes", subject.Name))
+	}
+}
+
+// others are all pods that wait.
+func (a *askedPods) others() []*corev1.Pod {
+	out, _ := plan.Waiting(a.snapshot, func(*corev1.Pod) bool { return true })
+	return out
+}
+
 // waiting are the pods that wait.
-func (o *planOptions) waiting(ctx context.Context) (*inspect.Snapshot, []*corev1.Pod, error) {
+func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	snapshot, err := o.reader.read(ctx, o.only, live.PodResources())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool {
 		return (o.only == "" || pod.Namespace == o.only) && (o.selector == nil || o.selector.Matches(labels.Set(pod.Labels)))
@@ -29,9 +56,9 @@ func (o *planOptions) waiting(ctx context.Context) (*inspect.Snapshot, []*corev1
 		o.streams.note("pods that wait for other schedulers were left out: %d", others)
 	}
 	if o.selector != nil && len(pods) == 0 {
-		return nil, nil, fmt.Errorf("no pod that waits has the labels %s", o.selector)
+		return nil, fmt.Errorf("no pod that waits has the labels %s", o.selector)
 	}
-	return snapshot, pods, nil
+	return &askedPods{snapshot: snapshot, pods: pods}, nil
 }
 
 // usedBy reports whether a subject that is a template or a claim is there for the pods among the subjects.

@@ -16,6 +16,8 @@ type ShapePlan struct {
 	// Stuck wait for what none of the nodes brings. Shapes are about the others; NothingToAdd says that these fit as things are.
 	Stuck        []PendingPod `json:"stuck"`
 	NothingToAdd bool         `json:"nothingToAdd"`
+	// Unseen: what is not known of the pods; if there is any, no answer is a certain yes.
+	Unseen []string `json:"unseen,omitempty"`
 	// Shapes are the answers, the best first.
 	Shapes   []Shape  `json:"shapes"`
 	Currency string   `json:"currency,omitempty"`
@@ -61,7 +63,7 @@ type ShapeNodes struct {
 func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: each(p.Waiting, explain.Subject.FullName), Stuck: each(p.Stuck, pendingPod),
-		NothingToAdd: p.Fits, Shapes: each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: each(p.Partial, same), Basis: basis(p.Basis),
+		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: each(p.Partial, same), Basis: basis(p.Basis),
 	}
 }
 

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// What becomes of pods that kube-scheduler ends for others is not played on. So a plan is certain only if it ends none: neither for
+// pods that were asked about, nor for others that wait.
+
+// preempting judges for which pods kube-scheduler may end others.
+type preempting struct {
+	// found says that there are pods on nodes, and lowest is the lowest of their priorities.
+	found  bool
+	lowest int32
+	// turns are the clusters in which the first pod of each shape was left waiting. Of very many shapes they are not all known.
+	turns map[string]*allocator.Cluster
+	// judged are those shapes of which it is known that it ends none.
+	judged map[string]bool
+}
+
+// newPreempting looks at the pods on nodes. Those that are placed later matter more than those for which they could be ended, or as
+// much: they come first in the queue.
+func newPreempting(s *inspect.Snapshot) *preempting {
+	p := &preempting{turns: map[string]*allocator.Cluster{}, judged: map[string]bool{}}
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == "" || inspect.Ended(pod) {
+			continue
+		}
+		priority := corev1helpers.PodPriority(pod)
+		if pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "" {
+			priority = -1 << 31 // which is not known
+		}
+		if !p.found || priority < p.lowest {
+			p.found, p.lowest = true, priority
+		}
+	}
+	return p
+}
+
+// outranks reports whether a pod may matter more than some pod on a node.
+func (p *preempting) outranks(pod *corev1.Pod) bool {
+	switch {
+	case !p.found, pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever:
+		return false
+	case pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "":
+		return true
+	}
+	return corev1helpers.PodPriority(pod) > p.lowest
+}
+
+// note remembers the cluster in which a pod was left waiting, if that may matter.
+func (p *preempting) note(c *allocator.Cluster, w *waiting) {
+	if key := w.shape(); p != nil && p.turns[key] == nil && len(p.turns) < maxExplained && p.outranks(w.pod) {
+		p.turns[key] = c
+	}
+}
+
+// shape is the same for pods that differ in nothing but their names.
+func (w *waiting) shape() string {
+	if w.turn.member.Shape != "" {
+		return w.turn.member.Shape
+	}
+	return w.pod.Namespace + "/" + w.pod.Name
+}
+
+// may reports whether kube-scheduler may end others for a pod that is left waiting. free says that the pods before it may be placed in
+// other ways than those that were played.
+func (p *preempting) may(ctx context.Context, base *allocator.Cluster, w *waiting, free bool, opts question.Options) (bool, error) {
+	if w.turn.fails || w.failure != "" || !p.outranks(w.pod) || p.judged[w.shape()] {
+		return false, nil // on an error it does not get as far as that
+	}
+	c := p.turns[w.shape()]
+	if free { // who fits nowhere even without them has no more room in any way, and no more pods that could be ended
+		c = base
+	}
+	if w.gang != "" || w.turn.member.Reaches || c == nil {
+		return true, nil
+	}
+	may, fits, err := mayEndOthers(ctx, c, w.pod, opts)
+	if err != nil {
+		return false, fmt.Errorf("looking whether others are ended for pod %s/%s: %w", w.pod.Namespace, w.pod.Name, err)
+	}
+	p.judged[w.shape()] = !may && !fits
+	return may || fits, nil
+}
+
+// mayEndOthers reports whether kube-scheduler may end others for a pod in a cluster, and whether the pod may fit without that.
+func mayEndOthers(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts question.Options) (may, fits bool, err error) {
+	p, fits, err := question.Preemption(ctx, c, pod, opts)
+	if err != nil || p == nil {
+		return false, fits, err
+	}
+	switch p.Outcome {
+	case explain.PreemptionNever, explain.PreemptionNotHelpful:
+		return false, fits, nil
+	case explain.PreemptionPossible, explain.PreemptionUnderway, explain.PreemptionUnknown:
+	}
+	return true, fits, nil
+}
+
+// sayPreempting says for which pods kube-scheduler ends others, or may, and reports whether there are any.
+func (r *replay) sayPreempting(ctx context.Context, base *allocator.Cluster, free bool) (found bool, err error) {
+	for i := range r.out.Pending {
+		if p := &r.out.Pending[i]; p.Preempts {
+			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+				"kube-scheduler ends other pods for %s; what becomes of these, and of the pods after it, was not played on", p.Subject.FullName()))
+			return true, nil
+		}
+	}
+	for i := range r.contenders {
+		w := &r.contenders[i]
+		may, err := r.preempting.may(ctx, base, w, free, r.opts)
+		if err != nil {
+			return false, err
+		}
+		if may {
+			r.out.Remarks = append(r.out.Remarks, fmt.Sprintf(
+				"kube-scheduler may end other pods for %s, which is more important; what then becomes of these, and of the pods after it, was not played on",
+				subjectOf(w.pod).FullName()))
+			return true, nil
+		}
+	}
+	return false, nil
+}
