@@ -139,9 +139,16 @@ func stranded(after *inspect.Snapshot, e *Event) []explain.Note {
 	if e.Lost == nil {
 		return nil
 	}
+	along := map[string]bool{} // pods of which it is told what becomes of them
+	for _, note := range e.Besides {
+		along[note.Namespace+"/"+note.Name] = note.Kind == "Pod"
+	}
 	var out []explain.Note
 	for _, claim := range after.Objects().Claims {
-		if claim.Status.Allocation == nil || !slices.ContainsFunc(devicesOf(claim), e.Lost) {
+		if claim.Status.Allocation == nil || !slices.ContainsFunc(devicesOf(claim), e.Lost) ||
+			slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool {
+				return r.Resource == "pods" && along[claim.Namespace+"/"+r.Name]
+			}) {
 			continue
 		}
 		message := "stays allocated to devices that are gone: it is reserved for nobody, so no controller releases it; deallocate or delete it"

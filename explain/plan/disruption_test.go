@@ -308,3 +308,98 @@ func placesOf(s *inspect.Snapshot) map[string]string {
 	}
 	return out
 }
+
+// TestStrandedClaims: nothing releases a claim that is reserved for nobody, so it keeps devices that are gone. One that is reserved gives
+// them back with its last pod.
+func TestStrandedClaims(t *testing.T) {
+	o := busy()
+	idle := o.Claims[3].DeepCopy()
+	idle.Name, idle.OwnerReferences, idle.Status.ReservedFor = "idle", nil, nil
+	idle.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Request: "gpus", Driver: "gpu.example.com", Pool: "node-0001", Device: "gpu-7"}}
+	waits := worker("waits-for-idle", "one")
+	waits.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: ptr.To("idle")}
+	idle.Status.Allocation.NodeSelector = pinnedTo("node-0001")
+	o.Claims, o.Pods = append(o.Claims, idle), append(o.Pods, waits)
+	c := fresh(*o)
+	s := c.Snapshot()
+	for _, e := range []*Event{
+		LoseNodes(s, "node-0001"), LoseDevices(s, "pool", func(id inspect.DeviceID) bool { return id.Pool == "node-0001" }),
+	} {
+		d, err := Play(t.Context(), c, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stranded []string
+		for _, n := range d.Besides {
+			if n.Kind == "ResourceClaim" {
+				stranded = append(stranded, n.Name+" "+n.Message)
+			}
+		}
+		if len(stranded) != 1 || !strings.HasPrefix(stranded[0], "idle stays allocated to devices that are gone: it is reserved for nobody") {
+			t.Errorf("%s: %v", d.What, stranded)
+		}
+		if slices.ContainsFunc(d.Claims, func(l explain.LostClaim) bool { return l.Claim.Name == "idle" }) {
+			t.Errorf("%s: idle gives its devices back", d.What)
+		}
+	}
+	d, err := Play(t.Context(), c, LoseNodes(s, "node-0001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ends(&d.Replay); !strings.Contains(got, "waits-for-idle waits Unsatisfiable") {
+		t.Errorf("who waits for the claim: %s", got)
+	}
+}
+
+func pinnedTo(node string) *corev1.NodeSelector {
+	return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+		{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}},
+	}}}}
+}
+
+// TestLoseAllNodes: without any node nobody comes back, which is no cluster whose nodes are not known.
+func TestLoseAllNodes(t *testing.T) {
+	o := busy()
+	for _, pod := range o.Pods { // who asks for no devices would fit on any node
+		pod.Spec.ResourceClaims, pod.Spec.Containers[0].Resources.Claims = nil, nil
+	}
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, LoseNodes(c.Snapshot(), "node-0000", "node-0001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := gone(d), "five Pending, orphan Gone, two Pending, daemon goes with its node"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if len(d.Losses) != 1 || d.Losses[0].Verdict != explain.Unsatisfiable {
+		t.Errorf("losses: %v", d.Losses)
+	}
+}
+
+// TestWeights compares what parts weigh with the pods that their loss ends.
+func TestWeights(t *testing.T) {
+	o := busy()
+	shared := o.Claims[3] // of two pods, one of which is elsewhere
+	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "five"})
+	second := o.Claims[0].DeepCopy() // another claim of the same pod in the same pool
+	second.Name, second.Status.Allocation.Devices.Results = "second", second.Status.Allocation.Devices.Results[:1]
+	second.Status.Allocation.Devices.Results[0].Device = "gpu-7"
+	o.Claims = append(o.Claims, second)
+	s := fresh(*o).Snapshot()
+	devices, pools := DeviceWeights(s)
+	heavy := 0
+	for d := range s.Inventory().Newest() {
+		e := LoseDevices(s, "it", func(id inspect.DeviceID) bool { return id == d.ID })
+		if len(e.Evicted) != devices[d.ID] {
+			t.Errorf("losing %s ends %d pods, and weighs %d", d.ID, len(e.Evicted), devices[d.ID])
+		}
+		heavy = max(heavy, devices[d.ID])
+		e = LoseDevices(s, "it", func(id inspect.DeviceID) bool { return id.PoolID() == d.ID.PoolID() })
+		if len(e.Evicted) != pools[d.ID.PoolID()] {
+			t.Errorf("losing pool %s ends %d pods, and weighs %d", d.ID.PoolID(), len(e.Evicted), pools[d.ID.PoolID()])
+		}
+	}
+	if heavy != 2 {
+		t.Errorf("the heaviest device weighs %d", heavy)
+	}
+}

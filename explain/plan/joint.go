@@ -34,14 +34,15 @@ func questionsFor(c *allocator.Cluster) int {
 func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 	row := question.Row(ctx, base, r.asked, r.opts)
 	tied := r.inAnyOrder(&row)
-	preempts, err := r.sayPreempting(ctx, base, tied || r.chosen || r.doubtful)
+	same := alike(row) // then every node is as full at the turn of the first that finds no room
+	preempts, err := r.sayPreempting(ctx, base, r.doubtful || (tied || r.chosen) && !same)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
 	switch {
 	case err != nil || preempts || len(r.unseen) > 0:
 		return err
 	case r.doubtful:
 		return r.sayDoubt(ctx, base)
-	case !tied && !r.chosen, alike(row):
+	case !tied && !r.chosen, same:
 		r.out.Certain = true
 		return nil
 	}

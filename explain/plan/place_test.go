@@ -173,6 +173,23 @@ func TestPlacePreempts(t *testing.T) {
 	}
 }
 
+// TestPlaceGroupsOfOneSecond: which of several groups of the same second comes first is not known, and that is what is said.
+func TestPlaceGroupsOfOneSecond(t *testing.T) {
+	o := small(2)
+	pods := append(group(o, "g", 2, 2, "four"), group(o, "h", 3, 3, "four")...)
+	for _, pod := range pods {
+		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	}
+	s := inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})})
+	p, err := Place(t.Context(), allocator.NewCluster(s, allocator.Options{}), pods, Options{NoJoint: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Replay.Certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "created in the same second") {
+		t.Errorf("%s: certain %t, %v", ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks)
+	}
+}
+
 // TestPlaceBesideOthers sees that pods that wait already have their turn.
 func TestPlaceBesideOthers(t *testing.T) {
 	o := small(1)

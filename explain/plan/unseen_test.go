@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+)
+
+// unread is a cluster of which some resources may not be listed.
+func unread(o *inspect.Objects, resources ...inspect.Resource) *allocator.Cluster {
+	own := *o
+	health := map[inspect.Resource]inspect.Health{}
+	for _, r := range resources {
+		health[r] = inspect.Health{State: inspect.Forbidden, Message: "cannot list " + string(r)}
+		switch r {
+		case inspect.Pods:
+			own.Pods = nil
+		case inspect.Claims:
+			own.Claims = nil
+		}
+	}
+	return allocator.NewCluster(inspect.New(own, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), allocator.Options{})
+}
+
+// TestPlaceUnread: where not all pods, or not all claims, could be read, or more is asked for than is known, no pod is placed for certain. Who
+// fits nowhere stays refused; who has no room behind others does not.
+func TestPlaceUnread(t *testing.T) {
+	secret := []string{"the controller of VirtualMachine v makes its pods"}
+	for _, test := range []struct {
+		name    string
+		unread  []inspect.Resource
+		unseen  []string
+		pods    []*corev1.Pod
+		want    string
+		remark  string
+		verdict explain.JointVerdict
+	}{
+		{"nobody is known", []inspect.Resource{inspect.Pods}, nil, nil, "", "more may wait", ""},
+		{"who fits", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "more may wait", explain.JointUnknown},
+		{"who fits, without claims", []inspect.Resource{inspect.Claims}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "claims", explain.JointUnknown},
+		{"who fits nowhere", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", "more may wait", explain.JointUnknown},
+		{"who comes too late", []inspect.Resource{inspect.Pods}, nil, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unknown DeviceInUse", "more may wait", explain.JointUnknown},
+		{"whose pod is not known", nil, secret, workers(1, "w", "one"), "w-0000→node-0000/1", secret[0], explain.JointUnknown},
+		{"whose pod is not known and fits nowhere", nil, secret, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", secret[0], explain.Infeasible},
+		{"who comes after such a pod", nil, secret, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unknown DeviceInUse", secret[0], explain.Infeasible},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := small(1)
+			o.Templates = append(o.Templates, template("nine", 9, ""))
+			p, err := Place(t.Context(), unread(o, test.unread...), test.pods, Options{Unseen: test.unseen})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ends(&p.Replay); got != test.want || p.Replay.Certain {
+				t.Errorf("%s (certain %t), want %s", got, p.Replay.Certain, test.want)
+			}
+			if !strings.Contains(strings.Join(p.Replay.Remarks, "; "), test.remark) {
+				t.Errorf("remarks: %v", p.Replay.Remarks)
+			}
+			if test.verdict != "" && p.Joint.Verdict != test.verdict {
+				t.Errorf("together %s: %s", p.Joint.Verdict, p.Joint.Message)
+			}
+		})
+	}
+}
+
+// TestPlayUnread: an event of which not all pods are known ends nobody for certain.
+func TestPlayUnread(t *testing.T) {
+	for _, resources := range [][]inspect.Resource{{inspect.Pods}, {inspect.Claims}} {
+		c := unread(busy(), resources...)
+		s := c.Snapshot()
+		rest := func(inspect.DeviceID) bool { return true }
+		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", rest), DeleteNamespace(s, "ml")} {
+			d, err := Play(t.Context(), c, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !d.Unseen || d.Replay.Certain && slices.ContainsFunc(d.Gone, func(g explain.GonePod) bool { return g.Then == explain.ComesBack }) {
+				t.Errorf("%v, %s: unseen %t, certain %t", resources, d.What, d.Unseen, d.Replay.Certain)
+			}
+		}
+		var parts []Part
+		for _, node := range s.Nodes() {
+			parts = append(parts, Part{Name: node.Name})
+		}
+		w, err := FindWeakest(t.Context(), c, parts, 1, func(p []Part) *Event { return LoseNodes(s, inspect.NodeName(p[0].Name)) })
+		if err != nil || w.Certain {
+			t.Errorf("%v: the weakest is certain: %+v, %v", resources, w, err)
+		}
+	}
+}
+
+// TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless there would be none in an empty
+// cluster either.
+func TestMoveUnread(t *testing.T) {
+	for _, test := range []struct {
+		unread []inspect.Resource
+		count  int64
+		want   explain.JointVerdict
+	}{
+		{nil, 8, explain.Infeasible}, {[]inspect.Resource{inspect.Pods}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Pods}, 9, explain.Infeasible},
+		{[]inspect.Resource{inspect.Claims}, 8, explain.JointUnknown}, {[]inspect.Resource{inspect.Claims}, 9, explain.Infeasible},
+	} {
+		o := busy()
+		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
+		claim.Namespace, claim.Name = "ml", "wanted"
+		c := unread(o, test.unread...)
+		m, err := MakeRoom(t.Context(), c, claim, MoveOptions{})
+		if err != nil || m.Verdict != test.want {
+			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
+		}
+		d, err := Defragment(t.Context(), c, claim, 1)
+		if err != nil || d.Complete != (test.want == explain.Infeasible) || len(d.Rows) > 1 {
+			t.Errorf("%d devices without %v: complete %t, %v, %v", test.count, test.unread, d.Complete, d.Rows, err)
+		}
+		pod := worker("w", "wanted")
+		o.Templates = append(o.Templates, template("wanted", test.count, ""))
+		if test.unread == nil {
+			continue
+		}
+		m, err = MakeRoom(t.Context(), unread(o, test.unread...), admittedPod(pod, claim), MoveOptions{})
+		if err != nil || m.Verdict == explain.Feasible {
+			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
+		}
+	}
+}
+
+// admittedPod is a pod with a claim of which it is the only user.
+func admittedPod(pod *corev1.Pod, claim *resourcev1.ResourceClaim) *corev1.Pod {
+	pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: &claim.Name}
+	return pod
+}
+
+// TestShapesUnread: what is asked for is not all known, so nodes may do at best; those that do not do still do not.
+func TestShapesUnread(t *testing.T) {
+	secret := []string{"the controller of VirtualMachine v makes its pods"}
+	big, tiny := shapeOf("big", 64, "a100", "a100", "a100", "a100", "a100", "a100", "a100", "a100"), shapeOf("tiny", 64, "a100")
+	for _, test := range []struct {
+		name   string
+		unread []inspect.Resource
+		opts   ShapeOptions
+		pods   []*corev1.Pod
+		want   string
+		mayFit bool
+	}{
+		{"all is known", nil, ShapeOptions{}, workers(2, "w", "eight"), "1 big Fits, 0 tiny Fails w-0001 NotEnoughDevices", false},
+		{"a pod that is not known", nil, ShapeOptions{Unseen: secret}, workers(2, "w", "eight"), "1 big MayFit, 0 tiny Fails w-0001 NotEnoughDevices", false},
+		{"as things are", nil, ShapeOptions{Unseen: secret}, workers(1, "w", "eight"), "", true},
+		{"others that wait", nil, ShapeOptions{Others: workers(1, "other", "one")}, workers(2, "w", "eight"), "1 big MayFit, 0 tiny Fails w-0001 NotEnoughDevices", false},
+		{"others that fit nowhere", nil, ShapeOptions{Others: workers(1, "other", "none")}, workers(2, "w", "eight"), "1 big Fits, 0 tiny Fails w-0001 NotEnoughDevices", false},
+		{"nobody is known to wait", []inspect.Resource{inspect.Pods}, ShapeOptions{}, nil, "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, err := Shapes(t.Context(), unread(small(1), test.unread...), test.pods, []nodeshape.Shape{big, tiny}, test.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := saidOf(p); got != test.want || p.Fits || p.MayFit != test.mayFit {
+				t.Errorf("%s, fits %t, may fit %t; want %s", got, p.Fits, p.MayFit, test.want)
+			}
+			if (len(p.Unseen) > 0) != (test.unread != nil || strings.Contains(test.want, "MayFit") || test.mayFit) {
+				t.Errorf("unseen: %v", p.Unseen)
+			}
+		})
+	}
+}
+
+// full is a node with room for one more GPU, whose CPUs are taken by a pod of no importance.
+func full() *inspect.Objects {
+	o := small(1)
+	running := worker("running", "one")
+	running.Spec.NodeName, running.Spec.ResourceClaims, running.Spec.Priority = "node-0000", nil, ptr.To(int32(0))
+	running.Spec.Containers[0].Resources.Claims = nil
+	running.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("60")
+	o.Pods = append(o.Pods, running)
+	return o
+}
+
+// important is a pod that matters more than others, and takes so many CPUs.
+func important(name, template, cpus string) *corev1.Pod {
+	pod := worker(name, template)
+	pod.Spec.Priority = ptr.To(int32(100))
+	pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse(cpus)
+	return pod
+}
+
+// TestPlacePreempting: whoever may have others ended for him, nothing is certain that follows. At his turn the important pod finds its GPUs
+// and no CPU; at the end others have the GPUs, so that it seems that nobody could be ended for it.
+func TestPlacePreempting(t *testing.T) {
+	never := func(pod *corev1.Pod) *corev1.Pod {
+		pod.Spec.PreemptionPolicy = ptr.To(corev1.PreemptNever)
+		return pod
+	}
+	for _, test := range []struct {
+		name    string
+		pods    []*corev1.Pod
+		others  []*corev1.Pod
+		want    string
+		certain bool
+	}{
+		{"its turn counts", []*corev1.Pod{important("vip", "eight", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", false},
+		{"it may not", []*corev1.Pod{never(important("vip", "eight", "8")), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
+		{"it lacks devices", []*corev1.Pod{important("vip", "nine", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
+		{"its like have the devices", []*corev1.Pod{important("vip", "eight", "1"), important("vip-2", "eight", "1")}, nil, "vip→node-0000/1, vip-2 waits Unsatisfiable DeviceInUse", true},
+		{"of those that were not asked about", []*corev1.Pod{worker("later", "eight")}, []*corev1.Pod{important("vip", "eight", "8")}, "later→node-0000/1", false},
+		{"of those, who may not", []*corev1.Pod{worker("later", "eight")}, []*corev1.Pod{never(important("vip", "eight", "8"))}, "later→node-0000/1", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := full()
+			o.Templates = append(o.Templates, template("nine", 9, ""))
+			o.Pods = append(o.Pods, test.others...)
+			p, err := Place(t.Context(), fresh(*o), test.pods, Options{Others: test.others})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain {
+				t.Errorf("%s, certain %t (%v); want %s", got, p.Replay.Certain, p.Replay.Remarks, test.want)
+			}
+			if !test.certain && !strings.Contains(strings.Join(p.Replay.Remarks, ";"), "other pods for ml/vip") {
+				t.Errorf("remarks: %v", p.Replay.Remarks)
+			}
+		})
+	}
+}
