@@ -30,6 +30,8 @@ type Event struct {
 	Besides []explain.Note
 	// Lost says of devices whether they are gone. It is nil if none are.
 	Lost func(inspect.DeviceID) bool
+	// Within is the namespace of all that goes, or "".
+	Within string
 	// Final says that nobody makes other pods in their place.
 	Final   bool
 	Remarks []string
@@ -97,7 +99,7 @@ func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *expla
 	s := c.Snapshot()
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
-		Unseen: s.Health(inspect.Pods).Partial() || s.Health(inspect.Claims).Partial(),
+		Unseen: unread(s, inspect.Pods, e.Within) || unread(s, inspect.Claims, e.Within),
 		Basis:  question.Basis(c), Partial: question.Limits(s),
 	}
 	evicted := slices.Clone(e.Evicted)

@@ -175,7 +175,7 @@ func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) b
 
 // DeleteNamespace is the end of all that is in a namespace. Nobody restarts it.
 func DeleteNamespace(s *inspect.Snapshot, namespace string) *Event {
-	e := &Event{What: "deleting namespace " + namespace, Final: true}
+	e := &Event{What: "deleting namespace " + namespace, Within: namespace, Final: true}
 	for _, pod := range s.Objects().Pods {
 		if pod.Namespace == namespace && pod.Spec.NodeName != "" && !inspect.Ended(pod) {
 			e.Evicted = append(e.Evicted, Eviction{Pod: pod, Cause: "its namespace is deleted"})

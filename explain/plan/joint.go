@@ -180,6 +180,9 @@ func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.Jo
 
 // bestKnown is best, of what is known.
 func (r *replay) bestKnown(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
+	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
+		return plan, nil, err
+	}
 	switch {
 	case r.doubtful:
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: "something that decides about these pods is not known"}, nil, nil
@@ -189,9 +192,6 @@ func (r *replay) bestKnown(ctx context.Context, base *allocator.Cluster) (*expla
 			run = runOf(r.out.Placed)
 		}
 		return &explain.JointPlan{Verdict: explain.Feasible, Placed: r.out.Placed}, run, nil
-	}
-	if plan, err := r.tooMany(ctx, base); plan != nil || err != nil {
-		return plan, nil, err
 	}
 	for _, w := range r.waiting {
 		if w.turn.fails || w.turn.open {
@@ -213,10 +213,9 @@ func (r *replay) pods() []*corev1.Pod {
 	return out
 }
 
-// tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than there is room for.
-func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, error) {
-	shapes := map[string][]*corev1.Pod{}
-	var order []string
+// localShapes are the pods of each shape that change only what is left of their nodes, both in the order of the queue.
+func (r *replay) localShapes(ctx context.Context, base *allocator.Cluster) (order []string, shapes map[string][]*corev1.Pod) {
+	shapes = map[string][]*corev1.Pod{}
 	for _, pod := range r.pods() {
 		m := question.Member(base, pod, r.opts)
 		if m.Shape == "" || m.Reaches || m.Unseen {
@@ -230,34 +229,55 @@ func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain
 		}
 		shapes[m.Shape] = append(shapes[m.Shape], pod)
 	}
+	return order, shapes
+}
+
+// tooMany proves that there is no placement by the pods of one shape, more of which are to be placed than there is room for.
+func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, error) {
+	if len(r.waiting) == 0 {
+		return nil, nil
+	}
+	order, shapes := r.localShapes(ctx, base)
 	for _, shape := range order {
 		pods := shapes[shape]
 		if !slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
 			continue
 		}
-		alone := newFreeReplay(newSimulation(base))
-		for _, pod := range pods {
-			placed, w, err := alone.one(ctx, pod)
-			if err != nil {
-				return nil, err
-			}
-			if placed != nil {
-				alone.out.Placed = append(alone.out.Placed, *placed)
-				continue
-			}
-			if w.turn.mayWait || w.turn.open || w.turn.fails || alone.doubtful {
-				break
-			}
-			room := len(alone.out.Placed)
-			out := &explain.JointPlan{Verdict: explain.Infeasible, Minimal: true, Message: fmt.Sprintf(
-				"there is room for %s like %s in the whole cluster, if nothing else is placed, and %d are wanted", words.Count(room, "pod"), pods[0].Name, len(pods))}
-			for _, p := range pods[:room+1] {
-				out.Conflict = append(out.Conflict, subjectOf(p))
-			}
-			return out, nil
+		room, minimal, err := roomFor(ctx, base, pods)
+		if err != nil {
+			return nil, err
 		}
+		if room == len(pods) {
+			continue
+		}
+		out := &explain.JointPlan{Verdict: explain.Infeasible, Minimal: minimal, Message: fmt.Sprintf(
+			"there is room for %s like %s in the whole cluster, if nothing else is placed, and %d are wanted", words.Count(room, "pod"), pods[0].Name, len(pods))}
+		for _, p := range pods[:room+1] {
+			out.Conflict = append(out.Conflict, subjectOf(p))
+		}
+		return out, nil
 	}
 	return nil, nil
+}
+
+// roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They change only what is left of
+// their nodes, so as many find room in whatever order and on whatever nodes. sure says that so many do.
+func roomFor(ctx context.Context, base *allocator.Cluster, pods []*corev1.Pod) (room int, sure bool, err error) {
+	alone := newFreeReplay(newSimulation(base))
+	for _, pod := range pods {
+		placed, w, err := alone.one(ctx, pod)
+		switch {
+		case err != nil:
+			return 0, false, err
+		case placed != nil:
+			room++
+		case w.turn.open || w.turn.fails:
+			return len(pods), false, nil
+		default:
+			return room, !alone.doubtful, nil
+		}
+	}
+	return room, !alone.doubtful, nil
 }
 
 // packed plays the placement in orders and with choices of nodes that leave more room than the scheduler's do: those first that fit

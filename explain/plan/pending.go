@@ -19,7 +19,7 @@ const maxExplained = 24
 func (r *replay) explainPending(ctx context.Context) error {
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
-	explained, alone := 0, newSimulation(r.base)
+	explained, doubts := 0, r.newDoubter()
 	for i := range r.waiting {
 		w := &r.waiting[i]
 		shape := cmp.Or(w.gang, w.turn.member.Shape, w.pod.Namespace+"/"+w.pod.Name)
@@ -46,29 +46,61 @@ func (r *replay) explainPending(ctx context.Context) error {
 		}
 		if !ok {
 			p.Alike = len(known)
-			if err := r.question(ctx, alone, w, p); err != nil {
-				return err
-			}
 		}
 		known[shape] = p
 		own := *p
 		own.Subject = subjectOf(w.pod)
+		if err := doubts.doubt(ctx, w, &own); err != nil {
+			return err
+		}
 		r.out.Pending = append(r.out.Pending, own)
 	}
 	return nil
 }
 
-// question makes it unknown that a pod is left waiting if it finds room alone, and it is not certain that all before it are placed.
-func (r *replay) question(ctx context.Context, alone *simulation, w *waiting, p *explain.PendingPod) error {
-	if p.Verdict != explain.Unsatisfiable || !r.doubtful && len(r.unseen) == 0 {
+// doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all before them are placed.
+type doubter struct {
+	*replay
+	alone *simulation
+	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever else is.
+	surplus map[explain.Subject]bool
+}
+
+func (r *replay) newDoubter() *doubter { return &doubter{replay: r, alone: newSimulation(r.base)} }
+
+// doubt is what is known of a pod that is left waiting as p says.
+func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) error {
+	if p.Verdict != explain.Unsatisfiable || !d.doubtful && len(d.unseen) == 0 {
 		return nil
 	}
-	t, err := alone.ask(ctx, w.pod)
+	t, err := d.alone.ask(ctx, w.pod)
+	if err == nil && d.surplus == nil {
+		err = d.count(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.pod.Namespace, w.pod.Name, err)
 	}
-	if len(t.nodes) > 0 || t.open || t.member.Reaches {
+	if (len(t.nodes) > 0 || t.open || t.member.Reaches) && !d.surplus[subjectOf(w.pod)] {
 		p.Verdict, p.Message = explain.Unknown, "has no room if those before it are placed as shown, which is not certain: "+p.Message
+	}
+	return nil
+}
+
+// count finds the pods of which there are more than there is room for.
+func (d *doubter) count(ctx context.Context) error {
+	d.surplus = map[explain.Subject]bool{}
+	order, shapes := d.localShapes(ctx, d.base)
+	for _, shape := range order {
+		if !slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
+			continue
+		}
+		room, _, err := roomFor(ctx, d.base, shapes[shape])
+		if err != nil {
+			return err
+		}
+		for _, pod := range shapes[shape][room:] {
+			d.surplus[subjectOf(pod)] = true
+		}
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ import (
 type Options struct {
 	// NoJoint leaves out whether all can be placed together, and what makes the scheduler do so.
 	NoJoint bool
+	// Within is the namespace of which all pods are asked about that wait. It is "" if that is no matter of a namespace.
+	Within string
 	// Unseen says of pods that more is asked for than is known, a sentence each: then no answer is a certain yes.
 	Unseen []string
 	// Others are pods that wait too and are not asked about. They take their turns in the queue.
@@ -45,7 +47,7 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 		return nil, nil, err
 	}
 	r := newReplay(newSimulation(c), opts.Choosing)
-	r.unseen = unseen(c.Snapshot(), opts.Unseen)
+	r.unseen = unseen(c.Snapshot(), opts.Within, opts.Unseen)
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {
@@ -81,11 +83,17 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 }
 
 // unseen is what is not known of pods: of those that are asked about, or whether there are more.
-func unseen(s *inspect.Snapshot, of []string) []string {
-	if s.Health(inspect.Pods).Partial() {
+func unseen(s *inspect.Snapshot, within string, of []string) []string {
+	if unread(s, inspect.Pods, within) {
 		return append(slices.Clip(of), "not all pods could be read, so more may wait")
 	}
 	return of
+}
+
+// unread reports whether there may be objects in a namespace, or in any, that could not be read.
+func unread(s *inspect.Snapshot, r inspect.Resource, within string) bool {
+	h := s.Health(r)
+	return h.Partial() && (h.State != inspect.Narrowed || within == "" || !slices.Contains(h.Namespaces, within))
 }
 
 // rivals are those of the others that fit on some node as things are, or may later, or for whom pods may be ended: who fits nowhere

@@ -25,6 +25,8 @@ type ShapeOptions struct {
 	Max int
 	// Others are pods that wait too and are not asked about. Where they may take room that is asked for, no answer is a certain yes.
 	Others []*corev1.Pod
+	// Within is the namespace of which all pods are asked about that wait. It is "" if that is no matter of a namespace.
+	Within string
 	// Unseen says of pods that more is asked for than is known, a sentence each: then no answer is a certain yes.
 	Unseen []string
 }
@@ -38,7 +40,7 @@ func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shape
 		return nil, fmt.Errorf("adding nodes to the cluster: its nodes could not be read")
 	}
 	s.price()
-	s.out.Unseen = unseen(c.Snapshot(), opts.Unseen)
+	s.out.Unseen = unseen(c.Snapshot(), opts.Within, opts.Unseen)
 	if err := s.lookAtOthers(ctx, pods); err != nil {
 		return nil, err
 	}

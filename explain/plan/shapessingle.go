@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -262,6 +263,10 @@ func (s *shaper) tryEach(ctx context.Context, a *explain.ShapeAnswer, shape int)
 		if waits != nil && a.Pod == (explain.Subject{}) {
 			a.Pod = subjectOf(waits.pod)
 		}
+	}
+	if slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.unsure }) {
+		a.Pod, a.Why = explain.Subject{}, cmp.Or(strings.Join(s.out.Unseen[:min(1, len(s.out.Unseen))], ""), "something that decides about these pods is not known")
+		return nil
 	}
 	a.Why = fmt.Sprintf("up to %s were tried, and with none is it certain that kube-scheduler places all: pods depend on where others are", words.Count(most, "node"))
 	return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
 )
 
-// unread is a cluster of which some resources may not be listed.
-func unread(o *inspect.Objects, resources ...inspect.Resource) *allocator.Cluster {
+// unreadable is a cluster of which some resources may not be listed.
+func unreadable(o *inspect.Objects, resources ...inspect.Resource) *allocator.Cluster {
 	own := *o
 	health := map[inspect.Resource]inspect.Health{}
 	for _, r := range resources {
@@ -48,16 +48,17 @@ func TestPlaceUnread(t *testing.T) {
 		{"nobody is known", []inspect.Resource{inspect.Pods}, nil, nil, "", "more may wait", ""},
 		{"who fits", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "more may wait", explain.JointUnknown},
 		{"who fits, without claims", []inspect.Resource{inspect.Claims}, nil, workers(1, "w", "one"), "w-0000→node-0000/1", "claims", explain.JointUnknown},
-		{"who fits nowhere", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", "more may wait", explain.JointUnknown},
-		{"who comes too late", []inspect.Resource{inspect.Pods}, nil, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unknown DeviceInUse", "more may wait", explain.JointUnknown},
+		{"who fits nowhere", []inspect.Resource{inspect.Pods}, nil, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", "more may wait", explain.Infeasible},
+		{"who comes too late", []inspect.Resource{inspect.Pods}, nil, append(workers(1, "w", "eight"), worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", "more may wait", explain.JointUnknown},
+		{"one too many", []inspect.Resource{inspect.Pods}, nil, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unsatisfiable DeviceInUse", "more may wait", explain.Infeasible},
 		{"whose pod is not known", nil, secret, workers(1, "w", "one"), "w-0000→node-0000/1", secret[0], explain.JointUnknown},
 		{"whose pod is not known and fits nowhere", nil, secret, workers(1, "w", "nine"), "w-0000 waits Unsatisfiable NotEnoughDevices", secret[0], explain.Infeasible},
-		{"who comes after such a pod", nil, secret, workers(2, "w", "eight"), "w-0000→node-0000/1, w-0001 waits Unknown DeviceInUse", secret[0], explain.Infeasible},
+		{"who comes after such a pod", nil, secret, append(workers(1, "w", "eight"), worker("x", "one")), "w-0000→node-0000/1, x waits Unknown DeviceInUse", secret[0], explain.Infeasible},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := small(1)
 			o.Templates = append(o.Templates, template("nine", 9, ""))
-			p, err := Place(t.Context(), unread(o, test.unread...), test.pods, Options{Unseen: test.unseen})
+			p, err := Place(t.Context(), unreadable(o, test.unread...), test.pods, Options{Unseen: test.unseen})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func TestPlaceUnread(t *testing.T) {
 // TestPlayUnread: an event of which not all pods are known ends nobody for certain.
 func TestPlayUnread(t *testing.T) {
 	for _, resources := range [][]inspect.Resource{{inspect.Pods}, {inspect.Claims}} {
-		c := unread(busy(), resources...)
+		c := unreadable(busy(), resources...)
 		s := c.Snapshot()
 		rest := func(inspect.DeviceID) bool { return true }
 		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", rest), DeleteNamespace(s, "ml")} {
@@ -114,7 +115,7 @@ func TestMoveUnread(t *testing.T) {
 		o := busy()
 		claim := &resourcev1.ResourceClaim{Spec: template("wanted", test.count, "").Spec.Spec}
 		claim.Namespace, claim.Name = "ml", "wanted"
-		c := unread(o, test.unread...)
+		c := unreadable(o, test.unread...)
 		m, err := MakeRoom(t.Context(), c, claim, MoveOptions{})
 		if err != nil || m.Verdict != test.want {
 			t.Errorf("%d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
@@ -128,7 +129,7 @@ func TestMoveUnread(t *testing.T) {
 		if test.unread == nil {
 			continue
 		}
-		m, err = MakeRoom(t.Context(), unread(o, test.unread...), admittedPod(pod, claim), MoveOptions{})
+		m, err = MakeRoom(t.Context(), unreadable(o, test.unread...), admittedPod(pod, claim), MoveOptions{})
 		if err != nil || m.Verdict == explain.Feasible {
 			t.Errorf("a pod with %d devices without %v: %s (%s), %v", test.count, test.unread, m.Verdict, m.Message, err)
 		}
@@ -161,7 +162,7 @@ func TestShapesUnread(t *testing.T) {
 		{"nobody is known to wait", []inspect.Resource{inspect.Pods}, ShapeOptions{}, nil, "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := Shapes(t.Context(), unread(small(1), test.unread...), test.pods, []nodeshape.Shape{big, tiny}, test.opts)
+			p, err := Shapes(t.Context(), unreadable(small(1), test.unread...), test.pods, []nodeshape.Shape{big, tiny}, test.opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -232,7 +232,7 @@ func (p *page) waitingFor(pods []explain.PendingPod) {
 func (p *page) best(plan *explain.Plan) {
 	j := plan.Joint
 	placed := len(plan.Replay.Pending) == 0
-	if j == nil || placed && j.Verdict == explain.Feasible && len(plan.Changes) == 0 {
+	if j == nil || placed && len(plan.Changes) == 0 {
 		return
 	}
 	p.blank()

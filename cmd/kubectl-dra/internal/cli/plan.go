@@ -156,7 +156,9 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := plan.Place(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, plan.Options{Choosing: choosing, Others: a.others(), Unseen: a.unseen})
+	p, err := plan.Place(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, plan.Options{
+		Choosing: choosing, Others: a.others(), Within: o.only, Unseen: a.unseen,
+	})
 	if err != nil {
 		return err
 	}

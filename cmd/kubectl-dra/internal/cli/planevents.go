@@ -169,8 +169,12 @@ func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Ev
 
 // print prints what becomes of the pods. least is the exit code where nothing is wrong.
 func (o *eventOptions) print(d *explain.Disruption, least int) error {
+	code := disruptionCode(d)
+	if code == exitAnswered {
+		code = least
+	}
 	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
-	return o.streams.answer(o.format, output.NewDisruption(d), render, worstExitCode(least, disruptionCode(d)))
+	return o.streams.answer(o.format, output.NewDisruption(d), render, code)
 }
 
 // disruptionCode is the exit code of what becomes of the pods.

@@ -116,7 +116,7 @@ func planNodes(ctx context.Context, o *planOptions, flags *planNodesFlags) error
 	shapes = append(shapes, given...)
 	nodeshape.MakeUnique(shapes)
 	p, err := plan.Shapes(ctx, allocator.NewCluster(a.snapshot, allocator.Options{}), a.pods, shapes, plan.ShapeOptions{
-		Prices: prices, Max: flags.max, Others: a.others(), Unseen: a.unseen,
+		Prices: prices, Max: flags.max, Others: a.others(), Within: o.only, Unseen: a.unseen,
 	})
 	if err != nil {
 		return err
