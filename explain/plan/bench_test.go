@@ -129,6 +129,58 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
+// BenchmarkWeakest looks for the node, the pool and the device of 25,000 nodes with 200,000 devices and 100,000 pods whose loss is the worst.
+func BenchmarkWeakest(b *testing.B) {
+	o := farm(25_000)
+	o.Templates = append(o.Templates, template("one", 1, ""))
+	for i, node := range o.Nodes {
+		for d := range 4 {
+			running(o, fmt.Sprintf("p-%05d-%d", i, d), node.Name, "Job", d)
+		}
+	}
+	c := fresh(*o)
+	s := c.Snapshot()
+	devices, pools := DeviceWeights(s)
+	for kind, parts := range map[string]func() ([]Part, func([]Part) *Event){
+		"node": func() (parts []Part, lose func([]Part) *Event) {
+			for name, weight := range NodeWeights(s) {
+				parts = append(parts, Part{Name: string(name), Weight: weight})
+			}
+			return parts, func(p []Part) *Event { return LoseNodes(s, inspect.NodeName(p[0].Name)) }
+		},
+		"pool": func() (parts []Part, lose func([]Part) *Event) {
+			ids := map[string]inspect.PoolID{}
+			for id, weight := range pools {
+				ids[id.String()] = id
+				parts = append(parts, Part{Name: id.String(), Weight: weight})
+			}
+			return parts, func(p []Part) *Event {
+				return LoseDevices(s, "it", func(id inspect.DeviceID) bool { return id.PoolID() == ids[p[0].Name] })
+			}
+		},
+		"device": func() (parts []Part, lose func([]Part) *Event) {
+			ids := map[string]inspect.DeviceID{}
+			for id, weight := range devices {
+				ids[id.String()] = id
+				parts = append(parts, Part{Name: id.String(), Weight: weight})
+			}
+			return parts, func(p []Part) *Event {
+				return LoseDevices(s, "it", func(id inspect.DeviceID) bool { return id == ids[p[0].Name] })
+			}
+		},
+	} {
+		b.Run(kind, func(b *testing.B) {
+			for b.Loop() {
+				list, lose := parts()
+				w, err := FindWeakest(b.Context(), c, list, 1, lose)
+				if err != nil || w.Tried != minLosses || !w.Limited || w.Proven {
+					b.Fatalf("%+v, %v", w, err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkGang looks for a placement of a gang of 64 on 500 nodes, of which the scheduler's own choice places fewer.
 func BenchmarkGang(b *testing.B) {
 	o := farm(500)

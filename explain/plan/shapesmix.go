@@ -65,6 +65,8 @@ func (s *shaper) mix(ctx context.Context) error {
 	switch {
 	case len(useful) < 2 || s.opts.Max == 1:
 		return nil
+	case !s.local && slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.unsure }):
+		return nil // of what is not known it is said why
 	case !s.local:
 		s.out.Untried = append(s.out.Untried, "mixtures of two kinds of nodes were not tried: pods depend on more than what is left of their nodes")
 		return nil
