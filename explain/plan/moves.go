@@ -37,6 +37,18 @@ const (
 // cluster. Pods are moved one after the other, each at most once, and only such as a controller makes anew. Every plan was rehearsed in the
 // whole cluster. The error is that of the context, or of a question that could not be put.
 func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
+	out, err := moves(ctx, c, subject, opts)
+	if text := unseenDevices(c.Snapshot()); err == nil && text != "" && !there(subject) && out.Verdict == explain.Feasible {
+		out.Verdict, out.Message, out.Proven = explain.JointUnknown, text, false
+		if len(out.Moves) > 0 {
+			out.Doubts = append(out.Doubts, text)
+		}
+	}
+	return out, err
+}
+
+// moves is MakeRoom, of what is known.
+func moves(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
 	a, err := newArena(ctx, c, subject, cmp.Or(opts.Asks, defaultAsks))
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/joint"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -84,10 +85,38 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 
 // unseen is what is not known of pods: of those that are asked about, or whether there are more.
 func unseen(s *inspect.Snapshot, within string, of []string) []string {
+	of = slices.Clip(of)
 	if unread(s, inspect.Pods, within) {
-		return append(slices.Clip(of), "not all pods could be read, so more may wait")
+		of = append(of, "not all pods could be read, so more may wait")
+	}
+	if text := unseenDevices(s); text != "" {
+		of = append(of, text)
 	}
 	return of
+}
+
+// unseenDevices says whose claims are not known, or nothing.
+func unseenDevices(s *inspect.Snapshot) string {
+	pods := withoutClaims(s)
+	if len(pods) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the claims of %s, which %s, are not among those that were read, so devices may be in use without that being seen",
+		words.Shorten(pods, maxNamed), words.Plural(len(pods), "runs", "run"))
+}
+
+// withoutClaims are the pods on nodes that use claims which are not known. No claim goes before its pods, so others may be missing too.
+func withoutClaims(s *inspect.Snapshot) []string {
+	var out []string
+	for _, pod := range s.Objects().Pods {
+		if pod.Spec.NodeName == "" || inspect.Ended(pod) || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if slices.ContainsFunc(claimRefsOf(pod), func(ref inspect.ClaimRef) bool { _, ok := s.Claim(ref); return !ok }) {
+			out = append(out, pod.Namespace+"/"+pod.Name)
+		}
+	}
+	return out
 }
 
 // unread reports whether there may be objects in a namespace, or in any, that could not be read.

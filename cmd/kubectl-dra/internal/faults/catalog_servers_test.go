@@ -68,7 +68,7 @@ func connections() []fault {
 // lost: one resource that most commands need cannot be read. What can be shown without it is shown.
 func lost(says string) wants {
 	return broken(says).
-		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "check", "top --once").
+		but(want{outcome: fails | partial, says: says, requests: 60}, "explain", "snapshot", "check", "plan", "top --once").
 		but(want{outcome: waits | partial, says: says + "|" + waiting, requests: 130}, "top")
 }
 
@@ -81,7 +81,7 @@ func without(says string) wants {
 // recovers: what fails once works when it is tried again, by the program or by the user.
 func recovers(says string) wants {
 	return all(want{outcome: same | fails, says: says, requests: 60}).
-		but(want{outcome: same | fails | partial, says: says, requests: 60}, "snapshot", "check", "top --once", "explain").
+		but(want{outcome: same | fails | partial, says: says, requests: 60}, "snapshot", "check", "plan", "top --once", "explain").
 		but(want{outcome: same | fails | waits, says: says + "|" + waiting, requests: 60}, followers...)
 }
 
@@ -148,7 +148,7 @@ func refusals() []fault {
 		{name: "503-later", about: "the server shuts down, Retry-After: 1", inject: strike(everything, later), want: broken(`(?i)shutting down|time|deadline`)},
 		{name: "503-once", about: "the first list of claims: the server shuts down, Retry-After: 1",
 			inject: once(claimLists, later), want: all(want{outcome: same | fails, says: `(?i)shutting down|time|deadline`, timeouts: 2, requests: 60}).
-				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot", "check")},
+				but(want{outcome: same | partial, says: `(?i)shutting down|time|deadline`, timeouts: 2}, "explain", "top --once", "snapshot", "check", "plan")},
 	}
 }
 
@@ -161,6 +161,7 @@ func versions() []fault {
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA) },
 			want: all(want{outcome: fails, says: `does not serve`}).
 				but(want{outcome: fails | partial, says: `(?i)not served|does not serve`}, "top --once", "get", "snapshot").
+				but(want{outcome: partial, says: `resourceclaimtemplate "llm-70b-gpus" does not exist`}, "plan").
 				but(want{outcome: partial | waits, says: `(?i)not served|does not serve`}, "top", "get --watch")},
 		{name: "redirect", about: "everything is redirected to another address",
 			inject: strike(everything, fakeserver.Redirect("http://127.0.0.1:1")), want: broken(connecting + `|(?i)redirect`)},

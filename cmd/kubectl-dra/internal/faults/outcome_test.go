@@ -57,7 +57,7 @@ func (ws wants) but(w want, names ...string) wants {
 }
 
 var (
-	readers   = []string{"explain", "get", "top --once", "snapshot", "check", "allocate --dry-run=server"}
+	readers   = []string{"explain", "get", "top --once", "snapshot", "check", "plan", "allocate --dry-run=server"}
 	followers = []string{"get --watch", "top"}
 	writers   = []string{"allocate --yes", "deallocate"}
 )
