@@ -119,22 +119,15 @@ func cannotGet(k inspect.OwnerKind, namespace string) string {
 	return fmt.Sprintf("cannot get %s in namespace %s", clean(k.GroupResource().String()), clean(namespace))
 }
 
-// namesAsked is how many names are asked for.
-const namesAsked = 500
-
-// Names are the names of the objects of a kind in a namespace, as the server orders them, and not more than 500.
+// Names are the names of the objects of a kind in a namespace, as the server orders them. See Rows.
 func (f *Finder) Names(ctx context.Context, k inspect.OwnerKind, namespace string) ([]string, error) {
-	data, err := f.get(ctx, objectPath(k, namespace, ""), asMetadataList)
+	rows, err := f.rows(ctx, objectPath(k, namespace, ""))
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), clean(cause(err)))
 	}
-	var list metav1.PartialObjectMetadataList
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("listing %s: %s", k.GroupResource(), clean(err.Error()))
-	}
 	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	for _, row := range rows {
+		names = append(names, row.Name)
 	}
 	return names, nil
 }
@@ -152,14 +145,23 @@ func objectPath(k inspect.OwnerKind, namespace, name string) []string {
 	return path
 }
 
-// get asks for JSON at a path; of a list for as much as namesAsked. Names that are no segments of a path are names of nothing.
+// get asks for an object at a path.
 func (f *Finder) get(ctx context.Context, path []string, accept string) ([]byte, error) {
+	request, err := f.askFor(path, accept)
+	if err != nil {
+		return nil, err
+	}
+	return raw(request.Do(connection.With(ctx, connection.Bounds{Bytes: limits.event})))
+}
+
+// askFor is a request for a path. Names that are no segments of a path are names of nothing.
+func (f *Finder) askFor(path []string, accept string) (*rest.Request, error) {
 	for _, segment := range path[1:] {
 		if len(content.IsPathSegmentName(segment)) > 0 {
 			return nil, apierrors.NewNotFound(inspect.OwnerKind{}.GroupResource(), segment)
 		}
 	}
-	return raw(f.ask(path, accept).Param("limit", fmt.Sprint(namesAsked)).Do(connection.With(ctx, connection.Bounds{Bytes: limits.event})))
+	return f.ask(path, accept), nil
 }
 
 // raw is the body of an answer, or the error that the server gives, in its own words.

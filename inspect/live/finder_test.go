@@ -241,10 +241,10 @@ func TestFinderPodGroup(t *testing.T) {
 func TestFinderNames(t *testing.T) {
 	f := newFake()
 	f.override["/apis/batch/v1/namespaces/ml/jobs"] = func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") || r.URL.Query().Get("limit") != "500" {
+		if !strings.HasPrefix(r.Header.Get("Accept"), "application/json;as=Table;") || r.URL.RawQuery != "includeObject=None&resourceVersion=0" {
 			t.Errorf("asked for %s of %s", r.Header.Get("Accept"), r.URL)
 		}
-		answerJSON(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`)
+		answerJSON(w, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"Age"},{"name":"Name"}],"rows":[{"cells":["5d","a"]},{"cells":["6d","b"]}]}`)
 	}
 	names, err := finder(t, f).Names(t.Context(), inspect.OwnerKinds()[0], "ml")
 	if err != nil || !slices.Equal(names, []string{"a", "b"}) {

@@ -64,7 +64,6 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 
   # All claims of a pod, on one node, reserved for the pod
   kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --reserve`,
-		ValidArgsFunction: completer.typed(allocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(access, args)
 			if err != nil {
@@ -78,7 +77,9 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 	f.BoolVar(&flags.reserve, "reserve", false, "also reserve the claims for the pod that uses them")
 	f.DurationVar(&flags.settle, "settle", commit.DefaultSettle, "how long to watch, after writing, whether anybody else takes the same devices")
 	flags.addTo(cmd)
-	completeFlag(cmd, "node", completer.nodes)
+	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(allocateKinds))
+	completeFlag(cmd, "node", "nodes", completer.nodes)
+	completeFlag(cmd, "settle", "a few lengths of time", fixed("0s", "1s", "3s", "10s"))
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func (f *writeFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.dryRun, "dry-run", "", "none, server: have the server check the writes, or client: show what would be written")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	completeFlag(cmd, "dry-run", fixed(dryRunNone, dryRunServer, dryRunClient))
+	completeFlag(cmd, "dry-run", "`none`, `server`, `client`", fixed(dryRunNone, dryRunServer, dryRunClient))
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask before writing")
 	addOutputFlags(cmd, &f.output, &f.template, output.NamedFormats)
 }

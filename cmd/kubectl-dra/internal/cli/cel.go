@@ -84,7 +84,6 @@ on a device: the scheduler then gives up with an error.`,
 
   # For a script
   kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
-		ValidArgsFunction: completer.cel,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, ui, args)
 			if err != nil {
@@ -104,10 +103,15 @@ on a device: the scheduler then gives up with an error.`,
 	f.BoolVar(&flags.suggest, "suggest", false, "propose selectors that match the --wanted devices and not the --unwanted ones")
 	f.StringSliceVar(&flags.wanted, "wanted", nil, "with --suggest, devices to match: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; may be repeated")
 	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
-	completeFlag(cmd, "node", completer.nodes)
-	completeFlag(cmd, "class", completer.classes)
-	completeFlag(cmd, "driver", completer.drivers)
-	completeFlag(cmd, "pool", completer.pools)
+	completeArguments(cmd, "`claim`, `template`, `class`, then names; or an expression: fields, attributes, capacities, values, functions", completer.cel)
+	completeFiles(cmd, "filename")
+	completeFlag(cmd, "node", "nodes", completer.nodes)
+	completeFlag(cmd, "class", "device classes", completer.each(inspect.Classes))
+	completeFlag(cmd, "driver", "drivers", completer.drivers)
+	completeFlag(cmd, "pool", poolsOffered, completer.pools)
+	for _, flag := range []string{"device", "wanted", "unwanted"} {
+		completeFlag(cmd, flag, devicesOffered, completer.deviceNames)
+	}
 	return cmd
 }
 

@@ -145,15 +145,22 @@ func (f *checkFlags) bind(cmd *cobra.Command, completer *completer) {
 	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
 	set.BoolVar(&f.list, "list", false, "list everything that is looked for")
 	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.ObjectFormats...))
-	codes := func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(codeNames(), nil, prefix)
+	completeFiles(cmd, "filename", "taint-rule", "baseline")
+	for _, flag := range []string{"only", "ignore"} {
+		completeFlag(cmd, flag, "codes of findings; several after commas", several(codeNames()))
 	}
-	completeFlag(cmd, "only", codes)
-	completeFlag(cmd, "watch", completer.drivers)
-	completeFlag(cmd, "ignore", codes)
-	completeFlag(cmd, "severity", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(severityNames(), nil, prefix)
-	})
+	completeFlag(cmd, "watch", "drivers", completer.drivers)
+	completeFlag(cmd, "severity", "severities", fixed(severityNames()...))
+	completeFlag(cmd, "target", "the next releases of Kubernetes", fixed(nextReleases()...))
+}
+
+// nextReleases are those that a cluster may be about to get.
+func nextReleases() []string {
+	var out []string
+	for minor := inspect.NewestMinor - 2; minor <= inspect.NewestMinor+1; minor++ {
+		out = append(out, fmt.Sprintf("1.%d", minor))
+	}
+	return out
 }
 
 func severityNames() []string {

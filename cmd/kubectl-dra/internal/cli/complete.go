@@ -10,13 +10,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-// Completion of arguments in a shell. It reads what the command itself would read, says nothing when that
+// Completion of arguments in a shell. It reads less than the command itself would (names, and not objects), says nothing when that
 // fails, and gives up before the user loses patience.
 
-// completionTimeout is how long a completion may take.
-const completionTimeout = 3 * time.Second
+const (
+	// completionTimeout is how long a completion may take.
+	completionTimeout = 1500 * time.Millisecond
+	// hintTimeout is how long reading may take that only makes an error message more helpful.
+	hintTimeout = 3 * time.Second
+)
 
 // completion is what cobra wants of a function that completes.
 type completion = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
@@ -25,92 +30,158 @@ type completion = func(cmd *cobra.Command, args []string, prefix string) ([]stri
 type completer struct {
 	streams *streams
 	reader  *reader
+	timeout time.Duration
+	// noPrompt keeps credential plugins from the keyboard, which is the shell's.
+	noPrompt bool
 }
 
-// typed completes TYPE NAME… and TYPE/NAME…
-func (c *completer) typed(kinds []kind) completion {
+// completes is the key of an annotation of commands and flags: what is offered for an argument or a value, in words for the
+// documentation.
+const completes = "kubectl-dra.dev/completes"
+
+// completeFlag completes the values of a flag of the command. what says what is offered.
+func completeFlag(cmd *cobra.Command, flag, what string, complete completion) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // the command has no such flag, which every run would tell
+	}
+	f := cmd.Flag(flag)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[completes] = []string{what}
+}
+
+// completeArguments completes the arguments of the command. what says what is offered, in their order.
+func completeArguments(cmd *cobra.Command, what string, complete completion) {
+	cmd.ValidArgsFunction = complete
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[completes] = what
+}
+
+// leaveAlone offers nothing for flags, not even the names of files. why says what is wanted there.
+func leaveAlone(cmd *cobra.Command, why string, flags ...string) {
+	for _, flag := range flags {
+		completeFlag(cmd, flag, "nothing: "+why, nothing)
+	}
+}
+
+// completeFiles has the shell complete the names of files.
+func completeFiles(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		completeFlag(cmd, flag, "files", files)
+	}
+}
+
+// completeDirectories has the shell complete the names of directories.
+func completeDirectories(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		completeFlag(cmd, flag, "directories", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		})
+	}
+}
+
+// files has the shell complete the names of files.
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// nothing offers nothing.
+func nothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// fixed completes one of a few words.
+func fixed(words ...string) completion {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(words, nil, prefix)
+	}
+}
+
+// first completes the first argument alone.
+func first(complete completion) completion {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, prefix)
+	}
+}
+
+// each completes the names of objects of a resource. As an argument, those that are given already are left out.
+func (c *completer) each(resource inspect.Resource) completion {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(c.names(cmd.Context(), resource), args, prefix)
+	}
+}
+
+// nodes completes the name of a node.
+func (c *completer) nodes(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return c.each(inspect.Nodes)(cmd, args, prefix)
+}
+
+// typed completes TYPE NAME… and TYPE/NAME…, and words that stand in the place of the type.
+func (c *completer) typed(kinds []kind, words ...string) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if word, _, ok := strings.Cut(prefix, "/"); ok && (len(args) == 0 || strings.Contains(args[0], "/")) {
 			return c.typedName(cmd.Context(), kinds, word, args, prefix)
 		}
-		if len(args) == 0 {
-			return withPrefix(typeNames(kinds), nil, prefix)
-		}
-		i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(args[0]) })
-		if i < 0 {
+		switch {
+		case len(args) == 0:
+			return withPrefix(append(slices.Clone(words), typeNames(kinds)...), nil, prefix)
+		case strings.Contains(args[0], "/") || slices.Contains(words, args[0]):
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return withPrefix(c.namesOf(cmd.Context(), kinds[i]), args[1:], prefix)
+		return withPrefix(c.namesCalled(cmd.Context(), kinds, args[0]), args[1:], prefix)
+	}
+}
+
+// typedWithSlash completes TYPE/NAME where TYPE NAME is not understood.
+func (c *completer) typedWithSlash(kinds []kind) completion {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if word, _, ok := strings.Cut(prefix, "/"); ok {
+			return c.typedName(cmd.Context(), kinds, word, args, prefix)
+		}
+		var words []string
+		for _, name := range typeNames(kinds) {
+			words = append(words, name+"/")
+		}
+		found, directive := withPrefix(words, nil, prefix)
+		return found, directive | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
 // typedName completes the NAME of TYPE/NAME.
 func (c *completer) typedName(ctx context.Context, kinds []kind, word string, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) })
-	if i < 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names := c.namesOf(ctx, kinds[i])
+	names := c.namesCalled(ctx, kinds, word)
 	for i := range names {
 		names[i] = word + "/" + names[i]
 	}
 	return withPrefix(names, given, prefix)
 }
 
-// nodes completes the name of a node.
-func (c *completer) nodes(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return withPrefix(c.namesOf(cmd.Context(), kindNode), nil, prefix)
-}
-
-// views completes VIEW NAME… of get.
-func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if len(args) == 0 {
-		for _, v := range views {
-			names = append(names, v.names[0])
-		}
-		return withPrefix(names, nil, prefix)
+// namesCalled lists the objects of the kind that a word names, in the namespace of the command. Where one may ask about the
+// objects of all kinds that have pods, a server knows more of them than this program.
+func (c *completer) namesCalled(ctx context.Context, kinds []kind, word string) []string {
+	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.hasName(word) }); i >= 0 {
+		return c.namesOf(ctx, kinds[i])
 	}
-	v, err := viewByName(args[0])
-	if err != nil || v.list == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	if c.reader.offline() || !slices.ContainsFunc(kinds, func(k kind) bool { return k.owner != nil }) {
+		return nil
 	}
-	snapshot, namespace := c.readQuietly(cmd.Context(), slices.Concat(v.needs, v.uses))
-	if snapshot == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	finder := c.finder()
+	if finder == nil {
+		return nil
 	}
-	if !v.namespaced {
-		namespace = ""
+	k, ok, err := finder.Kind(ctx, word)
+	if err != nil || !ok {
+		return nil
 	}
-	if v.inAllNamespaces {
-		namespace = c.reader.connection.namespaceFlag()
-	}
-	for _, item := range v.list(snapshot, namespace).Items {
-		names = append(names, item.Meta().Spoken())
-	}
-	return withPrefix(slices.Compact(names), args[1:], prefix)
-}
-
-// cel completes TYPE NAME… of cel. An expression cannot be completed by a shell.
-func (c *completer) cel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && kindClass.hasName(args[0]) {
-		names, directive := c.classes(cmd, nil, prefix)
-		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args[1:], name) }), directive
-	}
-	return c.typed(celKinds)(cmd, args, prefix)
-}
-
-// classes completes the name of a device class.
-func (c *completer) classes(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	snapshot, _ := c.readQuietly(cmd.Context(), []inspect.Resource{inspect.Classes})
-	if snapshot == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, class := range snapshot.Objects().Classes {
-		names = append(names, class.Name)
-	}
-	return withPrefix(names, nil, prefix)
+	return c.ownersOf(ctx, k)
 }
 
 // namesOf lists the objects of a kind in the namespace of the command.
@@ -118,64 +189,119 @@ func (c *completer) namesOf(ctx context.Context, k kind) []string {
 	if k.owner != nil {
 		return c.ownersOf(ctx, *k.owner)
 	}
-	snapshot, namespace := c.readQuietly(ctx, []inspect.Resource{k.resource})
-	if snapshot == nil {
-		return nil
-	}
-	if k.resource == inspect.Nodes {
-		namespace = ""
-	}
-	var names []string
-	for _, o := range objectNames(snapshot, k) {
-		if o.Namespace == namespace {
-			names = append(names, o.Name)
-		}
-	}
-	return names
+	return c.names(ctx, k.resource)
 }
 
-// ownersOf lists the objects of a kind because of which there are pods. Of a server only their names are asked for.
+// ownersOf lists the objects of a kind because of which there are pods.
 func (c *completer) ownersOf(ctx context.Context, k inspect.OwnerKind) []string {
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
-	defer cancel()
-	of := &owners{reader: c.reader}
-	if k.IsPodGroup() || c.reader.offline() {
+	if k.IsPodGroup() && !c.reader.offline() {
+		return c.names(ctx, inspect.PodGroups)
+	}
+	if c.reader.offline() {
 		c.reader.keepWorkloads = true
 		snapshot, namespace := c.readQuietly(ctx, []inspect.Resource{inspect.Pods, inspect.PodGroups})
 		if snapshot == nil {
 			return nil
 		}
+		of := &owners{reader: c.reader}
 		return of.names(snapshot, k, namespace)
 	}
 	namespace, err := c.reader.namespace()
-	if err != nil || !c.beQuiet() || of.connect() != nil {
+	if err != nil {
 		return nil
 	}
-	names, err := of.finder.Names(ctx, k, namespace)
+	return c.namesAt(ctx, k, namespace)
+}
+
+// namesAt lists the objects of any kind that a server serves.
+func (c *completer) namesAt(ctx context.Context, k inspect.OwnerKind, namespace string) []string {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	finder := c.finder()
+	if finder == nil {
+		return nil
+	}
+	names, err := finder.Names(ctx, k, namespace)
 	if err != nil {
 		return nil
 	}
 	return names
 }
 
+// names lists the objects of a resource in the namespace of the command, or without a namespace if they have none.
+func (c *completer) names(ctx context.Context, resource inspect.Resource) []string {
+	if !inspect.KindOf(resource).Namespaced {
+		return c.namesIn(ctx, resource, "")
+	}
+	namespace, err := c.reader.namespace()
+	if err != nil {
+		return nil
+	}
+	return c.namesIn(ctx, resource, namespace)
+}
+
+// namesIn lists the objects of a resource in a namespace, or in all (""). Of a server only names are asked for.
+func (c *completer) namesIn(ctx context.Context, resource inspect.Resource, namespace string) []string {
+	var names []string
+	if !c.reader.offline() {
+		for _, row := range c.rows(ctx, resource, namespace) {
+			names = append(names, row.Name)
+		}
+		return names
+	}
+	snapshot := c.readOf(ctx, namespace, []inspect.Resource{resource})
+	if snapshot == nil {
+		return nil
+	}
+	if resource == inspect.Nodes { // which slices tell of, too
+		for _, node := range snapshot.Nodes() {
+			names = append(names, node.Name)
+		}
+		return names
+	}
+	for _, o := range inspect.KindOf(resource).Objects(snapshot.Objects()) {
+		if namespace == "" || o.GetNamespace() == namespace {
+			names = append(names, o.GetName())
+		}
+	}
+	return names
+}
+
+// rows lists a resource of a server.
+func (c *completer) rows(ctx context.Context, resource inspect.Resource, namespace string) []live.Row {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	finder := c.finder()
+	if finder == nil {
+		return nil
+	}
+	rows, err := finder.Rows(ctx, resource, namespace)
+	if err != nil {
+		return nil
+	}
+	return rows
+}
+
+// finder asks the server of the flags. It is nil if they do not say which that is.
+func (c *completer) finder() *live.Finder {
+	of := &owners{reader: c.reader}
+	if !c.beQuiet() || of.connect() != nil {
+		return nil
+	}
+	return of.finder
+}
+
+func (c *completer) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.timeout)
+}
+
 // readQuietly returns the snapshot that the flags ask for, and the namespace. The snapshot is nil if it cannot be read.
 func (c *completer) readQuietly(ctx context.Context, resources []inspect.Resource) (*inspect.Snapshot, string) {
-	if !c.beQuiet() {
-		return nil, ""
-	}
 	namespace, err := c.reader.namespace()
 	if err != nil {
 		return nil, ""
 	}
 	return c.readOf(ctx, namespace, resources), namespace
-}
-
-// readAllQuietly reads all namespaces.
-func (c *completer) readAllQuietly(ctx context.Context, resources []inspect.Resource) *inspect.Snapshot {
-	if !c.beQuiet() {
-		return nil
-	}
-	return c.readOf(ctx, "", resources)
 }
 
 // beQuiet keeps everything off the terminal, and reports whether there is something to read.
@@ -184,11 +310,15 @@ func (c *completer) beQuiet() bool {
 		return false // the shell's input is not ours
 	}
 	c.streams.ErrOut = io.Discard
+	c.reader.connection.keyboardTaken = c.reader.connection.keyboardTaken || c.noPrompt
 	return configureLog(io.Discard, 0) == nil && validate(c.reader, c.streams) == nil
 }
 
 func (c *completer) readOf(ctx context.Context, namespace string, resources []inspect.Resource) *inspect.Snapshot {
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	if !c.beQuiet() {
+		return nil
+	}
+	ctx, cancel := c.within(ctx)
 	defer cancel()
 	snapshot, err := c.reader.read(ctx, namespace, resources)
 	if err != nil {
@@ -197,21 +327,30 @@ func (c *completer) readOf(ctx context.Context, namespace string, resources []in
 	return snapshot
 }
 
-// withPrefix returns the names that begin with the prefix and are not given yet. Names that could upset a
-// terminal are left out.
+// withPrefix returns the names that begin with the prefix and are not given yet, each once. What a shell would not take as a plain
+// word is left out.
 func withPrefix(names, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var out []string
+	seen := map[string]bool{}
 	for _, name := range names {
-		if strings.HasPrefix(name, prefix) && !slices.Contains(given, name) && inspect.Sanitize(name) == name {
+		if strings.HasPrefix(name, prefix) && !seen[name] && !slices.Contains(given, name) && plainWord(name) {
+			seen[name] = true
 			out = append(out, name)
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFlag completes the values of a flag of the command.
-func completeFlag(cmd *cobra.Command, flag string, complete completion) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the command has no such flag, which every run would tell
+// plainWord reports whether a shell takes a text as it is: as one word that is no flag, without quotes. Where several names have a
+// beginning in common, shells put it on the line unquoted, and the line is evaluated when the next word is completed. All names of
+// Kubernetes are plain; what files, labels and attributes say need not be.
+func plainWord(text string) bool {
+	if text == "" || text[0] == '-' || text[0] == '=' {
+		return false
 	}
+	return !strings.ContainsFunc(text, func(r rune) bool { return !plainRune(r) })
+}
+
+func plainRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,", r)
 }

@@ -1,20 +1,19 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Completion of the values of flags.
+// Completion of the values of flags that every command has.
 
 // completeProgram is the name under which kubectl asks a plugin called dra to complete.
 const completeProgram = "kubectl_complete-dra"
@@ -29,44 +28,34 @@ func Arguments(process []string) []string {
 
 // commonFlags completes the values of flags that every command has.
 func (c *completer) commonFlags(root *cobra.Command) {
-	completeFlag(root, "namespace", c.namespaces)
-	completeFlag(root, "context", c.contexts)
-	completeFlag(root, "features", c.features)
-	completeFlag(root, "color", fixed("auto", "always", "never"))
+	completeFlag(root, "namespace", "namespaces; where they may not be listed, those of the kubeconfig", c.namespaces)
+	completeFlag(root, "context", "contexts of the kubeconfig", c.configured(func(config *api.Config) []string { return slices.Collect(maps.Keys(config.Contexts)) }))
+	completeFlag(root, "cluster", "clusters of the kubeconfig", c.configured(func(config *api.Config) []string { return slices.Collect(maps.Keys(config.Clusters)) }))
+	completeFlag(root, "user", "users of the kubeconfig", c.configured(func(config *api.Config) []string { return slices.Collect(maps.Keys(config.AuthInfos)) }))
+	completeFlag(root, "features", "feature gates, then `true` and `false`; several after commas", c.features)
+	completeFlag(root, "color", "`auto`, `always`, `never`", fixed("auto", "always", "never"))
+	completeFlag(root, "max-input", "a few sizes", fixed("512Mi", "1Gi", "2Gi", "4Gi"))
+	completeFlag(root, "at", "with `--from LOG`: moments of the log", c.moments)
+	completeFlag(root, "as", askersOffered, c.askers)
+	completeFlag(root, "as-group", groupsOffered, c.groups)
+	completeFiles(root, "from", "kubeconfig", "certificate-authority", "client-certificate", "client-key")
+	leaveAlone(root, "an address", "server", "tls-server-name", "proxy-url")
+	leaveAlone(root, "a secret", "token")
+	leaveAlone(root, "any text", "as-uid", "as-user-extra")
+	leaveAlone(root, "a length of time", "request-timeout")
 }
 
-// fixed completes one of a few words.
-func fixed(words ...string) completion {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(words, nil, prefix)
-	}
-}
-
-// completeFormats completes -o. What wants an argument is followed by "=" and no blank.
-func completeFormats(names []string) completion {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		var words []string
-		for _, name := range names {
-			if output.NeedsArgument(name) {
-				name += "="
-			}
-			words = append(words, name)
-		}
-		found, directive := withPrefix(words, nil, prefix)
-		if len(found) > 0 && !slices.ContainsFunc(found, func(word string) bool { return !strings.HasSuffix(word, "=") }) {
-			directive |= cobra.ShellCompDirectiveNoSpace
-		}
-		return found, directive
-	}
-}
-
-// namespaces completes a namespace in which there is something to ask about.
+// namespaces completes a namespace.
 func (c *completer) namespaces(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	resources := []inspect.Resource{inspect.Claims, inspect.Templates}
-	if c.reader.offline() {
-		resources = append(resources, inspect.Pods)
+	if !c.reader.offline() {
+		names := c.namesIn(cmd.Context(), inspect.Namespaces, "")
+		if len(names) == 0 {
+			return c.configured(contextNamespaces)(cmd, nil, prefix)
+		}
+		return withPrefix(names, nil, prefix)
 	}
-	snapshot := c.readAllQuietly(cmd.Context(), resources)
+	resources := []inspect.Resource{inspect.Claims, inspect.Templates, inspect.Pods, inspect.VolumeClaims}
+	snapshot := c.readOf(cmd.Context(), "", resources)
 	if snapshot == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -79,19 +68,50 @@ func (c *completer) namespaces(cmd *cobra.Command, _ []string, prefix string) ([
 	return withPrefix(slices.Sorted(maps.Keys(found)), nil, prefix)
 }
 
-// contexts completes a context of the kubeconfig.
-func (c *completer) contexts(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	raw, err := c.reader.connection.clientConfig().RawConfig()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func contextNamespaces(config *api.Config) []string {
+	var names []string
+	for _, context := range config.Contexts {
+		names = append(names, context.Namespace)
 	}
-	return withPrefix(slices.Sorted(maps.Keys(raw.Contexts)), nil, prefix)
+	return names
+}
+
+// configured completes names of the kubeconfig.
+func (c *completer) configured(names func(*api.Config) []string) completion {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		raw, err := c.reader.connection.clientConfig().RawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found := names(&raw)
+		slices.Sort(found)
+		return withPrefix(found, nil, prefix)
+	}
+}
+
+// splitLast returns what stands before the last of several values after commas, and that value.
+func splitLast(prefix string) (before, last string) {
+	at := strings.LastIndexByte(prefix, ',') + 1
+	return prefix[:at], prefix[at:]
+}
+
+// several completes the last of several words after commas, of those that are not there yet.
+func several(words []string) completion {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		before, _ := splitLast(prefix)
+		var out []string
+		for _, word := range words {
+			if !slices.Contains(strings.Split(before, ","), word) {
+				out = append(out, before+word)
+			}
+		}
+		return withPrefix(out, nil, prefix)
+	}
 }
 
 // features completes the last of several gates, and its value.
 func (c *completer) features(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	before := prefix[:strings.LastIndexByte(prefix, ',')+1]
-	last := prefix[len(before):]
+	before, last := splitLast(prefix)
 	var words []string
 	for _, gate := range inspect.Gates() {
 		if strings.Contains(before, string(gate)+"=") {
@@ -110,76 +130,46 @@ func (c *completer) features(_ *cobra.Command, _ []string, prefix string) ([]str
 	return found, directive
 }
 
-// drivers completes the name of a driver that publishes devices.
-func (c *completer) drivers(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return c.fromSlices(cmd.Context(), prefix, func(id inspect.PoolID) string { return id.Driver })
-}
-
-// pools completes the name of a pool.
-func (c *completer) pools(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return c.fromSlices(cmd.Context(), prefix, func(id inspect.PoolID) string { return id.Pool })
-}
-
-func (c *completer) fromSlices(ctx context.Context, prefix string, name func(inspect.PoolID) string) ([]string, cobra.ShellCompDirective) {
-	snapshot, _ := c.readQuietly(ctx, []inspect.Resource{inspect.Slices})
-	if snapshot == nil {
+// moments completes a moment of the log of --from: where it begins and ends, and the beginnings of its blocks in between.
+func (c *completer) moments(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	path, _, err := splitLog(c.reader.from)
+	if err != nil || path == "" || !c.beQuiet() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found := map[string]bool{}
-	for _, slice := range snapshot.Slices() {
-		found[name(inspect.PoolID{Driver: slice.Spec.Driver, Pool: slice.Spec.Pool.Name})] = true
-	}
-	return withPrefix(slices.Sorted(maps.Keys(found)), nil, prefix)
+	return withPrefix(c.momentsOf(path), nil, prefix)
 }
 
-// sortFields completes the fields by which a view of get can be sorted: those of the first item that are no lists and no
-// objects.
-func (c *completer) sortFields(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	v, err := viewByName(plainType(args[0]))
-	if err != nil || v.list == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	snapshot := c.readAllQuietly(cmd.Context(), slices.Concat(v.needs, v.uses))
-	if snapshot == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	found := map[string]bool{}
-	for _, item := range v.list(snapshot, "").Items {
-		for _, field := range scalarFields(item) {
-			found["."+field] = true
-		}
-	}
-	dot := "."
-	if prefix != "" && prefix[0] != '.' {
-		dot = ""
-	}
-	var words []string
-	for _, word := range slices.Sorted(maps.Keys(found)) {
-		words = append(words, dot+word[1:])
-	}
-	return withPrefix(words, nil, prefix)
-}
+// maxMoments is how many moments of a log are offered.
+const maxMoments = 20
 
-// scalarFields are the fields of the JSON form of an item that are neither lists nor objects.
-func scalarFields(item output.Item) []string {
-	raw, err := json.Marshal(item)
+func (c *completer) momentsOf(path string) []string {
+	log, err := c.reader.openLog(path)
 	if err != nil {
 		return nil
 	}
-	tree := map[string]any{}
-	if json.Unmarshal(raw, &tree) != nil {
-		return nil
+	defer log.file.Close() //nolint:errcheck // nothing was written
+	from, to := log.Span()
+	out := []string{momentText(from)}
+	blocks := log.Blocks()
+	step := max(1, len(blocks)/maxMoments)
+	for i := 0; i < len(blocks); i += step {
+		out = append(out, momentText(time.Unix(0, blocks[i].From)))
+	}
+	return append(out, momentText(to))
+}
+
+// logOrFile completes a file, and behind that of a log and @, a moment of it.
+func (c *completer) logOrFile(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexByte(prefix, '@')
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if at < 1 || !isLog(prefix[:at]) || !c.beQuiet() {
+		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var out []string
-	for field, value := range tree {
-		switch value.(type) {
-		case map[string]any, []any:
-		default:
-			out = append(out, field)
-		}
+	for _, moment := range c.momentsOf(prefix[:at]) {
+		out = append(out, prefix[:at+1]+moment)
 	}
-	return out
+	return withPrefix(out, nil, prefix)
 }

@@ -7,7 +7,7 @@ import (
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletion(streams *streams) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "completion (bash|zsh|fish|powershell)",
 		Short: "Print a script that completes commands in a shell",
 		Long: `Print a script that completes the commands and flags of kubectl-dra in a shell.
@@ -23,7 +23,6 @@ Make it a link to this one:
 			}
 			return nil
 		},
-		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), streams.Out
 			switch args[0] {
@@ -39,4 +38,6 @@ Make it a link to this one:
 			return usagef("unknown shell %q; there are %s", args[0], commaList(shells))
 		},
 	}
+	completeArguments(cmd, "shells", first(fixed(shells...)))
+	return cmd
 }

@@ -31,7 +31,6 @@ anything reserves one of the claims, nothing is changed: delete the pods first.
 It asks before it writes. With --from and --demo nothing is ever written.`,
 		Example: `  # Free the devices of a claim
   kubectl dra deallocate claim train-0 -n ml`,
-		ValidArgsFunction: completer.typed(deallocateKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, names, err := splitArguments(args, deallocateKinds)
 			if err != nil {
@@ -44,6 +43,7 @@ It asks before it writes. With --from and --demo nothing is ever written.`,
 			return (&deallocateOptions{options, names}).run(cmd.Context())
 		},
 	}
+	completeArguments(cmd, "`claim`, then names; `claim/NAME`", completer.typed(deallocateKinds))
 	flags.addTo(cmd)
 	return cmd
 }

@@ -20,7 +20,7 @@ type diffOptions struct {
 	format  output.Format
 }
 
-func newDiff(streams *streams, reader *reader) *cobra.Command {
+func newDiff(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	var format, template string
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE [AFTER]",
@@ -62,6 +62,7 @@ any one of them it does not. That was tried.`,
 			return o.run(cmd.Context())
 		},
 	}
+	completeArguments(cmd, "files; behind a log and `@`, its moments", completer.logOrFile)
 	addOutputFlags(cmd, &format, &template, output.ObjectFormats)
 	return cmd
 }

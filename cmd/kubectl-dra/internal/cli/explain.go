@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
@@ -81,11 +82,10 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	var fix string
 	var since bool
 	cmd := &cobra.Command{
-		Use:               "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
-		Short:             "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
-		Long:              explainLong,
-		Example:           explainExample,
-		ValidArgsFunction: completer.typed(explainKinds),
+		Use:     "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
+		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
+		Long:    explainLong,
+		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if since && len(args) == 0 {
 				return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
@@ -127,16 +127,24 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	}
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	cmd.Flags().BoolVar(&since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
-	narrow.addTo(cmd.Flags())
+	narrow.addTo(cmd)
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
-	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
+	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
+	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(flags))
+	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
 }
 
 func addOutputFlags(cmd *cobra.Command, format, template *string, formats []string) {
+	addOutputFlagsWith(cmd, format, template, formats, "formats", completeFormats(formats))
+}
+
+// addOutputFlagsWith adds the flags with a completion of the formats.
+func addOutputFlagsWith(cmd *cobra.Command, format, template *string, formats []string, what string, complete completion) {
 	cmd.Flags().StringVarP(format, "output", "o", "", "output format: "+commaList(formats))
 	cmd.Flags().StringVar(template, "template", "", "template or path for -o jsonpath, go-template and the like")
-	completeFlag(cmd, "output", completeFormats(formats))
+	completeFlag(cmd, "output", what, complete)
+	leaveAlone(cmd, "a template", "template")
 }
 
 // parseOutput reads -o and --template.
@@ -155,30 +163,39 @@ func explainAll(ctx context.Context, o *questionOptions, flags *pflag.FlagSet, c
 	if o.format.Name != "" {
 		o.keepInput()
 	}
-	snapshot, subjects, err := o.read(ctx)
+	snapshot, answers, err := o.explain(ctx, flags)
 	if err != nil {
 		return err
-	}
-	events, err := o.reader.eventsOf(ctx, snapshot, subjects)
-	if err != nil {
-		return err
-	}
-	cluster := allocator.NewCluster(snapshot, allocator.Options{})
-	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
-	if err != nil {
-		return err
-	}
-	if err := o.fitPatches(answers); err != nil {
-		return err
-	}
-	asked := o.again(flags, answers)
-	for _, e := range answers {
-		remedy.Add(snapshot, e, asked)
 	}
 	if choice != nil {
 		return printFix(ctx, o, choice, snapshot, answers)
 	}
 	return printExplanations(o, answers)
+}
+
+// explain answers the question.
+func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*inspect.Snapshot, []*explain.Explanation, error) {
+	snapshot, subjects, err := o.read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := o.reader.eventsOf(ctx, snapshot, subjects)
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster := allocator.NewCluster(snapshot, allocator.Options{})
+	answers, err := question.Objects(ctx, cluster, subjects, question.Options{Node: o.node, Events: events})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.fitPatches(answers); err != nil {
+		return nil, nil, err
+	}
+	asked := o.again(flags, answers)
+	for _, e := range answers {
+		remedy.Add(snapshot, e, asked)
+	}
+	return snapshot, answers, nil
 }
 
 // printExplanations prints the answers and turns the worst of them into the exit code.

@@ -55,9 +55,6 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 		Short:   "Say why a priority level has its seats, or what a change of levels would do",
 		Long:    explainLevelLong,
 		Example: explainLevelExample,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return completer.views(cmd, append([]string{priorityLevelsView}, args...), prefix)
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args)
 			if err != nil {
@@ -69,7 +66,11 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 	set := cmd.Flags()
 	set.StringArrayVar(&flags.sets, "set", nil, "suppose this of a level, as workload-low.shares=150,lendable=50; may be repeated")
 	set.StringArrayVarP(&flags.files, "filename", "f", nil, "suppose the priority levels and FlowSchemas in this file, directory or - (stdin)")
+	completeArguments(cmd, "priority levels", completer.each(inspect.PriorityLevels))
+	completeFlag(cmd, "set", "priority levels, then `FIELD=`", completer.changes(flowcontrol.Settable()))
+	completeFiles(cmd, "filename")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
+	leaveAlone(cmd, "a number", "server-concurrency")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
 	return cmd
 }

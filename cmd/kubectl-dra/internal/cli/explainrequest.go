@@ -36,7 +36,7 @@ const explainRequestExample = `  # Where do the writes of a driver go?
   # Why is a list of all pods slow?
   kubectl dra explain request --as jane --url '/api/v1/pods?limit=500' --verify`
 
-func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
+func newExplainRequest(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &requestFlags{}
 	cmd := &cobra.Command{
 		Use:     "request --as USER (--verb VERB --resource RESOURCE[/SUBRESOURCE] | --url URL)",
@@ -67,7 +67,13 @@ func newExplainRequest(streams *streams, reader *reader) *cobra.Command {
 	set.BoolVar(&flags.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
-	completeFlag(cmd, "verb", fixed(verbs()...))
+	completeFlag(cmd, "as", askersOffered, completer.askers)
+	completeFlag(cmd, "as-group", groupsOffered, completer.groups)
+	completeFlag(cmd, "verb", "verbs", fixed(verbs()...))
+	completeFlag(cmd, "resource", "resources of Kubernetes; `RESOURCE.GROUP`, `RESOURCE/SUBRESOURCE`", apiResources)
+	completeFlag(cmd, "name", "names of objects of `--resource`, for what this program reads", completer.requested(flags))
+	completeFlag(cmd, "url", "beginnings of URLs", urls)
+	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -32,9 +32,11 @@ type triageFlags struct {
 	selector      string
 }
 
-func (f *triageFlags) addTo(flags *pflag.FlagSet) {
+func (f *triageFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "without a name: what is stuck in all namespaces, as without -n")
 	flags.StringVarP(&f.selector, "selector", "l", "", "without a name: only what has these labels, as key=value,…")
+	leaveAlone(cmd, "labels, of which nothing is read", "selector")
 }
 
 // given reports whether a flag was given that a question about names has no use for.

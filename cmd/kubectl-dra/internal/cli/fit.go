@@ -38,7 +38,6 @@ with an error (or the question could not be answered).`,
 
   # For a script
   kubectl dra fit claim train-0 -n ml -o jsonpath='{.total}'`,
-		ValidArgsFunction: completer.typed(fitKinds),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args, fitKinds)
 			if err != nil {
@@ -47,6 +46,7 @@ with an error (or the question could not be answered).`,
 			return fitAll(cmd.Context(), options)
 		},
 	}
+	completeArguments(cmd, "`claim`, `template`, then names; `TYPE/NAME`", completer.typed(fitKinds))
 	flags.addTo(cmd, completer, "ask about the claims and templates in this file, directory or - (stdin)")
 	return cmd
 }

@@ -171,7 +171,6 @@ fields of the JSON form, such as .name or .free.`,
 
   # Which API priority level is full, and who is turned away?
   kubectl dra get prioritylevels`,
-		ValidArgsFunction: completer.views,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, connection, reader, args)
 			if err != nil {
@@ -198,9 +197,12 @@ func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
 	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
 	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	addConcurrencyFlag(set, &f.serverConcurrency)
-	completeFlag(cmd, "by", completeGroupings)
-	addOutputFlags(cmd, &f.output, &f.template, output.TableFormats)
-	completeFlag(cmd, "sort-by", completer.sortFields)
+	addOutputFlagsWith(cmd, &f.output, &f.template, output.TableFormats, "formats; columns behind `custom-columns=`", completer.formatsOf)
+	completeArguments(cmd, "views, then names of what they list", completer.views)
+	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
+	completeFlag(cmd, "sort-by", "the fields of the view that have one value", completer.sortFields)
+	leaveAlone(cmd, "labels, of which nothing is read", "selector")
+	leaveAlone(cmd, "a number", "server-concurrency")
 }
 
 func (f *getFlags) toOptions(streams *streams, connection *connection, reader *reader, args []string) (*getOptions, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -22,10 +21,6 @@ func usageGroupings() []string {
 		names = append(names, string(by))
 	}
 	return names
-}
-
-func completeGroupings(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return withPrefix(usageGroupings(), nil, prefix)
 }
 
 // groupingOf reads the value of --by.

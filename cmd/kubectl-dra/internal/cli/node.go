@@ -85,7 +85,6 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 			}
 			return o.run(cmd.Context())
 		},
-		ValidArgsFunction: completer.nodes,
 	}
 	set := cmd.PersistentFlags()
 	set.StringVar(&flags.dir, "kubelet-dir", "", "the directory of the kubelet (default "+node.DefaultDir+")")
@@ -94,6 +93,10 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	set.StringVar(&flags.sys, "sys-dir", "", "where Linux says which CPUs are on which NUMA node (default "+node.DefaultSys+")")
 	cmd.Flags().StringVar(&flags.pod, "pod", "", "only this pod, as NAME or NAMESPACE/NAME")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	completeArguments(cmd, "nodes", first(completer.nodes))
+	completeFlag(cmd, "pod", "pods; `NAMESPACE/NAME`", completer.podPaths)
+	completeDirectories(cmd, "kubelet-dir", "sys-dir")
+	completeFiles(cmd, "pod-resources-socket", "pods-api-socket")
 	cmd.AddCommand(newNodeCNI(streams, reader, completer))
 	cmd.AddCommand(newNodeDevice(streams, reader, completer, flags))
 	return cmd

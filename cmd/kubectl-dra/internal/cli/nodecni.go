@@ -62,7 +62,6 @@ read.`,
 
   # In a pod that has the host's root at /host, with what the API server says
   kubectl dra node cni gpu-01 --cni-conf-dir /host/etc/cni/net.d --cni-bin-dir /host/opt/cni/bin`,
-		ValidArgsFunction: completer.nodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args)
 			if err != nil {
@@ -79,9 +78,12 @@ read.`,
 	set.StringVar(&flags.network, "cni-default-network", "", "CRI-O's cni_default_network")
 	set.StringArrayVar(&flags.kubeletFlags, "kubelet-flags", kubeletFlagFiles, "a file with arguments of the kubelet; may be repeated")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
-	completeFlag(cmd, "runtime", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix([]string{string(cni.Containerd), string(cni.CRIO)}, nil, prefix)
-	})
+	completeArguments(cmd, "nodes", first(completer.nodes))
+	completeFlag(cmd, "runtime", "container runtimes", fixed(string(cni.Containerd), string(cni.CRIO)))
+	completeDirectories(cmd, "cni-conf-dir", "cni-bin-dir")
+	completeFiles(cmd, "kubelet-flags")
+	leaveAlone(cmd, "a number", "max-conf-num")
+	leaveAlone(cmd, "a name that a configuration of CRI-O has", "cni-default-network")
 	return cmd
 }
 

@@ -66,14 +66,16 @@ type planOptions struct {
 	copies int
 }
 
+// planArguments are what is offered for the arguments of commands about pods that are to be placed.
+const planArguments = "`pending`; types of objects, then names; `TYPE/NAME`"
+
 func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &planFlags{}
 	cmd := &cobra.Command{
-		Use:               "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
-		Short:             "Say what would happen: where many pods go, who is evicted, what makes room",
-		Long:              planLong,
-		Example:           planExample,
-		ValidArgsFunction: completer.typed(planKinds),
+		Use:     "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
+		Short:   "Say what would happen: where many pods go, who is evicted, what makes room",
+		Long:    planLong,
+		Example: planExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args)
 			if err != nil {
@@ -83,6 +85,7 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 		},
 	}
 	flags.addTo(cmd)
+	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
 	cmd.AddCommand(
 		newPlanDrain(streams, reader, completer), newPlanTaint(streams, reader),
 		newPlanLose(streams, reader, completer), newPlanDelete(streams, reader, completer),
@@ -96,10 +99,12 @@ func (f *planFlags) addTo(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.question.files, "filename", "f", nil, "place the pods of this file, directory or - (stdin)")
 	set.IntVar(&f.copies, "copies", 0, "place so many pods of each that is asked about; by default as many as a workload wants")
-	f.narrow.addTo(set)
+	f.narrow.addTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
 	addOutputFlags(cmd, &f.question.output, &f.question.template, output.ObjectFormats)
+	completeFiles(cmd, "filename")
+	leaveAlone(cmd, "a number", "copies")
 }
 
 func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (*planOptions, error) {

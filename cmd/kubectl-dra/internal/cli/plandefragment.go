@@ -51,11 +51,10 @@ const maxMoves = 50
 func newPlanDefragment(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &defragmentFlags{}
 	cmd := &cobra.Command{
-		Use:               "defragment CLASS",
-		Short:             "Say how many more claims fit once a few pods have moved",
-		Long:              defragmentLong,
-		Example:           defragmentExample,
-		ValidArgsFunction: completer.classes,
+		Use:     "defragment CLASS",
+		Short:   "Say how many more claims fit once a few pods have moved",
+		Long:    defragmentLong,
+		Example: defragmentExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
@@ -73,7 +72,9 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 	cmd.Flags().StringVar(&flags.shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
 	cmd.Flags().IntVar(&flags.moves, "moves", 3, "the number of pods that may be moved")
 	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.ObjectFormats)
-	completeFlag(cmd, "shape", completer.typed(shapeKinds))
+	completeArguments(cmd, "device classes", first(completer.each(inspect.Classes)))
+	completeFlag(cmd, "shape", "`claim/NAME`, `template/NAME`", completer.typedWithSlash(shapeKinds))
+	completeFlag(cmd, "moves", "`0` to `4`", fixed("0", "1", "2", "3", "4"))
 	return cmd
 }
 

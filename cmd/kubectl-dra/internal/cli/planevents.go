@@ -50,7 +50,7 @@ func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func
 }
 
 func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	return newPlanEvent(streams, reader, &cobra.Command{
+	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "drain NODE...",
 		Short: "Say who is evicted when nodes are drained, and where each fits again",
 		Long: `Say which pods kubectl drain evicts from nodes, which claims give their devices
@@ -58,7 +58,6 @@ back, and what kube-scheduler makes of the pods that come back, together with al
 that waits already. Nodes are drained together.`,
 		Example: `  # What breaks when this node is drained?
   kubectl dra plan drain gpu-a-01`,
-		ValidArgsFunction: completer.nodes,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
 			return usagef("say which nodes are drained")
@@ -73,17 +72,18 @@ that waits already. Nodes are drained together.`,
 		}
 		return o.play(ctx, s, plan.Drain(s, nodes...))
 	})
+	completeArguments(cmd, "nodes", completer.nodes)
+	return cmd
 }
 
 func newPlanDelete(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	return newPlanEvent(streams, reader, &cobra.Command{
+	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "delete NAMESPACE",
 		Short: "Say what goes with a namespace, and who fits then",
 		Long: `Say which pods and claims go with a namespace, which devices become free, and
 which of the pods that wait elsewhere kube-scheduler then places.`,
 		Example: `  # What would be free without this team?
   kubectl dra plan delete dev`,
-		ValidArgsFunction: completer.namespaces,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) != 1 {
 			return usagef("say which namespace is deleted")
@@ -97,6 +97,8 @@ which of the pods that wait elsewhere kube-scheduler then places.`,
 		}
 		return o.play(ctx, s, plan.DeleteNamespace(s, args[0]))
 	})
+	completeArguments(cmd, "namespaces", first(completer.namespaces))
+	return cmd
 }
 
 // namespacesIn are the namespaces in which there are pods, claims or templates, sorted.
@@ -146,6 +148,7 @@ tainted devices again.`,
 		return o.play(ctx, s, checkup.RulesEvent(s, given.Objects.TaintRules))
 	})
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "the DeviceTaintRules of this file, directory or - (stdin)")
+	completeFiles(cmd, "filename")
 	return cmd
 }
 

@@ -34,7 +34,6 @@ that where only one is called so.`,
 
   # Does everything run again, whichever node fails?
   kubectl dra plan lose node --any 1`,
-		ValidArgsFunction: completer.losable,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
 			return usagef("say what is lost: %s", orList(loseKinds))
@@ -68,6 +67,8 @@ that where only one is called so.`,
 		return o.play(ctx, s, lose(chosen))
 	})
 	cmd.Flags().IntVar(&worst, "any", 0, "look for the so many whose loss together is the worst")
+	completeArguments(cmd, "`device`, `node`, `pool`, then names: of devices part by part", completer.losable)
+	completeFlag(cmd, "any", "`1` to `3`", fixed("1", "2", "3"))
 	return cmd
 }
 
@@ -77,9 +78,11 @@ func (c *completer) losable(cmd *cobra.Command, args []string, prefix string) ([
 	case len(args) == 0:
 		return withPrefix(loseKinds, nil, prefix)
 	case kindNode.hasName(args[0]):
-		return c.nodes(cmd, args, prefix)
+		return c.nodes(cmd, args[1:], prefix)
 	case strings.TrimSuffix(args[0], "s") == "pool":
-		return c.pools(cmd, args, prefix)
+		return c.pools(cmd, args[1:], prefix)
+	case strings.TrimSuffix(args[0], "s") == "device":
+		return c.devicePaths(cmd, args[1:], prefix)
 	}
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }

@@ -50,11 +50,10 @@ const makeRoomExample = `  # Which pods are in the way of this one?
 func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}
 	cmd := &cobra.Command{
-		Use:               "make-room (claim/NAME | pod/NAME | -f FILE)",
-		Short:             "Find the fewest pods to move so that a claim or a pod fits",
-		Long:              makeRoomLong,
-		Example:           makeRoomExample,
-		ValidArgsFunction: completer.typed(roomKinds),
+		Use:     "make-room (claim/NAME | pod/NAME | -f FILE)",
+		Short:   "Find the fewest pods to move so that a claim or a pod fits",
+		Long:    makeRoomLong,
+		Example: makeRoomExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(flags.files) == 0 {
 				return usagef("say what needs room: claim/NAME, pod/NAME or -f FILE")
@@ -71,6 +70,8 @@ func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *co
 	}
 	cmd.Flags().StringArrayVarP(&flags.files, "filename", "f", nil, "make room for the claim or the pod in this file, directory or - (stdin)")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(roomKinds))
+	completeFiles(cmd, "filename")
 	return cmd
 }
 

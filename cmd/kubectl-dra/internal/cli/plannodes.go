@@ -70,11 +70,10 @@ type planNodesFlags struct {
 func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &planNodesFlags{}
 	cmd := &cobra.Command{
-		Use:               "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
-		Short:             "Say which nodes to add so that pods fit, the cheapest first",
-		Long:              planNodesLong,
-		Example:           planNodesExample,
-		ValidArgsFunction: completer.typed(planKinds),
+		Use:     "nodes (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
+		Short:   "Say which nodes to add so that pods fit, the cheapest first",
+		Long:    planNodesLong,
+		Example: planNodesExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.max < 0 {
 				return usagef("--max %d: there cannot be less than one", flags.max)
@@ -91,6 +90,9 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 	set.StringArrayVar(&flags.shapes, "shape", nil, "try the nodes that this file describes too; repeatable")
 	set.StringVar(&flags.prices, "prices", "", "a file with what nodes cost for an hour")
 	set.IntVar(&flags.max, "max", 0, "add so many nodes at most; by default as many as there are pods")
+	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
+	completeFiles(cmd, "shape", "prices")
+	leaveAlone(cmd, "a number", "max")
 	return cmd
 }
 

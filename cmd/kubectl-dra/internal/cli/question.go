@@ -55,7 +55,8 @@ func (f *questionFlags) addTo(cmd *cobra.Command, completer *completer, files st
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
 	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
 	addOutputFlags(cmd, &f.output, &f.template, output.ObjectFormats)
-	completeFlag(cmd, "node", completer.nodes)
+	completeFlag(cmd, "node", "nodes", completer.nodes)
+	completeFiles(cmd, "filename")
 }
 
 func (f *questionFlags) toOptions(streams *streams, reader *reader, args []string, kinds []kind) (*questionOptions, error) {

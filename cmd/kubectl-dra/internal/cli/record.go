@@ -84,6 +84,11 @@ count.`,
 	f.StringVar(&flags.maxSize, "max-size", "500Mi", "how large the log may become; 0 is without bound")
 	f.DurationVar(&flags.maxAge, "max-age", 0, "how far back the log goes at least; what is older is dropped (default all)")
 	f.DurationVar(&flags.length, "for", 0, "end after this time (default when interrupted)")
+	completeFiles(cmd, "output")
+	completeFlag(cmd, "max-size", "a few sizes", fixed("0", "100Mi", "500Mi", "2Gi"))
+	for _, flag := range []string{"max-age", "for"} {
+		completeFlag(cmd, flag, "a few lengths of time", fixed("10m", "1h", "24h", "168h"))
+	}
 	return cmd
 }
 

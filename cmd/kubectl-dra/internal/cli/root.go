@@ -39,7 +39,7 @@ func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
 	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}}
 	p.connection = newConnection(p.streams)
 	p.reader = newReader(p.streams, p.connection, p.memory, clock)
-	p.completer = &completer{p.streams, p.reader}
+	p.completer = &completer{streams: p.streams, reader: p.reader, timeout: completionTimeout, noPrompt: true}
 	return p
 }
 
@@ -96,7 +96,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.onlyReading(newNode(streams, reader, completer)),
 		newSnapshot(streams, connection, reader, p.memory),
 		newRecord(streams, reader, p.grace),
-		streams.onlyReading(newDiff(streams, reader)),
+		streams.onlyReading(newDiff(streams, reader, completer)),
 		streams.onlyReading(newVersion(streams, connection, reader)),
 		newCompletion(streams),
 		newOptions(streams),

@@ -65,6 +65,7 @@ each line. --from reads both, so that one can be made of the other.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write to this file, or - for stdout; without it to stdout, or on a terminal to a file named after the cluster and the time")
 	f.BoolVar(&o.anonymize, "anonymize", false, "replace names and all other text that is not public")
+	completeFiles(cmd, "output")
 	f.BoolVar(&o.force, "force", false, "overwrite the file")
 	return cmd
 }

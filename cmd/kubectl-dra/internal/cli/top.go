@@ -66,7 +66,6 @@ plain text, all of it, and the command ends.`,
 
   # What happened, step by step: the arrows go through a log of kubectl dra record
   kubectl dra top --from cluster.log`,
-		ValidArgs: views,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(ui, args)
 			if err != nil {
@@ -79,6 +78,8 @@ plain text, all of it, and the command ends.`,
 	f.BoolVar(&flags.once, "once", false, "print the view as plain text and exit")
 	f.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "show all namespaces, which is the default")
 	addConcurrencyFlag(f, &flags.seats)
+	completeArguments(cmd, "views", first(fixed(views...)))
+	leaveAlone(cmd, "a number", "server-concurrency")
 	return cmd
 }
 

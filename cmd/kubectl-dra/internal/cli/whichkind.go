@@ -31,7 +31,7 @@ func whichKind(ctx context.Context, reader *reader, kinds []kind, command string
 		resources[i] = k.resource
 	}
 	told := reader.streams.ErrOut
-	snapshot, namespace := (&completer{reader.streams, reader}).readQuietly(ctx, resources)
+	snapshot, namespace := (&completer{streams: reader.streams, reader: reader, timeout: hintTimeout}).readQuietly(ctx, resources)
 	reader.streams.ErrOut = told
 	if snapshot == nil {
 		return err

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// TestEverythingIsCompleted walks all commands: each argument, and each flag that has a value, completes or says why it does not.
+func TestEverythingIsCompleted(t *testing.T) {
+	flags := 0
+	walk(newProgram(genericiooptions.IOStreams{}, time.Now).root(), func(cmd *cobra.Command) {
+		if takesArguments(cmd) && cmd.Annotations[completes] == "" && !cmd.HasAvailableSubCommands() {
+			t.Errorf("%s: nothing says how its arguments are completed", cmd.CommandPath())
+		}
+		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			if !hasValue(f) {
+				return
+			}
+			flags++
+			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok || len(f.Annotations[completes]) == 0 {
+				t.Errorf("%s: nothing says how --%s is completed", cmd.CommandPath(), f.Name)
+			}
+		})
+	})
+	if flags < 100 {
+		t.Errorf("saw %d flags only", flags)
+	}
+}
+
+// walk visits a command and all below it, in the order of their paths. Help, which cobra completes itself, is left out.
+func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
+	cmd.InitDefaultHelpFlag()
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if sub.Name() != "help" {
+			walk(sub, visit)
+		}
+	}
+}
+
+func hasValue(f *pflag.Flag) bool {
+	return !f.Hidden && f.Value.Type() != "bool" && f.Value.Type() != "count"
+}
+
+// takesArguments reports whether a command takes any argument at all.
+func takesArguments(cmd *cobra.Command) bool {
+	return cmd.Runnable() && (cmd.Args == nil || cmd.Args(cmd, []string{"0000:81:00.0"}) == nil)
+}
+
+// completionPage is the page that lists what is completed.
+var completionPage = filepath.Join("..", "..", "..", "..", "docs", "completion.md")
+
+var generatedTables = regexp.MustCompile(`(?s)(<!-- generated: begin -->\n).*(<!-- generated: end -->)`)
+
+// TestCompletionTable: the tables in docs/completion.md are those of the commands.
+func TestCompletionTable(t *testing.T) {
+	page, err := os.ReadFile(completionPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !generatedTables.Match(page) {
+		t.Fatal("the page has no place for the tables")
+	}
+	want := generatedTables.ReplaceAll(page, []byte("${1}"+strings.ReplaceAll(completionTables(), "$", "$$")+"${2}"))
+	if bytes.Equal(page, want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is out of date: run this test with -update", completionPage)
+	}
+	if err := os.WriteFile(completionPage, want, 0o644); err != nil { //nolint:gosec // a page for all to read
+		t.Fatal(err)
+	}
+}
+
+func completionTables() string {
+	var b strings.Builder
+	root := newProgram(genericiooptions.IOStreams{}, time.Now).root()
+	b.WriteString("\nEvery command has these flags:\n\n| flag | TAB offers |\n|---|---|\n")
+	writeFlagRows(&b, root.PersistentFlags(), "")
+	b.WriteString("\nBesides:\n\n| command | argument or flag | TAB offers |\n|---|---|---|\n")
+	walk(root, func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "kubectl dra")
+		name = strings.TrimSpace(name)
+		var subs []string
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				subs = append(subs, "`"+sub.Name()+"`")
+			}
+		}
+		what := cmd.Annotations[completes]
+		if len(subs) > 0 && what != "" {
+			what += "; commands: " + strings.Join(subs, ", ")
+		}
+		if cmd == root {
+			name, what = "(none)", "commands"
+		}
+		if what != "" {
+			fmt.Fprintf(&b, "| `%s` | arguments | %s |\n", name, cell(what))
+		}
+		if cmd != root {
+			writeFlagRows(&b, cmd.NonInheritedFlags(), "`"+name+"` | ")
+		}
+	})
+	b.WriteString("\n")
+	return b.String()
+}
+
+func writeFlagRows(b *strings.Builder, flags *pflag.FlagSet, before string) {
+	var lines []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if hasValue(f) {
+			lines = append(lines, fmt.Sprintf("| %s`--%s` | %s |\n", before, f.Name, cell(f.Annotations[completes][0])))
+		}
+	})
+	slices.Sort(lines)
+	b.WriteString(strings.Join(lines, ""))
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
