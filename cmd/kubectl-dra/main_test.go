@@ -53,12 +53,14 @@ var served = map[string]string{
 	"/version":                               `{"major":"1","minor":"36","gitVersion":"v1.36.2"}`,
 	"/apis/resource.k8s.io/v1":               `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"resource.k8s.io/v1","resources":[{"name":"resourceclaims","namespaced":true,"kind":"ResourceClaim","verbs":["list"]},{"name":"resourceslices","kind":"ResourceSlice","verbs":["list"]},{"name":"deviceclasses","kind":"DeviceClass","verbs":["list"]},{"name":"resourceclaimtemplates","namespaced":true,"kind":"ResourceClaimTemplate","verbs":["list"]}]}`,
 	"/api/v1/nodes":                          `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`,
+	"/api/v1/namespaces":                     `{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"Name"},{"name":"Status"}],"rows":[{"cells":["default","Active"]},{"cells":["ml","Active"]}]}`,
 	"/api/v1/pods":                           `{"kind":"PodList","apiVersion":"v1","items":[]}`,
 	"/apis/resource.k8s.io/v1/deviceclasses": `{"kind":"DeviceClassList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"gpu"},"spec":{}}]}`,
 	"/apis/rbac.authorization.k8s.io/v1/clusterroles":        `{"kind":"ClusterRoleList","apiVersion":"rbac.authorization.k8s.io/v1","items":[{"metadata":{"name":"cluster-admin"},"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}]}`,
 	"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings": `{"kind":"ClusterRoleBindingList","apiVersion":"rbac.authorization.k8s.io/v1","items":[{"metadata":{"name":"ops"},"roleRef":{"kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"Group","name":"ops"}]}]}`,
 	"/apis/resource.k8s.io/v1/resourceclaimtemplates":        `{"kind":"ResourceClaimTemplateList","apiVersion":"resource.k8s.io/v1","items":[]}`,
 	"/apis/resource.k8s.io/v1/resourceslices":                `{"kind":"ResourceSliceList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"s"},"spec":{"driver":"d","nodeName":"n1","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}]}`,
+	"/apis/resource.k8s.io/v1/namespaces/ml/resourceclaims":  `{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"Name"},{"name":"State"}],"rows":[{"cells":["train-0","pending"]}]}`,
 	"/apis/resource.k8s.io/v1/resourceclaims":                `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"metadata":{"name":"train-0","namespace":"ml"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}]}}}]}`,
 }
 

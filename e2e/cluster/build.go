@@ -19,8 +19,10 @@ var commands = []string{
 	"k8s.io/kubernetes/cmd/kube-apiserver",
 	"k8s.io/kubernetes/cmd/kube-scheduler",
 	"k8s.io/kubernetes/cmd/kube-controller-manager",
-	"k8s.io/kubernetes/cmd/kubectl",
+	kubectlCommand,
 }
+
+const kubectlCommand = "k8s.io/kubernetes/cmd/kubectl"
 
 // kubelet is built only for tests that start nodes.
 const kubelet = "k8s.io/kubernetes/cmd/kubelet"

@@ -37,6 +37,24 @@ func (c *Cluster) Plugin(t testing.TB, user string, args ...string) Result {
 	return result
 }
 
+// Programs are kubectl, of the default version, and the product, for tests that have no cluster but somebody type commands. Both are
+// built first.
+func Programs(t testing.TB) (kubectl, product string) {
+	t.Helper()
+	home, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := build(home, Default, kubectlCommand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if product, err = plugin(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(bin, "kubectl"), product
+}
+
 // Command is what Plugin runs, for tests that do not want to wait for its end.
 func (c *Cluster) Command(t testing.TB, user string, args ...string) *exec.Cmd {
 	t.Helper()

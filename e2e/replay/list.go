@@ -44,6 +44,10 @@ const (
 func (s *Server) page(c *collection, from, limit int) (*page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.pageOf(c, from, limit)
+}
+
+func (s *Server) pageOf(c *collection, from, limit int) (*page, error) {
 	empty := c.list()
 	about, err := metaapi.ListAccessor(empty)
 	if err != nil {

@@ -46,6 +46,7 @@ type collection struct {
 	example func() object
 	encoder runtime.Encoder
 	encoded [][]byte // whole objects, each of which is replaced and never written
+	about   []about  // of each object
 	// changing are the objects that have changed before, by their place; the others are decoded when they change.
 	changing map[int]object
 	watchers map[*watcher]bool
@@ -132,7 +133,7 @@ func (s *Server) add(path string, list func() runtime.Object, example func() obj
 // put stores a new object.
 func (s *Server) put(path string, o object) error {
 	c := s.collections[path]
-	c.encoded = append(c.encoded, nil)
+	c.encoded, c.about = append(c.encoded, nil), append(c.about, aboutOf(o))
 	return s.write(c, len(c.encoded)-1, o)
 }
 
@@ -233,20 +234,30 @@ func (w *watcher) take() []byte {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api")
+	path, namespace := withoutNamespace(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api"))
 	switch c, ok := s.collections[path]; {
 	case r.URL.Path == "/version":
 		reply(w, map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.2"})
 	case ok && r.URL.Query().Get("watch") != "" && r.URL.Query().Get("watch") != "false":
 		s.watch(w, r, c)
+	case ok && strings.HasPrefix(r.Header.Get("Accept"), "application/json;as=Table"):
+		s.table(w, path, namespace, c)
+	case ok && r.URL.Query().Has("fieldSelector"):
+		s.named(w, r, c)
+	case ok && namespace != "":
+		forbid(w)
 	case ok:
 		s.list(w, r, c)
 	case strings.Count(path, "/") == 1 && strings.HasPrefix(r.URL.Path, "/apis/"):
 		s.discover(w, path)
 	default:
-		w.WriteHeader(http.StatusForbidden)
-		reply(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden, Message: "the replay permits reading only"})
+		forbid(w)
 	}
+}
+
+func forbid(w http.ResponseWriter) {
+	w.WriteHeader(http.StatusForbidden)
+	reply(w, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden, Message: "the replay permits reading only"})
 }
 
 func reply(w http.ResponseWriter, v any) {

@@ -1,7 +1,19 @@
 package cli
 
 import (
+	_ "embed"
+	"fmt"
+	"io"
+
 	"github.com/spf13/cobra"
+)
+
+// What is added to the scripts that cobra makes.
+var (
+	//go:embed shell/quoted.bash
+	quotedInBash string
+	//go:embed shell/quoted.zsh
+	quotedInZsh string
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -15,8 +27,19 @@ func newCompletion(streams *streams) *cobra.Command {
 For kubectl dra itself, kubectl asks a program kubectl_complete-dra in the PATH.
 Make it a link to this one:
 
-  ln -s "$(command -v kubectl-dra)" ~/.local/bin/kubectl_complete-dra`,
-		Example: `  source <(kubectl dra completion bash)`,
+  ln -s "$(command -v kubectl-dra)" ~/.local/bin/kubectl_complete-dra
+
+In bash and zsh, kubectl's own script does not complete inside of quotes, where
+selectors are written. This one does, for kubectl too, if it is read after that of
+kubectl. PowerShell has what cobra makes for it, and no more.`,
+		Example: `  # bash, in ~/.bashrc, after kubectl's own
+  source <(kubectl dra completion bash)
+
+  # zsh, in ~/.zshrc, after compinit and kubectl's own
+  source <(kubectl dra completion zsh)
+
+  # fish, in ~/.config/fish/config.fish
+  kubectl dra completion fish | source`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("say one shell: %s", commaList(shells))
@@ -27,9 +50,9 @@ Make it a link to this one:
 			root, out := cmd.Root(), streams.Out
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(out, true)
+				return withAddition(out, quotedInBash, root.GenBashCompletionV2(out, true))
 			case "zsh":
-				return root.GenZshCompletion(out)
+				return withAddition(out, quotedInZsh, root.GenZshCompletion(out))
 			case "fish":
 				return root.GenFishCompletion(out, true)
 			case "powershell":
@@ -40,4 +63,12 @@ Make it a link to this one:
 	}
 	completeArguments(cmd, "shells", first(fixed(shells...)))
 	return cmd
+}
+
+// withAddition prints what follows a script that was printed, unless that failed.
+func withAddition(out io.Writer, text string, err error) error {
+	if err == nil {
+		_, err = fmt.Fprint(out, text)
+	}
+	return err
 }
