@@ -128,6 +128,7 @@ func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Com
 		},
 	}
 	flags.bind(cmd, completer)
+	completeArguments(cmd, "nothing: it takes none", nothing)
 	return cmd
 }
 

@@ -93,6 +93,16 @@ func nothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
+// offerNothingElse keeps shells from offering files where a command takes no arguments.
+func offerNothingElse(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = nothing
+	}
+	for _, sub := range cmd.Commands() {
+		offerNothingElse(sub)
+	}
+}
+
 // fixed completes one of a few words.
 func fixed(words ...string) completion {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

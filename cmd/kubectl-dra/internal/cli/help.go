@@ -84,7 +84,7 @@ func newOptions(streams *streams) *cobra.Command {
 
 // newHelp is cobra's help command with our errors.
 func newHelp(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "help [COMMAND]", Short: "Show help about a command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
@@ -97,6 +97,20 @@ func newHelp(root *cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	completeArguments(cmd, "commands", func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		of, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, sub := range of.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		return withPrefix(names, nil, prefix)
+	})
+	return cmd
 }
 
 // flagError turns what pflag says about a flag into a usage error with a hint.

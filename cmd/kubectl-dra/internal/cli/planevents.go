@@ -148,6 +148,7 @@ tainted devices again.`,
 		return o.play(ctx, s, checkup.RulesEvent(s, given.Objects.TaintRules))
 	})
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "the DeviceTaintRules of this file, directory or - (stdin)")
+	completeArguments(cmd, "nothing: it takes none", nothing)
 	completeFiles(cmd, "filename")
 	return cmd
 }

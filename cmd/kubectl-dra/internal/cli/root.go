@@ -76,6 +76,7 @@ func (p *program) root() *cobra.Command {
 	p.completer.commonFlags(root)
 	root.AddCommand(p.commands()...)
 	root.SetHelpCommand(newHelp(root))
+	offerNothingElse(root)
 	return root
 }
 
