@@ -71,6 +71,7 @@ func eachShell(t *testing.T, environment []string, test func(t *testing.T, s *sh
 	kubectl, product := cluster.Programs(t)
 	for _, about := range shells {
 		t.Run(about.name, func(t *testing.T) {
+			t.Parallel()
 			program, err := exec.LookPath(about.command[0])
 			if err != nil {
 				t.Skipf("%s is not installed; it is in the Debian package of that name", about.name)
@@ -233,7 +234,7 @@ func (s *shell) clear(t *testing.T) {
 
 // settle waits until the screen stands still.
 func (s *shell) settle() {
-	const still = 300 * time.Millisecond
+	const still = 200 * time.Millisecond
 	for {
 		s.mu.Lock()
 		since := time.Since(s.changed)

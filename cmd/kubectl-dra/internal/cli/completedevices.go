@@ -56,6 +56,16 @@ func (c *completer) pools(cmd *cobra.Command, given []string, prefix string) ([]
 	return withPrefix(names, given, prefix)
 }
 
+// poolPaths completes DRIVER/POOL.
+func (c *completer) poolPaths(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, row := range c.slices(cmd) {
+		names = append(names, row.Driver+"/"+row.Pool)
+	}
+	slices.Sort(names)
+	return withPrefix(names, given, prefix)
+}
+
 // slices are the rows of all ResourceSlices.
 func (c *completer) slices(cmd *cobra.Command) []live.Row {
 	if !c.reader.offline() {
@@ -255,6 +265,9 @@ func harmless(item *editor.Item) bool {
 		return true // they are the program's own
 	}
 	insert := item.Insert
+	if at := strings.IndexByte(insert, '\''); at >= 0 && at < len(strings.TrimSuffix(insert, "]"))-1 {
+		return false // it would end the quote of the shell; only the one that ends the string is the program's own
+	}
 	for _, call := range []string{"quantity(", "semver("} {
 		if argument, ok := strings.CutPrefix(insert, call); ok {
 			insert = strings.TrimSuffix(argument, ")")

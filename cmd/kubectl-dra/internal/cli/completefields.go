@@ -35,9 +35,9 @@ func (c *completer) views(cmd *cobra.Command, args []string, prefix string) ([]s
 	switch v.needs1() {
 	case inspect.Slices:
 		if v.names[0] == "pools" {
-			return c.pools(cmd, args[1:], prefix)
+			return c.poolPaths(cmd, args[1:], prefix)
 		}
-		return c.deviceNames(cmd, args[1:], prefix)
+		return c.devicePaths(cmd, args[1:], prefix)
 	case inspect.StorageCapacities:
 		return withPrefix(c.namesIn(cmd.Context(), inspect.StorageCapacities, c.reader.connection.namespaceFlag()), args[1:], prefix)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,12 @@ func runOn(t *testing.T, path string, args ...string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
-	args = append(args, "--from", path, "--color=never")
+	flags := []string{"--from", path, "--color=never"}
+	if args[0] == "__complete" { // whose last word is what is completed
+		args = slices.Concat(args[:2], flags, args[2:])
+	} else {
+		args = append(args, flags...)
+	}
 	began := time.Now()
 	Main(args, streams, demo.Now)
 	if d := time.Since(began); d > patientLimit {
@@ -101,7 +107,9 @@ func poisonCommands(s *inspect.Objects) [][]string {
 		[]string{"explain", "-v"}, []string{"explain", "-o", "json"}, []string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
 		[]string{"plan", "nodes", "pending", "-v"}, []string{"plan", "nodes", "pending", "-o", "json"},
 		[]string{"snapshot", "-o", os.DevNull}, []string{"snapshot", "--anonymize", "-o", os.DevNull},
-		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""})
+		[]string{"__complete", "explain", "claim", "-n", "ml", ""}, []string{"__complete", "get", "nodes", ""},
+		[]string{"__complete", "cel", "device.attributes[\""}, []string{"__complete", "cel", "--device", ""}, []string{"__complete", "explain", "claim", "train-0", "-n", "ml", "--fix", ""},
+		[]string{"__complete", "explain", "request", "--as", ""}, []string{"__complete", "plan", "lose", "device", ""}, []string{"__complete", "explain", "claim", "-n", ""})
 }
 
 // TestNoTextReachesTheTerminal plants hostile text in every field of the objects of the demo cluster.
