@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -231,5 +232,45 @@ func TestPlacePreempting(t *testing.T) {
 				t.Errorf("remarks: %v", p.Replay.Remarks)
 			}
 		})
+	}
+}
+
+// TestClaimsThatAreGone: no claim goes before its pods. So where pods run whose claims are not there, others may be missing too.
+func TestClaimsThatAreGone(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		o := busy()
+		o.Pods = o.Pods[:4] // none of which waits
+		if gone {
+			o.Claims = o.Claims[1:]
+		}
+		c := fresh(*o)
+		p, err := Place(t.Context(), c, workers(1, "w", "four"), Options{})
+		if err != nil || p.Replay.Certain == gone {
+			t.Errorf("gone %t: certain %t, %v, %v", gone, p.Replay.Certain, p.Replay.Remarks, err)
+		}
+		d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
+		if err != nil || d.Unseen != gone {
+			t.Errorf("gone %t: unseen %t, %v", gone, d.Unseen, err)
+		}
+		claim := &resourcev1.ResourceClaim{Spec: template("wanted", 4, "").Spec.Spec}
+		claim.Namespace, claim.Name = "ml", "wanted"
+		m, err := MakeRoom(t.Context(), c, claim, MoveOptions{})
+		if want := map[bool]explain.JointVerdict{false: explain.Feasible, true: explain.JointUnknown}[gone]; err != nil || m.Verdict != want {
+			t.Errorf("gone %t: %s (%s), %v", gone, m.Verdict, m.Message, err)
+		}
+	}
+}
+
+// TestLossesAreBounded: the larger a cluster is, the longer one loss takes, so the fewer are played.
+func TestLossesAreBounded(t *testing.T) {
+	for nodes, want := range map[int]int{1: 400, 1000: 400, 4000: 100, 25_000: 20} {
+		o := &inspect.Objects{}
+		for i := range nodes {
+			o.Nodes = append(o.Nodes, &corev1.Node{})
+			o.Nodes[i].Name = fmt.Sprint("n", i)
+		}
+		if got := lossesFor(fresh(*o).Snapshot()); got != want {
+			t.Errorf("%d nodes: %d losses, want %d", nodes, got, want)
+		}
 	}
 }
