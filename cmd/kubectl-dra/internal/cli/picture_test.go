@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"flag"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -28,4 +31,79 @@ func TestGoldenPictures(t *testing.T) {
 	text := "\x1b[32m$\x1b[0m " + typed + "\n" + strings.TrimRight(out.String(), "\n")
 	picture := screenshot.Picture{Title: "kubectl dra explain", Width: 82, Height: strings.Count(text, "\n") + 1, Text: text}
 	screenshot.Golden(t, filepath.Join("..", "..", "..", "..", "docs", "images", "explain-claim.svg"), picture.SVG(), *update)
+}
+
+// TestGoldenFilm holds the moving picture of explain against what the commands in it print: a claim is explained, the
+// first fix is written to a file, and the question is asked again with the file.
+func TestGoldenFilm(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Chdir(t.TempDir())
+	images := filepath.Join(repository(t), "docs", "images")
+	for name, light := range map[string]bool{"film-explain": false, "film-explain-light": true} {
+		s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 32, Light: light}}
+		s.run("explain claim train-0 -n ml --demo", "", exitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
+		s.film.Still = len(s.film.Frames) - 1
+		s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", exitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
+		s.run("explain -f fixed.yaml --demo", "", exitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
+		screenshot.Golden(t, filepath.Join(images, name+".svg"), s.film.SVG(), *update)
+	}
+}
+
+// repository is the root of the source tree, which does not change when a test goes to another directory.
+func repository(t *testing.T) string {
+	t.Helper()
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		t.Fatal("the test does not know its source")
+	}
+	return filepath.Join(filepath.Dir(here), "..", "..", "..", "..")
+}
+
+// session is a terminal in which commands are typed.
+type session struct {
+	*testing.T
+	film screenshot.Film
+	// lines are all that was printed so far.
+	lines []string
+}
+
+const prompt = "\x1b[32m$\x1b[0m "
+
+// run types a command and shows what it prints, but for what goes into a file.
+func (s *session) run(command, file string, want int, asks, answers string, held time.Duration) {
+	s.Helper()
+	typed := "kubectl dra " + command
+	if file != "" {
+		typed += " > " + file
+	}
+	s.show("", asks, 800*time.Millisecond)
+	for n := 6; n < len(typed); n += 6 {
+		s.show(typed[:n], asks, 110*time.Millisecond)
+	}
+	s.show(typed, asks, 500*time.Millisecond)
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	args := strings.Fields(command)
+	if file == "" {
+		args = append(args, "--color=always")
+	}
+	if code := Main(args, streams, demo.Now); code != want {
+		s.Fatalf("%s: exit code %d, want %d: %s", command, code, want, errOut.String())
+	}
+	printed := errOut.String()
+	if file == "" {
+		printed += out.String()
+	} else if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	s.lines = append(s.lines, prompt+typed)
+	s.lines = append(s.lines, strings.Split(strings.TrimRight(printed, "\n"), "\n")...)
+	s.show("", answers, held)
+}
+
+// show adds a frame: what was printed, and behind the prompt what is being typed, at the bottom once the window is full.
+func (s *session) show(typing, caption string, lasts time.Duration) {
+	lines := append(s.lines[:len(s.lines):len(s.lines)], prompt+typing+"\x1b[7m \x1b[0m")
+	lines = lines[max(0, len(lines)-s.film.Height):]
+	s.film.Frames = append(s.film.Frames, screenshot.Frame{Text: strings.Join(lines, "\n"), Caption: caption, Lasts: lasts})
 }
