@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +57,13 @@ spec: {containers: [{name: main, image: i}]}
 			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	result := c.Plugin(t, cluster.Admin, "__complete", "explain", "deploy/")
-	if !strings.HasPrefix(result.Stdout, "deploy/serve\n") {
-		t.Errorf("completion: %v", result)
+	for line, want := range map[string]string{
+		"explain deploy/": "deploy/serve", "plan drain ": "n1", "cel --driver ": "gpu.example.com", "cel --pool ": "n1", "explain pod ": "waits", "get claims -n ": "default", "cel --device ": "gpu-0",
+		"explain request --as system:node:": "system:node:n1",
+	} {
+		result := c.Plugin(t, cluster.Admin, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		if !slices.Contains(strings.Split(result.Stdout, "\n"), want) {
+			t.Errorf("completion does not offer %q: %v", want, result)
+		}
 	}
 }

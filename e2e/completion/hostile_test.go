@@ -51,40 +51,40 @@ func hostileFiles(t *testing.T) (objects, kubeconfig string) {
 func TestHostileNames(t *testing.T) {
 	objects, config := hostileFiles(t)
 	lines := []string{
-		"explain claim --from FILE ", "explain --from FILE claim/", "explain claim --from FILE -n ", "explain claim --from FILE x --node ", "plan drain --from FILE ",
-		"plan defragment --from FILE ", "plan lose device --from FILE ", "cel --from FILE --driver ", "cel --from FILE --pool ", "cel --from FILE --device ", "get devices --from FILE ",
+		"explain claim --from objects.yaml ", "explain --from objects.yaml claim/", "explain claim --from objects.yaml -n ", "explain claim --from objects.yaml x --node ", "plan drain --from objects.yaml ",
+		"plan defragment --from objects.yaml ", "plan lose device --from objects.yaml ", "cel --from objects.yaml --driver ", "cel --from objects.yaml --pool ", "cel --from objects.yaml --device ", "get devices --from objects.yaml ",
 		"get claims --context ",
 	}
 	begun := []string{"", `\$`, `'$`, `'`, `"`, `\;`, `\(`, "a", "-"}
 	expressions := []string{`'device.attributes["`, `'device.attributes["gpu.example.com"].model == "`, `'device.driver == "`, `device.attributes[`}
 	eachShell(t, []string{"KUBECONFIG=" + config}, func(t *testing.T, s *shell) {
-		s.tab(t, "kubectl dra explain claim --from "+objects+" hon", "honest", func(screen string) bool {
+		place(t, filepath.Join(s.home, "objects.yaml"), objects)
+		s.tab(t, "kubectl dra explain claim --from objects.yaml hon", "honest", func(screen string) bool {
 			return strings.HasSuffix(strings.TrimSpace(typed(screen)), " honest")
 		})
 		for i, line := range lines {
 			for j, word := range begun {
 				if i%4 == j%4 || word == "" { // each with some
-					s.press(t, line+word, objects)
+					s.press(t, line+word)
 				}
 			}
 		}
 		for _, expression := range expressions {
-			s.press(t, "cel --from FILE "+expression, objects)
+			s.press(t, "cel --from objects.yaml "+expression)
 		}
 	})
 }
 
 // press types a line, presses TAB twice, and fails if a name was run or is anywhere to be seen.
-func (s *shell) press(t *testing.T, line, objects string) {
+func (s *shell) press(t *testing.T, line string) {
 	t.Helper()
+	const end = "@@" // is typed last, and shown once all before it is done
 	s.clear(t)
-	s.send(t, "kubectl dra "+strings.ReplaceAll(line, "FILE", objects))
+	s.send(t, "kubectl dra "+line)
 	s.settle()
-	for range 2 {
-		s.send(t, "\t")
-		s.settle()
-	}
-	if screen := s.text(); strings.Contains(screen, "pwned") {
+	s.send(t, "\t\t"+end)
+	screen := s.wait(t, end+" behind "+line, func(screen string) bool { return strings.Contains(screen, end) })
+	if strings.Contains(screen, "pwned") {
 		t.Errorf("TAB behind %q shows:\n%s", line, screen)
 	}
 	if _, err := os.Stat(filepath.Join(s.home, "pwned")); err == nil {

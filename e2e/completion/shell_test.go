@@ -226,8 +226,13 @@ func (s *shell) send(t *testing.T, keys string) {
 // clear leaves an empty command line on an empty screen.
 func (s *shell) clear(t *testing.T) {
 	t.Helper()
-	s.send(t, "\x03") // what is typed is forgotten, and a list is closed
-	s.settle()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		s.send(t, "\x03") // what is typed is forgotten, and a list is closed; or only what runs to complete it ends
+		s.settle()
+		if strings.TrimSpace(typed(s.text())) == "" {
+			break
+		}
+	}
 	s.send(t, "\x0c")
 	s.wait(t, "an empty line", func(screen string) bool { return strings.TrimSpace(screen) == strings.TrimSpace(prompt) })
 }

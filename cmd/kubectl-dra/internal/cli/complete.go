@@ -319,9 +319,21 @@ func (c *completer) beQuiet() bool {
 	if slices.Contains(c.reader.from, "-") {
 		return false // the shell's input is not ours
 	}
+	c.reader.from = once(c.reader.from)
 	c.streams.ErrOut = io.Discard
 	c.reader.connection.keyboardTaken = c.reader.connection.keyboardTaken || c.noPrompt
 	return configureLog(io.Discard, 0) == nil && validate(c.reader, c.streams) == nil
+}
+
+// once returns each path once: cobra reads flags twice when it completes, so that those that may be repeated have everything twice.
+func once(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 func (c *completer) readOf(ctx context.Context, namespace string, resources []inspect.Resource) *inspect.Snapshot {

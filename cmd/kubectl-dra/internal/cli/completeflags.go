@@ -132,8 +132,11 @@ func (c *completer) features(_ *cobra.Command, _ []string, prefix string) ([]str
 
 // moments completes a moment of the log of --from: where it begins and ends, and the beginnings of its blocks in between.
 func (c *completer) moments(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if !c.beQuiet() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	path, _, err := splitLog(c.reader.from)
-	if err != nil || path == "" || !c.beQuiet() {
+	if err != nil || path == "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return withPrefix(c.momentsOf(path), nil, prefix)

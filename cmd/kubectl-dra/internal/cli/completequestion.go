@@ -20,6 +20,7 @@ func (c *completer) fixes(flags *questionFlags) completion {
 		if slices.Contains(flags.files, "-") || len(args)+len(flags.files) == 0 || !c.beQuiet() {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		flags.files = once(flags.files)
 		ctx, cancel := c.within(cmd.Context())
 		defer cancel()
 		options, err := flags.toOptions(c.streams, c.reader, args, explainKinds)
