@@ -46,7 +46,7 @@ performance: ## measure beside the scheduler's allocator, and the terminal UI, a
 	@{ cat internal/benchtable/intro.md && { \
 	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain' -benchtime 3x ./allocator ./explain/... && \
 	$(GO) test -run '^$$' -bench Frame ./internal/tui && \
-	cd e2e && $(GO) test -run '^$$' -bench 'Top|Command' -benchtime 1x -timeout 30m ./replay; \
+	cd e2e && $(GO) test -run '^$$' -bench 'Top|Command|Completion' -benchtime 1x -timeout 30m ./replay; \
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp
 	mv docs/performance.tmp docs/performance.md
 
