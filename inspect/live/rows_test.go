@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
 
-
 // sliceTable is what kube-apiserver 1.37 answers, shortened.
 const sliceTable = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"columnDefinitions":[
 {"name":"Name","type":"string","format":"name"},{"name":"Node","type":"string"},{"name":"Driver","type":"string"},{"name":"Pool","type":"string"},{"name":"Age","type":"string"}],

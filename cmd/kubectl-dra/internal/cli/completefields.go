@@ -166,9 +166,8 @@ func fieldsOf(args []string, scalar bool) []string {
 		return nil
 	}
 	found := map[string]bool{}
-	for _, item := range v.list(snapshot, "").Items {
-		addFields(found, reflect.TypeOf(item), scalar)
-		break //nolint:staticcheck // all are of one type
+	if items := v.list(snapshot, "").Items; len(items) > 0 { // which are all of one type
+		addFields(found, reflect.TypeOf(items[0]), scalar)
 	}
 	return slices.Sorted(maps.Keys(found))
 }
