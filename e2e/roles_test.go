@@ -25,7 +25,7 @@ func rolesReads(dir string) [][]string {
 	return append([][]string{
 		{"explain"}, {"explain", "deployment/serve"}, {"explain", "job/batch"}, {"explain", "pvc", "data"},
 		{"explain", "request", "--as", "jane", "--verb", "list", "--resource", "pods"}, {"explain", "prioritylevel", "workload-low"},
-		{"get", "flowschemas"}, {"get", "extended"}, {"get", "usage"}, {"check"}, {"check", "--only", "ClassNotFound"}, {"node", "n1"}, {"top", "--once"}, {"top", "usage", "--once"}, {"top", "changes", "--once"},
+		{"get", "flowschemas"}, {"get", "extended"}, {"get", "usage"}, {"check"}, {"node", "n1"}, {"top", "--once"}, {"top", "usage", "--once"}, {"top", "changes", "--once"},
 		{"plan", "pending"}, {"plan", "deployment/serve"}, {"plan", "drain", "n1"}, {"plan", "make-room", "pod/uses-one"}, {"plan", "nodes", "pending"},
 		{"snapshot", "-o", filepath.Join(dir, "s.pb.gz"), "--force"},
 		{"allocate", "claim", "one", "--dry-run=client"},

@@ -72,7 +72,7 @@ func TestDocument(t *testing.T) {
 
 // cell is a text as it stands in a table.
 func cell(s string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*").Replace(s)
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "[", "\\[").Replace(s)
 }
 
 // example is what the planted fault of a code is told as.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -23,6 +24,11 @@ const rootExample = `  # Why is a claim pending?
 
   # What is free?
   kubectl dra get nodes`
+
+// Commands returns the tree of commands with their flags and help, for who describes them. Main runs them.
+func Commands() *cobra.Command {
+	return newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()
+}
 
 // program is what commands are made of. Each takes of it what it needs.
 type program struct {
