@@ -5,31 +5,66 @@ import "github.com/kubectl-dra/kubectl-dra/inspect"
 // FixKind says what a fix changes.
 type FixKind string
 
-// The kinds of fixes.
+// The kinds of fixes. The comment of each says what it changes, and after "Patch" the object that its JSON patch is for, if it
+// has one; docs/fixes.md is written from them.
 const (
-	ReleaseClaim   FixKind = "ReleaseClaim"   // release claims that hold devices
-	TolerateTaint  FixKind = "TolerateTaint"  // add a toleration
-	RelaxSelector  FixKind = "RelaxSelector"  // change or drop a term of a selector
-	DropConstraint FixKind = "DropConstraint" // drop a constraint, or take requests out of it
-	ReduceCount    FixKind = "ReduceCount"    // ask for fewer devices
-	ReduceCapacity FixKind = "ReduceCapacity" // ask for less of a capacity
-	AddDevices     FixKind = "AddDevices"     // provide more devices
-	AddNode        FixKind = "AddNode"        // provide one more node like one that there is
-	UseNode        FixKind = "UseNode"        // let it be another node
-	EnableFeature  FixKind = "EnableFeature"  // turn on a feature gate
-	UseCapacity    FixKind = "UseCapacity"    // ask for a capacity by the name that devices have for it
-	UseClass       FixKind = "UseClass"       // name a device class that exists
-	CreateClass    FixKind = "CreateClass"    // create the device class
-	RemoveTaint    FixKind = "RemoveTaint"    // delete DeviceTaintRules
-	UseClaim       FixKind = "UseClaim"       // name a claim or template that exists, in the pod
-	ReduceRequest  FixKind = "ReduceRequest"  // ask for less of a node, such as CPU, or for another port
-	MovePod        FixKind = "MovePod"        // end pods that take room on a node, or let them run elsewhere
-	UncordonNode   FixKind = "UncordonNode"   // make a node schedulable
-	PinPod         FixKind = "PinPod"         // let a pod run on one node only, so that others find room
-	ChangeOrder    FixKind = "ChangeOrder"    // create pods in another order
-	DropChoice     FixKind = "DropChoice"     // do without an alternative of a request that others need
-	ReduceMinCount FixKind = "ReduceMinCount" // let a pod group start with fewer pods
-	WaitFor        FixKind = "WaitFor"        // wait for something that is under way
+	// ReduceCount: ask for the largest number of devices that fits. Patch: claim.
+	ReduceCount FixKind = "ReduceCount"
+	// ReduceCapacity: ask for the largest amount that fits, or for no particular one. Patch: claim.
+	ReduceCapacity FixKind = "ReduceCapacity"
+	// RelaxSelector: accept the nearest value that exists and helps, or drop the term; of a class only when nothing else helps;
+	// drop a node selector or node affinity. Patch: claim or pod, or none for a class.
+	RelaxSelector FixKind = "RelaxSelector"
+	// DropConstraint: leave a request out of a constraint, match a wider attribute (the NUMA node instead of the PCIe root), or
+	// drop it; make a spread constraint a wish, or drop pod affinity. Patch: claim or pod.
+	DropConstraint FixKind = "DropConstraint"
+	// TolerateTaint: tolerate a taint of devices or of nodes, with its value where that is enough. Patch: claim or pod.
+	TolerateTaint FixKind = "TolerateTaint"
+	// UseCapacity: ask for a capacity by the name that devices have for it, as dra.cpu/cpu instead of cpu. Patch: claim.
+	UseCapacity FixKind = "UseCapacity"
+	// UseClass: name a device class that exists: with a similar name, or of the same driver where the class is in the way. Patch:
+	// claim.
+	UseClass FixKind = "UseClass"
+	// UseClaim: in a pod, name a claim or template that exists. Patch: pod.
+	UseClaim FixKind = "UseClaim"
+	// RemoveTaint: delete the DeviceTaintRules (taintRules in JSON) that set a taint which it helps to tolerate; only where
+	// drivers do not set the same taint themselves.
+	RemoveTaint FixKind = "RemoveTaint"
+	// ReleaseClaim: release claims that hold devices, those first that no running pod uses; or claims that the pod has on a node
+	// where the rest of it does not fit, which kube-scheduler does itself when no other pod reserves them.
+	ReleaseClaim FixKind = "ReleaseClaim"
+	// UseNode: use a node that was not asked about.
+	UseNode FixKind = "UseNode"
+	// AddNode: one more node like one that there is (like in JSON), with its devices free: of the kinds of nodes of which one more
+	// helps, the one of which there are most.
+	AddNode FixKind = "AddNode"
+	// ReduceRequest: ask for as much CPU, memory or another resource as some node has left, for a volume of a size that there is,
+	// or for no port of the node. Patch: pod, or the volume claim.
+	ReduceRequest FixKind = "ReduceRequest"
+	// MovePod: end other pods on a node, or let them run elsewhere: those of the lowest priority, and as few as will do (pods in
+	// JSON; preempts says that kube-scheduler does so itself).
+	MovePod FixKind = "MovePod"
+	// UncordonNode: make a node schedulable.
+	UncordonNode FixKind = "UncordonNode"
+	// PinPod: let a pod run on one node only, so that others find room. Patch: pod.
+	PinPod FixKind = "PinPod"
+	// ChangeOrder: create the pods in another order.
+	ChangeOrder FixKind = "ChangeOrder"
+	// DropChoice: do without the first alternatives of a prioritized list, which others need. Patch: claim.
+	DropChoice FixKind = "DropChoice"
+	// ReduceMinCount: let a PodGroup start with as many pods as find room together, in every order and wherever kube-scheduler
+	// puts them.
+	ReduceMinCount FixKind = "ReduceMinCount"
+	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, mend the node, or make or bind the
+	// volume that the pod waits for.
+	WaitFor FixKind = "WaitFor"
+	// AddDevices: more devices like those that the node has, those of which fewest are needed, or where it has none, like those of
+	// another node; or the missing slices of a pool.
+	AddDevices FixKind = "AddDevices"
+	// CreateClass: create the device class; tried with one that selects every device.
+	CreateClass FixKind = "CreateClass"
+	// EnableFeature: turn on a feature gate.
+	EnableFeature FixKind = "EnableFeature"
 )
 
 // Fix is a change that makes the claims allocatable.

@@ -9,8 +9,11 @@ import (
 
 // Fixes of volume claims.
 const (
-	ReduceVolume       FixKind = "ReduceRequest"      // ask for a smaller volume
-	ChangeStorageClass FixKind = "ChangeStorageClass" // ask for a volume of another class
+	// ReduceVolume is ReduceRequest of a volume claim: it asks for a smaller volume.
+	ReduceVolume FixKind = "ReduceRequest"
+	// ChangeStorageClass: ask for a volume of another storage class, in a volume claim that has none yet. Patch: pod for the claim
+	// of one of its own volumes, otherwise the claim.
+	ChangeStorageClass FixKind = "ChangeStorageClass"
 )
 
 // Volume says where a volume claim can have its volume.

@@ -28,7 +28,7 @@ for, because something could not be read, is named at the end. The command exits
 standard output; with 3 if something was; with 1 if nothing was, but not everything could be read.
 
 Who may grant admin access is found in RBAC, which no snapshot carries: with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
-the files of ` + "`--from`" + `), which the role in [explain.md](explain.md) does not permit.
+the files of ` + "`--from`" + `), which only the role in [deploy/rbac/audit.yaml](../deploy/rbac/audit.yaml) permits.
 
 ` + "```" + `
 kubectl dra check                                # the cluster, all namespaces

@@ -82,7 +82,6 @@ var layers = []layer{
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
 	{"internal/clusters", []string{"inspect", "internal/demo", "internal/scenario"}},
 	{"internal/benchtable", nil},
-	{"internal/codedoc", nil},
 	{"internal/effort", nil},
 	{"internal/fakeserver", []string{"inspect"}},
 	{"internal/imports", nil},

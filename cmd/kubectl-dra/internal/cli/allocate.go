@@ -55,15 +55,18 @@ The scheduler would forget such a device, so it is tainted (DeviceTaintRule)
 until no claim holds it, where you may do that.
 docs/allocate.md describes this, and what remains possible.
 
-It asks before it writes. With --from and --demo nothing is ever written.`,
+It asks before it writes. With --from and --demo nothing is ever written.
+
+Exit codes: 0 they are allocated, 3 they cannot be, 1 it failed, and it is said
+what was written.`,
 		Example: `  # What would be written?
-  kubectl dra allocate claim train-0 -n ml --dry-run=client -o yaml
+  kubectl dra allocate claim train-1 -n ml --dry-run=client -o yaml
 
   # Write it, without a question
-  kubectl dra allocate claim train-0 -n ml --yes
+  kubectl dra allocate claim train-1 -n ml --yes
 
   # All claims of a pod, on one node, reserved for the pod
-  kubectl dra allocate pod train-0 -n ml --node gpu-a-01 --reserve`,
+  kubectl dra allocate pod whisper-tiny -n infer --node mig-01 --reserve --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(access, args)
 			if err != nil {

@@ -74,7 +74,7 @@ on a device: the scheduler then gives up with an error.`,
   kubectl dra cel 'device.driver == "gpu.example.com"'
 
   # On the devices of a class only, every device in a row of its own
-  kubectl dra cel --class gpu -v 'device.attributes["gpu.example.com"].model == "H100"'
+  kubectl dra cel --class gpu.example.com -v 'device.attributes["gpu.example.com"].numa == 0'
 
   # All selectors of a claim
   kubectl dra cel claim train-0 -n ml

@@ -28,9 +28,11 @@ func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
 		Long: `Clear the allocations of claims, so that their devices are free for others. While
 anything reserves one of the claims, nothing is changed: delete the pods first.
 
-It asks before it writes. With --from and --demo nothing is ever written.`,
+It asks before it writes. With --from and --demo nothing is ever written.
+
+Exit codes: 0 they are not allocated any more, 1 one is reserved, or it failed.`,
 		Example: `  # Free the devices of a claim
-  kubectl dra deallocate claim train-0 -n ml`,
+  kubectl dra deallocate claim notebook-omar -n dev --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, names, err := splitArguments(args, deallocateKinds)
 			if err != nil {

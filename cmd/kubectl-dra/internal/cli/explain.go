@@ -19,28 +19,29 @@ import (
 var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeClaim}, ownerKinds()...)
 
 // explainLong is the help of explain.
-const explainLong = `Say why a claim is, can be or cannot be allocated: per node, device and constraint,
-decided exactly as the Kubernetes scheduler decides it.
+const explainLong = `Say why a claim is, can be or cannot be allocated, or why a pod is, can be or
+cannot be scheduled: node by node and device by device, decided exactly as the
+Kubernetes scheduler decides it. If not, say what to change; every fix was tried.
 
 TYPE is claim, pod, template or pvc; or job, deployment, statefulset, daemonset,
-replicaset, cronjob, podgroup or any other type with pods: then the question is
-about its pods that wait for a node, else about all that there are, and if there
-are none about one that it would have.
+replicaset, cronjob, podgroup or any other type with pods. Then the question is
+about its pods that wait for a node, or if none waits about all its pods, or if
+it has none about a pod that it would make.
 
 With -f the question is about the claims, templates and pods in a file, which
 need not exist in the cluster. Of a Deployment, a Job or anything else with a
 pod template it is about one of its pods.
 
-Several are asked one after the other, and each when those before it have got
-their devices: a device is given once.
+Of several names, each is asked about as if those before it had got their
+devices: a device is given once.
 
 Of a volume claim (pvc) it says where it can have its volume: node by node
 which object decides, and by how much it falls short.
 
 Without a name it says what is stuck in the whole cluster, or with -n in a
-namespace: what has the same cause is told together, the worst first, with the
-changes that free most. Each was tried: with the change made, everything that
-waits is scheduled again in the order of the scheduler's queue.
+namespace, by cause and the worst cause first, and names the changes that free
+most. Each was tried: with the change made, everything that waits is scheduled
+again in the order of the scheduler's queue.
 
 Fixes are numbered. --fix N shows the commands that carry out one of them, and
 with -o yaml prints the objects that it changes, ready to be applied; with -f,
@@ -49,8 +50,9 @@ the changed file.
 With --since and a log of kubectl dra record it says when a claim or pod stopped
 fitting, and the smallest change that did it.
 
-Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot, 1 the scheduler itself
-gives up with an error (or the question could not be answered).`
+Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot be, 1
+the scheduler itself gives up with an error (or the question could not be
+answered).`
 
 // explainExample shows how explain is used.
 const explainExample = `  # What is stuck in the cluster, and what frees most of it?
@@ -59,13 +61,13 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   # Why is the claim pending?
   kubectl dra explain claim train-0 -n ml
 
-  # Why do the pods of this one not start?
-  kubectl dra explain deployment/serve -n ml
+  # Why do the pods of a Deployment not start?
+  kubectl dra explain deployment/chat-7b -n infer
 
-  # Would this one fit, were it created?
+  # Would a claim fit that is not created yet?
   kubectl dra explain -f claim.yaml
 
-  # Why does the volume fit nowhere?
+  # Why does a volume fit nowhere?
   kubectl dra explain pvc checkpoints -n ml
 
   # How is the first of the fixes carried out?
@@ -75,7 +77,7 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   kubectl dra explain claim train-0 -n ml --from cluster.log --since
 
   # On one node only, for a script
-  kubectl dra explain pod train-0 --node gpu-a-01 -o jsonpath='{.verdict}'`
+  kubectl dra explain pod train-0 -n ml --node gpu-a-01 -o jsonpath='{.verdict}'`
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags, narrow := &questionFlags{}, &triageFlags{}

@@ -24,20 +24,21 @@ func newFit(streams *streams, reader *reader, completer *completer) *cobra.Comma
 		Long: `Count how many more copies of a claim, or of a claim made from a template, fit into
 the cluster as it is: in all, on each node, and what keeps one more off a node.
 
-A node's number is the most copies that go onto it together, as for one pod.
-Copies that come one by one can strand devices, so fewer may fit in practice.
-An allocated claim keeps its devices: its copies are counted besides it.
+A node's number is how many copies go onto it at most when they are placed
+together, as for one pod. Copies that are placed one by one can leave devices
+that no other copy can use, so fewer may fit in practice. An allocated claim
+keeps its devices: its copies are counted in addition to it.
 
 Exit codes: 0 at least one fits, 3 none fits, 1 the scheduler itself gives up
 with an error (or the question could not be answered).`,
 		Example: `  # How many more of these can start?
-  kubectl dra fit template trainer -n ml
+  kubectl dra fit template eval-gpu -n ml
 
   # The same for a claim that is not in the cluster, on one node
   kubectl dra fit -f claim.yaml --node gpu-a-01
 
   # For a script
-  kubectl dra fit claim train-0 -n ml -o jsonpath='{.total}'`,
+  kubectl dra fit claim train-1 -n ml -o jsonpath='{.total}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, args, fitKinds)
 			if err != nil {

@@ -138,14 +138,20 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
 		Short: "List claims, devices, pools, nodes, classes, priority levels, FlowSchemas, storage, extended resources or usage",
-		Long: `List claims with their devices, devices with their holders, resource pools with
-their counts, nodes with what is free on them, device classes, API priority
-levels with their limits and load, FlowSchemas in the order in which the server
-tries them, CSI storage capacities with their nodes, extended resources, such as
-example.com/gpu, by node (what device plugins offer and DRA would give instead,
-what of it is healthy, used and free, and which of the two serves a pod that asks
-now), or usage: what namespaces, classes, workloads or drivers hold, what of it
-is idle and since when, and for which claims the scheduler has refused pods.
+		Long: `List what there is, in a table or any other output format of kubectl:
+
+  claims          with their devices and pods, and why one is pending
+  devices         with their holders, and why one is not free
+  pools           how many devices each has, and whether it is complete
+  nodes           with what is free on them
+  classes         device classes
+  prioritylevels  of the API server, with their limits and load
+  flowschemas     in the order in which the API server tries them
+  storage         CSI storage capacities, with their nodes
+  extended        extended resources such as example.com/gpu, by node: offered,
+                  healthy, used and free, by a device plugin or by DRA
+  usage           what namespaces, classes, workloads or drivers hold, what of
+                  it is idle and since when, and what the scheduler has refused
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
@@ -162,8 +168,8 @@ fields of the JSON form, such as .name or .free.`,
   # Nodes by what is free on them
   kubectl dra get nodes --sort-by=.free
 
-  # GPUs of device plugins: where are some free, and how many on one node?
-  kubectl dra get extended nvidia.com/gpu
+  # What device plugins offer: where is some free, and how much on one node?
+  kubectl dra get extended example.com/vpu
 
   # Which team holds most, and what is idle?
   kubectl dra get usage

@@ -47,9 +47,13 @@ func usageText(cmd *cobra.Command) string {
 	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\nCommands:\n")
+		width := 11
+		for _, c := range cmd.Commands() {
+			width = max(width, len(c.Name()))
+		}
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-12s %s\n", c.Name(), c.Short)
+				fmt.Fprintf(&b, "  %-*s  %s\n", width, c.Name(), c.Short)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ const nodeExample = `  # On a node
   kubectl dra node n1
 
   # What one pod has
-  kubectl dra node --pod ml/train-0
+  kubectl dra node --pod ml/pretrain-0
 
   # Everything about one piece of hardware
   kubectl dra node device 0000:81:00.0`

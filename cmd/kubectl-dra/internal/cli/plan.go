@@ -38,7 +38,7 @@ Exit codes: 0 kube-scheduler places all, whatever nodes it chooses, 3 some are
 left waiting, 1 that is not known (or the question could not be answered).`
 
 const planExample = `  # Will these 32 workers fit?
-  kubectl dra plan template trainer --copies 32 -n ml
+  kubectl dra plan template eval-gpu --copies 32 -n ml
 
   # What becomes of everything that waits?
   kubectl dra plan pending

@@ -36,7 +36,7 @@ const defragmentExample = `  # How many more whole nodes could be had?
   kubectl dra plan defragment gpu.example.com
 
   # The same for a template, with at most 8 moves
-  kubectl dra plan defragment gpu.example.com --shape template/trainer -n ml --moves 8`
+  kubectl dra plan defragment gpu.example.com --shape template/eval-gpu -n ml --moves 8`
 
 // defragmentFlags are the flags of kubectl dra plan defragment.
 type defragmentFlags struct {

@@ -42,10 +42,10 @@ Exit codes: 0 room can be made, or is there already, 3 it is proved that no move
 make any, 1 that is not known (or the question could not be answered).`
 
 const makeRoomExample = `  # Which pods are in the way of this one?
-  kubectl dra plan make-room pod/trainer-0 -n ml
+  kubectl dra plan make-room pod/pretrain-2 -n ml
 
-  # Make room, one command after the other
-  kubectl dra plan make-room claim/train-0 -o jsonpath='{range .commands[*]}{@}{"\n"}{end}'`
+  # Only the commands that make room, one on each line
+  kubectl dra plan make-room claim/train-0 -n ml -o jsonpath='{range .commands[*]}{@}{"\n"}{end}'`
 
 func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &questionFlags{}

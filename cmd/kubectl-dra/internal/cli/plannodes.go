@@ -53,7 +53,7 @@ const planNodesExample = `  # What to buy for everything that waits?
   kubectl dra plan nodes pending --prices prices.yaml
 
   # How many nodes does a job of 64 workers need, of a kind that is not there yet?
-  kubectl dra plan nodes template worker --copies 64 -n ml --shape h100-node.yaml
+  kubectl dra plan nodes template eval-gpu --copies 64 -n ml --shape h100-node.yaml
 
   # Which group would an autoscaler have to grow?
   kubectl get machinedeployments -A -o yaml > groups.yaml
@@ -87,7 +87,7 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 	}
 	flags.addTo(cmd)
 	set := cmd.Flags()
-	set.StringArrayVar(&flags.shapes, "shape", nil, "try the nodes that this file describes too; repeatable")
+	set.StringArrayVar(&flags.shapes, "shape", nil, "try the nodes that this file describes too; may be repeated")
 	set.StringVar(&flags.prices, "prices", "", "a file with what nodes cost for an hour")
 	set.IntVar(&flags.max, "max", 0, "add so many nodes at most; by default as many as there are pods")
 	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))

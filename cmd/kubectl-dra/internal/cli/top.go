@@ -52,19 +52,21 @@ func newTop(ui *terminalUI) *cobra.Command {
 who uses how much and what has happened, and ask why something is stuck, in a
 terminal UI that follows the cluster.
 
-All namespaces are shown unless -n is given; the key n changes that, ? lists
-all keys. Where pods are stuck it begins with the causes. With --once, or when stdout is no terminal, the view is printed as
-plain text, all of it, and the command ends.`,
+All namespaces are shown unless -n is given. The key n changes that, and ? lists
+all keys. Without a view it begins with the causes, if pods are stuck.
+
+With --once, or when standard output is no terminal, the whole view is printed
+as plain text, and the command ends.`,
 		Example: `  # Learn it without a cluster
   kubectl dra top --demo
 
   # The occupancy of the nodes
   kubectl dra top nodes
 
-  # A recorded cluster (kubectl dra snapshot -o cluster.json)
-  kubectl dra top --from cluster.json
+  # A cluster that was saved with kubectl dra snapshot
+  kubectl dra top --from cluster.pb.gz
 
-  # What happened, step by step: the arrows go through a log of kubectl dra record
+  # What happened, step by step: ← and → go through a log of kubectl dra record
   kubectl dra top --from cluster.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(ui, args)

@@ -61,7 +61,14 @@ func (sh *shell) kubectlGet(of interp.HandlerContext, args []string) (code int, 
 		for _, name := range names {
 			items = append(items, state[resource+" "+name])
 		}
-		if len(names) == 0 && inspect.KindOf(inspect.Resource(resource)).Name == "" {
+		found := len(names)
+		for _, o := range sh.server.workloads {
+			if strings.ToLower(o.GetKind())+"s" == resource {
+				items = append(items, o.Object)
+				found++
+			}
+		}
+		if found == 0 && inspect.KindOf(inspect.Resource(resource)).Name == "" {
 			return 0, false
 		}
 	}

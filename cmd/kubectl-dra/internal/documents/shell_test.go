@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -120,6 +121,11 @@ func programArgs(args []string) ([]string, bool) {
 func (sh *shell) run(of interp.HandlerContext, args []string) int {
 	var errOut bytes.Buffer
 	r := result{args: args}
+	if args = slices.Clone(args); len(args) > 0 && args[0] == "snapshot" {
+		if name := flagValue(args, "-o", "--output"); madeFiles[name] != nil {
+			_ = os.Remove(filepath.Join(sh.dir, name)) // the stage has it, where the reader's directory has not
+		}
+	}
 	if follows(args) {
 		r.code = sh.follow(of, args, &errOut)
 	} else {
