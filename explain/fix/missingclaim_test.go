@@ -55,9 +55,13 @@ func TestMissingClaimThatMayExist(t *testing.T) {
 		Features: inspect.DefaultFeatures(inspect.NewestMinor),
 		Health:   map[inspect.Resource]inspect.Health{inspect.Claims: {State: inspect.Forbidden}},
 	}), allocator.Options{})
-	pod := podWith("somewhere")
-	e, err := question.PodObject(context.Background(), c, pod, question.Options{})
-	if err != nil || e.Verdict != explain.Unknown || !strings.Contains(e.Message, `whether resourceclaim "somewhere" exists`) {
-		t.Errorf("%+v, %v", e, err)
+	named, made := podWith("somewhere"), podWith()
+	made.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("t")}}
+	made.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: ptr.To("somewhere")}}
+	for _, pod := range []*corev1.Pod{named, made} {
+		e, err := question.PodObject(context.Background(), c, pod, question.Options{})
+		if err != nil || e.Verdict != explain.Unknown || !strings.Contains(e.Message, `whether resourceclaim "somewhere" exists`) {
+			t.Errorf("%+v, %v", e, err)
+		}
 	}
 }

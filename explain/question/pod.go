@@ -148,7 +148,7 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 	}
 	e.Verdict = explain.Unsatisfiable
 	say(e, "cannot be scheduled: %s", claims.blocked)
-	if claims.missing != nil && ask != nil {
+	if claims.missing != nil && !claims.unnamed && ask != nil {
 		e.Fixes, err = claims.missing.Fixes(pod, s, ask)
 	}
 	return err
@@ -165,6 +165,8 @@ type podClaims struct {
 	blocked string
 	// missing is the claim or template that does not exist, if that is why the pod is blocked.
 	missing *fix.MissingClaim
+	// unnamed says that the pod does not name what is missing itself, so that no other name helps.
+	unnamed bool
 }
 
 // claimsFor resolves the entries of pod.spec.resourceClaims in order. If the claim of a template has not been created
@@ -193,11 +195,9 @@ func claimsFor(s *inspect.Snapshot, pod *corev1.Pod) podClaims {
 		claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
 		switch {
 		case !found:
-			missing := &fix.MissingClaim{Entry: i, Template: false, Name: name}
-			out.blocked = missing.String() + " does not exist"
-			if entry.ResourceClaimName != nil {
-				out.missing = missing
-			}
+			out.missing = &fix.MissingClaim{Entry: i, Template: false, Name: name}
+			out.blocked = out.missing.String() + " does not exist"
+			out.unnamed = entry.ResourceClaimName == nil
 		case claim.Status.Allocation != nil:
 			out.allocated = append(out.allocated, claim)
 		default:
@@ -240,7 +240,7 @@ func (p *podClaims) fromTemplate(s *inspect.Snapshot, pod *corev1.Pod, index int
 	}
 	template, ok := s.Template(pod.Namespace, *entry.ResourceClaimTemplateName)
 	if !ok {
-		p.missing = &fix.MissingClaim{Entry: index, Template: true, Name: *entry.ResourceClaimTemplateName}
+		p.missing, p.unnamed = &fix.MissingClaim{Entry: index, Template: true, Name: *entry.ResourceClaimTemplateName}, false
 		p.blocked = p.missing.String() + " does not exist"
 		return
 	}

@@ -110,6 +110,7 @@ func (o *levelOptions) run(ctx context.Context) error {
 	if err := requireFlowControl(snapshot); err != nil {
 		return err
 	}
+	o.streams.noteHealth(snapshot, []inspect.Resource{inspect.Slices, inspect.Pods, inspect.Nodes})
 	in, err := o.input(ctx, snapshot)
 	switch {
 	case err != nil:

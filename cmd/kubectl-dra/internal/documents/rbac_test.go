@@ -31,7 +31,9 @@ func roleOf(t *testing.T, name string) (rules []rbacv1.PolicyRule, file string) 
 
 // readers are the commands that are asked without each rule: of each that reads, one that needs most.
 var readers = []string{
-	"explain", "explain claim train-1 -n ml", "explain pod train-1 -n ml", "explain pvc checkpoints -n ml", "explain deployment/chat-7b -n infer",
+	"explain", "explain claim train-1 -n ml", "explain pod train-1 -n ml", "explain pvc checkpoints -n ml", "explain deployment/chat-7b -n infer", "explain statefulset/llm-70b -n infer", "explain daemonset/gpu-health -n infer", "explain replicaset/moderation-7f5c9d6b4 -n infer",
+	"explain job/eval -n ml", "explain cronjob/nightly -n ml", "explain replicationcontroller/old -n ml", "__complete explain deployment -n infer c", "__complete explain daemonset -n infer g",
+	"__complete explain job -n ml e", "__complete explain cronjob -n ml n",
 	"explain request --as jane --verb list --resource pods", "explain prioritylevel workload-low", "fit claim train-1 -n ml", `cel claim train-1 -n ml`,
 	"get claims -A", "get devices", "get nodes", "get pools", "get classes", "get prioritylevels", "get flowschemas", "get storage -A", "get extended", "get usage",
 	"check", "node gpu-a-01", "plan pod train-1 -n ml", "plan drain gpu-a-04", "plan make-room claim/train-0 -n ml",
@@ -160,6 +162,9 @@ func lossesOf(t *testing.T, commands []string, base, rules []rbacv1.PolicyRule) 
 	}
 	var out []*loss
 	for _, l := range permissions(rules) {
+		if l.verb == "watch" {
+			continue // what follows a cluster lists instead: the fault watch-403 of docs/reliability.md
+		}
 		first := len(out)
 		for i, command := range commands {
 			if !slices.ContainsFunc(honest[i].asked, l.touches) && !(l.resource == "resourceclaims/binding" || l.resource == "devicetaintrules" && l.verb != "list") {
@@ -190,6 +195,8 @@ func compared(honest, got *asking) (outcome, says string) {
 		return "", ""
 	}
 	switch {
+	case honest.args[0] == "snapshot":
+		outcome = "the file has none"
 	case got.code == 1 && got.stdout == "":
 		outcome = "fails"
 	case got.code != honest.code:
@@ -246,6 +253,9 @@ func lossTable(losses []*loss) string {
 // shortName is a command without what it is about.
 func shortName(command string) string {
 	words := strings.Fields(command)
+	if words[0] == "__complete" {
+		return "completion"
+	}
 	n := 1
 	if len(words) > 1 && !strings.HasPrefix(words[1], "-") && slices.Contains([]string{"get", "explain", "plan", "top"}, words[0]) {
 		n = 2
@@ -253,7 +263,7 @@ func shortName(command string) string {
 	return strings.Join(words[:n], " ")
 }
 
-const rbacIntro = "cmd/kubectl-dra/internal/documents/testdata/rbac.md"
+const rbacIntro = "cmd/kubectl-dra/internal/documents/testdata/rbac.txt"
 
 // TestWrittenRoles compares docs/rbac.md with the files of the roles and with what commands say without each permission: in the full
 // run of all permissions, otherwise only that the page has them all.
@@ -272,7 +282,7 @@ func TestWrittenRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range permissions(slices.Concat(read, write)) {
-			if !strings.Contains(string(page), "**"+l.String()+"**") {
+			if l.verb != "watch" && !strings.Contains(string(page), "**"+l.String()+"**") {
 				t.Errorf("docs/rbac.md does not say what is lost without %s: run make generate", l)
 			}
 		}
