@@ -156,6 +156,8 @@ type Basis struct {
 	Usual bool
 	// Revision is the revision of the snapshot.
 	Revision int64
+	// Read is when the objects were read, which may not be known.
+	Read time.Time
 	// AsOf is the moment of a log that was asked about. It is zero if the snapshot is not of a log.
 	AsOf time.Time
 	// Remarks are what the reader must know about the answer, such as that the order of devices is not

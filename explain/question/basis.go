@@ -15,7 +15,7 @@ import (
 func basisOf(c *allocator.Cluster) explain.Basis {
 	s := c.Snapshot()
 	f := s.Features()
-	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision()}
+	b := explain.Basis{Version: s.ServerVersion(), Variant: c.Variant(), Source: f.Source, Usual: f.Minor == inspect.NewestMinor && f.Default(), Revision: s.Revision(), Read: s.Time()}
 	if s.Recorded() {
 		b.AsOf = s.Time()
 	}

@@ -85,12 +85,15 @@ func (p *page) failure() {
 		return
 	}
 	p.blank()
-	why := "  as soon as the scheduler gets to a device for which a selector fails, it gives up the whole pod, even if other devices or nodes would do:"
-	if f.Hangs {
-		why = "  kube-scheduler decides about one pod after the other, and has no limit for this: while it evaluates the selector for the first device, it schedules nothing else:"
-	}
-	p.add("", "     ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, why))
+	p.add("", "     ", styled.Span{Text: "Why", Role: styled.Strong}, span(styled.Plain, "  "+failureHeading(f)))
 	p.requirement(&f.Requirement)
+}
+
+func failureHeading(f *explain.Failure) string {
+	if f.Hangs {
+		return "kube-scheduler decides about one pod after the other, and has no limit for this: while it evaluates the selector for the first device, it schedules nothing else:"
+	}
+	return "as soon as the scheduler gets to a device for which a selector fails, it gives up the whole pod, even if other devices or nodes would do:"
 }
 
 func conflictHeading(e *explain.Explanation, c *explain.Conflict) string {
@@ -122,15 +125,8 @@ func ActorName(a explain.Actor) string { return actorNames[a] }
 
 // requirement shows what is required, and where that is said; and who can give it up, if that is not the user.
 func (p *page) requirement(r *explain.Requirement) {
-	text := r.Sentence()
-	if actor := r.Actor(p.e.Subject); actor != explain.User && r.Kind != explain.CountersRequired { // nobody can raise these
-		text += " (up to " + actorNames[actor] + ")"
-	}
-	message := span(styled.Plain, text)
-	path := span(styled.Dim, r.Path)
-	if (manyClaims(p.e) || p.e.Subject.Kind == "Pod") && r.Claim.Name != "" {
-		path = span(styled.Dim, r.Claim.Name+" "+r.Path)
-	}
+	where, text := requirementText(p.e, r)
+	path, message := span(styled.Dim, where), span(styled.Plain, text)
 	const indent = "    "
 	if n := styled.Width(path.Text) + styled.Width(message.Text); len(indent)+n+2 <= p.opts.Width {
 		width := max(48-len(indent), styled.Width(path.Text)+2)
@@ -145,9 +141,26 @@ func (p *page) requirement(r *explain.Requirement) {
 	p.add(indent+"  ", indent+"    ", message)
 }
 
+// requirementText is where something is required, and what; with who can give it up, if that is not the user.
+func requirementText(e *explain.Explanation, r *explain.Requirement) (path, text string) {
+	path, text = r.Path, r.Sentence()
+	if actor := r.Actor(e.Subject); actor != explain.User && r.Kind != explain.CountersRequired { // nobody can raise these
+		text += " (up to " + actorNames[actor] + ")"
+	}
+	if (manyClaims(e) || e.Subject.Kind == "Pod") && r.Claim.Name != "" {
+		path = r.Claim.Name + " " + r.Path
+	}
+	return path, text
+}
+
 func (p *page) heldBy(r *explain.Requirement) {
-	about := strings.Join(about(*r.Holder), ", ")
-	p.add("    ", "      ", span(styled.Name, r.Holder.Claim.String()), span(styled.Plain, " "+r.Message+" ("+about+")"))
+	name, text := heldText(r)
+	p.add("    ", "      ", span(styled.Name, name), span(styled.Plain, " "+text))
+}
+
+// heldText names a claim that holds devices, and says what is known of it.
+func heldText(r *explain.Requirement) (name, text string) {
+	return r.Holder.Claim.String(), r.Message + " (" + strings.Join(about(*r.Holder), ", ") + ")"
 }
 
 // fixes lists what was found to help, and what was found not to.
@@ -214,6 +227,10 @@ func moreFixes(n int) string {
 
 // beside says why a fix changes more than what the conflict is about.
 func (p *page) beside(r *explain.Requirement) {
+	p.add("     ", "       ", span(styled.Dim, besideText(r)))
+}
+
+func besideText(r *explain.Requirement) string {
 	text := r.Sentence()
 	if r.Holder != nil {
 		text = r.Holder.Claim.String() + " " + text
@@ -221,7 +238,7 @@ func (p *page) beside(r *explain.Requirement) {
 	if r.Fails {
 		text += " (left as it is, it would make the scheduler give up)"
 	}
-	p.add("     ", "       ", span(styled.Dim, "also in the way: "+text))
+	return "also in the way: " + text
 }
 
 // fixWhere says on how many nodes it would fit.
@@ -238,21 +255,9 @@ func fixWhere(f *explain.Fix) string {
 // summary is one line for each group of nodes: how many, and what becomes of their devices. Groups that
 // differ only in what is of no interest here are put together.
 func (p *page) summary(heading string) {
-	groups := slices.Clone(p.e.Groups)
-	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
-	if len(groups) == 0 || saidAlready(p.e, &groups[0]) {
+	names, texts := summarize(p.e)
+	if len(texts) == 0 {
 		return
-	}
-	var names [][]inspect.NodeName
-	var texts []brief
-	for i := range groups {
-		text := shortGroup(p.e, &groups[i])
-		at := slices.IndexFunc(texts, func(other brief) bool { return other.key == text.key })
-		if at < 0 {
-			at = len(texts)
-			texts, names = append(texts, text), append(names, nil)
-		}
-		names[at] = append(names[at], groups[i].Nodes...)
 	}
 	p.blank()
 	p.add("", "  ", styled.Span{Text: heading, Role: styled.Strong})
@@ -265,10 +270,31 @@ func (p *page) summary(heading string) {
 			p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Role: styled.Dim})
 			return
 		}
-		slices.Sort(names[i])
 		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))
 		p.add(first, strings.Repeat(" ", len(first)+2), span(styled.Dim, p.fewNames(names[i])+": "), span(styled.Plain, text.text))
 	}
+}
+
+// summarize puts groups of nodes together of which the same is to be said, those first that come nearest.
+func summarize(e *explain.Explanation) (names [][]inspect.NodeName, texts []brief) {
+	groups := slices.Clone(e.Groups)
+	slices.SortStableFunc(groups, func(a, b explain.Group) int { return cmp.Compare(b.Score, a.Score) })
+	if len(groups) == 0 || saidAlready(e, &groups[0]) {
+		return nil, nil
+	}
+	for i := range groups {
+		text := shortGroup(e, &groups[i])
+		at := slices.IndexFunc(texts, func(other brief) bool { return other.key == text.key })
+		if at < 0 {
+			at = len(texts)
+			texts, names = append(texts, text), append(names, nil)
+		}
+		names[at] = append(names[at], groups[i].Nodes...)
+	}
+	for _, list := range names {
+		slices.Sort(list)
+	}
+	return names, texts
 }
 
 const maxSummary = 5

@@ -90,18 +90,23 @@ func (p *page) add(first, rest string, spans ...styled.Span) {
 }
 
 func (p *page) headline() {
-	sign, role := "? ", styled.Warn
-	switch l := p.e.Lifecycle; {
-	case p.e.Verdict == explain.Unsatisfiable, p.e.Verdict == explain.Invalid:
-		sign, role = "✗ ", styled.Bad
+	sign, role := signOf(p.e)
+	p.add("", "  ", styled.Span{Text: sign + " ", Role: role}, span(styled.Strong, p.e.Message))
+}
+
+// signOf is the sign of an answer: yes, no, not quite or not known.
+func signOf(e *explain.Explanation) (sign string, role styled.Role) {
+	switch l := e.Lifecycle; {
+	case e.Verdict == explain.Unsatisfiable, e.Verdict == explain.Invalid:
+		return "✗", styled.Bad
 	case l != nil && l.Outcome == explain.Failing:
-		sign, role = "✗ ", styled.Bad
-	case p.e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Waiting:
-		sign, role = "! ", styled.Warn
-	case p.e.Verdict == explain.Allocated, p.e.Verdict == explain.Allocatable:
-		sign, role = "✓ ", styled.Good
+		return "✗", styled.Bad
+	case e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Waiting:
+		return "!", styled.Warn
+	case e.Verdict == explain.Allocated, e.Verdict == explain.Allocatable:
+		return "✓", styled.Good
 	}
-	p.add("", "  ", styled.Span{Text: sign, Role: role}, span(styled.Strong, p.e.Message))
+	return "?", styled.Warn
 }
 
 // workload says which pod was asked about, if it is one of an object that has several.
@@ -133,14 +138,7 @@ func (p *page) allocation() {
 		return
 	}
 	p.blank()
-	heading := "Devices"
-	switch {
-	case p.e.Verdict != explain.Allocated && a.Node != "":
-		heading = "On node " + string(a.Node) + " the scheduler would pick"
-	case p.e.Verdict != explain.Allocated:
-		heading = "The scheduler would pick"
-	}
-	p.add("", "  ", span(styled.Strong, heading))
+	p.add("", "  ", span(styled.Strong, devicesHeading(p.e)))
 	claims := map[inspect.ClaimRef]bool{}
 	for _, d := range a.Devices {
 		claims[d.Claim] = true
@@ -170,6 +168,16 @@ func (p *page) allocation() {
 			p.add(indent, indent+"  ", span(styled.Dim, report))
 		}
 	}
+}
+
+func devicesHeading(e *explain.Explanation) string {
+	switch a := e.Allocation; {
+	case e.Verdict != explain.Allocated && a.Node != "":
+		return "On node " + string(a.Node) + " the scheduler would pick"
+	case e.Verdict != explain.Allocated:
+		return "The scheduler would pick"
+	}
+	return "Devices"
 }
 
 // search warns of a search that the scheduler may not end in time.

@@ -99,7 +99,7 @@ on a device: the scheduler then gives up with an error.`,
 	f.StringVar(&flags.filter.pool, "pool", "", "test on the devices of this pool only: POOL or DRIVER/POOL")
 	f.StringVar(&flags.filter.node, "node", "", "test on the devices that this node can use only")
 	f.StringVar(&flags.filter.device, "device", "", "test on this device only: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
 	f.BoolVar(&flags.suggest, "suggest", false, "propose selectors that match the --wanted devices and not the --unwanted ones")
 	f.StringSliceVar(&flags.wanted, "wanted", nil, "with --suggest, devices to match: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; may be repeated")
 	f.StringSliceVar(&flags.unwanted, "unwanted", nil, "with --suggest, devices not to match (default all others)")
@@ -121,7 +121,7 @@ func (f *celFlags) toOptions(streams *streams, reader *reader, ui *terminalUI, a
 		class: f.class, filter: f.filter, suggest: f.suggest, wanted: f.wanted, unwanted: f.unwanted,
 	}
 	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
 	if err := f.checkSuggest(args); err != nil {

@@ -145,7 +145,7 @@ func (f *checkFlags) bind(cmd *cobra.Command, completer *completer) {
 	set.StringVar(&f.target, "target", "", "the Kubernetes release that the cluster is about to get, such as 1.38; by default the next")
 	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
 	set.BoolVar(&f.list, "list", false, "list everything that is looked for")
-	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.ObjectFormats...))
+	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.AnswerFormats...))
 	completeFiles(cmd, "filename", "taint-rule", "baseline")
 	for _, flag := range []string{"only", "ignore"} {
 		completeFlag(cmd, flag, "codes of findings; several after commas", several(codeNames()))
@@ -183,7 +183,7 @@ func codeNames() []string {
 func (f *checkFlags) toOptions(streams *streams, reader *reader) (*checkOptions, error) {
 	o := &checkOptions{streams: streams, reader: reader, files: f.files, rules: f.rules, driver: f.driver, baseline: f.baseline}
 	var err error
-	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.ObjectFormats...)); err != nil {
+	if o.format, err = parseOutput(f.output, f.template, append([]string{sarifFormat}, output.AnswerFormats...)); err != nil {
 		return nil, err
 	}
 	namespace := reader.connection.namespaceFlag()

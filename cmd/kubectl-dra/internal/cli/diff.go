@@ -56,14 +56,14 @@ any one of them it does not. That was tried.`,
 				return usagef("standard input (-) can be read only once")
 			}
 			var err error
-			if o.format, err = parseOutput(format, template, output.ObjectFormats); err != nil {
+			if o.format, err = parseOutput(format, template, output.AnswerFormats); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	completeArguments(cmd, "files; behind a log and `@`, its moments", completer.logOrFile)
-	addOutputFlags(cmd, &format, &template, output.ObjectFormats)
+	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 	completeFiles(cmd, "filename")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits for this server concurrency limit; 0 asks the server, or takes its default, 600")
 	leaveAlone(cmd, "a number", "server-concurrency")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func (f *levelFlags) toOptions(streams *streams, reader *reader, names []string)
 	}
 	o := &levelOptions{streams: streams, reader: reader, names: names, sets: f.sets, files: f.files, seats: f.seats}
 	var err error
-	o.format, err = parseOutput(f.output, f.template, output.ObjectFormats)
+	o.format, err = parseOutput(f.output, f.template, output.AnswerFormats)
 	return o, err
 }
 

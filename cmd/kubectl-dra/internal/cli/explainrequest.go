@@ -66,7 +66,7 @@ func newExplainRequest(streams *streams, reader *reader, completer *completer) *
 	set.StringVar(&flags.url, "url", "", "the request as the server gets it, such as '/api/v1/pods?limit=500'")
 	set.BoolVar(&flags.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
 	completeFlag(cmd, "as", askersOffered, completer.askers)
 	completeFlag(cmd, "as-group", groupsOffered, completer.groups)
 	completeFlag(cmd, "verb", "verbs", fixed(verbs()...))
@@ -96,7 +96,7 @@ func (f *requestFlags) toOptions(streams *streams, reader *reader) (*requestOpti
 	if err := checkSeats(f.seats); err != nil {
 		return nil, err
 	}
-	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
 	switch {

@@ -54,7 +54,7 @@ type triageOptions struct {
 func (f *questionFlags) toTriage(streams *streams, reader *reader, narrow *triageFlags, fix string) (*triageOptions, error) {
 	o := &triageOptions{streams: streams, reader: reader}
 	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
 	namespace := reader.connection.namespaceFlag()

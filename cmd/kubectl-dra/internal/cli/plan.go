@@ -102,7 +102,7 @@ func (f *planFlags) addTo(cmd *cobra.Command) {
 	f.narrow.addTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
-	addOutputFlags(cmd, &f.question.output, &f.question.template, output.ObjectFormats)
+	addOutputFlags(cmd, &f.question.output, &f.question.template, output.AnswerFormats)
 	completeFiles(cmd, "filename")
 	leaveAlone(cmd, "a number", "copies")
 }
@@ -141,7 +141,7 @@ func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (
 	var err error
 	if o.pending {
 		o.questionOptions = &questionOptions{streams: streams, reader: reader, kinds: planKinds}
-		if o.format, err = parseOutput(f.question.output, f.question.template, output.ObjectFormats); err != nil {
+		if o.format, err = parseOutput(f.question.output, f.question.template, output.AnswerFormats); err != nil {
 			return nil, err
 		}
 		o.namespace, err = reader.namespace()

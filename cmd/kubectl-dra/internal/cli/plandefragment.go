@@ -71,7 +71,7 @@ func newPlanDefragment(streams *streams, reader *reader, completer *completer) *
 	}
 	cmd.Flags().StringVar(&flags.shape, "shape", "", "count claims like this one: claim/NAME or template/NAME")
 	cmd.Flags().IntVar(&flags.moves, "moves", 3, "the number of pods that may be moved")
-	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.ObjectFormats)
+	addOutputFlags(cmd, &flags.question.output, &flags.question.template, output.AnswerFormats)
 	completeArguments(cmd, "device classes", first(completer.each(inspect.Classes)))
 	completeFlag(cmd, "shape", "`claim/NAME`, `template/NAME`", completer.typedWithSlash(shapeKinds))
 	completeFlag(cmd, "moves", "`0` to `4`", fixed("0", "1", "2", "3", "4"))
@@ -85,7 +85,7 @@ func (f *defragmentFlags) toOptions(streams *streams, reader *reader) (*question
 	}
 	o := &questionOptions{streams: streams, reader: reader, kinds: shapeKinds}
 	var err error
-	if o.format, err = parseOutput(f.question.output, f.question.template, output.ObjectFormats); err != nil {
+	if o.format, err = parseOutput(f.question.output, f.question.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
 	o.namespace, err = reader.namespace()

@@ -40,12 +40,12 @@ func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o := &eventOptions{streams: streams, reader: reader}
 		var err error
-		if o.format, err = parseOutput(format, template, output.ObjectFormats); err != nil {
+		if o.format, err = parseOutput(format, template, output.AnswerFormats); err != nil {
 			return err
 		}
 		return run(cmd.Context(), o, args)
 	}
-	addOutputFlags(cmd, &format, &template, output.ObjectFormats)
+	addOutputFlags(cmd, &format, &template, output.AnswerFormats)
 	return streams.onlyReading(cmd)
 }
 

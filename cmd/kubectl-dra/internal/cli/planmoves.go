@@ -69,7 +69,7 @@ func newPlanMakeRoom(streams *streams, reader *reader, completer *completer) *co
 		},
 	}
 	cmd.Flags().StringArrayVarP(&flags.files, "filename", "f", nil, "make room for the claim or the pod in this file, directory or - (stdin)")
-	addOutputFlags(cmd, &flags.output, &flags.template, output.ObjectFormats)
+	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)
 	completeArguments(cmd, "`claim`, `pod`, then names; `TYPE/NAME`", completer.typed(roomKinds))
 	completeFiles(cmd, "filename")
 	return cmd

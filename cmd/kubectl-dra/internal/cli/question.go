@@ -54,7 +54,7 @@ func (o *questionOptions) leastCode() int {
 func (f *questionFlags) addTo(cmd *cobra.Command, completer *completer, files string) {
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, files)
 	cmd.Flags().StringVar(&f.node, "node", "", "look at this node only")
-	addOutputFlags(cmd, &f.output, &f.template, output.ObjectFormats)
+	addOutputFlags(cmd, &f.output, &f.template, output.AnswerFormats)
 	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFiles(cmd, "filename")
 }
@@ -62,7 +62,7 @@ func (f *questionFlags) addTo(cmd *cobra.Command, completer *completer, files st
 func (f *questionFlags) toOptions(streams *streams, reader *reader, args []string, kinds []kind) (*questionOptions, error) {
 	o := &questionOptions{streams: streams, reader: reader, kinds: kinds, files: f.files, node: inspect.NodeName(f.node)}
 	var err error
-	if o.format, err = parseOutput(f.output, f.template, output.ObjectFormats); err != nil {
+	if o.format, err = parseOutput(f.output, f.template, output.AnswerFormats); err != nil {
 		return nil, err
 	}
 	if len(f.files) > 0 && len(args) > 0 {

@@ -14,6 +14,8 @@ type DefragmentPlan struct {
 	Doubts   []string `json:"doubts,omitempty"`
 	Partial  []string `json:"partial"`
 	Basis    Basis    `json:"basis"`
+
+	answer *explain.Defragmentation
 }
 
 // DefragmentRow is the number of copies that fit after the first so many moves.
@@ -27,6 +29,6 @@ func NewDefragmentPlan(d *explain.Defragmentation) *DefragmentPlan {
 	return &DefragmentPlan{
 		APIVersion: APIVersion, Kind: "Plan", Like: subject(d.Like), Moves: each(d.Moves, move), Complete: d.Complete, Doubts: d.Doubts,
 		Defragment: each(d.Rows, func(r explain.DefragmentRow) DefragmentRow { return DefragmentRow(r) }),
-		Partial:    each(d.Partial, same), Basis: basis(d.Basis),
+		Partial:    each(d.Partial, same), Basis: basis(d.Basis), answer: d,
 	}
 }

@@ -27,6 +27,8 @@ type Disruption struct {
 	Remarks []string     `json:"remarks,omitempty"`
 	Partial []string     `json:"partial"`
 	Basis   Basis        `json:"basis"`
+
+	answer *explain.Disruption
 }
 
 // GonePod is a pod, as namespace/name, that has to go.
@@ -58,6 +60,7 @@ func NewDisruption(d *explain.Disruption) *Disruption {
 			return LostClaim{Claim: c.Claim.String(), Devices: each(c.Devices, inspect.DeviceID.String), Deleted: c.Deleted}
 		}),
 		Replay: replay(&d.Replay), Unseen: d.Unseen, Gains: optional(d.Gains, placedPod), Losses: optional(d.Losses, pendingPod), Remarks: d.Remarks, Partial: each(d.Partial, same), Basis: basis(d.Basis),
+		answer: d,
 	}
 }
 

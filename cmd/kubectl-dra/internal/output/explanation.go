@@ -48,6 +48,8 @@ type Explanation struct {
 	// Partial says what could not be read and what that means.
 	Partial []string `json:"partial"`
 	Basis   Basis    `json:"basis"`
+
+	answer *explain.Explanation
 }
 
 // SearchCost is the number of steps that the scheduler's own search takes on a node, and whether that exceeds
@@ -218,6 +220,8 @@ type Basis struct {
 	// AsOf is the moment of a log.
 	AsOf    *time.Time `json:"asOf,omitempty"`
 	Remarks []string   `json:"remarks,omitempty"`
+
+	read time.Time // when the objects were read
 }
 
 // ExplanationList holds the answers to several questions.
@@ -258,11 +262,12 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
 		Partial: each(e.Partial, same),
 		Basis:   basis(e.Basis),
+		answer:  e,
 	}
 }
 
 func basis(b explain.Basis) Basis {
-	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks}
+	out := Basis{Version: b.Version, Variant: string(b.Variant), Features: b.Source, Revision: b.Revision, Remarks: b.Remarks, read: b.Read}
 	if !b.AsOf.IsZero() {
 		asOf := b.AsOf.UTC()
 		out.AsOf = &asOf

@@ -23,6 +23,8 @@ type Fit struct {
 	Nodes   []FitNode `json:"nodes"`
 	Partial []string  `json:"partial"`
 	Basis   Basis     `json:"basis"`
+
+	answer *explain.Fit
 }
 
 // FitNode is the number of copies that fit together on one node.
@@ -59,6 +61,7 @@ func newFit(f *explain.Fit) *Fit {
 		}),
 		Partial: each(f.Partial, same),
 		Basis:   basis(f.Basis),
+		answer:  f,
 	}
 }
 

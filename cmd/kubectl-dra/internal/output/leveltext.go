@@ -13,17 +13,21 @@ import (
 // PrintLevel prints an explanation of a priority level for people, in lines of so many columns.
 func PrintLevel(w io.Writer, e *PriorityLevelExplanation, width int, verbose bool) error {
 	p := &levelPrinter{PriorityLevelExplanation: e, pageWriter: pageWriter{width: width}, verbose: verbose}
+	p.print()
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *levelPrinter) print() {
 	p.headline()
 	p.limits()
 	p.full()
 	p.load()
 	p.schemas()
 	p.actors()
-	for _, partial := range e.Partial {
+	for _, partial := range p.Partial {
 		p.field("Partial", "%s", partial)
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 type levelPrinter struct {

@@ -24,6 +24,8 @@ type MovesPlan struct {
 	Remarks  []string    `json:"remarks,omitempty"`
 	Partial  []string    `json:"partial"`
 	Basis    Basis       `json:"basis"`
+
+	answer *explain.Moves
 }
 
 // Move is a pod, as namespace/name, that goes from one node to another.
@@ -60,7 +62,7 @@ func NewMovesPlan(m *explain.Moves) *MovesPlan {
 		Fixed: optional(m.Fixed, func(f explain.FixedPods) FixedPods {
 			return FixedPods{Reason: f.Key, Pods: each(f.Pods, explain.Subject.FullName)}
 		}),
-		Partial: each(m.Partial, same), Basis: basis(m.Basis),
+		Partial: each(m.Partial, same), Basis: basis(m.Basis), answer: m,
 	}
 	if m.Target != nil {
 		target := placedPod(*m.Target)

@@ -14,6 +14,8 @@ type Plan struct {
 	Changes []Fix      `json:"changes,omitempty"`
 	Partial []string   `json:"partial"`
 	Basis   Basis      `json:"basis"`
+
+	answer *explain.Plan
 }
 
 // Replay is what kube-scheduler makes of pods.
@@ -62,7 +64,7 @@ type JointPlan struct {
 func NewPlan(p *explain.Plan) *Plan {
 	out := &Plan{
 		APIVersion: APIVersion, Kind: "Plan", Replay: replay(&p.Replay),
-		Changes: optional(p.Changes, claimName{}.fix), Partial: each(p.Partial, same), Basis: basis(p.Basis),
+		Changes: optional(p.Changes, claimName{}.fix), Partial: each(p.Partial, same), Basis: basis(p.Basis), answer: p,
 	}
 	if j := p.Joint; j != nil {
 		out.Joint = &JointPlan{

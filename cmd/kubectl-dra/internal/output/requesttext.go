@@ -12,19 +12,23 @@ import (
 // PrintRequest prints an explanation for people, in lines of so many columns. verbose shows every flow.
 func PrintRequest(w io.Writer, e *RequestExplanation, width int, verbose bool) error {
 	p := &requestPrinter{RequestExplanation: e, pageWriter: pageWriter{width: width}, verbose: verbose}
+	p.print()
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *requestPrinter) print() {
 	p.headline()
 	p.before()
 	p.limits()
-	if !e.LongRunning {
+	if !p.LongRunning {
 		p.seats()
 		p.queues()
 	}
 	p.verified()
-	for _, partial := range e.Partial {
+	for _, partial := range p.Partial {
 		p.field("Partial", "%s", partial)
 	}
-	_, err := io.WriteString(w, p.String())
-	return err
 }
 
 type requestPrinter struct {

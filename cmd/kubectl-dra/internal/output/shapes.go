@@ -24,6 +24,8 @@ type ShapePlan struct {
 	Untried  []string `json:"untried,omitempty"`
 	Partial  []string `json:"partial"`
 	Basis    Basis    `json:"basis"`
+
+	answer *explain.ShapePlan
 }
 
 // Shape is what becomes of pods if nodes of one kind are added, or of two.
@@ -64,6 +66,7 @@ func NewShapePlan(p *explain.ShapePlan) *ShapePlan {
 	return &ShapePlan{
 		APIVersion: APIVersion, Kind: "Plan", Pods: p.Pods, Waiting: each(p.Waiting, explain.Subject.FullName), Stuck: each(p.Stuck, pendingPod),
 		NothingToAdd: p.Fits, Unseen: p.Unseen, Shapes: each(p.Shapes, shape), Currency: p.Currency, Untried: p.Untried, Partial: each(p.Partial, same), Basis: basis(p.Basis),
+		answer: p,
 	}
 }
 

@@ -26,6 +26,8 @@ type Triage struct {
 	OtherSchedulers map[string][]Subject `json:"otherSchedulers,omitempty"`
 	Partial         []string             `json:"partial"`
 	Basis           Basis                `json:"basis"`
+
+	answer *explain.Triage
 }
 
 // Cause is what keeps some subjects from running.
@@ -72,7 +74,7 @@ func NewTriage(t *explain.Triage) *Triage {
 	out := &Triage{
 		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
 		Ready: each(t.Ready, subject), NotLookedInto: optional(t.NotLookedInto, subject), Partial: each(t.Partial, same),
-		Basis: basis(t.Basis),
+		Basis: basis(t.Basis), answer: t,
 	}
 	for name, waiting := range t.OtherSchedulers {
 		if out.OtherSchedulers == nil {

@@ -1,0 +1,227 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+)
+
+// explainNodeFit is the number of copies on a node.
+type explainNodeFit = explain.NodeFit
+
+// explanation writes an explanation: the verdict, why, fixes, nodes, and what it is based on.
+func (p *markdownPage) explanation(e *Explanation) {
+	said := text.SentencesOf(e.answer)
+	p.heading(said.Sign + " " + e.Verdict + ": " + e.Message)
+	for _, about := range said.About {
+		p.Paragraph(markdown.Text(about))
+	}
+	p.devices(e, said)
+	p.problems(e, said)
+	p.list("Containers:", entries(said.Containers))
+	if len(said.Causes) > 0 {
+		p.list("Why: "+said.Why, entries(said.Causes))
+		p.Paragraph(markdown.Text(said.Alone))
+	}
+	if s := e.Search; s != nil && s.Message != "" && s.Timeout != string(explain.NoTimeout) {
+		p.title("Timeout:", markdown.Text(s.Message))
+	}
+	helps := e.Preemption != nil && e.Preemption.Possible
+	if helps {
+		p.title("Preemption:", markdown.Text(e.Preemption.Message))
+	}
+	p.fixes(e, said)
+	p.nodes(e, said)
+	if e.Preemption != nil && !helps {
+		p.title("Preemption:", markdown.Text(e.Preemption.Message))
+	}
+	p.list(said.WaitsFor+":", entries(said.Waits))
+	p.list("The scheduler's own message:", entries(said.Scheduler))
+	p.list("Events:", entries(said.Events))
+	p.basis(e.Basis, e.Partial)
+}
+
+// devices writes the devices that the subject has or would get.
+func (p *markdownPage) devices(e *Explanation, said *text.Sentences) {
+	if e.Allocation == nil || len(e.Allocation.Devices) == 0 {
+		return
+	}
+	several := slices.ContainsFunc(e.answer.Allocation.Devices, func(d explain.Device) bool {
+		return d.Claim != e.answer.Allocation.Devices[0].Claim
+	})
+	columns := []string{"Request", "Device", "Remarks"}
+	if several {
+		columns = slices.Insert(columns, 0, "Claim")
+	}
+	var rows [][]markdown.Inline
+	for i := range e.Allocation.Devices {
+		d := &e.Allocation.Devices[i]
+		var remarks []string
+		if d.AdminAccess {
+			remarks = append(remarks, "admin access")
+		}
+		for _, name := range sortedKeys(d.ConsumedCapacity) {
+			remarks = append(remarks, "takes "+d.ConsumedCapacity[name]+" of "+name)
+		}
+		remarks = append(remarks, said.Reported[i]...)
+		row := []markdown.Inline{
+			markdown.Code(d.Request), markdown.Code(d.Driver + "/" + d.Pool + "/" + d.Device), markdown.Text(strings.Join(remarks, ", ")),
+		}
+		if several {
+			row = slices.Insert(row, 0, markdown.Code(d.Claim))
+		}
+		rows = append(rows, row)
+	}
+	p.table(said.Devices+":", columns, rows)
+}
+
+// problems writes what keeps a pod that has its devices from running.
+func (p *markdownPage) problems(e *Explanation, said *text.Sentences) {
+	if e.Lifecycle == nil || len(e.Lifecycle.Problems) == 0 {
+		return
+	}
+	p.title(said.Problems + ":")
+	for i := range e.Lifecycle.Problems {
+		pr := &e.Lifecycle.Problems[i]
+		message := pr.Message
+		if pr.Object.Kind == "Pod" && pr.Object != e.Subject {
+			message = "pod " + pr.Object.Name + ": " + message
+		}
+		p.Numbered(i+1, markdown.Text(message), func() {
+			var items []markdown.Inline
+			if pr.Said != "" {
+				items = append(items, markdown.Code(words.OneLine(pr.Said)))
+			}
+			p.Bullets(append(items, markdown.Text("who acts: "+said.Who[i]))...)
+			p.Commands(pr.Commands...)
+		})
+	}
+}
+
+// fixes writes the fixes with the numbers by which --fix knows them.
+func (p *markdownPage) fixes(e *Explanation, said *text.Sentences) {
+	no := e.Verdict == string(explain.Unsatisfiable) || e.Verdict == string(explain.Invalid)
+	if len(e.Fixes) == 0 && len(e.NoHelp) == 0 {
+		if no && len(said.Causes) > 0 {
+			p.title("Fixes:", markdown.Text("none found"))
+		}
+		return
+	}
+	if len(e.Fixes) == 0 {
+		p.title("Fixes:", markdown.Text("none found"))
+	}
+	for i := range e.Fixes {
+		f, about := &e.Fixes[i], &said.Fixes[i]
+		switch {
+		case i == 0:
+			p.title("Fixes", markdown.Text("that were tried; "+about.Who+" can:"))
+		case about.Who != said.Fixes[i-1].Who:
+			p.title("Or", markdown.Text(about.Who+" can:"))
+		}
+		message := markdown.Text(f.Message)
+		if about.Where != "" {
+			message = markdown.Join(message, markdown.Text("→"), markdown.Text(about.Where))
+		}
+		p.Numbered(i+1, message, func() {
+			p.Bullets(append(texts(about.Beside), texts(f.Remarks)...)...)
+			p.Commands(f.Commands...)
+		})
+	}
+	p.list("", texts(e.NoHelp))
+}
+
+// nodes writes what is in the way by node.
+func (p *markdownPage) nodes(e *Explanation, said *text.Sentences) {
+	if e.Volume != nil {
+		p.volumeNodes(e.Volume)
+		return
+	}
+	title := "Nodes that refuse:"
+	p.table(title, []string{"Count", "Nodes", "What is in the way"}, each(said.Nodes, func(n text.NodeSentence) []markdown.Inline {
+		list := make([]string, len(n.Nodes))
+		for i, name := range n.Nodes {
+			list[i] = string(name)
+		}
+		return []markdown.Inline{count(len(list)), names(list, maxMarkdownNames), markdown.Text(n.Text)}
+	}))
+	if e.Nodes.Total > 0 {
+		p.Paragraph(markdown.Text(fmt.Sprintf("It fits on %d of %s.", e.Nodes.Allocatable, words.Count(e.Nodes.Total, "node"))))
+	}
+}
+
+// volumeNodes writes where a volume can be.
+func (p *markdownPage) volumeNodes(v *Volume) {
+	signs := map[string]string{string(explain.VolumeFits): "✓", string(explain.VolumeRefused): "✗"}
+	p.table("Nodes:", []string{"", "Node", "Offered", "Missing", "What decides"}, each(v.Nodes, func(n VolumeNode) []markdown.Inline {
+		why := make([]string, len(n.Reasons))
+		for i, r := range n.Reasons {
+			why[i] = r.Message
+		}
+		for _, t := range n.Together {
+			why = append(why, t.Message)
+		}
+		by := markdown.Code(n.Rule)
+		if n.DecidedBy != nil {
+			by = markdown.Join(markdown.Text(n.DecidedBy.Kind), markdown.Code(Subject(*n.DecidedBy).fullName()))
+		}
+		sign := signs[n.Answer]
+		if sign == "" {
+			sign = "?"
+		}
+		return []markdown.Inline{
+			markdown.Text(sign), markdown.Code(n.Node), markdown.Code(n.Offered), markdown.Code(n.Missing),
+			markdown.Join(by, markdown.Text(strings.Join(why, "; "))),
+		}
+	}))
+}
+
+// triage writes the causes, each with whom it keeps and what helps.
+func (p *markdownPage) triage(t *Triage) {
+	p.heading(text.Headline(text.TriageLines(t.answer, text.Unwrapped())))
+	for i := range t.Causes {
+		c := &t.Causes[i]
+		p.Numbered(i+1, markdown.Strong(markdown.Text(c.Message)), func() {
+			items := []markdown.Inline{markdown.Join(count(len(c.Subjects)), markdown.Text("stuck:"), names(each(c.Subjects, func(s StuckSubject) string {
+				return s.fullName()
+			}), maxMarkdownNames))}
+			seen := map[string]bool{c.Message: true}
+			for _, s := range c.Subjects {
+				if !seen[s.Message] && len(seen) <= maxMarkdownNames {
+					items = append(items, markdown.Join(markdown.Code(s.fullName()), markdown.Text(s.Message)))
+				}
+				seen[s.Message] = true
+			}
+			for _, f := range c.Fixes {
+				items = append(items, markdown.Join(
+					markdown.Strong(markdown.Text(fmt.Sprintf("unblocks %d", f.Frees))), markdown.Text(f.Message),
+					markdown.Text(upTo(f.Actor)),
+				))
+			}
+			if len(c.Fixes) == 0 {
+				items = append(items, markdown.Text(strings.TrimPrefix(upTo(c.Actor), "; ")))
+			}
+			p.Bullets(items...)
+			p.Commands(c.Commands...)
+		})
+	}
+	if len(t.NotLookedInto) > 0 {
+		p.title("Not looked into:", names(fullNames(t.NotLookedInto), maxMarkdownNames))
+	}
+	for _, name := range sortedKeys(t.OtherSchedulers) {
+		p.title("Waiting for another scheduler,", markdown.Code(name), markdown.Text(":"), names(fullNames(t.OtherSchedulers[name]), maxMarkdownNames))
+	}
+	p.basis(t.Basis, t.Partial)
+}
+
+// upTo says who has to act, if that is not the user.
+func upTo(actor string) string {
+	if actor == "" || actor == string(explain.User) {
+		return ""
+	}
+	return "(up to " + text.ActorName(explain.Actor(actor)) + ")"
+}
