@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown/markdowntest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -41,6 +42,11 @@ func runOn(t *testing.T, path string, args ...string) {
 	if strings.Contains(strings.Join(args, " "), "jsonpath") {
 		check = poison.CheckCharacters // as kubectl does, so that selectors of several lines stay whole
 	}
+	if slices.Contains(args, "markdown") {
+		if problems := markdowntest.Read(out.String()).Problems; len(problems) > 0 {
+			t.Errorf("%q prints Markdown with %q", args, problems)
+		}
+	}
 	for _, printed := range []string{out.String(), errOut.String()} {
 		if problem := check(printed); problem != "" {
 			t.Errorf("%q prints %s", args, problem)
@@ -69,14 +75,14 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	}
 	for i, c := range s.Claims {
 		formats := []string{"json", "yaml"}
-		out = append(out, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-v"})
+		out = append(out, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-v"}, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-o", "markdown"})
 		switch i % 5 {
 		case 0, 1:
 			out = append(out, []string{"explain", "claim", c.Name, "-n", c.Namespace, "-o", formats[i%2]})
 		case 2:
-			out = append(out, []string{"fit", "claim", c.Name, "-n", c.Namespace})
+			out = append(out, []string{"fit", "claim", c.Name, "-n", c.Namespace}, []string{"fit", "claim", c.Name, "-n", c.Namespace, "-o", "markdown"})
 		case 3:
-			out = append(out, []string{"cel", "claim", c.Name, "-n", c.Namespace})
+			out = append(out, []string{"cel", "claim", c.Name, "-n", c.Namespace}, []string{"cel", "claim", c.Name, "-n", c.Namespace, "-o", "markdown"})
 		case 4:
 			out = append(out, []string{"allocate", "claim", c.Name, "-n", c.Namespace, "-o", formats[i%2]})
 		}
@@ -103,6 +109,9 @@ func poisonCommands(s *inspect.Objects) [][]string {
 	return append(out,
 		[]string{"cel", "device.driver != ''", "--suggest"}, []string{"cel", "device.attributes['x'].y == 1", "-o", "json"},
 		[]string{"check", "--severity", "note", "-v"}, []string{"check", "--severity", "note", "-o", "json"}, []string{"check", "--severity", "note", "-o", "sarif"},
+		[]string{"explain", "-o", "markdown"}, []string{"plan", "pending", "-o", "markdown"}, []string{"check", "--severity", "note", "-o", "markdown"},
+		[]string{"plan", "delete", "ml", "-o", "markdown"},
+		[]string{"explain", "prioritylevel", "-o", "markdown"}, []string{"explain", "request", "--as", "jane", "--verb", "get", "--resource", "pods", "-o", "markdown"},
 		[]string{"plan", "pending", "-v"}, []string{"plan", "pending", "-o", "json"}, []string{"plan", "delete", "ml", "-v"}, []string{"plan", "lose", "node", "--any", "1", "-v"},
 		[]string{"explain", "-v"}, []string{"explain", "-o", "json"}, []string{"explain", "claim", "nothing", "-n", "ml"}, []string{"get", "claims", "nothing", "-n", "ml"}, []string{"get", "devices", "-l", "x=y"},
 		[]string{"plan", "nodes", "pending", "-v"}, []string{"plan", "nodes", "pending", "-o", "json"},
@@ -145,7 +154,7 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"})
+		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"}, []string{"diff", plain, "-o", "markdown"})
 		for n, args := range commands {
 			if effort.Full() || (n+i)%24 == 0 {
 				runOn(t, path, args...)

@@ -74,7 +74,10 @@ var (
 )
 
 // typographic are signs that stand alone.
-var typographic = map[string]bool{"→": true, "–": true, "—": true, "…": true, "×": true, "✗": true, "✓": true, "·": true}
+var typographic = map[string]bool{"→": true, "–": true, "—": true, "…": true, "×": true, "✗": true, "✓": true, "·": true, "!": true, "?": true, "÷": true, "∞": true}
+
+// unary are words after which an operator has nothing at its left side, as in "instead of > 5".
+var unary = map[string]bool{"of": true, "is": true, "be": true, "to": true, "than": true, "with": true, "for": true, "and": true, "or": true}
 
 // Text is a text of which all that are not words and numbers is code. Blanks between words are one blank.
 func Text(s string) Inline {
@@ -82,6 +85,13 @@ func Text(s string) Inline {
 	var parts []string
 	for i := 0; i < len(fields); {
 		n := 1
+		if unary[fields[i]] && i+2 < len(fields) && operator.MatchString(fields[i+1]) {
+			parts = append(parts, piece(fields[i], i == 0))
+			i++
+		}
+		if i+1 < len(fields) && operator.MatchString(fields[i]) {
+			n = 2
+		}
 		for i+n+1 < len(fields) && operator.MatchString(fields[i+n]) {
 			n += 2
 		}
@@ -112,10 +122,13 @@ func piece(text string, first bool) string {
 			core, before, after, again = core[1:last], before+"(", ")"+after, true
 		}
 	}
+	if typographic[text] {
+		return text
+	}
 	switch {
-	case word.MatchString(core) && !commit.MatchString(core), typographic[core]:
+	case word.MatchString(core) && !commit.MatchString(core):
 		return before + core + after
-	case number.MatchString(core) && (!first || before != "" || after == ""):
+	case number.MatchString(core) && (!first || before != "" || after == "" || after[0] != '.' && after[0] != ')'):
 		return before + core + after
 	case core == "":
 		return Code(text).source

@@ -17,7 +17,7 @@ import (
 const MarkdownFormat = "markdown"
 
 // AnswerFormats are ObjectFormats and Markdown, for answers that have a form in it.
-var AnswerFormats = append([]string{MarkdownFormat}, ObjectFormats...)
+var AnswerFormats = append(slices.Clone(ObjectFormats), MarkdownFormat)
 
 // How much of an answer is shown.
 const (
@@ -100,7 +100,7 @@ func (p *markdownPage) answer(value any) bool {
 func (p *markdownPage) otherAnswer(value any) bool {
 	switch v := value.(type) {
 	case *RequestExplanation:
-		p.heading("API request → " + v.PriorityLevel)
+		p.Heading(p.level, markdown.Join(markdown.Text("API request →"), markdown.Code(v.PriorityLevel)))
 		printer := &requestPrinter{RequestExplanation: v, pageWriter: pageWriter{document: &p.Document}}
 		printer.print()
 	case *PriorityLevelExplanation:
@@ -191,11 +191,11 @@ func (p *markdownPage) basis(b Basis, partial []string) {
 	if b.Version == "" {
 		return
 	}
-	sentence := fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features)
+	sentence := markdown.Text(fmt.Sprintf("Decided as kube-scheduler %s does (%s allocator; %s)", b.Version, strings.ToLower(b.Variant), b.Features))
 	if when := cmp.Or(timeOf(b.AsOf), b.read); !when.IsZero() {
-		sentence += fmt.Sprintf(", from what was there at %s", when.UTC().Format("2006-01-02 15:04:05 UTC"))
+		sentence = markdown.Join(sentence, markdown.Text("from what was there at"), markdown.Code(when.UTC().Format("2006-01-02 15:04:05 UTC")))
 	}
-	p.list("Basis:", append([]markdown.Inline{markdown.Text(sentence)}, texts(b.Remarks)...))
+	p.list("Basis:", append([]markdown.Inline{sentence}, texts(b.Remarks)...))
 }
 
 func timeOf(t *time.Time) time.Time {

@@ -102,7 +102,7 @@ func (p *markdownPage) since(s *Since) {
 }
 
 func (p *markdownPage) priorityLevel(e *PriorityLevelExplanation) {
-	p.heading("Priority level " + e.Level.Name)
+	p.Heading(p.level, markdown.Join(markdown.Text("Priority level"), markdown.Code(e.Level.Name)))
 	printer := &levelPrinter{PriorityLevelExplanation: e, pageWriter: pageWriter{document: &p.Document}}
 	printer.print()
 }
