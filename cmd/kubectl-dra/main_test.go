@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
@@ -120,7 +121,7 @@ func failWith(w http.ResponseWriter, code int, what string) {
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,%s}`, code, what) // as above
 }
 
-// exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT...
+// exits runs a command and checks its exit code: exits CODE COMMAND ARGUMENT... What it prints as JSON has to follow its schema.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
@@ -131,6 +132,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+	if !schematest.PrintsJSON(args) {
+		return
+	}
+	if _, err := schematest.Validate([]byte(ts.ReadFile("stdout"))); err != nil {
+		ts.Fatalf("what is printed does not follow its schema: %v", err)
 	}
 }
 

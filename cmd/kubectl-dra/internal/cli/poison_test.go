@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/markdown/markdowntest"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -34,7 +35,7 @@ func runOn(t *testing.T, path string, args ...string) {
 		args = append(args, flags...)
 	}
 	began := time.Now()
-	Main(args, streams, demo.Now)
+	code := Main(args, streams, demo.Now)
 	if d := time.Since(began); d > patientLimit {
 		t.Errorf("%q took %v", args, d)
 	}
@@ -45,6 +46,11 @@ func runOn(t *testing.T, path string, args ...string) {
 	if slices.Contains(args, "markdown") {
 		if problems := markdowntest.Read(out.String()).Problems; len(problems) > 0 {
 			t.Errorf("%q prints Markdown with %q", args, problems)
+		}
+	}
+	if schematest.PrintsJSON(args) && code != exitUsage {
+		if _, err := schematest.Validate(out.Bytes()); err != nil {
+			t.Errorf("%q prints what does not follow its schema: %v", args, err)
 		}
 	}
 	for _, printed := range []string{out.String(), errOut.String()} {

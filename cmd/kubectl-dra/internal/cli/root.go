@@ -106,6 +106,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.onlyReading(newDiff(streams, reader, completer)),
 		streams.onlyReading(newVersion(streams, connection, reader)),
 		newCompletion(streams),
+		newSchema(streams),
 		newOptions(streams),
 	}
 }

@@ -24,8 +24,8 @@ type Check struct {
 
 // CheckFinding is one thing that is wrong.
 type CheckFinding struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"`
+	Code     string `json:"code" enum:"checkup.Code"`
+	Severity string `json:"severity" enum:"checkup.Severity"`
 	// Objects are those at fault, as Kind/name or Kind/namespace/name.
 	Objects []string `json:"objects"`
 	// Path is the field of the first object at fault, if it is one.
@@ -40,7 +40,7 @@ type CheckFinding struct {
 
 // SkippedCheck is a check that could not be made.
 type SkippedCheck struct {
-	Code    string `json:"code"`
+	Code    string `json:"code" enum:"checkup.Code"`
 	Message string `json:"message"`
 }
 
@@ -115,7 +115,7 @@ type Notice struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
 	At         *metav1.Time `json:"at,omitempty"`
-	Severity   string       `json:"severity"`
+	Severity   string       `json:"severity" enum:"checkup.Severity"`
 	Subject    string       `json:"subject"`
 	Message    string       `json:"message"`
 }

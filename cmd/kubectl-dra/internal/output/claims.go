@@ -16,7 +16,7 @@ type Claim struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// State is Pending, Allocated, Reserved or Deleting.
-	State string `json:"state"`
+	State string `json:"state" enum:"inspect.ClaimState"`
 	// Node is the node that the allocation is tied to; empty when there is none.
 	Node string `json:"node"`
 	// Devices are driver/pool/device, in the order of the allocation.

@@ -19,7 +19,7 @@ type Device struct {
 	// Node is empty when the device is not tied to one node by name.
 	Node string `json:"node"`
 	// State is Free, Allocated, Partial, Blocked, Tainted or Unreachable.
-	State string `json:"state"`
+	State string `json:"state" enum:"inspect.DeviceState"`
 	// Reason says why a device is Blocked or Unreachable where its claims do not tell, and how a fence is lifted.
 	Reason string `json:"reason,omitempty"`
 	// Claims are namespace/name of those that have it in their allocation; AdminClaims are those of them

@@ -38,8 +38,8 @@ type ChangeSum struct {
 // Flip is a claim or pod of which something else holds.
 type Flip struct {
 	Subject Subject  `json:"subject"`
-	From    string   `json:"from,omitempty"`
-	To      string   `json:"to,omitempty"`
+	From    string   `json:"from,omitempty" enum:"explain.Verdict"`
+	To      string   `json:"to,omitempty" enum:"explain.Verdict"`
 	Had     []string `json:"had,omitempty"`
 	Has     []string `json:"has,omitempty"`
 	// NodeBefore and NodeAfter are those of a pod.
@@ -58,7 +58,7 @@ type ChangedObject struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	// Change is Made, Gone or Changed.
-	Change string `json:"change"`
+	Change string `json:"change" enum:"Made,Gone,Changed"`
 	// Fields are those that changed, the first of them.
 	Fields []string `json:"fields,omitempty"`
 }

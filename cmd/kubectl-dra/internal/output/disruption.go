@@ -40,7 +40,7 @@ type GonePod struct {
 	AfterSeconds int64 `json:"afterSeconds,omitempty"`
 	// Controller makes another one, which ends as Then says: Placed, Pending or Gone.
 	Controller string      `json:"controller,omitempty"`
-	Then       string      `json:"then"`
+	Then       string      `json:"then" enum:"explain.Comeback"`
 	Again      *PlacedPod  `json:"again,omitempty"`
 	Pending    *PendingPod `json:"pending,omitempty"`
 }

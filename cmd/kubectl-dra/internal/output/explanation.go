@@ -19,7 +19,7 @@ type Explanation struct {
 	Subject    Subject `json:"subject"`
 	// Workload is there only when the subject is one pod of another object.
 	Workload *Workload `json:"workload,omitempty"`
-	Verdict  string    `json:"verdict"`
+	Verdict  string    `json:"verdict" enum:"explain.Verdict"`
 	Message  string    `json:"message"`
 	Nodes    NodeCount `json:"nodes"`
 	// Turn is there only when others were asked together with the subject and got devices before it.
@@ -60,7 +60,7 @@ type SearchCost struct {
 	Steps int64  `json:"steps"`
 	// AtLeast: Steps is a lower bound.
 	AtLeast bool   `json:"atLeast"`
-	Timeout string `json:"timeout"`
+	Timeout string `json:"timeout" enum:"explain.TimeoutRisk"`
 	Message string `json:"message,omitempty"`
 }
 
@@ -88,7 +88,7 @@ type Placement struct {
 // only when the subject cannot be allocated after them.
 type Turn struct {
 	After []Subject `json:"after"`
-	Alone string    `json:"alone,omitempty"`
+	Alone string    `json:"alone,omitempty" enum:"explain.Verdict"`
 	// AloneNodes are the numbers of nodes that belong to Alone.
 	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
 }
@@ -139,9 +139,9 @@ type NodeGroup struct {
 
 // Reason is one thing that is in the way.
 type Reason struct {
-	Code string `json:"code"`
+	Code string `json:"code" enum:"allocator.Code"`
 	// Plugin is the plugin of kube-scheduler that refuses a pod.
-	Plugin  string `json:"plugin,omitempty"`
+	Plugin  string `json:"plugin,omitempty" enum:"filters.Plugin"`
 	Claim   string `json:"claim,omitempty"`
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path,omitempty"`
@@ -153,7 +153,7 @@ type Reason struct {
 	// TaintRules are the DeviceTaintRules that set the taint, where the reason is one.
 	TaintRules []TaintRule `json:"taintRules,omitempty"`
 	// Actor is who can mend it: User, DriverAdmin or ClusterAdmin. It is left out where only a fix tells.
-	Actor   string `json:"actor,omitempty"`
+	Actor   string `json:"actor,omitempty" enum:"explain.Actor"`
 	Message string `json:"message"`
 }
 
@@ -167,7 +167,7 @@ type TaintRule struct {
 // Holder is a claim that holds devices.
 type Holder struct {
 	Claim   string   `json:"claim"`
-	State   string   `json:"state"`
+	State   string   `json:"state" enum:"inspect.ClaimState"`
 	Pods    []string `json:"pods,omitempty"`
 	Age     string   `json:"age,omitempty"`
 	Devices []string `json:"devices,omitempty"`
@@ -193,7 +193,7 @@ type Step struct {
 
 // Loss is a number of devices lost for one reason; Count and Most are as Left and Most of a Step.
 type Loss struct {
-	Code    string   `json:"code"`
+	Code    string   `json:"code" enum:"allocator.Code"`
 	Count   int      `json:"count"`
 	Most    int      `json:"most,omitempty"`
 	Message string   `json:"message,omitempty"`
@@ -214,7 +214,7 @@ type Note struct {
 // Basis says as which scheduler it was decided.
 type Basis struct {
 	Version  string `json:"version"`
-	Variant  string `json:"variant"`
+	Variant  string `json:"variant" enum:"allocator.Variant"`
 	Features string `json:"features"`
 	Revision int64  `json:"revision"`
 	// AsOf is the moment of a log.

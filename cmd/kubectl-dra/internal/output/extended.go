@@ -15,7 +15,7 @@ type ExtendedResource struct {
 	Node string `json:"node"`
 	// ServedBy is who serves a pod that asks for the resource on the node: DevicePlugin, DRA, None, or Unknown if that could not be
 	// read.
-	ServedBy string `json:"servedBy"`
+	ServedBy string `json:"servedBy" enum:"extended.Server"`
 	// Class is the DeviceClass that provides the resource where no device plugin does.
 	Class string `json:"class,omitempty"`
 	ResourceCount

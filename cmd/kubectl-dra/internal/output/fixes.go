@@ -19,14 +19,14 @@ type Conflict struct {
 
 // Requirement is one part of a conflict.
 type Requirement struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"explain.RequirementKind"`
 	// Plugin is the plugin of kube-scheduler that requires it of a pod.
-	Plugin  string `json:"plugin,omitempty"`
+	Plugin  string `json:"plugin,omitempty" enum:"filters.Plugin"`
 	Claim   string `json:"claim,omitempty"`
 	Request string `json:"request,omitempty"`
 	Path    string `json:"path"`
 	// Actor is who can give it up: User, DriverAdmin or ClusterAdmin.
-	Actor   string `json:"actor"`
+	Actor   string `json:"actor" enum:"explain.Actor"`
 	Message string `json:"message"`
 	// Term is a part of a selector, where the requirement is one.
 	Term string `json:"term,omitempty"`
@@ -57,18 +57,18 @@ type Failure struct {
 
 // Fix is a change that was found to help.
 type Fix struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"explain.FixKind"`
 	// Actor is who has to make it: User, DriverAdmin or ClusterAdmin.
-	Actor string `json:"actor"`
+	Actor string `json:"actor" enum:"explain.Actor"`
 	// Also are the kinds of further changes that belong to it.
-	Also []string `json:"also,omitempty"`
+	Also []string `json:"also,omitempty" enum:"explain.FixKind"`
 	Node string   `json:"node,omitempty"`
 	// Nodes is the number of nodes on which it then can be allocated.
 	Nodes int `json:"nodes"`
 	// Like is the node that the added one is like, for AddNode, which has no node yet.
 	Like string `json:"like,omitempty"`
 	// Timeout is Possible where the scheduler's own search may still take longer than its timeout.
-	Timeout string `json:"timeout,omitempty"`
+	Timeout string `json:"timeout,omitempty" enum:"explain.TimeoutRisk"`
 	// Beside is what the fix changes although it is no part of the conflict: with its other changes made this is
 	// still in the way, or makes the scheduler give up with an error (fails).
 	Beside []Requirement    `json:"beside,omitempty"`

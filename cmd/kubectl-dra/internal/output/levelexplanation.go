@@ -35,7 +35,7 @@ type CurrentLimit struct {
 	// Computed is the limit that follows from the demand; it is the server's own unless that has changed in the same moment.
 	Computed int `json:"computed"`
 	// Rule is Fair, Least, Most, Exempt, Lower or Share.
-	Rule          string  `json:"rule"`
+	Rule          string  `json:"rule" enum:"flowcontrol.CurrentRule"`
 	HighWatermark int     `json:"highWatermark"`
 	Smoothed      float64 `json:"smoothed"`
 	Least         int     `json:"least"`
@@ -53,11 +53,11 @@ type WidestRequests struct {
 // DRAActor is somebody whose requests decide how soon pods get devices.
 type DRAActor struct {
 	// Role is Driver, ClaimController, Scheduler or Kubelet.
-	Role   string `json:"role"`
+	Role   string `json:"role" enum:"flowcontrol.ActorRole"`
 	Driver string `json:"driver,omitempty"`
 	User   string `json:"user"`
 	// Evidence is Name, Pods, Possible or None: how it is known as whom it asks.
-	Evidence string `json:"evidence"`
+	Evidence string `json:"evidence" enum:"flowcontrol.ActorEvidence"`
 	// Crowded: the requests of any service account go to the same level.
 	Crowded bool           `json:"crowded,omitempty"`
 	Asks    []ActorRequest `json:"asks"`

@@ -12,7 +12,7 @@ import (
 // Lifecycle says what has become of pods since they got their devices.
 type Lifecycle struct {
 	// Outcome is Fine, Waiting or Failing, or Undecided for a pod that is on no node.
-	Outcome    string        `json:"outcome"`
+	Outcome    string        `json:"outcome" enum:"explain.Outcome"`
 	Pods       []PodProgress `json:"pods"`
 	Problems   []Problem     `json:"problems"`
 	Containers []Container   `json:"containers,omitempty"`
@@ -26,7 +26,7 @@ type Lifecycle struct {
 type PodProgress struct {
 	Pod   string       `json:"pod"`
 	Node  string       `json:"node,omitempty"`
-	Stage string       `json:"stage"`
+	Stage string       `json:"stage" enum:"explain.Stage"`
 	Since *metav1.Time `json:"since,omitempty"`
 	// Prepared: the devices, volumes and the network of the pod are ready on the node.
 	Prepared bool   `json:"prepared"`
@@ -35,7 +35,7 @@ type PodProgress struct {
 
 // Problem is something that keeps a pod from running, or will end it.
 type Problem struct {
-	Code string `json:"code"`
+	Code string `json:"code" enum:"explain.ProblemCode"`
 	// Fails: it went wrong; otherwise the pod waits.
 	Fails     bool     `json:"fails"`
 	Object    Subject  `json:"object"`
@@ -52,7 +52,7 @@ type Problem struct {
 	Message    string       `json:"message"`
 	Said       string       `json:"said,omitempty"`
 	TaintRules []TaintRule  `json:"taintRules,omitempty"`
-	Actor      string       `json:"actor"`
+	Actor      string       `json:"actor" enum:"explain.Actor"`
 	Commands   []string     `json:"commands,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type Container struct {
 	Pod      string         `json:"pod"`
 	Name     string         `json:"name"`
 	Init     bool           `json:"init,omitempty"`
-	State    string         `json:"state"`
+	State    string         `json:"state" enum:"explain.ContainerStage"`
 	Reason   string         `json:"reason,omitempty"`
 	Said     string         `json:"said,omitempty"`
 	Restarts int            `json:"restarts"`
@@ -84,7 +84,7 @@ type DeviceState struct {
 	Pool   string `json:"pool"`
 	Device string `json:"device"`
 	// Health is Healthy, Unhealthy or Unknown.
-	Health      string             `json:"health,omitempty"`
+	Health      string             `json:"health,omitempty" enum:"explain.DeviceHealth"`
 	Said        string             `json:"said,omitempty"`
 	Conditions  []metav1.Condition `json:"conditions,omitempty"`
 	NetworkData *Network           `json:"networkData,omitempty"`

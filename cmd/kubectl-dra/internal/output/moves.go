@@ -11,7 +11,7 @@ type MovesPlan struct {
 	Kind       string  `json:"kind"`
 	Subject    Subject `json:"subject"`
 	// Verdict is Feasible, Infeasible or Unknown.
-	Verdict string `json:"verdict"`
+	Verdict string `json:"verdict" enum:"explain.JointVerdict"`
 	Message string `json:"message,omitempty"`
 	// Moves are in the order in which they are made, and Target is where the subject then fits.
 	Moves   []Move     `json:"moves"`

@@ -157,7 +157,7 @@ func TestExplanationOnTheWire(t *testing.T) {
 	pod.Subject.Kind = "Pod"
 	for name, value := range map[string]any{
 		"explanation.json":     Explanations([]*explain.Explanation{e}),
-		"explanationlist.json": Explanations([]*explain.Explanation{{Verdict: explain.Unknown}, &pod}),
+		"explanationlist.json": Explanations([]*explain.Explanation{{Verdict: explain.Unknown, Basis: explain.Basis{Variant: allocator.Stable}}, &pod}),
 	} {
 		var b bytes.Buffer
 		if err := (Format{Name: "json"}).PrintValue(&b, value); err != nil {

@@ -43,8 +43,8 @@ type PlacedPod struct {
 // PendingPod is a pod that is left waiting.
 type PendingPod struct {
 	Pod     string `json:"pod"`
-	Verdict string `json:"verdict"`
-	Code    string `json:"code,omitempty"`
+	Verdict string `json:"verdict" enum:"explain.Verdict"`
+	Code    string `json:"code,omitempty" enum:"allocator.Code"`
 	Message string `json:"message"`
 	// Preempts: kube-scheduler ends other pods for it.
 	Preempts bool `json:"preempts,omitempty"`
@@ -52,7 +52,7 @@ type PendingPod struct {
 
 // JointPlan is whether pods can be placed together at all: Feasible, Infeasible or Unknown.
 type JointPlan struct {
-	Verdict  string      `json:"verdict"`
+	Verdict  string      `json:"verdict" enum:"explain.JointVerdict"`
 	Placed   []PlacedPod `json:"placed,omitempty"`
 	Conflict []string    `json:"conflict,omitempty"`
 	// Minimal: without any one of the conflict the others can be placed.

@@ -10,7 +10,7 @@ type Preemption struct {
 	// Possible: it would, or has done so already.
 	Possible bool `json:"possible"`
 	// Outcome is Possible, NotHelpful, Never, Underway or Unknown.
-	Outcome string `json:"outcome"`
+	Outcome string `json:"outcome" enum:"explain.PreemptionOutcome"`
 	// Node and Victims (namespace/name) are whom it would end, the most important first.
 	Node    string   `json:"node,omitempty"`
 	Victims []string `json:"victims,omitempty"`
@@ -27,7 +27,7 @@ type Preemption struct {
 
 // PreemptionObstacle is DevicesMissing, NotByPods, NoVictims, NotEnough or NotKnown, with the number of nodes.
 type PreemptionObstacle struct {
-	Kind  string `json:"kind"`
+	Kind  string `json:"kind" enum:"explain.ObstacleKind"`
 	Nodes int    `json:"nodes"`
 }
 

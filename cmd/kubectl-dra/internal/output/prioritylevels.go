@@ -14,14 +14,14 @@ import (
 type ServerConcurrency struct {
 	Limit int `json:"limit"`
 	// Source is Flag, Server (its metrics) or Default.
-	Source flowcontrol.ConcurrencySource `json:"source"`
+	Source flowcontrol.ConcurrencySource `json:"source" enum:"flowcontrol.ConcurrencySource"`
 }
 
 // PriorityLevel is an item of a PriorityLevelList. Limits are in seats; live figures are absent when
 // they could not be read.
 type PriorityLevel struct {
 	Name     string `json:"name"`
-	Type     string `json:"type"` // Limited or Exempt
+	Type     string `json:"type" enum:"Limited,Exempt"` // Limited or Exempt
 	Shares   int    `json:"shares"`
 	Nominal  int    `json:"nominal"`
 	Lendable int    `json:"lendable"`

@@ -65,7 +65,7 @@ type RequestAsked struct {
 // RejectedSchema is a FlowSchema that does not match.
 type RejectedSchema struct {
 	FlowSchema string `json:"flowSchema"`
-	Reason     string `json:"reason"`
+	Reason     string `json:"reason" enum:"flowcontrol.MissReason"`
 	// Rule is the number of the rule that comes nearest.
 	Rule    int    `json:"rule,omitempty"`
 	Message string `json:"message"`
@@ -79,7 +79,7 @@ type RequestWidth struct {
 	AfterwardsSeconds float64 `json:"afterwardsSeconds,omitempty"`
 	// Most is the upper limit for such a request in this level.
 	Most    int    `json:"most"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason" enum:"flowcontrol.WidthReason"`
 	Message string `json:"message"`
 }
 
@@ -120,7 +120,7 @@ const (
 
 // Verified is what the server says.
 type Verified struct {
-	Result        string `json:"result"`
+	Result        string `json:"result" enum:"Same,Different,Unknown"`
 	FlowSchema    string `json:"flowSchema,omitempty"`
 	PriorityLevel string `json:"priorityLevel,omitempty"`
 	Status        int    `json:"status"`

@@ -63,8 +63,8 @@ type SelectorLength struct {
 
 // Finding is something to know about an expression.
 type Finding struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"`
+	Code     string `json:"code" enum:"selector.Code"`
+	Severity string `json:"severity" enum:"selector.Severity"`
 	Message  string `json:"message"`
 	// Line and Column are left out for a finding about the whole expression.
 	Line        int          `json:"line,omitempty"`
@@ -86,7 +86,7 @@ type TestedDevice struct {
 	Device string `json:"device"`
 	Node   string `json:"node"`
 	// Result is Match, NoMatch or Error.
-	Result string       `json:"result"`
+	Result string       `json:"result" enum:"Match,NoMatch,Error"`
 	Error  string       `json:"error"`
 	Terms  []TestedTerm `json:"terms"`
 }
@@ -94,7 +94,7 @@ type TestedDevice struct {
 // TestedTerm is what a term says of a device: Value is true, false or error.
 type TestedTerm struct {
 	Expression string       `json:"expression"`
-	Value      string       `json:"value"`
+	Value      string       `json:"value" enum:"true,false,error"`
 	Reads      []TestedRead `json:"reads,omitempty"`
 }
 

@@ -39,14 +39,14 @@ type Shape struct {
 	Price *float64 `json:"price,omitempty"`
 	// Fits: kube-scheduler places all that a node can help, whatever nodes it chooses. Verdict is Fits, MayFit, Fails or Unknown.
 	Fits    bool   `json:"fits"`
-	Verdict string `json:"verdict"`
+	Verdict string `json:"verdict" enum:"explain.ShapeVerdict"`
 	// Minimal: with one node less it is not certain.
 	Minimal bool `json:"minimal"`
 	// AtBest is the fewest nodes with which all can be placed by some choice of nodes, and AtBestProven that fewer cannot.
 	AtBest       *int   `json:"atBest,omitempty"`
 	AtBestProven bool   `json:"atBestProven,omitempty"`
 	Pod          string `json:"pod,omitempty"`
-	Code         string `json:"code,omitempty"`
+	Code         string `json:"code,omitempty" enum:"allocator.Code"`
 	Why          string `json:"why,omitempty"`
 	Assumes      string `json:"assumes,omitempty"`
 }

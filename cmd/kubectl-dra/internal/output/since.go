@@ -34,7 +34,7 @@ type Since struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Subject    Subject   `json:"subject"`
-	Verdict    string    `json:"verdict"`
+	Verdict    string    `json:"verdict" enum:"explain.Verdict"`
 	AsOf       time.Time `json:"asOf"`
 	Message    string    `json:"message"`
 	// LastFit is the moment before it stopped fitting.
@@ -53,7 +53,7 @@ type Since struct {
 // Held is the verdict at a moment.
 type Held struct {
 	Time    time.Time `json:"time"`
-	Verdict string    `json:"verdict"`
+	Verdict string    `json:"verdict" enum:"explain.Verdict"`
 	// Supposed says that the subject was not there yet.
 	Supposed bool `json:"supposed,omitempty"`
 }

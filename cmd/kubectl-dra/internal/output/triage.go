@@ -35,10 +35,10 @@ type Cause struct {
 	Message string `json:"message"`
 	// Key tells causes apart, and begins with what the cause is about: the kind of a requirement or the code of a reason.
 	Key     string `json:"key"`
-	Verdict string `json:"verdict"`
+	Verdict string `json:"verdict" enum:"explain.Verdict"`
 	// OnPurpose: scheduling gates hold the subjects back.
 	OnPurpose bool           `json:"onPurpose,omitempty"`
-	Actor     string         `json:"actor"`
+	Actor     string         `json:"actor" enum:"explain.Actor"`
 	Subjects  []StuckSubject `json:"subjects"`
 	// Since is when the first of them began to wait.
 	Since    *metav1.Time `json:"since,omitempty"`

@@ -20,10 +20,10 @@ type Volume struct {
 // VolumeNode is how a volume claim fares on a node. Answer is Yes, No or Unknown.
 type VolumeNode struct {
 	Node   string `json:"node"`
-	Answer string `json:"answer"`
+	Answer string `json:"answer" enum:"explain.VolumeAnswer"`
 	// Rule is what decides, and DecidedBy the object that does: Offered is what its field Field says, and Missing how much that
 	// is short of what is requested.
-	Rule      string         `json:"rule"`
+	Rule      string         `json:"rule" enum:"filters.VolumeRule"`
 	DecidedBy *Object        `json:"decidedBy,omitempty"`
 	Field     string         `json:"field,omitempty"`
 	Offered   string         `json:"offered,omitempty"`
@@ -35,8 +35,8 @@ type VolumeNode struct {
 
 // VolumeReason is what a plugin of the scheduler says against a node. The code is left out where it could not decide.
 type VolumeReason struct {
-	Plugin  string `json:"plugin"`
-	Code    string `json:"code,omitempty"`
+	Plugin  string `json:"plugin" enum:"filters.Plugin"`
+	Code    string `json:"code,omitempty" enum:"allocator.Code"`
 	Message string `json:"message"`
 }
 

@@ -1,0 +1,67 @@
+package output_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output/schematest"
+	"github.com/kubectl-dra/kubectl-dra/docs/schema"
+)
+
+// TestGoldenFilesFollowTheirSchemas validates the JSON that the tests of this package pin.
+func TestGoldenFilesFollowTheirSchemas(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%d files: %v", len(paths), err)
+	}
+	validated := 0
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := schematest.Validate(data)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		validated += n
+	}
+	if validated < 10 {
+		t.Errorf("only %d documents have a schema", validated)
+	}
+}
+
+func TestEveryKindHasASchema(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, kind := range output.Kinds() {
+		kinds[kind.Name] = true
+		if _, err := schematest.Schema(kind.Name); err != nil {
+			t.Errorf("%s: %v", kind.Name, err)
+		}
+	}
+	for _, kind := range schema.Kinds() {
+		if !kinds[kind] {
+			t.Errorf("there is a schema of %s, which nothing prints", kind)
+		}
+	}
+}
+
+// TestSchemasRefuse: what is not as documented fails.
+func TestSchemasRefuse(t *testing.T) {
+	good := `{"apiVersion":"kubectl-dra.dev/v1alpha1","kind":"Fit","subject":{"kind":"ResourceClaim","namespace":"ml","name":"x"},"total":1,"atLeast":false,"nodes":[],"partial":[],"basis":{"version":"1.37","variant":"stable","features":"defaults","revision":1}}`
+	if n, err := schematest.Validate([]byte(good)); err != nil || n != 1 {
+		t.Fatalf("%d: %v", n, err)
+	}
+	for _, change := range [][2]string{
+		{`"total":1`, `"total":"1"`}, {`"total":1,`, ``}, {`"total":1`, `"total":1,"new":2`}, {`"variant":"stable"`, `"variant":"other"`}, {`"nodes":[]`, `"nodes":null`},
+		{`"v1alpha1"`, `"v1"`}, {`"name":"x"`, `"name":"x","uid":"y"`}, {`v1alpha1`, `v1alpha2`}, {`"kind":"Fit"`, `"kind":"Fitt"`},
+	} {
+		bad := strings.Replace(good, change[0], change[1], 1)
+		if n, err := schematest.Validate([]byte(bad)); err == nil && bad != good && n > 0 {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+}
