@@ -156,6 +156,12 @@ var fences = []fence{
 		why:      "only one package reads network configurations",
 	},
 	{
+		prefixes: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
+		within:   []string{"cmd/kubectl-dra/internal/mcpserver"},
+		tests:    []string{"cmd/..."}, // which are clients
+		why:      "only one package speaks to assistants",
+	},
+	{
 		prefixes: []string{"github.com/invopop/jsonschema"},
 		within:   []string{"cmd/kubectl-dra/internal/schemadoc"},
 		why:      "schemas are made when the program is built, and part of it as files",

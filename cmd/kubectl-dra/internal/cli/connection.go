@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 
 	"k8s.io/client-go/rest"
@@ -16,6 +17,8 @@ type connection struct {
 	plugin  *pluginOutput
 	// keyboardTaken says that the terminal UI reads the keyboard, so that a credential plugin cannot.
 	keyboardTaken bool
+	// readOnly refuses every request that could change something.
+	readOnly bool
 }
 
 func newConnection(streams *streams) *connection {
@@ -42,6 +45,9 @@ func (c *connection) restConfig() (*rest.Config, error) {
 	}
 	if c.keyboardTaken {
 		withoutKeyboard(config)
+	}
+	if c.readOnly {
+		config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return readingTransport{rt} })
 	}
 	return config, nil
 }

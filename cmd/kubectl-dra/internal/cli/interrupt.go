@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 )
 
 const (
@@ -33,6 +35,9 @@ func (g *gracePeriod) extend() { g.extended.Store(int64(undoGrace)) }
 func (s *streams) onlyReading(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, ok := s.Out.(output.Taker); ok {
+			return run(cmd, args) // whoever takes the answer looks at the context
+		}
 		out := &uninterruptedOutput{ctx: cmd.Context(), w: s.Out}
 		whole := s.Out
 		s.Out = out.likeTerminal()

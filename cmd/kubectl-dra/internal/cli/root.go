@@ -38,11 +38,12 @@ type program struct {
 	completer  *completer
 	memory     *memory
 	grace      *gracePeriod
+	clock      Clock
 	helpFailed error // why help could not be printed
 }
 
 func newProgram(io genericiooptions.IOStreams, clock Clock) *program {
-	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}}
+	p := &program{streams: &streams{IOStreams: io}, memory: &memory{}, grace: &gracePeriod{}, clock: clock}
 	p.connection = newConnection(p.streams)
 	p.reader = newReader(p.streams, p.connection, p.memory, clock)
 	p.completer = &completer{streams: p.streams, reader: p.reader, timeout: completionTimeout, noPrompt: true}
@@ -107,6 +108,7 @@ func (p *program) commands() []*cobra.Command {
 		streams.onlyReading(newVersion(streams, connection, reader)),
 		newCompletion(streams),
 		newSchema(streams),
+		newMCP(streams, reader, p.clock),
 		newOptions(streams),
 	}
 }

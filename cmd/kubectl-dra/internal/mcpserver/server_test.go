@@ -1,0 +1,180 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+)
+
+// client connects to a server that asks.
+func client(t *testing.T, ask Asker, opts Options) *mcp.ClientSession {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := New(ask, opts).Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func explain(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
+	return session.CallTool(ctx, &mcp.CallToolParams{Name: "explain"})
+}
+
+func textOf(r *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, content := range r.Content {
+		b.WriteString(content.(*mcp.TextContent).Text + "\n") //nolint:forcetypeassert // there is nothing else
+	}
+	return b.String()
+}
+
+// large is an answer of many bytes.
+func large(n int) *Answer {
+	d := &output.Diff{APIVersion: output.APIVersion, Kind: "Diff"}
+	for range n {
+		d.Partial = append(d.Partial, "something that could not be read")
+	}
+	return &Answer{Value: d}
+}
+
+// TestLargeAnswers: what is longer than the limit is left out, and that is said.
+func TestLargeAnswers(t *testing.T) {
+	ask := func(context.Context, Question) (*Answer, error) { return large(1000), nil }
+	r, err := explain(t.Context(), client(t, ask, Options{Timeout: time.Minute, MaxBytes: 1000}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := textOf(r); !r.IsError || r.StructuredContent != nil || !strings.Contains(text, "more than the limit of 1000") || !strings.Contains(text, "[cut: ") || len(text) > 2000 {
+		t.Errorf("error %v, %d bytes: %s", r.IsError, len(text), text)
+	}
+	r, err = explain(t.Context(), client(t, ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20}))
+	if err != nil || r.IsError || r.StructuredContent == nil {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// TestTimeout: a question that takes too long is given up, and the next one is answered.
+func TestTimeout(t *testing.T) {
+	var asked atomic.Int32
+	ask := func(ctx context.Context, _ Question) (*Answer, error) {
+		if asked.Add(1) == 1 {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return large(1), nil
+	}
+	session := client(t, ask, Options{Timeout: 20 * time.Millisecond, MaxBytes: 1 << 20})
+	r, err := explain(t.Context(), session)
+	if err != nil || !r.IsError || !strings.Contains(textOf(r), "it took longer than 20ms") {
+		t.Errorf("%v: %+v", err, r)
+	}
+	if r, err = explain(t.Context(), session); err != nil || r.IsError {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// TestCancel: a question that the client no longer wants ends, and does not hold up others.
+func TestCancel(t *testing.T) {
+	started, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	var asked atomic.Int32
+	ask := func(ctx context.Context, _ Question) (*Answer, error) {
+		if asked.Add(1) > 1 {
+			return large(1), nil
+		}
+		started <- struct{}{}
+		<-ctx.Done()
+		ended <- struct{}{}
+		return nil, ctx.Err()
+	}
+	session := client(t, ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-started; cancel() }()
+	if _, err := explain(ctx, session); !errors.Is(err, context.Canceled) {
+		t.Errorf("the client hears %v", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the question goes on")
+	}
+	if r, err := explain(t.Context(), session); err != nil || r.IsError {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// TestOneAfterTheOther: questions that come at once are all answered, one at a time.
+func TestOneAfterTheOther(t *testing.T) {
+	var now, most atomic.Int32
+	ask := func(context.Context, Question) (*Answer, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return large(1), nil
+	}
+	session := client(t, ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20})
+	errs := make(chan error)
+	for range 20 {
+		go func() {
+			_, err := explain(t.Context(), session)
+			errs <- err
+		}()
+	}
+	for range 20 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 1 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}
+
+// TestHangUp: when the client is gone, the server ends, and with it what it was asked.
+func TestHangUp(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan struct{})
+	ask := func(ctx context.Context, _ Question) (*Answer, error) {
+		close(started)
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	}
+	in, write := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- Serve(t.Context(), New(ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20}), in, io.Discard)
+	}()
+	_, err := io.WriteString(write, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain","arguments":{}}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	_ = write.Close()
+	for what, done := range map[string]<-chan struct{}{"the question": ended} {
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s goes on", what)
+		}
+	}
+	select {
+	case <-served:
+	case <-time.After(10 * time.Second):
+		t.Error("the server goes on")
+	}
+}
