@@ -91,6 +91,7 @@ var layers = []layer{
 	{"internal/timebudget", nil},
 	{"internal/yamlpatch", nil},
 	{"internal/licences", nil},
+	{"internal/apilist", nil},
 	{"internal/release", nil},
 	{"internal/screenshot", nil},
 }
