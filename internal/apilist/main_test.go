@@ -70,7 +70,9 @@ func newest(t *testing.T, dir string) string {
 }
 
 // gone are the lines of a release that are neither there now nor excepted.
-func gone(released, now, except []string) []string { return missing(released, slices.Concat(now, except)) }
+func gone(released, now, except []string) []string {
+	return missing(released, slices.Concat(now, except))
+}
 
 // missing are the lines of a list that are not in another one.
 func missing(of, in []string) []string {

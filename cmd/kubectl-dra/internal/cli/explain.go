@@ -50,6 +50,10 @@ the changed file.
 With --since and a log of kubectl dra record it says when a claim or pod stopped
 fitting, and the smallest change that did it.
 
+With --watch it asks again whenever something in the cluster changes, and prints
+the answer when the verdict, the number of nodes or the devices are others; with
+-o json, each on a line of its own.
+
 Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot be, 1
 the scheduler itself gives up with an error (or the question could not be
 answered).`
@@ -76,19 +80,25 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   # Since when does it not fit, and why?
   kubectl dra explain claim train-0 -n ml --from cluster.log --since
 
+  # Tell when it can be allocated
+  kubectl dra explain claim train-0 -n ml --watch -o json
+
   # On one node only, for a script
   kubectl dra explain pod train-0 -n ml --node gpu-a-01 -o jsonpath='{.verdict}'`
 
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags, narrow := &questionFlags{}, &triageFlags{}
 	var fix string
-	var since bool
+	var since, watch bool
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
 		Long:    explainLong,
 		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if watch && (len(args) == 0 || since) {
+				return usagef("--watch follows claims, pods and templates of the cluster, by their names")
+			}
 			if since && len(args) == 0 {
 				return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
 			}
@@ -99,6 +109,9 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 				}
 				return explainTriage(cmd.Context(), options, cmd.Flags())
 			}
+			if watch && fix != "" {
+				return usagef("--fix and --watch exclude each other")
+			}
 			if narrow.given() {
 				return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
 			}
@@ -108,6 +121,11 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 					return usagef("--fix and --since exclude each other")
 				}
 				return explainSince(cmd.Context(), options)
+			}
+			if err == nil && watch {
+				if err = options.checkWatch(); err == nil {
+					return options.watchVerdicts(cmd.Context())
+				}
 			}
 			var volumes []string
 			if err == nil {
@@ -129,6 +147,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	}
 	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	cmd.Flags().BoolVar(&since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "ask again whenever something changes, and print each verdict that is another one")
 	narrow.addTo(cmd)
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))

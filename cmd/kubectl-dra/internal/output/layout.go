@@ -1,8 +1,11 @@
 package output
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -35,13 +38,19 @@ func (l *Layout) keep(columns []Column, rows [][]string, widths []int, limit int
 }
 
 // PrintStream prints items that belong to no closed list, because more may follow: as further rows of a
-// table, or each as a document of its own.
+// table, or each as a document of its own, which in JSON takes one line.
 func (f Format) PrintStream(w io.Writer, list *List, opts TableOptions) error {
 	switch f.Name {
 	case "", "wide", "name", "custom-columns", "custom-columns-file":
 		return f.PrintList(w, list, opts)
 	}
 	for _, item := range list.Items {
+		if f.Name == "json" {
+			if err := printItemLine(w, list, item); err != nil {
+				return err
+			}
+			continue
+		}
 		if f.Name == "yaml" {
 			if _, err := io.WriteString(w, "---\n"); err != nil {
 				return err
@@ -52,6 +61,22 @@ func (f Format) PrintStream(w io.Writer, list *List, opts TableOptions) error {
 		}
 	}
 	return nil
+}
+
+// printItemLine prints an item as JSON on a line of its own, with its kind.
+func printItemLine(w io.Writer, list *List, item Item) error {
+	tree, err := json.Marshal(item)
+	if err != nil {
+		return fmt.Errorf("encoding JSON: %w", err)
+	}
+	head, err := json.Marshal(struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}{list.APIVersion, strings.TrimSuffix(list.Kind, "List")})
+	if err != nil {
+		return fmt.Errorf("encoding JSON: %w", err)
+	}
+	return PrintJSONLine(w, json.RawMessage(append(append(head[:len(head)-1], ','), tree[1:]...)))
 }
 
 // Changed reports whether two items of one kind say different things, their age apart: it changes all the

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+)
+
+// watchedKinds are the kinds whose verdicts can be followed.
+var watchedKinds = []string{kindClaim.kind, kindPod.kind, kindTemplate.kind}
+
+// checkWatch refuses what cannot be followed.
+func (o *questionOptions) checkWatch() error {
+	switch {
+	case len(o.reader.from) > 0:
+		return usagef("--watch follows a cluster, or the living one of --demo; --from shows one moment")
+	case len(o.files) > 0 || slices.ContainsFunc(o.asked, func(n named) bool { return !slices.Contains(watchedKinds, n.kind.kind) || n.kind.owner != nil }):
+		return usagef("--watch follows claims, pods and templates of the cluster, by their names")
+	case o.format.Name != "" && o.format.Name != "json":
+		return usagef("--watch prints text, or with -o json a line of JSON for each verdict")
+	}
+	return nil
+}
+
+// watchVerdicts prints the answers, and each again when its verdict is another one, until ctx is done.
+func (o *questionOptions) watchVerdicts(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	source, err := o.updates(ctx)
+	if err != nil {
+		return err
+	}
+	stopWaiting := tellWaiting(ctx, o.streams, source)
+	defer stopWaiting()
+	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
+	for s := range source.Updates() {
+		if slices.ContainsFunc(o.resources(), func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
+			continue // what is not read yet would tell of free devices that are not
+		}
+		stopWaiting()
+		began := time.Now()
+		if err := w.look(ctx, s); err != nil {
+			return err
+		}
+		select { // in a large cluster where something always changes, half of the time is for others
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Since(began)):
+		}
+	}
+	if failed, ok := source.(interface{ Err() error }); ok && failed.Err() != nil {
+		return failed.Err()
+	}
+	return context.Cause(ctx)
+}
+
+func (o *questionOptions) updates(ctx context.Context) (tui.Source, error) {
+	if o.reader.demo {
+		snapshot, err := o.reader.read(ctx, o.namespace, o.resources())
+		if err != nil {
+			return nil, err
+		}
+		return demo.Live(ctx, demoSeed, snapshot.Features(), demo.Pace)
+	}
+	config, err := o.reader.connection.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	return live.Watch(ctx, config, live.Options{Namespace: o.namespace, Resources: o.resources(), Override: o.reader.applyFeatureFlag})
+}
+
+// verdictWatch prints verdicts as they change.
+type verdictWatch struct {
+	*questionOptions
+	cluster *allocator.Cluster
+	// shown is what was last said of each subject, in short; "" that it is gone.
+	shown map[explain.Subject]string
+	// begun: a snapshot was looked at; printed: something was printed of it.
+	begun, printed bool
+}
+
+// look asks about one snapshot, and prints what has another verdict. Subjects that are not there are an error the first time.
+func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
+	w.cluster = allocator.NewCluster(s, allocator.Options{Like: w.cluster})
+	var subjects []metav1.Object
+	for _, n := range w.asked {
+		object, ok := w.object(s, n)
+		if ok {
+			subjects = append(subjects, object)
+			continue
+		}
+		if !w.begun {
+			return notFound(s, n.kind, w.namespace, n.name)
+		}
+		subject := explain.Subject{Kind: n.kind.kind, Namespace: w.namespace, Name: n.name}
+		if w.shown[subject] != "" {
+			w.streams.note("%s %s is gone", n.kind.names[0], subject.FullName())
+		}
+		w.shown[subject] = ""
+	}
+	if _, ok := s.Node(w.node); w.node != "" && !ok && !w.begun {
+		return notFound(s, kindNode, "", string(w.node))
+	}
+	w.begun = true
+	for _, subject := range subjects { // each for itself: what another one gets is no news of this one
+		answers, err := question.Objects(ctx, w.cluster, []metav1.Object{subject}, question.Options{Node: w.node})
+		if err != nil {
+			return err
+		}
+		if err := w.print(answers[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints an answer if its verdict is another one than before, or there are other devices or another number of nodes in it.
+func (w *verdictWatch) print(e *explain.Explanation) error {
+	said := fmt.Sprint(e.Verdict, e.Nodes)
+	if e.Allocation != nil {
+		for _, d := range e.Allocation.Devices {
+			said += fmt.Sprint(" ", d.Request, d.ID)
+		}
+	}
+	if w.shown[e.Subject] == said {
+		return nil
+	}
+	w.shown[e.Subject] = said
+	if w.format.Name != "" {
+		return output.PrintJSONLine(w.streams.Out, output.NewExplanation(e))
+	}
+	if w.printed {
+		if _, err := fmt.Fprintln(w.streams.Out); err != nil {
+			return err
+		}
+	}
+	w.printed = true
+	opts := text.Options{Width: w.streams.width(), Verbose: w.streams.verbosity > 0, Color: w.streams.useColor()}
+	return text.Render(w.streams.Out, e, opts)
+}
