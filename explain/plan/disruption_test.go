@@ -381,11 +381,17 @@ func TestWeights(t *testing.T) {
 	o := busy()
 	shared := o.Claims[3] // of two pods, one of which is elsewhere
 	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "five"})
-	second := o.Claims[0].DeepCopy() // another claim of the same pod in the same pool
+	second := o.Claims[0].DeepCopy() // another claim of the same pod for the same device
 	second.Name, second.Status.Allocation.Devices.Results = "second", second.Status.Allocation.Devices.Results[:1]
-	second.Status.Allocation.Devices.Results[0].Device = "gpu-7"
 	o.Claims = append(o.Claims, second)
+	o.Pods[1].Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // who stays until the node is deleted
 	s := fresh(*o).Snapshot()
+	nodes := NodeWeights(s)
+	for _, node := range []inspect.NodeName{"node-0000", "node-0001"} {
+		if e := LoseNodes(s, node); len(e.Evicted) != nodes[node] || nodes[node] != 1 {
+			t.Errorf("losing %s ends %d pods, and weighs %d", node, len(e.Evicted), nodes[node])
+		}
+	}
 	devices, pools := DeviceWeights(s)
 	heavy := 0
 	for d := range s.Inventory().Newest() {
