@@ -75,7 +75,7 @@ var actorWords = map[explain.Actor]string{explain.User: "you", explain.DriverAdm
 // when the example does not propose it.
 func TestWrittenFixes(t *testing.T) {
 	kinds := append(constants(t, "explain/fix.go", "FixKind"), constants(t, "explain/volume.go", "FixKind")...)
-	examples := examplesOf(t, kinds, fixExamples, "kind", "fixes")
+	examples := examplesOf(t, "docs/fixes.md", kinds, fixExamples, "kind", "fixes")
 	var b strings.Builder
 	b.WriteString(fixesHead)
 	for i, c := range kinds {

@@ -89,8 +89,8 @@ says which, and that the file is unpacked, as ` + "`txtar -x`" + ` does.
 // or when the example does not give the code.
 func TestWrittenReasons(t *testing.T) {
 	reasons, problems := constants(t, "allocator/code.go", "Code"), constants(t, "explain/problem.go", "ProblemCode")
-	ofReasons := examplesOf(t, reasons, reasonExamples, "code", "groups", "reasons")
-	ofProblems := examplesOf(t, problems, problemExamples, "code", "lifecycle", "problems")
+	ofReasons := examplesOf(t, "docs/reasons.md", reasons, reasonExamples, "code", "groups", "reasons")
+	ofProblems := examplesOf(t, "docs/reasons.md", problems, problemExamples, "code", "lifecycle", "problems")
 	var b strings.Builder
 	b.WriteString(reasonsHead)
 	table(&b, reasons)
