@@ -195,6 +195,8 @@ func compared(honest, got *asking) (outcome, says string) {
 		return "", ""
 	}
 	switch {
+	case honest.args[0] == "__complete":
+		return "no names are completed", ""
 	case honest.args[0] == "snapshot":
 		outcome = "the file has none"
 	case got.code == 1 && got.stdout == "":
@@ -245,7 +247,11 @@ func lossTable(losses []*loss) string {
 		for _, c := range l.commands {
 			names = append(names, shortName(c))
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", title, strings.Join(slices.Compact(names), ", "), l.outcome, strings.NewReplacer("|", `\|`, "`", "'").Replace(l.says))
+		says := ""
+		if l.says != "" {
+			says = "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(l.says) + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", title, strings.Join(slices.Compact(names), ", "), l.outcome, says)
 	}
 	return b.String()
 }
