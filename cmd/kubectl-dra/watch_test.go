@@ -61,7 +61,7 @@ func TestWatchLines(t *testing.T) {
 				if err := cmd.Process.Signal(os.Interrupt); err != nil {
 					t.Fatal(err)
 				}
-				defer read.Close()
+				defer func() { _ = read.Close() }()
 			}
 			var exit *exec.ExitError
 			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want || c.hangUp && exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE { //nolint:forcetypeassert // of exec

@@ -175,6 +175,7 @@ var fences = []fence{
 	{
 		prefixes: []string{"github.com/yuin/goldmark"},
 		within:   []string{"cmd/kubectl-dra/internal/markdown/markdowntest"}, // which only tests import
+		tests:    []string{"cmd/kubectl-dra/internal/documents"},
 		why:      "tests read Markdown, the program writes it",
 	},
 	{

@@ -86,74 +86,92 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   # On one node only, for a script
   kubectl dra explain pod train-0 -n ml --node gpu-a-01 -o jsonpath='{.verdict}'`
 
+// explainFlags are the flags of kubectl dra explain.
+type explainFlags struct {
+	questionFlags
+
+	narrow       triageFlags
+	fix          string
+	since, watch bool
+}
+
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
-	flags, narrow := &questionFlags{}, &triageFlags{}
-	var fix string
-	var since, watch bool
+	flags := &explainFlags{}
 	cmd := &cobra.Command{
 		Use:     "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
 		Long:    explainLong,
 		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if watch && (len(args) == 0 || since) {
-				return usagef("--watch follows claims, pods and templates of the cluster, by their names")
-			}
-			if since && len(args) == 0 {
-				return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+			if err := flags.check(args); err != nil {
+				return err
 			}
 			if len(args)+len(flags.files) == 0 {
-				options, err := flags.toTriage(streams, reader, narrow, fix)
+				options, err := flags.toTriage(streams, reader, &flags.narrow, flags.fix)
 				if err != nil {
 					return err
 				}
 				return explainTriage(cmd.Context(), options, cmd.Flags())
 			}
-			if watch && fix != "" {
-				return usagef("--fix and --watch exclude each other")
-			}
-			if narrow.given() {
-				return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
-			}
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
-			if err == nil && since {
-				if fix != "" {
-					return usagef("--fix and --since exclude each other")
-				}
-				return explainSince(cmd.Context(), options)
-			}
-			if err == nil && watch {
-				if err = options.checkWatch(); err == nil {
-					return options.watchVerdicts(cmd.Context())
-				}
-			}
-			var volumes []string
 			if err == nil {
-				volumes, err = options.volumeClaims()
-			}
-			var choice *fixChoice
-			if err == nil {
-				choice, err = options.parseFix(fix)
-			}
-			switch {
-			case err != nil:
-			case len(volumes) > 0:
-				err = explainVolumeClaims(cmd.Context(), options, volumes)
-			default:
-				err = explainAll(cmd.Context(), options, cmd.Flags(), choice)
+				err = flags.run(cmd, options)
 			}
 			return whichKind(cmd.Context(), reader, explainKinds, "explain", err)
 		},
 	}
-	cmd.Flags().StringVar(&fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
-	cmd.Flags().BoolVar(&since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "ask again whenever something changes, and print each verdict that is another one")
-	narrow.addTo(cmd)
+	cmd.Flags().StringVar(&flags.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
+	cmd.Flags().BoolVar(&flags.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
+	cmd.Flags().BoolVarP(&flags.watch, "watch", "w", false, "ask again whenever something changes, and print each verdict that is another one")
+	flags.narrow.addTo(cmd)
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))
-	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(flags))
+	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(&flags.questionFlags))
 	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
+}
+
+// check refuses flags that do not go together.
+func (f *explainFlags) check(args []string) error {
+	switch {
+	case f.watch && (len(args) == 0 || f.since):
+		return usagef("--watch follows claims, pods and templates of the cluster, by their names")
+	case f.since && len(args) == 0:
+		return usagef("--since is about one claim or pod of a log: explain claim NAME --from LOG --since")
+	case len(args)+len(f.files) == 0: // about what is stuck
+	case f.watch && f.fix != "":
+		return usagef("--fix and --watch exclude each other")
+	case f.narrow.given():
+		return usagef("--all-namespaces and --selector narrow what is stuck: give them without a name or -f")
+	case f.since && f.fix != "":
+		return usagef("--fix and --since exclude each other")
+	}
+	return nil
+}
+
+// run answers a question about named objects, or those of files.
+func (f *explainFlags) run(cmd *cobra.Command, o *questionOptions) error {
+	switch {
+	case f.since:
+		return explainSince(cmd.Context(), o)
+	case f.watch:
+		if err := o.checkWatch(); err != nil {
+			return err
+		}
+		return o.watchVerdicts(cmd.Context())
+	}
+	volumes, err := o.volumeClaims()
+	if err != nil {
+		return err
+	}
+	choice, err := o.parseFix(f.fix)
+	switch {
+	case err != nil:
+		return err
+	case len(volumes) > 0:
+		return explainVolumeClaims(cmd.Context(), o, volumes)
+	}
+	return explainAll(cmd.Context(), o, cmd.Flags(), choice)
 }
 
 func addOutputFlags(cmd *cobra.Command, format, template *string, formats []string) {

@@ -104,27 +104,10 @@ func Text(s string) Inline {
 // piece is the Markdown of a word or an expression. The first one of a text may be the first one of a line, where a number with a dot or
 // a bracket would begin a list.
 func piece(text string, first bool) string {
-	core := text
-	before, after := "", ""
-	for again := true; again && core != ""; {
-		again = false
-		last := len(core) - 1
-		switch {
-		case strings.ContainsRune(".,;:?!", rune(core[last])):
-			core, after, again = core[:last], core[last:]+after, true
-		case loose(core, core[last], last):
-			core, after, again = core[:last], core[last:]+after, true
-		case loose(core, core[0], 0):
-			core, before, again = core[1:], before+core[:1], true
-		case last > 0 && core[0] == core[last] && strings.IndexByte(`"'`, core[0]) >= 0 && strings.Count(core, core[:1]) == 2:
-			core, before, after, again = core[1:last], before+core[:1], core[last:]+after, true
-		case last > 0 && core[0] == '(' && core[last] == ')' && strings.Count(core, "(") == 1:
-			core, before, after, again = core[1:last], before+"(", ")"+after, true
-		}
-	}
 	if typographic[text] {
 		return text
 	}
+	before, core, after := punctuation(text)
 	switch {
 	case word.MatchString(core) && !commit.MatchString(core):
 		return before + core + after
@@ -134,6 +117,37 @@ func piece(text string, first bool) string {
 		return Code(text).source
 	}
 	return before + Code(core).source + after
+}
+
+// punctuation takes off what stands before and after a word and is no part of it.
+func punctuation(text string) (before, core, after string) {
+	core = text
+	for core != "" {
+		last := len(core) - 1
+		switch {
+		case strings.IndexByte(".,;:?!", core[last]) >= 0, loose(core, core[last], last):
+			core, after = core[:last], core[last:]+after
+		case loose(core, core[0], 0):
+			core, before = core[1:], before+core[:1]
+		case around(core):
+			core, before, after = core[1:last], before+core[:1], core[last:]+after
+		default:
+			return before, core, after
+		}
+	}
+	return before, core, after
+}
+
+// around reports whether a pair of quotation marks or brackets is around a text, and no other in it.
+func around(text string) bool {
+	last := len(text) - 1
+	switch {
+	case last == 0:
+		return false
+	case text[0] == '(':
+		return text[last] == ')' && strings.Count(text, "(") == 1
+	}
+	return text[0] == text[last] && strings.IndexByte(`"'`, text[0]) >= 0 && strings.Count(text, text[:1]) == 2
 }
 
 // loose reports whether a bracket or a quotation mark at one end of a text has no counterpart in it.

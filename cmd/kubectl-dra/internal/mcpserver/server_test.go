@@ -77,7 +77,9 @@ func TestTimeout(t *testing.T) {
 		return large(1), nil
 	}
 	session := client(t, ask, Options{Timeout: 20 * time.Millisecond, MaxBytes: 1 << 20})
-	r, err := explain(t.Context(), session)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r, err := explain(ctx, session)
 	if err != nil || !r.IsError || !strings.Contains(textOf(r), "it took longer than 20ms") {
 		t.Errorf("%v: %+v", err, r)
 	}
@@ -173,7 +175,7 @@ func TestHangUp(t *testing.T) {
 		}
 	}
 	select {
-	case <-served:
+	case <-served: //nolint:errcheck // that it ends is what counts
 	case <-time.After(10 * time.Second):
 		t.Error("the server goes on")
 	}
