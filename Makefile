@@ -8,7 +8,6 @@ LDFLAGS := -s -w $(if $(VERSION),-X $(CLI).version=$(VERSION))
 
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
-GORELEASER_VERSION := v2.15.1
 
 # How long each fuzz target runs, and how long each benchmark.
 FUZZTIME ?= 30s
@@ -86,6 +85,57 @@ generate: ## write the generated documents again
 screenshots: ## draw the pictures in docs/images anew, from the program itself
 	$(GO) test ./internal/tui ./cmd/kubectl-dra/internal/cli -run 'Golden(Pictures|Film)' -update
 
+# Programs that check and build releases. Each has a module of its own, which pins it and all that it is made of.
+# Neither flags nor place may be seen in them: the SBOMs name the program that wrote them with its checksum.
+tool = cd tools/$(1) && GOFLAGS= GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CURDIR)/bin/ tool
+bin/goreleaser: tools/goreleaser/go.mod tools/goreleaser/go.sum
+	$(call tool,goreleaser)
+bin/cyclonedx-gomod: tools/cyclonedx-gomod/go.mod tools/cyclonedx-gomod/go.sum
+	$(call tool,cyclonedx-gomod)
+bin/actionlint: tools/actionlint/go.mod tools/actionlint/go.sum
+	$(call tool,actionlint)
+bin/govulncheck: tools/govulncheck/go.mod tools/govulncheck/go.sum
+	$(call tool,govulncheck)
+
+.PHONY: workflows
+workflows: bin/actionlint ## check the workflows in .github with actionlint
+	bin/actionlint -color=false -shellcheck= -pyflakes=
+
+.PHONY: vulnerabilities
+vulnerabilities: bin/govulncheck ## ask vuln.go.dev which known vulnerabilities the program can reach
+	bin/govulncheck ./...
+
+.PHONY: cross-vet
+cross-vet: ## go vet, tests included, for the other systems for which there are releases
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet -trimpath ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet -trimpath ./...
+
 .PHONY: release-check
-release-check: ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)
-	$(GO) run github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION) check
+release-check: bin/goreleaser ## check .goreleaser.yaml with goreleaser itself (builds it: minutes the first time)
+	bin/goreleaser check
+
+.PHONY: snapshot
+snapshot: bin/goreleaser bin/cyclonedx-gomod ## build archives, SBOMs, checksums and the krew manifest of all platforms into dist, and look at them
+	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
+	$(MAKE) dist-check
+
+.PHONY: release
+release: bin/goreleaser bin/cyclonedx-gomod ## build the same from a tag, as a release; nothing is published
+	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --clean --skip=publish
+	$(MAKE) dist-check
+
+.PHONY: dist-check
+dist-check: ## look at the release in dist: its archives, programs, SBOMs, checksums
+	$(GO) test -count=1 ./internal/release -dist $(CURDIR)/dist
+
+.PHONY: krew
+krew: ## install the release in dist with krew, as on each platform, and use it (builds krew and kubectl)
+	cd e2e && $(GO) test -count=1 -timeout 30m ./krew -dist $(CURDIR)/dist
+
+.PHONY: reproduce
+reproduce: bin/goreleaser bin/cyclonedx-gomod ## build the commit that dist was made of again, elsewhere, and compare
+	.ci/reproduce
+
+.PHONY: ci
+ci: ## everything that CI does (more than an hour on 2 cores)
+	.ci/run

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,8 +37,13 @@ type goreleaser struct {
 		LDFlags []string `json:"ldflags"`
 	} `json:"builds"`
 	Archives []struct {
-		Files []string `json:"files"`
+		Files []struct {
+			Source string `json:"src"`
+		} `json:"files"`
 	} `json:"archives"`
+	SBOMs []struct {
+		Cmd string `json:"cmd"`
+	} `json:"sboms"`
 }
 
 func TestGoreleaserAgreesWithTheSource(t *testing.T) {
@@ -57,8 +63,13 @@ func TestGoreleaserAgreesWithTheSource(t *testing.T) {
 		t.Errorf("main: %v", err)
 	}
 	for _, file := range config.Archives[0].Files {
-		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-			t.Errorf("archive: %v", err)
+		if _, err := os.Stat(filepath.Join(root, file.Source)); file.Source == "" || err != nil {
+			t.Errorf("archive: file %q: %v", file.Source, err)
+		}
+	}
+	for _, sbom := range config.SBOMs {
+		if _, err := os.Stat(filepath.Join(root, "tools", sbom.Cmd, "go.mod")); err != nil {
+			t.Errorf("SBOM: %v", err)
 		}
 	}
 	checkStamps(t, strings.Join(build.LDFlags, " "))
@@ -164,5 +175,25 @@ func TestREADMECommands(t *testing.T) {
 	}
 	if !strings.Contains(ci, "go test ./...") || !strings.Contains(ci, "make lint") {
 		t.Error(".ci/run does not run the tests and the linter")
+	}
+}
+
+// The text of a release is what CHANGELOG.md says of its version, and without any there is no release.
+func TestNotes(t *testing.T) {
+	notes := func(version string) (string, error) {
+		out, err := exec.Command(filepath.Join(root, ".ci", "notes"), version).Output()
+		return string(out), err
+	}
+	sections := regexp.MustCompile(`(?m)^## `).Split(read(t, "CHANGELOG.md"), -1)[1:]
+	for _, section := range sections {
+		heading, want, _ := strings.Cut(section, "\n")
+		version, _, _ := strings.Cut(heading, ",")
+		text, err := notes(version)
+		if want = strings.TrimSpace(want); (err == nil) != (want != "") || strings.TrimSpace(text) != want {
+			t.Errorf("notes of %s: %v\n%.300s\nwant\n%.300s", version, err, text, want)
+		}
+	}
+	if text, err := notes("v99.0.0"); err == nil {
+		t.Errorf("notes of a version that does not exist: %q", text)
 	}
 }
