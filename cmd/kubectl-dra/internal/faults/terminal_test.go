@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -54,7 +53,7 @@ func (p *process) attach(tb testing.TB, whole bool) *terminal {
 	t.File, p.Stderr = master, tty
 	if whole {
 		p.Stdin, p.Stdout = tty, tty
-		p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		p.SysProcAttr = session()
 	}
 	t.before = t.state()
 	if err := p.Start(); err != nil {
