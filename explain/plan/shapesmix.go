@@ -65,10 +65,8 @@ func (s *shaper) mix(ctx context.Context) error {
 	switch {
 	case len(useful) < 2 || s.opts.Max == 1:
 		return nil
-	case !s.local && slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.unsure }):
-		return nil // of what is not known it is said why
 	case !s.local:
-		s.out.Untried = append(s.out.Untried, "mixtures of two kinds of nodes were not tried: pods depend on more than what is left of their nodes")
+		s.sayUnmixed()
 		return nil
 	case len(useful) > maxMixed:
 		s.out.Untried = append(s.out.Untried, fmt.Sprintf("of %d kinds of nodes that help some pods, mixtures of the first %d were tried", len(useful), maxMixed))
@@ -113,6 +111,13 @@ func (s *shaper) mix(ctx context.Context) error {
 		return nil
 	}
 	return s.keep(ctx, best)
+}
+
+// sayUnmixed says why no mixtures are tried. Of what is not known it is said elsewhere.
+func (s *shaper) sayUnmixed() {
+	if !slices.ContainsFunc(s.kinds, func(k *podKind) bool { return k.unsure }) {
+		s.out.Untried = append(s.out.Untried, "mixtures of two kinds of nodes were not tried: pods depend on more than what is left of their nodes")
+	}
 }
 
 // cover is a mixture of as many shapes as it takes so that each pod fits on a node of one, of which it is certain that it does. It
