@@ -69,6 +69,8 @@ var (
 	number = regexp.MustCompile(`^[0-9]{1,6}([.,][0-9]{1,6})*%?$`)
 	// commit is what code hosts take for the hash of a commit.
 	commit = regexp.MustCompile(`(^|[-'’])[0-9a-f]{7,}($|[-'’])`)
+	// address is what addresses begin with, before a dot or a colon.
+	address = regexp.MustCompile(`(?i)^(www|https?|ftp|mailto|xmpp)$`)
 	// operator joins what is at its sides to an expression, which is one piece of code.
 	operator = regexp.MustCompile(`^([=!]=|[<>]=?|&&|\|\|)$`)
 )
@@ -109,7 +111,7 @@ func piece(text string, first bool) string {
 	}
 	before, core, after := punctuation(text)
 	switch {
-	case word.MatchString(core) && !commit.MatchString(core):
+	case word.MatchString(core) && !commit.MatchString(core) && !address.MatchString(core):
 		return before + core + after
 	case number.MatchString(core) && (!first || before != "" || after == "" || after[0] != '.' && after[0] != ')'):
 		return before + core + after
