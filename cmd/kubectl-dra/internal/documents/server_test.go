@@ -3,6 +3,7 @@ package documents
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,7 +66,7 @@ func decode(t *testing.T, name string) []*unstructured.Unstructured {
 	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
 		o := &unstructured.Unstructured{}
 		switch err := decoder.Decode(&o.Object); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out
 		case err != nil:
 			t.Fatal(err)
