@@ -226,16 +226,19 @@ func (s *shell) send(t *testing.T, keys string) {
 // clear leaves an empty command line on an empty screen.
 func (s *shell) clear(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		s.send(t, "\x03") // what is typed is forgotten, and a list is closed; or only what runs to complete it ends
-		s.settle()
-		if strings.TrimSpace(typed(s.text())) == "" {
-			break
+	const again = 10 * time.Second // it may end what runs to complete the line, and not the line
+	for begun := time.Now(); time.Since(begun) < patience && !s.empty(); {
+		s.send(t, "\x03") // what is typed is forgotten, and a list is closed
+		for sent := time.Now(); time.Since(sent) < again && !s.empty(); {
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 	s.send(t, "\x0c")
 	s.wait(t, "an empty line", func(screen string) bool { return strings.TrimSpace(screen) == strings.TrimSpace(prompt) })
 }
+
+// empty reports whether nothing is on the command line.
+func (s *shell) empty() bool { return strings.TrimSpace(line(s.text())) == strings.TrimSpace(prompt) }
 
 // settle waits until the screen stands still.
 func (s *shell) settle() {
