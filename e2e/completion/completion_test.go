@@ -64,6 +64,9 @@ func TestTab(t *testing.T) {
 			{"kubectl dra cel 'device.attributes[\"gpu.example.com\"].model == \"H", `kubectl dra cel 'device.attributes["gpu.example.com"].model == "H100"`, ""},
 			{"kubectl dra cel \"device.attributes['gpu.", `kubectl dra cel "device.attributes['gpu.example.com']`, ""},
 		} {
+			if s.name == "fish" && strings.Contains(tt.line, "custom-columns=") {
+				continue // the script of kubectl takes "-columns=" for a flag
+			}
 			s.tab(t, tt.line, tt.becomes+tt.offers, func(screen string) bool {
 				if tt.becomes != "" {
 					return strings.HasPrefix(typed(screen), tt.becomes)

@@ -95,7 +95,9 @@ func eachShell(t *testing.T, environment []string, test func(t *testing.T, s *sh
 			cmd.Env = append([]string{
 				"PATH=" + filepath.Join(home, "bin") + ":/usr/bin:/bin", "HOME=" + home, "ZDOTDIR=" + home, "TERM=xterm", "LANG=C.UTF-8",
 			}, environment...)
-			test(t, start(t, cmd, home))
+			s := start(t, cmd, home)
+			s.name = about.name
+			test(t, s)
 		})
 	}
 }
@@ -113,6 +115,7 @@ func place(t *testing.T, link, program string) {
 
 // shell is a shell in a pseudo terminal, and what is on its screen.
 type shell struct {
+	name string
 	home string
 	pty  *os.File
 	done chan struct{}
