@@ -117,7 +117,7 @@ func sample(rows []live.Row, filter deviceFilter, most int) []string {
 		share := max(1, (most-len(out))/(len(byDriver)-i))
 		for n := range min(share, len(names)) {
 			if len(out) < most {
-				out = append(out, names[n])
+				out = append(out, names[n*len(names)/min(share, len(names))])
 			}
 		}
 	}
