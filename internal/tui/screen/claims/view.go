@@ -142,7 +142,7 @@ func where(fix explain.Fix) string {
 	switch {
 	case fix.Nodes > 1:
 		return fmt.Sprintf(" → %d nodes", fix.Nodes)
-	case fix.Nodes == 1 && !fix.NamesNode:
+	case fix.Nodes == 1 && !fix.NamesNode && fix.Node != "": // a node that is only added has no name yet
 		return " → " + inspect.Sanitize(string(fix.Node))
 	}
 	return ""
