@@ -84,13 +84,17 @@ func check(t *testing.T, line, message string, modules map[string]string) {
 	}
 }
 
-// directory is where the source of a module is, at the version that this module depends on.
+// directory is where the source of a module is, at the version that this module depends on. It is downloaded first, if
+// nothing else has done so.
 func directory(t *testing.T, module string) string {
 	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "go", "mod", "download", module).CombinedOutput(); err != nil {
+		t.Fatalf("go mod download %s: %v\n%s", module, err, out)
+	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		t.Fatalf("go list -m %s: %v (is the module downloaded?)", module, err)
+		t.Fatalf("go list -m %s: %v", module, err)
 	}
 	return dir
 }
