@@ -61,9 +61,10 @@ func TestEveryModuleHasItsLicence(t *testing.T) {
 
 // TestReleasesHaveTheLicences: the archives contain the file, and it is about their systems.
 func TestReleasesHaveTheLicences(t *testing.T) {
+	type file struct{ Src string }
 	var config struct {
 		Builds   []struct{ Goos []string }
-		Archives []struct{ Files []string }
+		Archives []struct{ Files []file }
 	}
 	data, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
 	if err == nil {
@@ -73,7 +74,7 @@ func TestReleasesHaveTheLicences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, archive := range config.Archives {
-		if !slices.Contains(archive.Files, FileName) {
+		if !slices.ContainsFunc(archive.Files, func(f file) bool { return f.Src == FileName }) {
 			t.Errorf("an archive has no %s", FileName)
 		}
 	}

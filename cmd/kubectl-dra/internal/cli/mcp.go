@@ -72,6 +72,9 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", time.Minute, "how long a question may take")
 	cmd.Flags().StringVar(&flags.maxOutput, "max-output", "256Ki", "how long the JSON of an answer may be, and its text")
+	completeArguments(cmd, "nothing: it takes none", nothing)
+	leaveAlone(cmd, "a duration", "timeout")
+	leaveAlone(cmd, "a size", "max-output")
 	return cmd
 }
 

@@ -10,7 +10,7 @@ import (
 
 // newSchema makes the command that prints JSON Schemas.
 func newSchema(streams *streams) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print the JSON Schema of what commands print with -o json",
 		Long: `Print the JSON Schema (draft 2020-12) of a kind that commands print with -o json or
@@ -20,9 +20,6 @@ yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
 
   # Which kinds are there?
   kubectl dra schema`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return schema.Kinds(), cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("say one KIND, or none to list them")
@@ -43,4 +40,6 @@ yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
 			return err
 		},
 	}
+	completeArguments(cmd, "kinds", first(fixed(schema.Kinds()...)))
+	return cmd
 }
