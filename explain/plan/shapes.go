@@ -194,9 +194,12 @@ func (s *shaper) sort(ctx context.Context, pods []*corev1.Pod) error {
 			if err != nil {
 				return err
 			}
-			if stuck[kind] = why; why == nil {
+			if why == nil {
 				s.kinds = append(s.kinds, kind)
+			} else {
+				why.Alike = len(stuck)
 			}
+			stuck[kind] = why
 		} else {
 			kind.pods = append(kind.pods, pod)
 		}
