@@ -100,3 +100,12 @@ func TestMakingRoom(t *testing.T) {
 	d.press("w")
 	d.shows("no pod has to move, or that is not known yet")
 }
+
+// TestADrainedNodeHelpsNobody: the devices of a node that is drained are free, and no pod can go there.
+func TestADrainedNodeHelpsNobody(t *testing.T) {
+	d := drive(t, 140, 40, "claims")
+	d.press(":", "drain gpu-b-03", "enter", "w", ":", "claim ml/pretrain-2", "enter")
+	if row := line(d.frame(), "pretrain-2"); strings.Contains(row, "helped") || !strings.Contains(row, "stuck") {
+		t.Errorf("a claim of which the devices would be on the node that is drained: %s", row)
+	}
+}

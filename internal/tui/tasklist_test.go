@@ -41,7 +41,7 @@ var tasks = []task{
 		keys:     []string{"2", "/", "pool=b-03 driver=gpu", "enter"},
 		shows:    []string{"8 of 127 devices", "held by infer/llm-70b-2-gpus-w9bnf for pod llm-70b-2"},
 		says: "The filter names what the `deviceSelector` of a DeviceTaintRule names: pool, driver or device. There are the devices, and for each the claim and the pods that `NoExecute` would evict. " +
-			"Which of these claims tolerate the taint is not worked out: a preview of the rule itself is not there yet.",
+			"Which of these claims tolerate the taint is not worked out: `kubectl dra plan taint -f` says that of a rule.",
 		kubectl: []string{
 			`echo '{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"p"},"spec":{"deviceSelector":{"driver":"gpu.example.com","pool":"gpu-b-03"},"taint":{"key":"example.com/p","effect":"None"}}}' | kubectl create -f -`,
 			"kubectl get devicetaintrule p -o yaml", "kubectl delete devicetaintrule p",

@@ -33,6 +33,8 @@ type reason struct {
 	missed  int
 	// possible says where it can be allocated, if it can be, whatever else it waits for.
 	possible string
+	// refused says that devices are free as is supposed, and why the pod that waits for them can go nowhere all the same.
+	refused string
 }
 
 // stuck reports whether the claim cannot be allocated as things are.
@@ -45,6 +47,13 @@ func (r *reason) saying(text string) *reason {
 	other := *r
 	other.text = text
 	return &other
+}
+
+// refusing is the reason of a claim that stays stuck because its pod is refused.
+func (r *reason) refusing() *reason {
+	other := r.saying(r.refused)
+	other.verdict = explain.Unsatisfiable
+	return other
 }
 
 // survey is the work on the reasons of the claims of one snapshot.
@@ -104,10 +113,43 @@ func (s survey) proceed(ctx context.Context) (survey, error) {
 		r := &reason{text: inspect.Sanitize(question.Brief(s.about.Snapshot, claim, e)), verdict: e.Verdict}
 		if e.Verdict == explain.Allocatable {
 			r.possible = fmt.Sprintf("it can be allocated on %d of %d nodes", e.Nodes.Allocatable, e.Nodes.Total)
+			if err := s.heedPod(ctx, ref, r); err != nil {
+				return s, err
+			}
 		}
 		s.reasons[ref] = r
 	}
 	return s, nil
+}
+
+// heedPod takes back that what is supposed helps a claim, if the pod that waits for it can go nowhere all the same: devices are free on
+// a node that is drained, too.
+func (s survey) heedPod(ctx context.Context, ref inspect.ClaimRef, r *reason) error {
+	if len(s.about.Supposed) == 0 {
+		return nil
+	}
+	for _, name := range s.about.Snapshot.PodsOf(ref) {
+		pod, ok := s.about.Snapshot.Pod(name)
+		if !ok || pod.Spec.NodeName != "" {
+			continue
+		}
+		var e *explain.Explanation
+		err := s.budget.Ask(ctx, func(ctx context.Context) (err error) {
+			e, err = question.PodObject(ctx, s.about.Cluster(), pod, s.about.Question())
+			return err
+		})
+		switch {
+		case errors.Is(err, timebudget.ErrTooLong):
+			r.possible = ""
+		case err != nil:
+			return err
+		case e.Verdict != explain.Allocatable:
+			r.possible = ""
+			r.refused = inspect.Sanitize(fmt.Sprintf("devices are free, but pod %s %s", name.Name, e.Predicate))
+		}
+		return nil
+	}
+	return nil
 }
 
 // again is the reason of a claim for which there was not enough time. On a busy machine that may happen now and then: what was worked

@@ -83,6 +83,9 @@ func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]*reaso
 		if r.released = w.Released(ref); r.released {
 			r.reason = r.reason.saying("") // that nobody uses it is only supposed
 		}
+		if r.reason.refused != "" && actual[ref].stuck() {
+			r.reason = r.reason.refusing()
+		}
 		if r.helped = r.reason.possible != "" && actual[ref].stuck(); r.helped {
 			r.reason = r.reason.saying(r.reason.possible) // the scheduler's message is about the cluster as it is
 		}
