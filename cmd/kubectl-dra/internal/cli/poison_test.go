@@ -53,7 +53,15 @@ func runOn(t *testing.T, path string, args ...string) {
 			t.Errorf("%q prints what does not follow its schema: %v", args, err)
 		}
 	}
-	for _, printed := range []string{out.String(), errOut.String()} {
+	text := out.String()
+	if args[0] == "__complete" { // the first tab of a line stands before what describes the word
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = strings.Replace(lines[i], "\t", " ", 1)
+		}
+		text = strings.Join(lines, "\n")
+	}
+	for _, printed := range []string{text, errOut.String()} {
 		if problem := check(printed); problem != "" {
 			t.Errorf("%q prints %s", args, problem)
 		}

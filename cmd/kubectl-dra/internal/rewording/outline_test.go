@@ -41,6 +41,9 @@ func (o *outline) add(path string, v reflect.Value) {
 			return
 		}
 		for i := range v.NumField() {
+			if !v.Type().Field(i).IsExported() { // of a wire form: it is not printed as JSON
+				continue
+			}
 			o.field(path+"."+v.Type().Field(i).Name, v.Type().Field(i).Name, v.Field(i))
 		}
 	case reflect.Slice, reflect.Array:
