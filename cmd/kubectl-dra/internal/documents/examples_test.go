@@ -17,7 +17,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
 // example is a question of which the answer has a code.
@@ -228,10 +227,10 @@ func sectionIn(page string, c constant) string {
 	return strings.TrimSuffix(section, "\n") + "\n"
 }
 
-// sampled is how many examples there are to each that the usual run asks; the full run asks all.
+// sampled is how many examples there are to each that a run without -update asks; make generate, which CI runs too, asks all.
 const sampled = 5
 
-// examplesOf asks the example of each constant, or in the usual run takes most answers from the page. A constant without an example
+// examplesOf asks the example of each constant, or without -update takes most answers from the page. A constant without an example
 // fails the test, and so does one whose answer does not have it under the key, below a path of fields.
 func examplesOf(t *testing.T, file string, codes []constant, examples map[string]example, key string, below ...string) map[string]string {
 	t.Helper()
@@ -248,7 +247,7 @@ func examplesOf(t *testing.T, file string, codes []constant, examples map[string
 			t.Errorf("%s has no example: add a question to the table, of the demo cluster or of an archive in testdata", c.name)
 			continue
 		}
-		if !effort.Full() && !*update && i%sampled > 0 {
+		if !*update && i%sampled > 0 {
 			out[c.name] = sectionIn(string(page), c)
 			continue
 		}
