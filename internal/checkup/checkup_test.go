@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 )
 
 var update = flag.Bool("update", false, "write what was found into the files of faults")
@@ -377,5 +378,27 @@ func TestCountersOfIncompletePool(t *testing.T) {
 	const want = "counter memory of gpu-0 in pool gpu.example.com/mig-n1: claims take at least 60Gi, and there are 40Gi"
 	if len(report.Findings) != 1 || report.Findings[0].Message() != want {
 		t.Errorf("found\n%s\nwant\n%s", found(report), want)
+	}
+}
+
+// TestSeverityOnlyLeavesOut: with a higher severity nothing is reported that was not before.
+func TestSeverityOnlyLeavesOut(t *testing.T) {
+	objects, err := demo.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := inspect.New(objects, inspect.Config{Time: demo.Now(), Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: demo.Health()})
+	keys := func(r *checkup.Report) (out []string) {
+		for _, f := range r.Findings {
+			out = append(out, string(f.Code)+" "+f.Key())
+		}
+		return out
+	}
+	all := mustRun(t, s, checkup.Options{Severity: checkup.Note})
+	for _, severity := range []checkup.Severity{checkup.Warning, checkup.Error} {
+		got, want := keys(mustRun(t, s, checkup.Options{Severity: severity})), keys(all.AtLeast(severity))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", severity, got, want)
+		}
 	}
 }

@@ -134,7 +134,7 @@ func (o *Options) wants(r *Rule) bool {
 	case o.Files && !r.files, r.upgrade && o.Target == 0:
 		return false
 	}
-	return r.worst().AtLeast(o.Severity)
+	return r.worst().AtLeast(o.Severity) || slices.Contains(causes, r.Code) // of what those tell, another rule is silent
 }
 
 // WantsAccess reports whether something is looked for that needs Access.
