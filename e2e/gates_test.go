@@ -51,12 +51,17 @@ func TestGateDefaults(t *testing.T) {
 // upstreamGates reads the table from the sources of the Kubernetes that a control plane is built from.
 func upstreamGates(t *testing.T, controlPlane string) map[string][]gateStage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
-	list.Dir, list.Env = filepath.Join("controlplane", controlPlane), append(list.Environ(), "GOWORK=off")
-	dir, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
+	in := func(args ...string) []byte {
+		command := exec.CommandContext(t.Context(), "go", args...)
+		command.Dir, command.Env = filepath.Join("controlplane", controlPlane), append(command.Environ(), "GOWORK=off")
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", command, err)
+		}
+		return out
 	}
+	in("mod", "download", "k8s.io/kubernetes") // where nothing was built of it yet
+	dir := in("list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
 	path := filepath.Join(strings.TrimSpace(string(dir)), "pkg", "features", "kube_features.go")
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
