@@ -23,7 +23,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
 )
 
-var trace bool
 var seed = flag.Uint64("moves.seed", 1, "first seed of the random problems")
 
 // crowd is a random problem: pods on nodes with a few devices of two models, and one that waits.
@@ -121,12 +120,6 @@ func exhaustive(t *testing.T, c *crowd, most int) (moves int, highest int32, ok 
 			cluster := (&crowd{Objects: o}).cluster()
 			if left == 0 {
 				if top < highest && len(placements(t, cluster, c.target)) > 0 {
-					if trace {
-						for _, p := range o.Pods {
-							fmt.Print(p.Name, "@", p.Spec.NodeName, " ")
-						}
-						fmt.Println(moved)
-					}
 					highest = top
 				}
 				return
