@@ -18,7 +18,8 @@ type Disruption struct {
 	Claims []LostClaim
 	// Replay is what kube-scheduler then makes of all that waits: the pods that come back, and those that waited before.
 	Replay Replay
-	// Gains are the pods that wait now and are placed by that, and Losses those that would have been placed without it.
+	// Gains are the pods that wait now and are placed by that, and Losses those that would have been placed without it. Where that is
+	// not certain, the verdict of a loss is Unknown.
 	Gains  []PlacedPod
 	Losses []PendingPod
 	// Unseen says that not all pods or claims could be read, so that more may have to go.

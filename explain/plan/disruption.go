@@ -183,9 +183,13 @@ func compare(out *explain.Disruption, without *explain.Replay) {
 		}
 	}
 	for _, p := range out.Replay.Pending {
-		if before[p.Subject] {
-			out.Losses = append(out.Losses, p)
+		if !before[p.Subject] {
+			continue
 		}
+		if !without.Certain {
+			p.Verdict = explain.Unknown // it may be waiting either way
+		}
+		out.Losses = append(out.Losses, p)
 	}
 }
 

@@ -102,6 +102,22 @@ func TestPlayUnread(t *testing.T) {
 	}
 }
 
+// TestLossUnread: who would perhaps have been placed without an event does not lose his place for certain.
+func TestLossUnread(t *testing.T) {
+	for _, test := range []struct {
+		unread []inspect.Resource
+		want   explain.Verdict
+	}{{nil, explain.Unsatisfiable}, {[]inspect.Resource{inspect.TaintRules}, explain.Unknown}} {
+		o := small(1)
+		o.Pods = append(o.Pods, worker("waits", "eight"))
+		c := unreadable(o, test.unread...)
+		d, err := Play(t.Context(), c, LoseDevices(c.Snapshot(), "all", func(inspect.DeviceID) bool { return true }))
+		if err != nil || len(d.Losses) != 1 || d.Losses[0].Verdict != test.want {
+			t.Errorf("without %v: %+v, %v", test.unread, d, err)
+		}
+	}
+}
+
 // TestMoveUnread: where not all pods or claims are known, it is not proved that no moves make room, unless there would be none in an empty
 // cluster either.
 func TestMoveUnread(t *testing.T) {

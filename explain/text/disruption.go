@@ -216,7 +216,11 @@ func (p *page) alsoPlaced(d *explain.Disruption) {
 	}
 	if len(d.Losses) > 0 {
 		p.blank()
-		p.add("", "", span(styled.Title, "Left waiting then, although they would fit now"))
+		title := "Left waiting then, although they would fit now"
+		if openOf(d.Losses) == len(d.Losses) {
+			title = "Left waiting then, although they may fit now"
+		}
+		p.add("", "", span(styled.Title, title))
 		for i := range d.Losses {
 			p.add("  ", "    ", span(styled.Name, d.Losses[i].Subject.FullName()), span(styled.Plain, ": "+d.Losses[i].Message))
 		}
