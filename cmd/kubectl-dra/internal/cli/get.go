@@ -100,7 +100,7 @@ var views = []view{
 // getFlags are the flags of kubectl dra get.
 type getFlags struct {
 	allNamespaces, noHeaders, watch bool
-	selector, sortBy, by            string
+	selector, sortBy, by, node      string
 	output, template                string
 	allowMissingKeys                bool
 	serverConcurrency               int
@@ -118,6 +118,7 @@ type getOptions struct {
 	selector  labels.Selector
 	sortBy    string
 	by        use.By
+	node      string // empty for all nodes
 	noHeaders bool
 	watch     bool
 	format    output.Format
@@ -164,6 +165,7 @@ fields of the JSON form, such as .name or .free.`,
 
   # Who holds which device, and why is one not free?
   kubectl dra get devices -o wide
+  kubectl dra get devices --node gpu-a-01
 
   # Nodes by what is free on them
   kubectl dra get nodes --sort-by=.free
@@ -202,10 +204,12 @@ func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
 	set.StringVar(&f.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
 	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
 	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
+	set.StringVar(&f.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
 	addConcurrencyFlag(set, &f.serverConcurrency)
 	addOutputFlagsWith(cmd, &f.output, &f.template, output.TableFormats, "formats; columns behind `custom-columns=`", completer.formatsOf)
 	completeArguments(cmd, "views, then names of what they list", completer.views)
 	completeFlag(cmd, "by", "ways to count", fixed(usageGroupings()...))
+	completeFlag(cmd, "node", "nodes", completer.nodes)
 	completeFlag(cmd, "sort-by", "the fields of the view that have one value", completer.sortFields)
 	leaveAlone(cmd, "labels, of which nothing is read", "selector")
 	leaveAlone(cmd, "a number", "server-concurrency")
@@ -229,9 +233,12 @@ func (f *getFlags) toOptions(streams *streams, connection *connection, reader *r
 	if err := checkConcurrency(f.serverConcurrency, v); err != nil {
 		return nil, err
 	}
+	if err := checkNode(f.node, v); err != nil {
+		return nil, err
+	}
 	o := &getOptions{
 		streams: streams, connection: connection, reader: reader,
-		view: v, names: names, sortBy: f.sortBy, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency,
+		view: v, names: names, sortBy: f.sortBy, node: f.node, noHeaders: f.noHeaders, watch: f.watch, serverConcurrency: f.serverConcurrency,
 	}
 	if o.by, err = groupingOf(f.by, v); err != nil {
 		return nil, err
@@ -356,7 +363,11 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	missing = o.pickNamed(s, list)
+	if err := o.keepOnNode(s, list); err != nil {
+		missing = append(missing, err)
+	} else {
+		missing = o.pickNamed(s, list)
+	}
 	if !o.view.selects {
 		list.Keep(func(item output.Item) bool { return item.Meta().Selected(o.selector) })
 	}
@@ -445,6 +456,10 @@ func (o *getOptions) print(s *inspect.Snapshot, list *output.List, failed bool) 
 // sayEmpty says on stderr that there is nothing, and where there is something.
 func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 	noun := cmp.Or(o.view.noun, o.view.names[0])
+	if o.node != "" {
+		o.streams.note("No %s found of node %q.", noun, o.node)
+		return
+	}
 	if o.namespace == "" {
 		o.streams.note("No %s found.", noun)
 		return

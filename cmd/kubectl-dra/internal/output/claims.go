@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -21,6 +22,8 @@ type Claim struct {
 	Node string `json:"node"`
 	// Devices are driver/pool/device, in the order of the allocation.
 	Devices []string `json:"devices"`
+	// AdminDevices are those of them that the claim only has admin access to, which takes nothing from others.
+	AdminDevices []string `json:"adminDevices,omitempty"`
 	// Pods are namespace/name of the pods that use the claim.
 	Pods []string `json:"pods"`
 	// Reason says in one line why the claim cannot be allocated or what it waits for; empty when it waits
@@ -59,6 +62,9 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 		for i := range allocation.Devices.Results {
 			r := &allocation.Devices.Results[i]
 			c.Devices = append(c.Devices, inspect.DeviceOf(r).String())
+			if ptr.Deref(r.AdminAccess, false) {
+				c.AdminDevices = append(c.AdminDevices, inspect.DeviceOf(r).String())
+			}
 		}
 	}
 	for _, pod := range s.PodsOf(inspect.RefOf(claim)) {
@@ -75,17 +81,23 @@ var claimTable = Table{
 	},
 	Row: func(item Item) []string {
 		c := item.(*Claim)
-		return []string{c.Name, c.State, orNone(c.Node), devicesByDriver(c.Devices), podNames(c.Pods), c.Age, orNone(c.Reason), orNone(strings.Join(c.Devices, ","))}
+		return []string{c.Name, c.State, orNone(c.Node), devicesByDriver(c.Devices, c.AdminDevices), podNames(c.Pods), c.Age, orNone(c.Reason), orNone(strings.Join(c.Devices, ","))}
 	},
 }
 
-// devicesByDriver sums up device names, as "2 gpu.example.com".
-func devicesByDriver(devices []string) string {
+// devicesByDriver sums up device names, as "2 gpu.example.com". Those with admin access are summed up by themselves.
+func devicesByDriver(devices, admin []string) string {
 	count := map[string]int{}
 	for _, d := range devices {
 		driver, _, _ := strings.Cut(d, "/")
 		count[driver]++
 	}
+	for _, d := range admin {
+		driver, _, _ := strings.Cut(d, "/")
+		count[driver]--
+		count[driver+" (admin)"]++
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n == 0 })
 	return countsByDriver(count)
 }
 
