@@ -68,6 +68,8 @@ type Options struct {
 	Anonymize bool
 	// Packed saves objects as protobuf, which is read several times as fast as JSON.
 	Packed bool
+	// Plain saves JSON without gzip around it. It says nothing if Packed is set.
+	Plain bool
 }
 
 // Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w.
@@ -80,23 +82,34 @@ func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
 	if opts.Packed {
 		return header, writePacked(w, &header, objects)
 	}
-	zw := gzip.NewWriter(w)
-	encoder := json.NewEncoder(zw)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(header); err != nil {
-		return header, fmt.Errorf("writing the header: %w", err)
+	if opts.Plain {
+		return header, writeJSON(w, &header, objects)
 	}
-	for _, of := range objects {
-		for _, object := range of.objects {
-			if err := encoder.Encode(object); err != nil {
-				return header, fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
-			}
-		}
+	zw := gzip.NewWriter(w)
+	if err := writeJSON(zw, &header, objects); err != nil {
+		return header, err
 	}
 	if err := zw.Close(); err != nil {
 		return header, fmt.Errorf("writing the end: %w", err)
 	}
 	return header, nil
+}
+
+// writeJSON writes the header and the objects, each on a line.
+func writeJSON(w io.Writer, header *Header, objects []listing) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(header); err != nil {
+		return fmt.Errorf("writing the header: %w", err)
+	}
+	for _, of := range objects {
+		for _, object := range of.objects {
+			if err := encoder.Encode(object); err != nil {
+				return fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
+			}
+		}
+	}
+	return nil
 }
 
 func headerOf(s *inspect.Snapshot, objects []listing) Header {

@@ -48,8 +48,9 @@ numbers, times and what everybody knows: words of the Kubernetes API, published
 drivers with their classes and what they call attributes.
 
 The file is gzip over protobuf, which is read faster than a cluster. If its name
-ends with .json.gz or .json, and on stdout, it is gzip over JSON, one object on
-each line. --from reads both, so that one can be made of the other.`,
+ends with .json, it is JSON, one object on each line; with .json.gz, and on
+stdout, gzip over that. --from reads all of them, so that one can be made of
+another.`,
 		Example: `  # Save the current cluster, then ask it elsewhere
   kubectl dra snapshot -o cluster.pb.gz
   kubectl dra explain claim train-0 -n ml --from cluster.pb.gz
@@ -128,7 +129,7 @@ func (o *snapshotOptions) mayWrite(path string) error {
 // save makes the archive and then writes it, so that what fails or is interrupted before changes nothing.
 func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snapshot) (archive.Header, error) {
 	var content bytes.Buffer
-	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize, Packed: !isJSON(path)})
+	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize, Packed: !isJSON(path), Plain: strings.HasSuffix(path, ".json")})
 	if err = causedBy(ctx, err); err != nil {
 		return header, err
 	}
