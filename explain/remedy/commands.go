@@ -22,6 +22,8 @@ type Asked struct {
 	Several bool
 	// Once says that it cannot be asked again, since it was read from standard input.
 	Once bool
+	// Demo says that the objects are those of the demo cluster, which kubectl cannot reach.
+	Demo bool
 }
 
 // immutable are the kinds whose objects cannot be changed in what fixes change of them. They are replaced.
@@ -48,10 +50,19 @@ func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 		case explain.RemoveTaint:
 			b.deleteRules(f.TaintRules)
 		}
-		if f.Commands, f.Remarks = b.lines, b.remarks; b.refused {
-			f.Commands = nil
-		}
+		f.Commands, f.Remarks = b.written()
 	}
+}
+
+// written are the commands and remarks that were collected. There are no commands if one of them could not be written safely.
+func (b *builder) written() (commands, remarks []string) {
+	if b.refused {
+		b.lines = nil
+	}
+	if b.asked.Demo && len(b.lines) > 0 {
+		b.remark("The demo has no API server: pasted, this goes to the cluster that your kubectl is set to.")
+	}
+	return b.lines, b.remarks
 }
 
 // Selector is the value of --fix for the i-th fix of an explanation, which may be one of several.

@@ -42,9 +42,7 @@ func AddMoves(s *inspect.Snapshot, m *explain.Moves, asked Asked) {
 	b.cordon(closed, nil)
 	b.settle(m)
 	b.warn(m)
-	if m.Commands, m.Remarks = b.lines, b.remarks; b.refused {
-		m.Commands = nil
-	}
+	m.Commands, m.Remarks = b.written()
 }
 
 // keptFrom is the index of the move before which the node of the target is tainted: no pod is to go there any more.

@@ -100,6 +100,7 @@ func newModel(ctx context.Context, options Options) *model {
 		}
 	}
 	m.world = screen.NewWorld(ctx, 0, nil)
+	m.world.Demo = options.Origin == Demo
 	m.world.Namespace, m.world.Events = options.Namespace, options.Events
 	m.world.Theme = theme.New(m.dark, m.profile)
 	m.timeline = newTimeline(options.Source)

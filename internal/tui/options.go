@@ -31,10 +31,13 @@ type Waiter interface {
 	Waiting() (server string, since time.Time, what []string)
 }
 
+// Demo is the Origin of the demo cluster.
+const Demo = "demo"
+
 // Options say what to show and how.
 type Options struct {
 	Source Source
-	// Origin says in a word what the source is if it is not a live cluster, such as "demo" or "file". It is empty for a
+	// Origin says in a word what the source is if it is not a live cluster, such as Demo or "recorded". It is empty for a
 	// live cluster.
 	Origin string
 	// Cluster and User are names for the header; they may be empty.

@@ -34,6 +34,8 @@ type World struct {
 	Now time.Time
 	// Idle says that nobody has pressed a key for a while. Whoever does so is sent a Changed.
 	Idle bool
+	// Demo says that the objects are those of the demo cluster, which kubectl cannot reach.
+	Demo bool
 	// History is what was seen to happen; it may be nil.
 	History *History
 	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It is nil if there
@@ -109,7 +111,7 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 		like = w.derived.like
 	}
 	next := newWorld(w.ctx, version, s, like, w.derived.counted.Load())
-	next.Namespace, next.Theme, next.Now, next.History, next.Events = w.Namespace, w.Theme, w.Now, w.History, w.Events
+	next.Namespace, next.Theme, next.Now, next.Demo, next.History, next.Events = w.Namespace, w.Theme, w.Now, w.Demo, w.History, w.Events
 	return next
 }
 

@@ -24,7 +24,7 @@ var clusterFlags = []string{
 
 // again is how the question was asked, for commands that ask it again.
 func (o *questionOptions) again(flags *pflag.FlagSet, answers []*explain.Explanation) remedy.Asked {
-	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags)}
+	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Demo: o.reader.demo}
 	fixable := 0
 	for _, e := range answers {
 		if len(e.Fixes) > 0 {

@@ -149,5 +149,5 @@ func (o *triageOptions) asked(subject explain.Subject, flags *pflag.FlagSet) rem
 	}
 	args := []string{k.names[0], subject.Name, "-n", subject.Namespace}
 	args = append(args, givenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, clusterFlags...))...)
-	return remedy.Asked{Args: args, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.reader.from, "-")}
+	return remedy.Asked{Args: args, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.reader.from, "-"), Demo: o.reader.demo}
 }

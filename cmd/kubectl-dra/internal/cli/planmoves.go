@@ -89,7 +89,8 @@ func makeRoom(ctx context.Context, o *questionOptions, flags *pflag.FlagSet) err
 	if err != nil {
 		return err
 	}
-	remedy.AddMoves(snapshot, m, remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-")})
+	asked := remedy.Asked{Files: o.files, Flags: givenFlags(flags, clusterFlags), Once: slices.Contains(o.files, "-"), Demo: o.reader.demo}
+	remedy.AddMoves(snapshot, m, asked)
 	render := func(w io.Writer, opts text.Options) error { return text.RenderMoves(w, m, opts) }
 	return o.streams.answer(o.format, output.NewMovesPlan(m), render, worstExitCode(o.leastCode(), movesCode(m.Verdict)))
 }

@@ -306,7 +306,7 @@ func (u *terminalUI) screenOptions() tui.Options {
 	options := tui.Options{Clock: u.reader.clock, Input: u.streams.In, Output: u.streams.Out}
 	switch {
 	case u.reader.demo:
-		options.Origin, options.Cluster = "demo", demoCluster
+		options.Origin, options.Cluster = tui.Demo, demoCluster
 	case len(u.reader.from) > 0:
 		options.Origin, options.NoWriter = "recorded", "this is a recorded cluster"
 	default:
