@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -22,10 +23,11 @@ type volumeIndex struct {
 	attached func() map[objectName]attachable
 }
 
-// storageIndex is the part of a volumeIndex that does not depend on claims and nodes.
+// storageIndex is the part of a volumeIndex that does not depend on claims and nodes, but for CSINodes.
 type storageIndex struct {
 	byName  func() *volumeObjects
-	reaches sync.Map // name of a StorageClass -> func() *volumeReach
+	made    atomic.Pointer[volumeObjects] // what byName returned, or nil if nobody has asked yet
+	reaches *sync.Map                     // name of a StorageClass -> func() *volumeReach; they depend on volumes alone
 	files   bool
 }
 
@@ -55,14 +57,17 @@ func (n objectName) String() string { return n.namespace + "/" + n.name }
 func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	v := &volumeIndex{volumeOffers: &volumeOffers{snapshot: s}}
 	same := like != nil && sameStorage(s, like.snapshot)
-	if same {
+	switch {
+	case same && slices.Equal(s.Objects().CSINodes, like.snapshot.Objects().CSINodes):
 		v.storageIndex = like.storage.storageIndex
 		if slices.Equal(s.Objects().Nodes, like.snapshot.Objects().Nodes) {
 			v.volumeOffers = like.storage.volumeOffers
 		}
-	} else {
-		v.storageIndex = &storageIndex{files: s.ServerVersion() == ""}
-		v.byName = sync.OnceValue(func() *volumeObjects { return newVolumeObjects(s.Objects()) })
+	case same: // a node that is only supposed comes with a CSINode
+		v.storageIndex = newStorageIndex(s, like.storage.made.Load())
+		v.reaches = like.storage.reaches
+	default:
+		v.storageIndex = newStorageIndex(s, nil)
 	}
 	if same && slices.Equal(s.Objects().VolumeClaims, like.snapshot.Objects().VolumeClaims) {
 		v.claims, v.attached = like.storage.claims, like.storage.attached
@@ -75,13 +80,33 @@ func newVolumeIndex(s *inspect.Snapshot, like *Index) *volumeIndex {
 	return v
 }
 
-// sameStorage reports whether all that a storageIndex is made of is the same in two snapshots.
+// newStorageIndex returns the index of a snapshot, with objects that are known but for CSINodes if they are not nil.
+func newStorageIndex(s *inspect.Snapshot, known *volumeObjects) *storageIndex {
+	v := &storageIndex{files: s.ServerVersion() == "", reaches: &sync.Map{}}
+	v.byName = sync.OnceValue(func() *volumeObjects {
+		objects := known.with(s.Objects())
+		v.made.Store(objects)
+		return objects
+	})
+	return v
+}
+
+// with returns objects by name: these with other CSINodes, or if they are nil, all anew.
+func (o *volumeObjects) with(objects *inspect.Objects) *volumeObjects {
+	if o == nil {
+		return newVolumeObjects(objects)
+	}
+	out := *o
+	out.nodes = byObjectName(objects.CSINodes)
+	return &out
+}
+
+// sameStorage reports whether all that a storageIndex is made of is the same in two snapshots, but for CSINodes.
 func sameStorage(s, t *inspect.Snapshot) bool {
 	a, b := s.Objects(), t.Objects()
 	return s.ServerVersion() == t.ServerVersion() && s.NodesAssumed() == t.NodesAssumed() && slices.Equal(a.Volumes, b.Volumes) &&
 		slices.Equal(a.StorageClasses, b.StorageClasses) && slices.Equal(a.StorageCapacities, b.StorageCapacities) &&
-		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.CSINodes, b.CSINodes) &&
-		slices.Equal(a.VolumeAttachments, b.VolumeAttachments)
+		slices.Equal(a.CSIDrivers, b.CSIDrivers) && slices.Equal(a.VolumeAttachments, b.VolumeAttachments)
 }
 
 // claimsByName are claims as they are once they have been created.
