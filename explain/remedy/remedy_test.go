@@ -271,6 +271,21 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 	}
 }
 
+// TestDemo: commands of the demo say that they would reach a real cluster; where there is no command, nothing is said.
+func TestDemo(t *testing.T) {
+	s := snapshotOf(t, devices, claim("big", "", "gpu", "3", ""))
+	for _, demo := range []bool{false, true} {
+		e := explained(t, s, "ResourceClaim", "big", remedy.Asked{Args: []string{"claim", "big", "-n", "ml"}, Demo: demo})
+		for i := range e.Fixes {
+			f := &e.Fixes[i]
+			said := slices.ContainsFunc(f.Remarks, func(r string) bool { return strings.HasPrefix(r, "The demo has no API server") })
+			if said != (demo && len(f.Commands) > 0) {
+				t.Errorf("demo %t: %q with %q", demo, f.Remarks, f.Commands)
+			}
+		}
+	}
+}
+
 // TestNamesInCommands: what comes from a cluster cannot become another command, nor a flag.
 func TestNamesInCommands(t *testing.T) {
 	for _, tt := range []struct {
