@@ -24,6 +24,8 @@ type Disruption struct {
 	Losses []PendingPod
 	// Unseen says that not all pods or claims could be read, so that more may have to go.
 	Unseen bool
+	// Open says that this was to be the worst that can happen, and that it is not known whether it is.
+	Open bool
 	// Final says that those who go are not to come back.
 	Final bool
 	// Remarks are what a reader must know to act on the answer.

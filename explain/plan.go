@@ -30,6 +30,22 @@ type Replay struct {
 	// not, Remarks say why.
 	Certain bool
 	Remarks []string
+	// Preempting says that kube-scheduler ends other pods for some that wait, or may. What happens then was not played on.
+	Preempting bool
+}
+
+// LeavesSome reports whether some pods are left waiting for certain, whichever these are.
+func (p *Plan) LeavesSome() bool {
+	invalid := false
+	for i := range p.Replay.Pending {
+		switch p.Replay.Pending[i].Verdict {
+		case Unsatisfiable:
+			return true
+		case Invalid:
+			invalid = true
+		}
+	}
+	return !invalid && len(p.Replay.Pending) > 0 && !p.Replay.Preempting && p.Joint != nil && p.Joint.Verdict == Infeasible
 }
 
 // PlacedPod is a pod that finds a node.

@@ -34,6 +34,22 @@ func admitted(c *allocator.Cluster, pods []*corev1.Pod) (*allocator.Cluster, []*
 	return joint.With(c, takings...), out
 }
 
+// admittedWith is admitted, also for other pods that wait: those of a pod group are only placed once the claims of all are there.
+func admittedWith(c *allocator.Cluster, pods, others []*corev1.Pod) (with *allocator.Cluster, own, rest []*corev1.Pod) {
+	asked := make(map[inspect.PodRef]bool, len(pods))
+	for _, pod := range pods {
+		asked[refOf(pod)] = true
+	}
+	all := slices.Clone(pods)
+	for _, pod := range others {
+		if !asked[refOf(pod)] {
+			all = append(all, pod)
+		}
+	}
+	with, all = admitted(c, all)
+	return with, all[:len(pods):len(pods)], all[len(pods):]
+}
+
 // withClaims is a pod with those of its claims that are still to be made. Entries whose template does not exist are left as they
 // are, and a pod that lacks nothing is the same.
 func withClaims(s *inspect.Snapshot, pod *corev1.Pod) (*corev1.Pod, []*resourcev1.ResourceClaim) {

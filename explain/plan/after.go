@@ -17,7 +17,7 @@ func After(s *inspect.Snapshot, e *Event) *inspect.Snapshot {
 	var claims []*resourcev1.ResourceClaim
 	for _, v := range e.Evicted {
 		ended[refOf(v.Pod)] = true
-		if !e.Final && comesBack(v.Pod) {
+		if !e.Final && !v.Along && comesBack(v.Pod) {
 			pod := replacement(v.Pod, s.Time())
 			pod.UID = v.Pod.UID // by which its claims are its own
 			pod.Status.Phase = corev1.PodPending

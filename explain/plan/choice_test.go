@@ -47,7 +47,7 @@ func TestPlaceChooses(t *testing.T) {
 		},
 		{
 			"what others need may be taken", nil, known, []*corev1.Pod{worker("any", "one"), worker("only", "old")},
-			"any→node-0000/2, only waits Unsatisfiable NotEnoughDevices", false,
+			"any→node-0000/2, only waits Unknown NotEnoughDevices", false,
 		},
 	}
 	for _, test := range tests {

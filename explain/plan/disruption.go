@@ -42,6 +42,8 @@ type Eviction struct {
 	Pod   *corev1.Pod
 	After time.Duration
 	Cause string
+	// Along says that the pod goes anyway, which the event tells besides: nobody makes another one in its place for that.
+	Along bool
 }
 
 // Play says what becomes of pods and claims by an event: who goes, and what kube-scheduler makes of those that come back, together
@@ -112,6 +114,9 @@ func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *expla
 	}
 	var again []*corev1.Pod
 	for _, v := range evicted {
+		if v.Along {
+			continue
+		}
 		gone := explain.GonePod{Subject: subjectOf(v.Pod), Node: inspect.NodeName(v.Pod.Spec.NodeName), Cause: v.Cause, After: v.After, Then: explain.NeverComes}
 		if owner := metav1.GetControllerOf(v.Pod); owner != nil && !e.Final && comesBack(v.Pod) {
 			gone.Controller = owner.Kind + " " + owner.Name
@@ -149,7 +154,7 @@ func stranded(after *inspect.Snapshot, e *Event) []explain.Note {
 	for _, claim := range after.Objects().Claims {
 		if claim.Status.Allocation == nil || !slices.ContainsFunc(devicesOf(claim), e.Lost) ||
 			slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool {
-				return r.Resource == "pods" && along[claim.Namespace+"/"+r.Name]
+				return r.Resource == "pods" && (along[claim.Namespace+"/"+r.Name] || endedPod(after, inspect.PodRef{Namespace: claim.Namespace, Name: r.Name}))
 			}) {
 			continue
 		}
@@ -160,6 +165,12 @@ func stranded(after *inspect.Snapshot, e *Event) []explain.Note {
 		out = append(out, explain.Note{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name, Message: message})
 	}
 	return out
+}
+
+// endedPod reports whether a pod has ended. The controller of claims takes its reservations back.
+func endedPod(s *inspect.Snapshot, ref inspect.PodRef) bool {
+	pod, ok := s.Pod(ref)
+	return ok && inspect.Ended(pod)
 }
 
 // comesBack reports whether the controller of a pod makes another one. Nobody does for those that the kubelet runs from files.

@@ -27,6 +27,9 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 			e.Besides = append(e.Besides, note(pod, "stays: it belongs to the node"))
 			continue
 		}
+		if e.goesAlready(pod) {
+			continue
+		}
 		if metav1.GetControllerOf(pod) == nil {
 			orphans = append(orphans, pod.Namespace+"/"+pod.Name)
 		}
@@ -35,7 +38,7 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	if len(orphans) > 0 {
 		e.Remarks = append(e.Remarks, fmt.Sprintf("kubectl drain refuses without --force: nobody would restart %s", words.Shorten(orphans, maxNamed)))
 	}
-	if len(e.Evicted) > 0 {
+	if e.ends() {
 		e.Remarks = append(e.Remarks, "PodDisruptionBudgets are not read here; they may hold evictions up")
 	}
 	e.Change = func(o *inspect.Objects) {
@@ -54,6 +57,22 @@ func Drain(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	return e
 }
 
+// goesAlready notes of a pod that it is being deleted already, if that is so. Most controllers have made another one in its place by
+// then, or make none; that of a StatefulSet waits until it is gone.
+func (e *Event) goesAlready(pod *corev1.Pod) bool {
+	if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp == nil || owner != nil && owner.Kind == "StatefulSet" {
+		return false
+	}
+	e.Besides = append(e.Besides, note(pod, "is being deleted already"))
+	e.Evicted = append(e.Evicted, Eviction{Pod: pod, Along: true})
+	return true
+}
+
+// ends reports whether pods have to go that would stay otherwise.
+func (e *Event) ends() bool {
+	return slices.ContainsFunc(e.Evicted, func(v Eviction) bool { return !v.Along })
+}
+
 // maxNamed is the number of objects that a remark names.
 const maxNamed = 4
 
@@ -68,6 +87,10 @@ func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 		}
 		if whatif.BoundToNode(pod) {
 			e.Besides = append(e.Besides, note(pod, "goes with its node"))
+			e.Evicted = append(e.Evicted, Eviction{Pod: pod, Along: true})
+			continue
+		}
+		if e.goesAlready(pod) {
 			continue
 		}
 		if !evicted {
@@ -149,9 +172,12 @@ func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) b
 			continue
 		}
 		pod, _ := s.Pod(ref)
+		if e.goesAlready(pod) {
+			continue
+		}
 		e.Evicted = append(e.Evicted, Eviction{Pod: pod, Cause: fmt.Sprintf("%s %s lost", words.Shorten(users[ref], maxNamed), words.Plural(len(users[ref]), "is", "are"))})
 	}
-	if len(e.Evicted) > 0 {
+	if e.ends() {
 		e.Remarks = append(e.Remarks, "Kubernetes ends no pod because a device is gone; those that use it are supposed to be restarted")
 	}
 	e.Change = func(o *inspect.Objects) {

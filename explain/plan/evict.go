@@ -8,13 +8,14 @@ import (
 
 // Evict is the eviction of pods. Those that have no node, or have ended, are left alone.
 func Evict(pods ...*corev1.Pod) *Event {
-	var evicted []Eviction
+	e := &Event{}
 	var names []string
 	for _, pod := range pods {
 		names = append(names, pod.Namespace+"/"+pod.Name)
-		if pod.Spec.NodeName != "" && !inspect.Ended(pod) {
-			evicted = append(evicted, Eviction{Pod: pod, Cause: "it is evicted"})
+		if pod.Spec.NodeName != "" && !inspect.Ended(pod) && !e.goesAlready(pod) {
+			e.Evicted = append(e.Evicted, Eviction{Pod: pod, Cause: "it is evicted"})
 		}
 	}
-	return &Event{What: "evicting " + namesOf("pod", names), Evicted: evicted}
+	e.What = "evicting " + namesOf("pod", names)
+	return e
 }

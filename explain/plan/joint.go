@@ -37,6 +37,7 @@ func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 	same := alike(row) // then every node is as full at the turn of the first that finds no room
 	preempts, err := r.sayPreempting(ctx, base, r.doubtful || (tied || r.chosen) && !same)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
+	r.out.Preempting = preempts
 	switch {
 	case err != nil || preempts || len(r.unseen) > 0:
 		return err
@@ -89,6 +90,7 @@ func (r *replay) compare(ctx context.Context, row joint.Row) error {
 		placed[r.out.Placed[i].Subject] = true
 	}
 	var depends, unclear []string
+	r.never = map[explain.Subject]bool{}
 	for i := range row.Entities {
 		for j, m := range row.Entities[i].Members {
 			if r.about != nil && !r.about[m.Subject] {
@@ -99,6 +101,8 @@ func (r *replay) compare(ctx context.Context, row joint.Row) error {
 				depends = append(depends, m.Subject.Name)
 			case c == joint.Unclear:
 				unclear = append(unclear, m.Subject.Name)
+			case c == joint.Never:
+				r.never[m.Subject] = true
 			}
 		}
 	}
@@ -172,6 +176,9 @@ func alike(row joint.Row) bool {
 // best looks for a placement of all pods of a replay. That there is one is never certain where more is asked for than is known.
 func (r *replay) best(ctx context.Context, base *allocator.Cluster) (*explain.JointPlan, joint.Run, error) {
 	out, run, err := r.bestKnown(ctx, base)
+	if err == nil && out.Verdict == explain.Infeasible && r.out.Preempting {
+		out.Message += "; that is without ending others, which was not played on"
+	}
 	if err == nil && out.Verdict != explain.Infeasible && len(r.unseen) > 0 {
 		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: r.unseen[0]}, nil, nil
 	}
@@ -252,6 +259,9 @@ func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain
 		}
 		out := &explain.JointPlan{Verdict: explain.Infeasible, Minimal: minimal, Message: fmt.Sprintf(
 			"there is room for %s like %s in the whole cluster, if nothing else is placed, and %d are wanted", words.Count(room, "pod"), pods[0].Name, len(pods))}
+		if room == 0 { // which need not be for lack of room
+			out.Message = pods[0].Name + " finds no node even if nothing else is placed"
+		}
 		for _, p := range pods[:room+1] {
 			out.Conflict = append(out.Conflict, subjectOf(p))
 		}

@@ -38,13 +38,32 @@ const (
 // whole cluster. The error is that of the context, or of a question that could not be put.
 func MakeRoom(ctx context.Context, c *allocator.Cluster, subject metav1.Object, opts MoveOptions) (*explain.Moves, error) {
 	out, err := moves(ctx, c, subject, opts)
-	if text := unseenDevices(c.Snapshot()); err == nil && text != "" && !there(subject) && out.Verdict == explain.Feasible {
-		out.Verdict, out.Message, out.Proven = explain.JointUnknown, text, false
-		if len(out.Moves) > 0 {
-			out.Doubts = append(out.Doubts, text)
-		}
+	if err != nil || there(subject) || out.Verdict != explain.Feasible {
+		return out, err
 	}
-	return out, err
+	doubts, err := unseenTarget(ctx, c, subject)
+	if err != nil || len(doubts) == 0 {
+		return out, err
+	}
+	out.Verdict, out.Message, out.Proven = explain.JointUnknown, doubts[0], false
+	if len(out.Moves) > 0 {
+		out.Doubts = append(out.Doubts, doubts...)
+	}
+	return out, nil
+}
+
+// unseenTarget says what is not known of the room for something, a sentence each.
+func unseenTarget(ctx context.Context, c *allocator.Cluster, subject metav1.Object) ([]string, error) {
+	var out []string
+	if text := unseenDevices(c.Snapshot()); text != "" {
+		out = append(out, text)
+	}
+	pod, ok := subject.(*corev1.Pod)
+	if !ok {
+		return out, nil
+	}
+	foreigners, err := otherSchedulers(ctx, c, []*corev1.Pod{pod})
+	return append(out, foreigners...), err
 }
 
 // moves is MakeRoom, of what is known.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -19,7 +21,7 @@ const maxExplained = 24
 func (r *replay) explainPending(ctx context.Context) error {
 	r.out.Pending = nil
 	known := map[string]*explain.PendingPod{}
-	explained, doubts := 0, r.newDoubter()
+	explained := 0
 	for i := range r.waiting {
 		w := &r.waiting[i]
 		shape := cmp.Or(w.gang, w.turn.member.Shape, w.pod.Namespace+"/"+w.pod.Name)
@@ -29,9 +31,6 @@ func (r *replay) explainPending(ctx context.Context) error {
 		case w.gang != "":
 			p = &explain.PendingPod{Verdict: explain.Unsatisfiable, Code: allocator.PodGroupIncomplete, Message: fmt.Sprintf(
 				"its PodGroup %s is placed as a whole, which lacks room for %s", w.gang, words.Count(w.short, "more pod"))}
-			if r.doubtful || len(r.unseen) > 0 {
-				p.Verdict = explain.Unknown
-			}
 		case w.failure != "":
 			p = &explain.PendingPod{Verdict: explain.Invalid, Message: w.failure}
 		case explained == maxExplained:
@@ -50,51 +49,86 @@ func (r *replay) explainPending(ctx context.Context) error {
 		known[shape] = p
 		own := *p
 		own.Subject = subjectOf(w.pod)
-		if err := doubts.doubt(ctx, w, &own); err != nil {
-			return err
-		}
 		r.out.Pending = append(r.out.Pending, own)
 	}
 	return nil
 }
 
+// doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and may not be in others.
+func (r *replay) doubtPending(ctx context.Context) error {
+	if r.out.Certain {
+		return nil
+	}
+	d := &doubter{replay: r, cluster: r.base}
+	if r.out.Preempting { // whoever could be ended may be
+		d.cluster = withoutRunning(r.base)
+	}
+	d.alone = newSimulation(d.cluster)
+	for i := range r.out.Pending {
+		if err := d.doubt(ctx, &r.waiting[i], &r.out.Pending[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutRunning is a cluster without the pods on its nodes.
+func withoutRunning(c *allocator.Cluster) *allocator.Cluster {
+	var running []*corev1.Pod
+	for _, pod := range c.Snapshot().Objects().Pods {
+		if pod.Spec.NodeName != "" {
+			running = append(running, pod)
+		}
+	}
+	return without(c, running)
+}
+
 // doubter makes it unknown that pods are left waiting if they find room alone, and it is not certain that all before them are placed.
 type doubter struct {
 	*replay
-	alone *simulation
+	// cluster is the one in which they would be alone.
+	cluster *allocator.Cluster
+	alone   *simulation
 	// surplus are the pods for which there is no room once as many like them are placed as can be, whatever else is.
 	surplus map[explain.Subject]bool
 }
 
-func (r *replay) newDoubter() *doubter { return &doubter{replay: r, alone: newSimulation(r.base)} }
-
 // doubt is what is known of a pod that is left waiting as p says.
 func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) error {
-	if p.Verdict != explain.Unsatisfiable || !d.doubtful && len(d.unseen) == 0 {
+	if p.Verdict != explain.Unsatisfiable || d.never[p.Subject] {
+		return nil
+	}
+	if p.Preempts {
+		p.Verdict = explain.Unknown // its message says so
 		return nil
 	}
 	t, err := d.alone.ask(ctx, w.pod)
 	if err == nil && d.surplus == nil {
 		err = d.count(ctx)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("asking for room for pod %s/%s before the others: %w", w.pod.Namespace, w.pod.Name, err)
+	case len(t.nodes) == 0 && !t.open && !t.member.Reaches && w.gang == "", d.surplus[p.Subject]:
+		return nil
+	case d.out.Preempting:
+		p.Message = "has no room before kube-scheduler ends other pods, which was not played on: " + p.Message
+	default:
+		p.Message = "has no room if those before it are placed as shown, which is not certain: " + p.Message
 	}
-	if (len(t.nodes) > 0 || t.open || t.member.Reaches) && !d.surplus[subjectOf(w.pod)] {
-		p.Verdict, p.Message = explain.Unknown, "has no room if those before it are placed as shown, which is not certain: "+p.Message
-	}
+	p.Verdict = explain.Unknown
 	return nil
 }
 
 // count finds the pods of which there are more than there is room for.
 func (d *doubter) count(ctx context.Context) error {
 	d.surplus = map[explain.Subject]bool{}
-	order, shapes := d.localShapes(ctx, d.base)
+	order, shapes := d.localShapes(ctx, d.cluster)
 	for _, shape := range order {
 		if !slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
 			continue
 		}
-		room, _, err := roomFor(ctx, d.base, shapes[shape])
+		room, _, err := roomFor(ctx, d.cluster, shapes[shape])
 		if err != nil {
 			return err
 		}

@@ -42,13 +42,18 @@ func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts O
 
 // placeAll is Place, with the cluster in which all are placed that the replay places.
 func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *allocator.Cluster, error) {
-	c, pods = admitted(c, pods)
-	others, err := rivals(ctx, c, pods, opts.Others)
+	c, pods, waiting := admittedWith(c, pods, opts.Others)
+	others, err := rivals(ctx, c, pods, waiting)
+	if err != nil {
+		return nil, nil, err
+	}
+	foreigners, err := otherSchedulers(ctx, c, pods)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := newReplay(newSimulation(c), opts.Choosing)
-	r.unseen = unseen(c.Snapshot(), opts.Within, opts.Unseen)
+	r.unseen = append(unseen(c.Snapshot(), opts.Within, opts.Unseen), foreigners...)
+	r.unseen = append(r.unseen, unknownTurns(append(slices.Clip(pods), others...))...)
 	if len(others) > 0 {
 		r.about = map[explain.Subject]bool{}
 		for _, pod := range pods {
@@ -68,6 +73,9 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 	if err := r.certain(ctx, c); err != nil {
 		return nil, nil, err
 	}
+	if err := r.doubtPending(ctx); err != nil {
+		return nil, nil, err
+	}
 	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if opts.NoJoint || len(r.asked) == 0 {
 		return p, after, nil
@@ -78,6 +86,7 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 			return nil, nil, err
 		}
 		alone.unseen = r.unseen
+		alone.out.Preempting = r.out.Preempting
 		r = alone
 	}
 	return p, after, r.addBest(ctx, c, p)
@@ -182,7 +191,7 @@ func (r *replay) addBest(ctx context.Context, c *allocator.Cluster, p *explain.P
 		return err
 	}
 	p.Joint = best
-	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 {
+	if best.Verdict != explain.Feasible || run == nil || len(p.Replay.Others) > 0 || p.Replay.Certain && len(p.Replay.Pending) == 0 {
 		return nil
 	}
 	p.Changes, err = question.Together(ctx, question.Row(ctx, c, r.asked, r.opts), r.pods(), run, r.opts)
@@ -210,8 +219,10 @@ type replay struct {
 	// chosen says that there was a choice of nodes, and doubtful that something was not known, first of the pod in doubt.
 	chosen, doubtful bool
 	inDoubt          *corev1.Pod
-	// depends says that kube-scheduler may leave others waiting than in the run that was played.
+	// depends says that kube-scheduler may leave others waiting than in the run that was played, and never has those pods that wait
+	// in all runs, where these were looked at.
 	depends bool
+	never   map[explain.Subject]bool
 	// unseen says what is not known of the pods, so that nothing is certain.
 	unseen []string
 	// preempting judges for whom others may be ended. It is nil where that is not asked. contenders are the pods that are left waiting,
@@ -418,7 +429,7 @@ func Waiting(s *inspect.Snapshot, asked func(*corev1.Pod) bool) (pods []*corev1.
 	for _, pod := range s.Objects().Pods {
 		switch {
 		case pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || inspect.Ended(pod) || !asked(pod):
-		case pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName:
+		case foreign(pod):
 			others++
 		default:
 			pods = append(pods, pod)

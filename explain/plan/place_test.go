@@ -69,7 +69,7 @@ func TestPlace(t *testing.T) {
 		{"then the oldest", []*corev1.Pod{worker("a", "eight"), old}, "old→node-0000/2, a→node-0001/1", true, explain.Feasible, ""},
 		{
 			"who can go anywhere may take what others need", []*corev1.Pod{worker("any", "one"), worker("only", "old")},
-			"any→node-0000/2, only waits Unsatisfiable NotEnoughDevices", false, explain.Feasible, "",
+			"any→node-0000/2, only waits Unknown NotEnoughDevices", false, explain.Feasible, "",
 		},
 		{"an error ends the attempt", []*corev1.Pod{worker("bad", "broken"), worker("good", "one")}, "good→node-0000/2, bad waits Invalid SelectorError", true, explain.JointUnknown, "kube-scheduler gives up on bad with an error"},
 		{"what does not exist", []*corev1.Pod{worker("w", "none")}, "w waits Unsatisfiable ", true, explain.Infeasible, ""},

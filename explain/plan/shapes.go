@@ -44,6 +44,11 @@ func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shape
 	if err := s.lookAtOthers(ctx, pods); err != nil {
 		return nil, err
 	}
+	foreigners, err := otherSchedulers(ctx, s.withEach(), pods)
+	if err != nil {
+		return nil, err
+	}
+	s.out.Unseen = append(slices.Clip(s.out.Unseen), append(foreigners, unknownTurns(pods)...)...)
 	if err := s.begin(ctx, pods); err != nil {
 		return nil, err
 	}

@@ -226,7 +226,7 @@ func TestPlacePreempting(t *testing.T) {
 		want    string
 		certain bool
 	}{
-		{"its turn counts", []*corev1.Pod{important("vip", "eight", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", false},
+		{"its turn counts", []*corev1.Pod{important("vip", "eight", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unknown InsufficientResources", false},
 		{"it may not", []*corev1.Pod{never(important("vip", "eight", "8")), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
 		{"it lacks devices", []*corev1.Pod{important("vip", "nine", "8"), worker("later", "eight")}, nil, "later→node-0000/1, vip waits Unsatisfiable InsufficientResources", true},
 		{"its like have the devices", []*corev1.Pod{important("vip", "eight", "1"), important("vip-2", "eight", "1")}, nil, "vip→node-0000/1, vip-2 waits Unsatisfiable DeviceInUse", true},

@@ -28,8 +28,10 @@ func DefragmentationLines(d *explain.Defragmentation, most int, opts Options) []
 		if first.Copies == 0 {
 			text = fmt.Sprintf("no more claim like %s fits, nor after up to %s", d.Like.FullName(), words.Count(most, "move"))
 		}
-		if !d.Complete && most > 0 {
+		if !d.Complete {
 			sign, role = "? ", styled.Warn
+		}
+		if !d.Complete && most > 0 {
 			text += "; not all moves were tried"
 		}
 	}

@@ -69,7 +69,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 	switch {
 	case stuck > open || lost > 0:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
-	case d.Unseen, open > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
+	case d.Unseen, d.Open, open > 0, len(d.Losses) > 0, !sure && counts[explain.ComesBack] > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 	case never > 0 && !d.Final:
 		sign = styled.Span{Text: "! ", Role: styled.Warn}
@@ -145,7 +145,7 @@ func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span
 	switch g.Then {
 	case explain.ComesBack:
 		text := "→ " + onNode(g.Again)
-		if g.Again.Node == g.Node {
+		if g.Again.Node == g.Node && g.Again.AnyOf <= 1 {
 			text = "→ stays there"
 		}
 		if names := deviceNames(g.Again); names != "" {

@@ -25,7 +25,7 @@ func RenderPlan(w io.Writer, plan *explain.Plan, opts Options) error {
 // PlanLines lays out a plan: what kube-scheduler does, what it leaves waiting and why, then what could be done.
 func PlanLines(plan *explain.Plan, opts Options) []styled.Line {
 	p := newPlanPage(plan, opts)
-	p.replayHeadline(&plan.Replay)
+	p.replayHeadline(&plan.Replay, plan.LeavesSome())
 	p.placed(plan.Replay.Placed)
 	p.pending(plan.Replay.Pending)
 	p.best(plan)
@@ -40,7 +40,7 @@ func newPlanPage(plan *explain.Plan, opts Options) *page {
 	return &page{opts: opts, e: &explain.Explanation{Basis: plan.Basis, Partial: plan.Partial}}
 }
 
-func (p *page) replayHeadline(r *explain.Replay) {
+func (p *page) replayHeadline(r *explain.Replay, some bool) {
 	all := len(r.Placed) + len(r.Pending)
 	sign := styled.Span{Text: "✓ ", Role: styled.Good}
 	text := "kube-scheduler places " + allOf(all)
@@ -49,7 +49,7 @@ func (p *page) replayHeadline(r *explain.Replay) {
 		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to wait"
 	case all == 0:
 		sign, text = styled.Span{Text: "✓ ", Role: styled.Good}, "there is nothing to place"
-	case len(r.Pending) > open:
+	case len(r.Pending) > open, some:
 		sign = styled.Span{Text: "✗ ", Role: styled.Bad}
 		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), plural(all, "pod"))
 	case open > 0:

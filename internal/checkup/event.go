@@ -7,7 +7,9 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -47,4 +49,32 @@ func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.
 	}
 	e.What = "DeviceTaintRule " + strings.Join(names, ", ")
 	return e
+}
+
+// AgainEvicted says which of the pods that come back get tainted devices again, as they tolerate the taints for a while, and are
+// evicted again.
+func AgainEvicted(a *plan.Aftermath, rules []*resourcev1.DeviceTaintRule) []string {
+	back := map[inspect.PodRef]bool{}
+	for i := range a.Gone {
+		if g := &a.Gone[i]; g.Then == explain.ComesBack {
+			back[inspect.PodRef{Namespace: g.Subject.Namespace, Name: g.Subject.Name}] = true
+		}
+	}
+	var names []string
+	for _, rule := range rules {
+		preview := PreviewRule(a.With, rule)
+		if preview.Ignored || !preview.Executes() {
+			continue
+		}
+		for _, v := range preview.Evicted {
+			if name := v.Pod.Namespace + "/" + v.Pod.Name; back[v.Pod] && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{words.Shorten(names, 4) + words.Plural(len(names), " gets", " get") +
+		" tainted devices again, as the taint is tolerated for a while, and " + words.Plural(len(names), "is", "are") + " evicted again"}
 }

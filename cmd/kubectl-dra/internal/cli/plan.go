@@ -112,6 +112,8 @@ func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (
 	switch {
 	case f.copies < 0:
 		return nil, usagef("--copies %d: there cannot be less than one", f.copies)
+	case f.copies > maxPlanned:
+		return nil, usagef("--copies %d: no more than %d pods can be placed at once", f.copies, maxPlanned)
 	case f.narrow.allNamespaces && reader.connection.namespaceFlag() != "":
 		return nil, usagef("--namespace and --all-namespaces exclude each other")
 	}
@@ -177,7 +179,21 @@ func planPlacement(ctx context.Context, o *planOptions) error {
 
 func (o *planOptions) print(p *explain.Plan) error {
 	render := func(w io.Writer, opts text.Options) error { return text.RenderPlan(w, p, opts) }
-	return o.streams.answer(o.format, output.NewPlan(p), render, worstExitCode(o.leastCode(), replayCode(&p.Replay)))
+	return o.streams.answer(o.format, output.NewPlan(p), render, worstExitCode(o.leastCode(), planCode(p)))
+}
+
+// planCode is the exit code of a plan. Where it is proved that not all can be placed, some are left waiting, whichever these are.
+func planCode(p *explain.Plan) int {
+	code := replayCode(&p.Replay)
+	if code == exitFailed && p.LeavesSome() && openAlone(&p.Replay) {
+		return exitNo
+	}
+	return code
+}
+
+// openAlone reports whether all pods that are left waiting are so of which it is not known.
+func openAlone(r *explain.Replay) bool {
+	return !slices.ContainsFunc(r.Pending, func(p explain.PendingPod) bool { return p.Verdict != explain.Unknown })
 }
 
 // replayCode is the exit code of what kube-scheduler does.

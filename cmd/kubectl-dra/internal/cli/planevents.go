@@ -145,13 +145,21 @@ tainted devices again.`,
 		if err != nil {
 			return err
 		}
-		return o.play(ctx, s, checkup.RulesEvent(s, given.Objects.TaintRules))
+		a, err := plan.PlayOut(ctx, allocator.NewCluster(s, allocator.Options{}), checkup.RulesEvent(s, given.Objects.TaintRules))
+		if err != nil {
+			return err
+		}
+		a.Remarks = append(a.Remarks, checkup.AgainEvicted(a, given.Objects.TaintRules)...)
+		return o.print(a.Disruption)
 	})
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "the DeviceTaintRules of this file, directory or - (stdin)")
 	completeArguments(cmd, "nothing: it takes none", nothing)
 	completeFiles(cmd, "filename")
 	return cmd
 }
+
+// unreadChoice says what events choose nodes without.
+const unreadChoice = "images and services are not read here, by which kube-scheduler may prefer some of the nodes that are counted"
 
 // read reads the cluster.
 func (o *eventOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
@@ -168,14 +176,14 @@ func (o *eventOptions) play(ctx context.Context, s *inspect.Snapshot, e *plan.Ev
 	if err != nil {
 		return err
 	}
-	return o.print(d, exitAnswered)
+	return o.print(d)
 }
 
-// print prints what becomes of the pods. least is the exit code where nothing is wrong.
-func (o *eventOptions) print(d *explain.Disruption, least int) error {
+// print prints what becomes of the pods.
+func (o *eventOptions) print(d *explain.Disruption) error {
 	code := disruptionCode(d)
-	if code == exitAnswered {
-		code = least
+	if !o.reader.offline() && slices.ContainsFunc(d.Replay.Placed, func(p explain.PlacedPod) bool { return p.AnyOf > 1 }) {
+		d.Basis.Remarks = append(d.Basis.Remarks, unreadChoice)
 	}
 	render := func(w io.Writer, opts text.Options) error { return text.RenderDisruption(w, d, opts) }
 	return o.streams.answer(o.format, output.NewDisruption(d), render, code)
@@ -197,7 +205,7 @@ func disruptionCode(d *explain.Disruption) int {
 			back = true
 		}
 	}
-	if code == exitAnswered && (d.Unseen || back && !d.Replay.Certain) {
+	if code == exitAnswered && (d.Unseen || d.Open || back && !d.Replay.Certain) {
 		return exitFailed // that some are left waiting for certain is a no, whatever else is not known
 	}
 	return code

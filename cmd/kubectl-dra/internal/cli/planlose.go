@@ -104,6 +104,9 @@ func partsOf(s *inspect.Snapshot, what string) (parts []plan.Part, lose func([]p
 func nodesToLose(s *inspect.Snapshot) (parts []plan.Part, lose func([]plan.Part) *plan.Event) {
 	weights := plan.NodeWeights(s)
 	for _, node := range s.Nodes() {
+		if s.NodesAssumed() && node.Name == string(inspect.PseudoNode) {
+			continue // it stands for nodes that are not known
+		}
 		parts = append(parts, plan.Part{Name: node.Name, Weight: weights[inspect.NodeName(node.Name)]})
 	}
 	return parts, func(chosen []plan.Part) *plan.Event {
@@ -196,6 +199,9 @@ func choose(s *inspect.Snapshot, what string, parts []plan.Part, names []string)
 			for _, p := range parts {
 				all = append(all, p.Name)
 			}
+			if text := unreadParts(s, what); text != "" {
+				return nil, fmt.Errorf("%s %q not found, and not all could be read: %s", what, name, text)
+			}
 			return nil, fmt.Errorf("%s %q not found%s", what, name, didYouMean(name, all))
 		}
 		if at := slices.IndexFunc(parts, func(p plan.Part) bool { return p.Name == found[0] }); !slices.ContainsFunc(out, func(p plan.Part) bool { return p.Name == found[0] }) {
@@ -211,15 +217,32 @@ func (o *eventOptions) weakest(ctx context.Context, s *inspect.Snapshot, what st
 	if err != nil {
 		return err
 	}
+	if text := unreadParts(s, what); w == nil && text != "" {
+		return fmt.Errorf("--any %d: only %d are known, and not all could be read: %s", k, len(parts), text)
+	}
 	if w == nil {
 		return usagef("--any %d: there are only %d", k, len(parts))
 	}
 	d := w.Disruption
 	d.Remarks = append(worstOf(w, what, k), d.Remarks...)
-	if !w.Proven || !w.Certain {
-		return o.print(d, exitFailed)
+	if d.Open = !w.Proven || !w.Certain; !d.Open {
+		if text := unreadParts(s, what); text != "" {
+			d.Open, d.Remarks[0] = true, "of others it is not known: "+text
+		}
 	}
-	return o.print(d, exitAnswered)
+	return o.print(d)
+}
+
+// unreadParts says why not all is known that may be lost, or nothing.
+func unreadParts(s *inspect.Snapshot, what string) string {
+	r := inspect.Slices
+	if what == "node" {
+		r = inspect.Nodes
+	}
+	if h := s.Health(r); h.Partial() {
+		return healthText(r, h)
+	}
+	return ""
 }
 
 // worstOf says how far it is known that a loss is the worst.

@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+)
+
+// ofVolcano is a pod that another scheduler places.
+func ofVolcano(pod *corev1.Pod) *corev1.Pod {
+	pod.Spec.SchedulerName = "volcano"
+	return pod
+}
+
+// TestOtherSchedulers: what another scheduler does with its pods is not known, nor what room is left by them.
+func TestOtherSchedulers(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		pods, waiting []*corev1.Pod
+		want, remark  string
+		certain       bool
+	}{
+		{"asked about", []*corev1.Pod{ofVolcano(worker("v", "one"))}, nil, "v→node-0000/1", "ml/v belongs to another scheduler", false},
+		{"waits and fits", workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(worker("v", "one"))}, "w-0000→node-0000/1", "ml/v waits for another scheduler", false},
+		{"waits and fits nowhere", workers(1, "w", "eight"), []*corev1.Pod{ofVolcano(worker("v", "none"))}, "w-0000→node-0000/1", "", true},
+		{"waits, and nothing else", nil, []*corev1.Pod{ofVolcano(worker("v", "one"))}, "", "", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := small(1)
+			o.Pods = append(o.Pods, test.waiting...)
+			c := fresh(*o)
+			p, err := Place(t.Context(), c, test.pods, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ends(&p.Replay); got != test.want || p.Replay.Certain != test.certain || !strings.Contains(strings.Join(p.Replay.Remarks, ";"), test.remark) {
+				t.Errorf("%s, certain %t, %v", got, p.Replay.Certain, p.Replay.Remarks)
+			}
+			for _, pod := range test.pods {
+				m, err := MakeRoom(t.Context(), c, pod, MoveOptions{})
+				if err != nil || (m.Verdict == explain.Feasible) != test.certain {
+					t.Errorf("room for %s: %s, %s, %v", pod.Name, m.Verdict, m.Message, err)
+				}
+			}
+			shapes, err := Shapes(t.Context(), c, test.pods, []nodeshape.Shape{shapeOf("big", 64, "a100")}, ShapeOptions{})
+			if err != nil || shapes.Fits != test.certain {
+				t.Errorf("fits %t, unseen %v, %v", shapes.Fits, shapes.Unseen, err)
+			}
+		})
+	}
+	o := busy()
+	ofVolcano(o.Pods[0])
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0000"))
+	if err != nil || d.Replay.Certain || !strings.HasPrefix(gone(d), "five Placed node-0001") {
+		t.Errorf("%s, certain %t, %v", gone(d), d.Replay.Certain, err)
+	}
+}
+
+// TestPlayEnding: who is being deleted already does not come back by an event, unless its controller waits until it is gone.
+func TestPlayEnding(t *testing.T) {
+	for owner, want := range map[string]string{
+		"ReplicaSet": "five is being deleted already", "StatefulSet": "five Pending",
+	} {
+		o := small(2)
+		o.Templates[0] = template("one", 5, "")
+		pod := running(o, "five", "node-0000", owner, 0, 1, 2, 3, 4)
+		pod.DeletionTimestamp = ptr.To(metav1.Now())
+		running(o, "again", "node-0001", owner, 0, 1, 2, 3, 4)
+		c := fresh(*o)
+		s := c.Snapshot()
+		lost := func(id inspect.DeviceID) bool { return id.Pool == "node-0000" }
+		for _, e := range []*Event{Drain(s, "node-0000"), LoseNodes(s, "node-0000"), LoseDevices(s, "all", lost)} {
+			d, err := Play(t.Context(), c, e)
+			if err != nil || gone(d) != want || len(d.Claims) != 1 {
+				t.Errorf("%s by %s: %s, %d claims, %v", owner, e.What, gone(d), len(d.Claims), err)
+			}
+			if back := slices.ContainsFunc(After(s, e).Objects().Pods, func(p *corev1.Pod) bool { return p.Name == "five" }); back != (owner == "StatefulSet") {
+				t.Errorf("%s after %s: comes back %t", owner, e.What, back)
+			}
+		}
+		if d, err := Play(t.Context(), c, Evict(pod)); err != nil || (len(d.Gone) == 1) != (owner == "StatefulSet") {
+			t.Errorf("%s evicted: %s, %v", owner, gone(d), err)
+		}
+	}
+}
+
+// TestPlayDepends: who has no room in the run that was played, and has in another one, is not left waiting for certain.
+func TestPlayDepends(t *testing.T) {
+	o := small(3)
+	running(o, "any", "node-0001", "Job", 0)
+	pod := running(o, "only", "node-0001", "Job", 1)
+	pod.Spec.ResourceClaims[0].ResourceClaimTemplateName = ptr.To("old")
+	o.Slices[2].Spec.Devices = o.Slices[2].Spec.Devices[:1]
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, Drain(c.Snapshot(), "node-0001"))
+	if err != nil || len(d.Gone) != 2 || d.Replay.Certain {
+		t.Fatalf("%s, certain %t, %v", gone(d), d.Replay.Certain, err)
+	}
+	for _, g := range d.Gone {
+		if g.Pending != nil && g.Pending.Verdict != explain.Unknown {
+			t.Errorf("%s is left waiting: %s, %s", g.Subject.Name, g.Pending.Verdict, g.Pending.Message)
+		}
+	}
+}
+
+// TestPlaceEitherOr: of two pods one is left waiting for certain, but which of them is not known.
+func TestPlaceEitherOr(t *testing.T) {
+	a, b := worker("a", "one"), worker("b", "eight")
+	a.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	b.CreationTimestamp = a.CreationTimestamp
+	p := place(t, small(1), a, b)
+	if got := ends(&p.Replay); got != "a→node-0000/1, b waits Unknown NotEnoughDevices" || p.Joint.Verdict != explain.Infeasible || !p.LeavesSome() {
+		t.Errorf("%s, %s, leaves some %t, certain %t: %v", got, p.Joint.Verdict, p.LeavesSome(), p.Replay.Certain, p.Replay.Remarks)
+	}
+}
+
+// TestPlaceMember: who asks about one pod of a group is told of it with the others, whose claims are still to be made too.
+func TestPlaceMember(t *testing.T) {
+	for devices, want := range map[int]string{2: "g-0000 waits Unsatisfiable PodGroupIncomplete", 3: "g-0000→node-0000/1"} {
+		o := small(1)
+		o.Slices[0].Spec.Devices = o.Slices[0].Spec.Devices[:devices]
+		members := group(o, "g", 3, 3, "one")
+		features := inspect.DefaultFeatures(inspect.NewestMinor).With(map[inspect.Gate]bool{inspect.GateGenericWorkload: true})
+		c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: features}), allocator.Options{})
+		p, err := Place(t.Context(), c, members[:1], Options{Others: members})
+		if err != nil || ends(&p.Replay) != want {
+			t.Errorf("%d devices: %s, %v", devices, ends(&p.Replay), err)
+		}
+	}
+}
+
+// TestPlaceAfterPreempting: who has room once others are ended is not left waiting for certain; who has none even then is.
+func TestPlaceAfterPreempting(t *testing.T) {
+	o := full()
+	o.Templates = append(o.Templates, template("nine", 9, ""))
+	later := worker("later", "one")
+	later.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = important("", "", "5").Spec.Containers[0].Resources.Requests[corev1.ResourceCPU]
+	p := place(t, o, important("vip", "one", "8"), later, worker("never", "nine"))
+	want := "vip waits Unknown InsufficientResources, later waits Unknown InsufficientResources, never waits Unsatisfiable NotEnoughDevices"
+	if got := ends(&p.Replay); got != want || !p.Replay.Preempting {
+		t.Errorf("%s, preempting %t", got, p.Replay.Preempting)
+	}
+}
+
+// TestLoseNodeShared: a claim that the pod of a daemon set shares is released when the node is gone.
+func TestLoseNodeShared(t *testing.T) {
+	o := small(2)
+	running(o, "daemon", "node-0000", "DaemonSet", 0)
+	shared := o.Claims[0]
+	shared.OwnerReferences = nil
+	pod := worker("a", "one")
+	pod.Spec.NodeName = "node-0000"
+	pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "owner", Controller: ptr.To(true)}}
+	pod.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: &shared.Name}
+	shared.Status.ReservedFor = append(shared.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: "a", UID: pod.UID})
+	o.Pods = append(o.Pods, pod)
+	c := fresh(*o)
+	d, err := Play(t.Context(), c, LoseNodes(c.Snapshot(), "node-0000"))
+	if err != nil || gone(d) != "a Placed node-0001, daemon goes with its node" {
+		t.Errorf("%s, %v", gone(d), err)
+	}
+}
+
+// TestStrandedEnded: a claim that is reserved for a pod that has ended is released without anybody doing something.
+func TestStrandedEnded(t *testing.T) {
+	for phase, want := range map[corev1.PodPhase]int{corev1.PodSucceeded: 0, corev1.PodRunning: 1} {
+		o := small(1)
+		running(o, "a", "node-0000", "Job", 0).Status.Phase = phase
+		if phase == corev1.PodRunning {
+			o.Claims[0].Status.ReservedFor[0].Name, o.Claims[0].OwnerReferences = "other", nil
+		}
+		c := fresh(*o)
+		d, err := Play(t.Context(), c, LoseDevices(c.Snapshot(), "all", func(inspect.DeviceID) bool { return true }))
+		if n := len(slices.DeleteFunc(d.Besides, func(n explain.Note) bool { return n.Kind != "ResourceClaim" })); err != nil || n != want {
+			t.Errorf("%s: %d stranded, %v", phase, n, err)
+		}
+	}
+}
+
+// TestUnknownPriority: which of two pods comes first is not known where the priority of one is not.
+func TestUnknownPriority(t *testing.T) {
+	of := func(pod *corev1.Pod, class string) *corev1.Pod {
+		pod.Spec.PriorityClassName = class
+		return pod
+	}
+	for _, test := range []struct {
+		name           string
+		asked, waiting *corev1.Pod
+		certain        bool
+	}{
+		{"of the other one", worker("a", "eight"), of(worker("b", "eight"), "high"), false},
+		{"of this one", of(worker("a", "eight"), "high"), worker("b", "eight"), false},
+		{"of the same class", of(worker("a", "eight"), "high"), of(worker("b", "eight"), "high"), true},
+		{"of one that fits nowhere", worker("a", "eight"), of(worker("b", "none"), "high"), true},
+	} {
+		o := small(1)
+		o.Pods = append(o.Pods, test.waiting)
+		p, err := Place(t.Context(), fresh(*o), []*corev1.Pod{test.asked}, Options{Others: []*corev1.Pod{test.waiting}})
+		if err != nil || p.Replay.Certain != test.certain || test.certain && len(p.Changes) > 0 {
+			t.Errorf("%s: %s, certain %t (%v), %d changes, %v", test.name, ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, len(p.Changes), err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// foreign reports whether another scheduler places a pod than the default one, which is the only one that is played.
+func foreign(pod *corev1.Pod) bool {
+	return pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName
+}
+
+// otherSchedulers says what is not known because of other schedulers: what becomes of pods that are asked about, and what other
+// pods that wait for these schedulers take. The error is that of the context, or of a question that could not be put.
+func otherSchedulers(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod) ([]string, error) {
+	var out, asked []string
+	for _, pod := range pods {
+		if foreign(pod) && pod.Spec.NodeName == "" {
+			asked = append(asked, pod.Namespace+"/"+pod.Name)
+		}
+	}
+	if n := len(asked); n > 0 {
+		out = append(out, fmt.Sprintf("%s %s to another scheduler than kube-scheduler; it is said what kube-scheduler would do",
+			words.Shorten(asked, maxNamed), words.Plural(n, "belongs", "belong")))
+	}
+	if len(pods) == 0 {
+		return nil, nil // there is nobody whose room they could take
+	}
+	var waiting []*corev1.Pod
+	for _, pod := range c.Snapshot().Objects().Pods {
+		if foreign(pod) && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !inspect.Ended(pod) {
+			waiting = append(waiting, pod)
+		}
+	}
+	rivals, err := rivals(ctx, c, pods, waiting)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, pod := range rivals {
+		names = append(names, pod.Namespace+"/"+pod.Name)
+	}
+	if n := len(names); n > 0 {
+		out = append(out, fmt.Sprintf("%s %s for another scheduler, and may take room first", words.Shorten(names, maxNamed), words.Plural(n, "waits", "wait")))
+	}
+	return out, nil
+}
+
+// unknownTurns says of which pods it is not known whether they come before others: of those whose priority is that of a class, which
+// the API server looks up when it creates them. Pods that are all of one class keep their order.
+func unknownTurns(pods []*corev1.Pod) []string {
+	var unknown []string
+	differ := false
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" {
+			continue
+		}
+		if pod.Spec.Priority == nil && pod.Spec.PriorityClassName != "" {
+			unknown = append(unknown, pod.Namespace+"/"+pod.Name)
+		}
+		differ = differ || pod.Spec.PriorityClassName != pods[0].Spec.PriorityClassName || (pod.Spec.Priority == nil) != (pods[0].Spec.Priority == nil)
+	}
+	if len(unknown) == 0 || !differ {
+		return nil
+	}
+	return []string{fmt.Sprintf("the priority class of %s is not among what was read, so which pods come first is not known", words.Shorten(unknown, maxNamed))}
+}
