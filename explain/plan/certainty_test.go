@@ -126,6 +126,18 @@ func TestPlaceEitherOr(t *testing.T) {
 	}
 }
 
+// TestPlaceNever: who waits in all runs is left waiting for certain, whoever else may not be.
+func TestPlaceNever(t *testing.T) {
+	first, a, b, last := important("first", "four", "1"), worker("a", "four"), worker("b", "one"), worker("last", "eight")
+	for i, pod := range []*corev1.Pod{first, a, b, last} {
+		pod.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i/3, 0, time.UTC))
+	}
+	p := place(t, small(1), first, a, b, last)
+	if got, want := ends(&p.Replay), "first→node-0000/1, a→node-0000/1, b waits Unknown DeviceInUse, last waits Unsatisfiable DeviceInUse"; got != want {
+		t.Errorf("%s, want %s (%v)", got, want, p.Replay.Remarks)
+	}
+}
+
 // TestPlaceMember: who asks about one pod of a group is told of it with the others, whose claims are still to be made too.
 func TestPlaceMember(t *testing.T) {
 	for devices, want := range map[int]string{2: "g-0000 waits Unsatisfiable PodGroupIncomplete", 3: "g-0000→node-0000/1"} {
