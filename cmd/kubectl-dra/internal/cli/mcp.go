@@ -24,7 +24,8 @@ with -o json, and the same in Markdown. They only read: no other command can be
 reached, and no request is sent to the cluster but GET.
 
 The flags say which cluster, or which files, all questions are about. The cluster
-is read anew for every question, and questions are answered one after the other.`
+is read anew for every question, and questions are answered one after the other.
+When stdin ends, what was asked is answered first, for no longer than --timeout.`
 
 const mcpExample = `  # What an assistant's configuration has as command and arguments
   kubectl-dra mcp --context my-cluster
@@ -60,7 +61,7 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 			ask := func(ctx context.Context, q mcpserver.Question) (*mcpserver.Answer, error) {
 				return askReading(ctx, clock, source, q)
 			}
-			err = mcpserver.Serve(cmd.Context(), mcpserver.New(ask, opts), streams.In, streams.Out)
+			err = mcpserver.Serve(cmd.Context(), mcpserver.New(ask, opts), streams.In, streams.Out, flags.timeout)
 			if cmd.Context().Err() != nil {
 				return context.Cause(cmd.Context())
 			}

@@ -163,9 +163,11 @@ func cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:end], "") + "\n\n[cut: the whole has " + fmt.Sprint(len(text)) + " bytes]\n"
 }
 
-// Serve answers what comes from in until that ends or ctx does.
-func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	session, err := s.Connect(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxInput}, nil)
+// Serve answers what comes from in until that ends or ctx does. What was asked before in ended is still answered, as far
+// as that takes no longer than patience.
+func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer, patience time.Duration) error {
+	transport := &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxInput}
+	session, err := s.Connect(ctx, draining{transport, patience}, nil)
 	if err != nil {
 		return err
 	}

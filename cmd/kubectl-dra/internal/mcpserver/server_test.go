@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -144,39 +146,84 @@ func TestOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestHangUp: when the client is gone, the server ends, and with it what it was asked.
-func TestHangUp(t *testing.T) {
-	started, ended := make(chan struct{}), make(chan struct{})
-	ask := func(ctx context.Context, _ Question) (*Answer, error) {
-		close(started)
-		<-ctx.Done()
-		close(ended)
-		return nil, ctx.Err()
-	}
-	in, write := io.Pipe()
-	served := make(chan error, 1)
-	go func() {
-		served <- Serve(t.Context(), New(ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20}), in, io.Discard)
-	}()
-	_, err := io.WriteString(write, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+// greeting is what a client says first.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain","arguments":{}}}
-`)
-	if err != nil {
-		t.Fatal(err)
+`
+
+func asking(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"explain","arguments":{}}}`+"\n", id)
+}
+
+// served serves a whole input, and returns the output and the error. It fails if that takes too long.
+func served(t *testing.T, ask Asker, in string, opts Options, patience time.Duration) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(t.Context(), New(ask, opts), strings.NewReader(in), &out, patience) }()
+	select {
+	case err := <-ended:
+		return out.String(), err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server goes on")
+		return "", nil
 	}
-	<-started
-	_ = write.Close()
-	for what, done := range map[string]<-chan struct{}{"the question": ended} {
+}
+
+// TestPipe: all that was asked before the input ended is answered, also when what follows cannot be read.
+func TestPipe(t *testing.T) {
+	ask := func(ctx context.Context, _ Question) (*Answer, error) {
 		select {
-		case <-done:
-		case <-time.After(10 * time.Second):
-			t.Errorf("%s goes on", what)
+		case <-time.After(50 * time.Millisecond):
+			return large(1), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
+	in := greeting + asking(2) + asking(3) + asking(2) + `{"jsonrpc":"2.0","id":4,"method":"tools/list"}` + "\n"
+	for _, end := range []string{"", "{not JSON"} {
+		out, err := served(t, ask, in+end, Options{Timeout: time.Minute, MaxBytes: 1 << 20}, time.Minute)
+		if (err != nil) != (end != "") {
+			t.Errorf("after %q: %v", end, err)
+		}
+		for id := 1; id <= 4; id++ {
+			if !strings.Contains(out, fmt.Sprintf(`"id":%d,"result"`, id)) {
+				t.Errorf("after %q: %d has no answer in\n%s", end, id, out)
+			}
+		}
+	}
+}
+
+// TestPipeWithoutReader: when nobody reads the answers, the server does not wait.
+func TestPipeWithoutReader(t *testing.T) {
+	ask := func(context.Context, Question) (*Answer, error) { return large(1), nil }
+	read, write := io.Pipe()
+	_ = read.Close()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Serve(t.Context(), New(ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20}), strings.NewReader(greeting+asking(2)+asking(3)), write, time.Minute)
+	}()
 	select {
-	case <-served: //nolint:errcheck // that it ends is what counts
-	case <-time.After(10 * time.Second):
+	case <-ended: //nolint:errcheck // that it ends is what counts
+	case <-time.After(20 * time.Second):
 		t.Error("the server goes on")
+	}
+}
+
+// TestHangUp: when the client is gone, the server ends after a while, and with it what it was asked.
+func TestHangUp(t *testing.T) {
+	var asked, ended atomic.Int32
+	ask := func(ctx context.Context, _ Question) (*Answer, error) {
+		asked.Add(1)
+		<-ctx.Done()
+		ended.Add(1)
+		return nil, ctx.Err()
+	}
+	in := greeting + asking(2) + asking(3) + `{"jsonrpc":"2.0","id":4,"method":"subscriptions/listen","params":{}}` + "\n"
+	if out, _ := served(t, ask, in, Options{Timeout: time.Hour, MaxBytes: 1 << 20}, 50*time.Millisecond); !strings.Contains(out, `"id":1,"result"`) {
+		t.Errorf("not even the greeting is answered: %s", out)
+	}
+	if asked.Load() != ended.Load() {
+		t.Errorf("%d questions were asked, and %d ended", asked.Load(), ended.Load())
 	}
 }
