@@ -72,11 +72,13 @@ type Options struct {
 	Plain bool
 }
 
-// Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w.
+// Write saves a snapshot. The same snapshot gives the same bytes. Errors are those of w. Of a large cluster it needs little
+// memory beside the snapshot, unless that is anonymized.
 func Write(w io.Writer, s *inspect.Snapshot, opts Options) (Header, error) {
-	objects := reduce(s)
+	objects := saved(s)
 	header := headerOf(s, objects)
 	if opts.Anonymize {
+		reduce(objects)
 		anonymize(objects, &header)
 	}
 	if opts.Packed {
@@ -102,8 +104,10 @@ func writeJSON(w io.Writer, header *Header, objects []listing) error {
 	if err := encoder.Encode(header); err != nil {
 		return fmt.Errorf("writing the header: %w", err)
 	}
-	for _, of := range objects {
-		for _, object := range of.objects {
+	for i := range objects {
+		of := &objects[i]
+		for j := range of.objects {
+			object := of.take(j)
 			if err := encoder.Encode(object); err != nil {
 				return fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
 			}
@@ -281,6 +285,18 @@ func (h *Header) check(objects *inspect.Objects) error {
 type listing struct {
 	inspect.Kind
 	objects []metav1.Object
+	// reduced says that the objects are copies already, as they are saved.
+	reduced bool
+}
+
+// take returns object i as it is saved, and forgets it.
+func (l *listing) take(i int) metav1.Object {
+	object := l.objects[i]
+	l.objects[i] = nil
+	if l.reduced {
+		return object
+	}
+	return Reduced(l.Kind, object)
 }
 
 // firstResources come first in an archive, in this order. The others follow in that of inspect.Resources.
@@ -299,7 +315,7 @@ func listings(o *inspect.Objects) []listing {
 	var out []listing
 	for _, resource := range order {
 		k := inspect.KindOf(resource)
-		out = append(out, listing{k, k.Objects(o)})
+		out = append(out, listing{Kind: k, objects: k.Objects(o)})
 	}
 	return out
 }

@@ -51,24 +51,23 @@ type decodable interface {
 	Unmarshal(data []byte) error
 }
 
-// writePacked writes the header and parts. Errors are those of w, or that an object cannot be encoded.
+// writePacked writes the header and parts. What is not packed yet is never more than a few parts. Errors are those of w, or
+// that an object cannot be encoded.
 func writePacked(w io.Writer, header *Header, objects []listing) error {
 	header.APIVersion = PackedVersion
-	parts, err := partsOf(objects)
-	if err != nil {
-		return err
-	}
-	packed := make([][]byte, len(parts))
+	var parts []*packedPart
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range parts {
-		group.Go(func() (err error) { packed[i], err = gzipped(parts[i].data); parts[i].data = nil; return err })
-	}
-	if err := group.Wait(); err != nil {
+	err := eachPart(objects, func(p Part, data []byte) {
+		packed := &packedPart{Part: p}
+		parts = append(parts, packed)
+		group.Go(func() (err error) { packed.data, err = gzipped(data); return err })
+	})
+	if err = errors.Join(err, group.Wait()); err != nil {
 		return fmt.Errorf("packing: %w", err)
 	}
-	for i, p := range parts {
-		p.Bytes = int64(len(packed[i]))
+	for _, p := range parts {
+		p.Bytes = int64(len(p.data))
 		header.Parts = append(header.Parts, p.Part)
 	}
 	line, err := json.Marshal(header)
@@ -79,37 +78,44 @@ func writePacked(w io.Writer, header *Header, objects []listing) error {
 	if err != nil {
 		return fmt.Errorf("writing the header: %w", err)
 	}
-	for _, data := range append([][]byte{first}, packed...) {
-		if _, err := w.Write(data); err != nil {
+	if _, err := w.Write(first); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	for _, p := range parts {
+		if _, err := w.Write(p.data); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
+		p.data = nil
 	}
 	return nil
 }
 
-// encodedPart is a part before it is packed.
-type encodedPart struct {
+// packedPart is a part as it is in the file.
+type packedPart struct {
 	Part
 	data []byte
 }
 
-func partsOf(objects []listing) (parts []*encodedPart, err error) {
-	for _, of := range objects {
-		var p *encodedPart
-		for _, object := range of.objects {
-			data, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
+// eachPart gives out the objects part by part, encoded. The data is not used again here.
+func eachPart(objects []listing, give func(p Part, data []byte)) error {
+	for i := range objects {
+		of := &objects[i]
+		p, data := Part{Resource: of.Resource}, []byte(nil)
+		for j := range of.objects {
+			object := of.take(j)
+			encoded, err := object.(encodable).Marshal() //nolint:forcetypeassert // every object is
 			if err != nil {
-				return nil, fmt.Errorf("writing %s %s: %w", of.Name, object.GetName(), err)
-			}
-			if p == nil || p.Objects >= partObjects || len(p.data) >= partBytes {
-				p = &encodedPart{Part: Part{Resource: of.Resource}}
-				parts = append(parts, p)
+				return fmt.Errorf("%s %s: %w", of.Name, object.GetName(), err)
 			}
 			p.Objects++
-			p.data = append(binary.AppendUvarint(p.data, uint64(len(data))), data...)
+			data = append(binary.AppendUvarint(data, uint64(len(encoded))), encoded...)
+			if p.Objects == partObjects || len(data) >= partBytes || j == len(of.objects)-1 {
+				give(p, data)
+				p, data = Part{Resource: of.Resource}, nil
+			}
 		}
 	}
-	return parts, nil
+	return nil
 }
 
 func gzipped(data []byte) ([]byte, error) {

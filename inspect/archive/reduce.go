@@ -29,24 +29,30 @@ import (
 //   - storage classes: no parameters and no mount options, which may name secrets
 //   - all else in full; that includes the parameters for drivers in claims and classes
 //
-// reduce returns deep copies, which the caller may change.
-func reduce(s *inspect.Snapshot) []listing {
+// saved lists the objects of a snapshot that an archive has. They belong to the snapshot; the lists do not.
+func saved(s *inspect.Snapshot) []listing {
 	objects := *s.Objects()
 	if s.NodesAssumed() {
 		objects.Nodes = nil // stand-ins, derived again when the archive is read
 	}
 	all := listings(&objects)
 	for i := range all {
-		of := &all[i]
 		// Of several objects with one name a snapshot knows the first.
-		of.objects = slices.CompactFunc(of.objects, func(a, b metav1.Object) bool {
+		all[i].objects = slices.CompactFunc(all[i].objects, func(a, b metav1.Object) bool {
 			return a.GetNamespace() == b.GetNamespace() && a.GetName() == b.GetName()
 		})
-		for j, object := range of.objects {
-			of.objects[j] = Reduced(of.Kind, object)
-		}
 	}
 	return all
+}
+
+// reduce puts deep copies in place of all objects, which the caller may change.
+func reduce(all []listing) {
+	for i := range all {
+		for j, object := range all[i].objects {
+			all[i].objects[j] = Reduced(all[i].Kind, object)
+		}
+		all[i].reduced = true
+	}
 }
 
 func reduceObject(object metav1.Object) {

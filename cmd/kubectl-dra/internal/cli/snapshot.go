@@ -115,6 +115,9 @@ func (o *snapshotOptions) mayWrite(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("saving the snapshot: the directory %s does not exist", filepath.Dir(path))
+		}
 		return nil
 	case err != nil:
 		return fmt.Errorf("saving the snapshot: %w", err)
@@ -126,31 +129,53 @@ func (o *snapshotOptions) mayWrite(path string) error {
 	return nil
 }
 
-// save makes the archive and then writes it, so that what fails or is interrupted before changes nothing.
+// save makes the archive and then writes it, so that what fails or is interrupted before changes nothing. JSON without gzip
+// may be larger than memory: it is made while it is written to the file beside.
 func (o *snapshotOptions) save(ctx context.Context, path string, s *inspect.Snapshot) (archive.Header, error) {
+	plain := strings.HasSuffix(path, ".json")
+	archived := func(w io.Writer) (archive.Header, error) {
+		return archive.Write(&interruptibleWriter{ctx, w}, s, archive.Options{Anonymize: o.anonymize, Packed: !isJSON(path), Plain: plain})
+	}
+	if plain {
+		content, w := io.Pipe()
+		headers := make(chan archive.Header, 1)
+		go func() {
+			header, err := archived(w)
+			_ = w.CloseWithError(err) // it has none
+			headers <- header
+		}()
+		err := o.put(ctx, path, s, content)
+		_ = content.Close() // which ends what is still made
+		return <-headers, err
+	}
 	var content bytes.Buffer
-	header, err := archive.Write(&interruptibleWriter{ctx, &content}, s, archive.Options{Anonymize: o.anonymize, Packed: !isJSON(path), Plain: strings.HasSuffix(path, ".json")})
+	header, err := archived(&content)
 	if err = causedBy(ctx, err); err != nil {
 		return header, err
 	}
+	return header, o.put(ctx, path, s, &content)
+}
+
+// put writes the archive of a snapshot to where it was asked for.
+func (o *snapshotOptions) put(ctx context.Context, path string, s *inspect.Snapshot, content io.Reader) error {
 	if err := o.memory.unwatch(); err != nil { // no end of the program may leave a file behind
-		return header, err
+		return err
 	}
 	if path == "-" {
-		_, err := content.WriteTo(o.streams.Out)
-		return header, err
+		_, err := io.Copy(o.streams.Out, content)
+		return err
 	}
 	if err := o.mayWrite(path); err != nil { // much may have happened since it was asked first
-		return header, err
+		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return header, writeDevice(path, &content)
+		return writeDevice(path, content)
 	} else if err == nil {
 		if err := o.checkComplete(s); err != nil {
-			return header, err
+			return err
 		}
 	}
-	return header, replaceFile(ctx, path, &content, o.force)
+	return replaceFile(ctx, path, content, o.force)
 }
 
 // checkComplete refuses a snapshot that lacks what could not be read, as far as that was not for want of permission: it
