@@ -288,11 +288,7 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, allocat
 		return &reason
 	}
 	for _, claim := range allocated {
-		if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
-			reason := outOfReach(claim)
-			return &reason
-		}
-		if reason := unbindable(s, claim); reason != nil {
+		if reason := unavailable(s, claim, node); reason != nil {
 			return reason
 		}
 	}

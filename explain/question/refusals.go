@@ -87,6 +87,36 @@ func bindsLater(s *inspect.Snapshot) bool {
 	return s.Features().Enabled(inspect.GateDeviceBindingConditions) && s.Features().Enabled(inspect.GateDeviceStatus)
 }
 
+// unavailable says why an allocated claim cannot be used on a node, in the order in which the scheduler looks (Filter of its
+// DynamicResources plugin). It is nil if the claim can be used there.
+func unavailable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, node *corev1.Node) *explain.Reason {
+	if !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) {
+		reason := outOfReach(claim)
+		return &reason
+	}
+	if device := unprepared(s, claim); device != nil && !slices.Contains(node.Status.DeclaredFeatures, string(inspect.GateOptionalNodeOperations)) {
+		reason := whatif.UnsuitableFor(words.Key("node operations", claim.Name),
+			"device %s of the allocated claim %s goes without operations on the node, and the node does not declare the feature %s", device, claim.Name, inspect.GateOptionalNodeOperations)
+		return &reason
+	}
+	return unbindable(s, claim)
+}
+
+// unprepared is a device of an allocated claim that is not to be prepared or unprepared on the node. It is nil if there is none,
+// and where the scheduler does not know of such devices; where it does, its gate does not matter to it.
+func unprepared(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *inspect.DeviceID {
+	if !s.Features().Knows(inspect.GateOptionalNodeOperations) {
+		return nil
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		if r := &claim.Status.Allocation.Devices.Results[i]; len(r.SkipNodeOperations) > 0 {
+			device := inspect.DeviceOf(r)
+			return &device
+		}
+	}
+	return nil
+}
+
 // unbindable says why an allocated claim cannot be used on any node: a device of it failed to get ready, or takes too
 // long. It is nil otherwise.
 func unbindable(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *explain.Reason {

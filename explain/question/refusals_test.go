@@ -88,6 +88,9 @@ func TestRefusedBeforeDevices(t *testing.T) {
 			held(c, 1)
 			c.Status.ReservedFor = append(consumers(255), resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: p.Name, UID: "older"})
 		}, "is reserved for 256 consumers already"},
+		{"goes without operations on nodes", func(_ *corev1.Pod, c *resourcev1.ResourceClaim) {
+			held(c, 1).SkipNodeOperations = []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationNodePrepareResources}
+		}, "device gpu.example.com/n0/d00 of the allocated claim claim goes without operations on the node, and the node does not declare the feature DRAOptionalNodeOperations"},
 		{"waits for a condition", func(_ *corev1.Pod, c *resourcev1.ResourceClaim) { held(c, 9).BindingConditions = []string{"ready"} }, ""},
 		{"waited too long for a condition", func(_ *corev1.Pod, c *resourcev1.ResourceClaim) { held(c, 11).BindingConditions = []string{"ready"} },
 			"the devices of the allocated claim claim have not met their binding conditions within 10 minutes"},

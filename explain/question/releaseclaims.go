@@ -65,9 +65,8 @@ func clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Nodes(), func(node *corev1.Node) bool {
-		unavailable := !whatif.NodeMatches(claim.Status.Allocation.NodeSelector, node) || unbindable(s, claim) != nil
 		o := filtered.On(inspect.NodeName(node.Name))
-		return unavailable && !whatif.RefusedBefore(&o)
+		return unavailable(s, claim, node) != nil && !whatif.RefusedBefore(&o)
 	})
 }
 
