@@ -42,6 +42,7 @@ type Snapshot struct {
 	podsOf          func() *podIndex
 	idleHolders     func() []*resourcev1.ResourceClaim
 	extendedClasses func() map[corev1.ResourceName]*resourcev1.DeviceClass
+	disagreeing     func() []DisagreeingPool
 
 	slices  []*sliceInfo // effective taints applied, sorted by name
 	byNode  []*sliceInfo // those with a node name, sorted by that, then by name
@@ -79,6 +80,7 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
+	s.disagreeing = sync.OnceValue(s.findDisagreeing)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
 		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
 		func() {

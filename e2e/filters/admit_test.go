@@ -13,7 +13,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	"k8s.io/kubernetes/pkg/apis/core/validation"
+	"k8s.io/kubernetes/pkg/apis/resource"
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	resourcevalidation "k8s.io/kubernetes/pkg/apis/resource/validation"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	"k8s.io/kubernetes/pkg/apis/storage"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
@@ -56,6 +58,9 @@ func admit(object metav1.Object) (metav1.Object, error) {
 	out := object.(runtime.Object).DeepCopyObject() //nolint:forcetypeassert // every object of the API is
 	legacyscheme.Scheme.Default(out)
 	var errs field.ErrorList
+	if object.GetName() == "" {
+		return nil, fmt.Errorf("the API server would refuse %T without a name", object)
+	}
 	if pod, ok := out.(*corev1.Pod); ok {
 		out, errs = admitPod(pod)
 	} else {
@@ -142,6 +147,12 @@ func validate(object runtime.Object) field.ErrorList {
 		return validation.ValidatePersistentVolume(o, validation.ValidationOptionsForPersistentVolume(o, nil))
 	case *core.PersistentVolumeClaim:
 		return validation.ValidatePersistentVolumeClaim(o, validation.ValidationOptionsForPersistentVolumeClaimCreate())
+	case *resource.ResourceClaim:
+		return resourcevalidation.ValidateResourceClaim(o)
+	case *resource.DeviceClass:
+		return resourcevalidation.ValidateDeviceClass(o)
+	case *resource.ResourceSlice:
+		return resourcevalidation.ValidateResourceSlice(o)
 	case *storage.StorageClass:
 		return storagevalidation.ValidateStorageClass(o)
 	case *storage.CSINode:

@@ -32,6 +32,11 @@ func TestFilters(t *testing.T) {
 // compareMany compares what both sides say of random pods, and reports the first disagreements of each sort.
 func compareMany(t *testing.T, compare comparer, pods int) counts {
 	t.Helper()
+	return compareProblems(t, compare, pods, generate)
+}
+
+func compareProblems(t *testing.T, compare comparer, pods int, generate func(*rand.Rand) *problem) counts {
+	t.Helper()
 	counts := counts{refusals: map[filters.Plugin]int{}, doubts: map[string]int{}}
 	var found []disagreement
 	for i := uint64(0); counts.pods < pods; i++ {

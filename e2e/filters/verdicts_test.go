@@ -109,8 +109,8 @@ func disagree(pod *corev1.Pod, theirs scheduler.Answer, e *explain.Explanation, 
 
 // passing are the nodes onto which the scheduler lets a pod, or what it has against it.
 func passing(a scheduler.Answer) (nodes []string, why string) {
-	if len(a.Everywhere) > 0 {
-		return nil, fmt.Sprint(a.Everywhere)
+	if len(a.Everywhere) > 0 || aborts(a) {
+		return nil, fmt.Sprint(a.Everywhere, a.Nodes)
 	}
 	var refusals []string
 	for _, name := range slices.Sorted(maps.Keys(a.Nodes)) {

@@ -52,6 +52,8 @@ type limits struct {
 	// mayBeTaken says that devices may be allocated or tainted although the snapshot does not show it, so that "yes"
 	// is not certain.
 	mayBeTaken bool
+	// mayGoOn says that the scheduler need not give up where it seems to.
+	mayGoOn bool
 	// mayBeClasses says that there may be classes that are not in the snapshot.
 	mayBeClasses bool
 }

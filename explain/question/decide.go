@@ -38,8 +38,12 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if o.dropsNodes && o.timeout != explain.WouldTimeOut {
 		e.Nodes.Allocatable -= tooSlow(answers)
 	}
+	limits := limitsOf(q.Cluster.Snapshot())
+	if err := limits.addDisagreeing(ctx, q); err != nil {
+		return err
+	}
 	if opts.verdictOnly {
-		conclude(q, e, answers, o)
+		conclude(q, e, answers, o, limits)
 		return nil
 	}
 	e.Groups, err = diagnose.Groups(ctx, q, answers)
@@ -47,7 +51,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if err != nil {
 		return err
 	}
-	conclude(q, e, answers, o)
+	conclude(q, e, answers, o, limits)
 	if e.Verdict == explain.Unsatisfiable {
 		e.Preemption = preemption.Of(q)
 	}
@@ -73,8 +77,7 @@ func sayPreempting(e *explain.Explanation) {
 }
 
 // conclude sets the verdict and the message, and what would be allocated.
-func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o outcomes) {
-	limits := limitsOf(q.Cluster.Snapshot())
+func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o outcomes, limits limits) {
 	limits.addCapacityNames(q)
 	limits.addPods(q)
 	e.Partial = limits.remarks
@@ -100,7 +103,7 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 
 // findFixes adds why the answer is no, and what helps.
 func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o outcomes) error {
-	if abort := o.aborted(); abort != nil && !abort.Undecided() {
+	if abort := o.aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err
 		}
@@ -191,7 +194,7 @@ func markTold(groups []explain.Group, abort *allocator.AbortError) {
 // verdict is the answer for the whole cluster. It is Unknown if what could not be read might change it.
 func (o outcomes) verdict(limits limits) explain.Verdict {
 	switch {
-	case o.abort != nil && o.abort.Abort.Undecided():
+	case o.abort != nil && (limits.mayGoOn || o.abort.Abort.Undecided()):
 		return explain.Unknown
 	case o.abort != nil:
 		return explain.Invalid

@@ -39,7 +39,9 @@ func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 	if err != nil {
 		return nil, err
 	}
-	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limitsOf(c.Snapshot()).remarks}
+	limits := limitsOf(c.Snapshot())
+	limits.addDisagreements(c.Snapshot())
+	f := &explain.Fit{Subject: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}, Basis: basisOf(c), Partial: limits.remarks}
 	q := &whatif.Question{Cluster: c, Claims: []*resourcev1.ResourceClaim{fresh}, Nodes: nodes}
 	if reason := precheck(q); reason != nil {
 		for _, node := range nodes {

@@ -235,6 +235,9 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*jo
 	}
 	limits := limitsOf(q.Cluster.Snapshot())
 	limits.addPods(q)
+	if err := limits.addDisagreeing(ctx, q); err != nil {
+		return nil, err
+	}
 	t.Open = limits.mayBeMore || limits.mayBeClasses
 	t.MayWait = t.MayWait || limits.mayBeTaken
 	if precheck(q) != nil {

@@ -40,7 +40,7 @@ var poolRules = []Rule{
 	},
 	{
 		Code: "PoolDisagrees", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "Slices of the same generation of a pool announce different numbers of slices. Which of them counts depends on their names.",
+		About:  "Slices of the same generation of a pool announce different numbers of slices. Which of them counts is chance: the scheduler goes by the one that it meets first.",
 		Remedy: "A driver must raise the generation whenever the number of slices changes.",
 		find:   findDisagreeing,
 	},

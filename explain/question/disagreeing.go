@@ -1,0 +1,81 @@
+package question
+
+import (
+	"context"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// Of a pool whose slices disagree about how many they are it is chance whether the scheduler takes its devices. If an answer is
+// another one with the pool and without it, it is not known.
+
+// addDisagreeing adds what it means for the answer to a question that slices disagree.
+func (l *limits) addDisagreeing(ctx context.Context, q *whatif.Question) error {
+	pools := q.Cluster.Snapshot().DisagreeingPools()
+	if len(pools) == 0 {
+		return nil
+	}
+	most := 0
+	for _, pool := range pools {
+		most = max(most, len(pool.Announced))
+	}
+	var first outcomes
+	for at := range min(most, maxAnnounced) {
+		o, err := announcing(ctx, q, pools, at)
+		switch {
+		case err != nil:
+			return err
+		case at == 0:
+			first = o
+		case (o.abort == nil) != (first.abort == nil) || (o.first == nil) != (first.first == nil):
+			l.mayBeMore, l.mayBeTaken, l.mayGoOn = true, true, true
+			l.addDisagreements(q.Cluster.Snapshot())
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxAnnounced bounds how many of the numbers that slices announce are tried.
+const maxAnnounced = 5
+
+// announcing is what comes of a question if all slices of each pool announce the same of the numbers that they announce.
+func announcing(ctx context.Context, q *whatif.Question, pools []inspect.DisagreeingPool, which int) (outcomes, error) {
+	changed := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
+		for i, slice := range o.Slices {
+			pool := slice.Spec.Pool
+			at := slices.IndexFunc(pools, func(d inspect.DisagreeingPool) bool {
+				return d.ID == inspect.PoolID{Driver: slice.Spec.Driver, Pool: pool.Name} && d.Generation == pool.Generation
+			})
+			if at >= 0 {
+				announced := pools[at].Announced
+				o.Slices[i] = announce(slice, announced[min(which, len(announced)-1)])
+			}
+		}
+	})
+	asked := &whatif.Question{
+		Cluster: allocator.NewCluster(changed, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: q.Nodes, Templates: q.Templates, Own: q.Own,
+		Supposed: q.Supposed, SupposedPods: q.SupposedPods, Unsuitable: q.Unsuitable, Pod: q.Pod, Grouped: q.Grouped, PerNode: q.PerNode,
+		Subject: q.Subject, Partial: q.Partial,
+	}
+	answers, err := asked.Ask(ctx)
+	return outcomesOf(answers), err
+}
+
+func announce(slice *resourcev1.ResourceSlice, count int64) *resourcev1.ResourceSlice {
+	out := *slice
+	out.Spec.Pool.ResourceSliceCount = count
+	return &out
+}
+
+// addDisagreements says which slices disagree.
+func (l *limits) addDisagreements(s *inspect.Snapshot) {
+	for _, pool := range s.DisagreeingPools() {
+		l.remarks = append(l.remarks, pool.String())
+	}
+}
