@@ -51,10 +51,14 @@ func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, op
 
 // podAsIs is PodObject without the fixes that release claims of the pod itself.
 func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
+	c, attempt := startOfAttempt(c, pod)
 	s := c.Snapshot()
 	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Basis: basisOf(c)}
 	claims := claimsFor(s, pod)
 	e.Waits = append(e.Waits, claims.notes...)
+	if attempt != nil {
+		e.Waits = append(e.Waits, *attempt)
+	}
 	if len(claims.pending) > 0 {
 		e.Waits = append(e.Waits, podState(pod, opts)...)
 	}

@@ -192,6 +192,7 @@ func turnNodes(c *allocator.Cluster, nodes []*corev1.Node, opts Options) ([]*cor
 
 // askTurn says where a pod can be placed in a cluster.
 func askTurn(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, nodes []*corev1.Node, opts Options) (*joint.Turn, error) {
+	c, _ = startOfAttempt(c, pod)
 	s := c.Snapshot()
 	claims := claimsFor(s, pod)
 	switch {
