@@ -43,16 +43,17 @@ func (j *joining) missing() {
 	j.missingDrivers()
 	j.missingDevicePlugins()
 	slices.SortFunc(j.Missing, func(a, b MissingPlugin) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name)) })
+	hidden := slices.ContainsFunc(j.view.Unanswered(), func(p Plugin) bool { return p.Type != DevicePlugin })
 	for _, m := range j.Missing {
 		switch {
 		case m.Type == DevicePlugin:
 			j.Problems = append(j.Problems, Problem{Code: PluginMissing, Resource: m.Name, Detail: string(m.Evidence[0])})
 		case m.Type == CSIPlugin:
-			j.Problems = append(j.Problems, Problem{Code: CSIDriverMissing, Driver: m.Name})
+			j.Problems = append(j.Problems, Problem{Code: CSIDriverMissing, Driver: m.Name, Hidden: hidden})
 		case m.Evidence[0] == HasPrepared:
-			j.Problems = append(j.Problems, Problem{Code: DriverSilent, Driver: m.Name})
+			j.Problems = append(j.Problems, Problem{Code: DriverSilent, Driver: m.Name, Hidden: hidden})
 		default:
-			j.Problems = append(j.Problems, Problem{Code: DriverMissing, Driver: m.Name, Detail: string(m.Evidence[0])})
+			j.Problems = append(j.Problems, Problem{Code: DriverMissing, Driver: m.Name, Detail: string(m.Evidence[0]), Hidden: hidden})
 		}
 	}
 }

@@ -2,6 +2,8 @@ package node_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +49,28 @@ func TestMissingDrivers(t *testing.T) {
 				t.Errorf("plugins are missed although the registry could not be read: %+v", r.Missing)
 			}
 		})
+	}
+}
+
+// TestHiddenDriver: of a driver that may be behind a socket which does not answer it is not said that pods cannot start.
+func TestHiddenDriver(t *testing.T) {
+	silent := inspect.Health{State: inspect.Broken}
+	for name, test := range map[string]struct {
+		plugin node.Plugin
+		hidden bool
+	}{
+		"nothing else":          {node.Plugin{Type: node.DRAPlugin, Name: "other.example.test", Health: inspect.Health{State: inspect.Synced}}, false},
+		"a device plugin hangs": {node.Plugin{Type: node.DevicePlugin, Socket: "device-plugins/x", Health: silent}, false},
+		"a socket hangs":        {node.Plugin{Socket: "plugins_registry/x", Health: silent}, true},
+	} {
+		r := node.Join(viewOf(node.View{Plugins: []node.Plugin{test.plugin}}), cluster(inspect.Objects{}), "n1")
+		at := slices.IndexFunc(r.Problems, func(p node.Problem) bool { return p.Code == node.DriverMissing })
+		if at < 0 {
+			t.Fatalf("%s: the driver is not missed: %+v", name, r.Problems)
+		}
+		if said := r.Problems[at].Sentence(); strings.Contains(said, "unless the kubelet has registered it before") != test.hidden {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }
 

@@ -21,18 +21,19 @@ const (
 	// maxSockets is how many plugins are asked, and maxEntries how many files are looked at to find them.
 	maxSockets = 256
 	maxEntries = 10000
-	// pluginsAtOnce are asked at the same time.
-	pluginsAtOnce = 8
+	// pluginsAtOnce are asked at the same time. If all of them hang, it takes eight times pluginTimeout to have asked everybody.
+	pluginsAtOnce = 64
 )
 
 // readPlugins asks whoever serves a socket at which the kubelet finds plugins who it is.
-func (v *View) readPlugins(ctx context.Context, root *os.Root) {
+func (r *reading) readPlugins(ctx context.Context, root *os.Root) {
 	ask := map[Source]func(context.Context, string, *Plugin) error{Registry: askRegistered, DevicePluginDir: askDevicePlugin}
+	var g errgroup.Group
+	g.SetLimit(pluginsAtOnce)
+	var all [][]Plugin
 	for _, source := range []Source{Registry, DevicePluginDir} {
 		found, err := sockets(root, source)
-		v.Health[source] = healthOf(source, err)
-		var g errgroup.Group
-		g.SetLimit(pluginsAtOnce)
+		r.health(source, err)
 		for i := range found {
 			p := &found[i]
 			g.Go(func() error {
@@ -42,10 +43,11 @@ func (v *View) readPlugins(ctx context.Context, root *os.Root) {
 				return nil
 			})
 		}
-		_ = g.Wait() // no function returns an error
-		v.Plugins = append(v.Plugins, found...)
+		all = append(all, found)
 	}
-	slices.SortFunc(v.Plugins, func(a, b Plugin) int {
+	_ = g.Wait() // no function returns an error
+	r.Plugins = slices.Concat(all...)
+	slices.SortFunc(r.Plugins, func(a, b Plugin) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Socket, b.Socket))
 	})
 }

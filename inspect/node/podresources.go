@@ -40,9 +40,15 @@ func dial(socket string) (*grpc.ClientConn, error) {
 		}), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
+// errNoAnswer is what is said of whoever takes a connection and hangs. gRPC names the step at which it waited, which nobody knows.
+var errNoAnswer = errors.New("it did not answer in time")
+
 // plainError is the message of an answer of gRPC without what surrounds it.
 func plainError(err error) error {
 	if s, ok := status.FromError(err); ok && err != nil {
+		if s.Code() == codes.DeadlineExceeded {
+			return errNoAnswer
+		}
 		return errors.New(s.Code().String() + ": " + s.Message())
 	}
 	return err
@@ -71,10 +77,11 @@ func patient[A any](ctx context.Context, call func() (A, error)) (A, error) {
 }
 
 // readPodResources asks the kubelet who has what: all pods, or only is one if that is named.
-func (v *View) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
+func (r *reading) readPodResources(ctx context.Context, socket string, only inspect.PodRef) {
 	connection, err := dial(socket)
 	if err != nil {
-		v.Health[PodResources], v.Health[Allocatables] = healthOf(PodResources, err), healthOf(Allocatables, err)
+		r.health(PodResources, err)
+		r.health(Allocatables, err)
 		return
 	}
 	defer func() { _ = connection.Close() }()
@@ -82,19 +89,19 @@ func (v *View) readPodResources(ctx context.Context, socket string, only inspect
 	defer cancel()
 	client := podresources.NewPodResourcesListerClient(connection)
 	if only != (inspect.PodRef{}) {
-		v.Pods, err = getPod(ctx, client, only)
+		r.Pods, err = getPod(ctx, client, only)
 	} else {
-		v.Pods, err = listPods(ctx, client)
+		r.Pods, err = listPods(ctx, client)
 	}
-	v.Health[PodResources] = healthOf(PodResources, err)
+	r.health(PodResources, err)
 	if info, failed := os.Stat(socket); err == nil && failed == nil {
-		v.Started = info.ModTime()
+		r.Started = info.ModTime()
 	}
 	all, err := patient(ctx, func() (*podresources.AllocatableResourcesResponse, error) {
 		return client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
 	})
-	v.Health[Allocatables] = healthOf(Allocatables, err)
-	v.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds()), Memory: memoryOf(all.GetMemory())}
+	r.health(Allocatables, err)
+	r.Allocatable = Allocatable{Devices: devicesOf(all.GetDevices()), CPUs: unique(all.GetCpuIds()), Memory: memoryOf(all.GetMemory())}
 }
 
 func listPods(ctx context.Context, client podresources.PodResourcesListerClient) ([]Pod, error) {
@@ -155,11 +162,12 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 	client := podresources.NewPodResourcesListerClient(connection)
 	v.Pods = nil
 	for _, ref := range refs {
-		answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
-			return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
-		})
+		pod, err := getOne(ctx, client, ref)
+		if errors.Is(err, errNoAnswer) {
+			break // nor will it of the others
+		}
 		if err == nil {
-			v.Pods = append(v.Pods, podOf(answer.GetPodResources()))
+			v.Pods = append(v.Pods, podOf(pod))
 		}
 	}
 	if len(v.Pods) == 0 {
@@ -168,6 +176,16 @@ func (v *View) ReadPods(ctx context.Context, o Options, refs []inspect.PodRef) {
 	sortPods(v.Pods)
 	h.Message += fmt.Sprintf("; asked one by one, it told of %d of %d pods", len(v.Pods), len(refs))
 	v.Health[PodResources] = h
+}
+
+// getOne asks for one pod among many, for which a kubelet that works needs little time.
+func getOne(ctx context.Context, client podresources.PodResourcesListerClient, ref inspect.PodRef) (*podresources.PodResources, error) {
+	ctx, cancel := context.WithTimeout(ctx, pluginTimeout)
+	defer cancel()
+	answer, err := patient(ctx, func() (*podresources.GetPodResourcesResponse, error) {
+		return client.Get(ctx, &podresources.GetPodResourcesRequest{PodName: ref.Name, PodNamespace: ref.Namespace})
+	})
+	return answer.GetPodResources(), err
 }
 
 func podOf(p *podresources.PodResources) Pod {

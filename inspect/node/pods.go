@@ -19,10 +19,10 @@ import (
 var podsSocket = filepath.Join("pods-api", "pods-api.sock")
 
 // readKubeletPods asks the kubelet which pods it knows. Kubelets before 1.36, and those without the gate PodsAPI, do not serve it.
-func (v *View) readKubeletPods(ctx context.Context, socket string) {
+func (r *reading) readKubeletPods(ctx context.Context, socket string) {
 	connection, err := dial(socket)
 	if err != nil {
-		v.Health[PodsAPI] = healthOf(PodsAPI, err)
+		r.health(PodsAPI, err)
 		return
 	}
 	defer func() { _ = connection.Close() }()
@@ -30,14 +30,14 @@ func (v *View) readKubeletPods(ctx context.Context, socket string) {
 	defer cancel()
 	list, err := pods.NewPodsClient(connection).ListPods(ctx, &pods.ListPodsRequest{})
 	if status.Code(err) == codes.Unimplemented {
-		v.Health[PodsAPI] = inspect.Health{State: inspect.NotServed, Message: "the kubelet does not serve it"}
+		r.note(PodsAPI, inspect.Health{State: inspect.NotServed, Message: "the kubelet does not serve it"})
 		return
 	}
 	err = plainError(err)
 	if err == nil {
-		v.KubeletPods, err = ParsePods(list.GetPods())
+		r.KubeletPods, err = ParsePods(list.GetPods())
 	}
-	v.Health[PodsAPI] = healthOf(PodsAPI, err)
+	r.health(PodsAPI, err)
 }
 
 // ParsePods reads the pods of an answer of the Pods API, which are objects in their binary form. They are returned sorted by

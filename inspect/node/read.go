@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -33,41 +34,59 @@ func (o Options) withDefaults() Options {
 }
 
 // Read reads what the kubelet of this machine knows. What cannot be read is told by the view's Health. When ctx ends, what
-// is not read yet is Broken.
+// is not read yet is Broken. Sources are read beside each other, so that several that hang cost the time of one.
 func Read(ctx context.Context, o Options) *View {
 	o = o.withDefaults()
-	v := &View{Only: o.Pod, Health: map[Source]inspect.Health{}}
-	v.readPodResources(ctx, o.Socket, o.Pod)
-	v.readKubeletPods(ctx, o.PodsSocket)
-	v.readTopology(o.Sys)
-	root, err := os.OpenRoot(o.Dir)
-	if err != nil {
-		for _, s := range Sources() {
-			if _, read := v.Health[s]; !read {
-				v.Health[s] = healthOf(s, err)
-			}
+	r := &reading{View: &View{Only: o.Pod, Health: map[Source]inspect.Health{}}}
+	var g sync.WaitGroup
+	g.Go(func() { r.readPodResources(ctx, o.Socket, o.Pod) })
+	g.Go(func() { r.readKubeletPods(ctx, o.PodsSocket) })
+	g.Go(func() { r.readTopology(o.Sys) })
+	if root, err := os.OpenRoot(o.Dir); err != nil {
+		for _, s := range below {
+			r.health(s, err)
 		}
-		return v
+	} else {
+		defer func() { _ = root.Close() }()
+		g.Go(func() { r.readCheckpoints(root) })
+		g.Go(func() { r.readPlugins(ctx, root) })
 	}
-	defer func() { _ = root.Close() }()
-	v.readCheckpoints(root)
-	v.readPlugins(ctx, root)
-	return v
+	g.Wait()
+	return r.View
+}
+
+// below are the sources that are found in the directory of the kubelet alone.
+var below = []Source{DeviceCheckpoint, ClaimCheckpoint, CPUCheckpoint, MemoryCheckpoint, Registry, DevicePluginDir}
+
+// reading is a View that several functions fill at once. Each has fields of its own, but for the Health.
+type reading struct {
+	*View
+
+	mu sync.Mutex
+}
+
+// health notes how far a source could be read.
+func (r *reading) health(s Source, err error) { r.note(s, healthOf(s, err)) }
+
+func (r *reading) note(s Source, h inspect.Health) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Health[s] = h
 }
 
 // readCheckpoints reads the files in which the kubelet keeps its state over restarts.
-func (v *View) readCheckpoints(root *os.Root) {
+func (r *reading) readCheckpoints(root *os.Root) {
 	parse := map[Source]func([]byte) error{
-		DeviceCheckpoint: func(data []byte) (err error) { v.Registered, v.Assigned, err = ParseDevices(data); return err },
-		ClaimCheckpoint:  func(data []byte) (err error) { v.Claims, err = ParseClaims(data); return err },
-		CPUCheckpoint:    func(data []byte) (err error) { v.CPUs, err = ParseCPUs(data); return err },
-		MemoryCheckpoint: func(data []byte) (err error) { v.Memory, err = ParseMemory(data); return err },
+		DeviceCheckpoint: func(data []byte) (err error) { r.Registered, r.Assigned, err = ParseDevices(data); return err },
+		ClaimCheckpoint:  func(data []byte) (err error) { r.Claims, err = ParseClaims(data); return err },
+		CPUCheckpoint:    func(data []byte) (err error) { r.CPUs, err = ParseCPUs(data); return err },
+		MemoryCheckpoint: func(data []byte) (err error) { r.Memory, err = ParseMemory(data); return err },
 	}
 	for source, read := range parse {
 		data, err := readCheckpoint(root, string(source))
 		if err == nil {
 			err = read(data)
 		}
-		v.Health[source] = healthOf(source, err)
+		r.health(source, err)
 	}
 }

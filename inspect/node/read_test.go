@@ -3,6 +3,8 @@ package node_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,8 +105,50 @@ func TestPodResourcesFail(t *testing.T) {
 	k.hang = true
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if h := node.Read(ctx, node.Options{Dir: k.dir}).Health[node.PodResources]; h.State != inspect.Broken || !strings.HasPrefix(h.Message, "DeadlineExceeded") {
+	if h := node.Read(ctx, node.Options{Dir: k.dir}).Health[node.PodResources]; h.State != inspect.Broken || h.Message != "it did not answer in time" {
 		t.Errorf("health of a kubelet that hangs: %+v", h)
+	}
+}
+
+// TestHangingNode has a kubelet and plugins that take connections and never answer, more of them than are asked at once. All is told of
+// within the time of the kubelet, and what answers beside them is known.
+func TestHangingNode(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	k := newKubelet(t)
+	hang := func(name string) {
+		path := filepath.Join(k.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("unix", path) // the kernel takes connections by itself
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+	}
+	hang("pod-resources/kubelet.sock")
+	hang("pods-api/pods-api.sock")
+	for i := range 70 {
+		hang(fmt.Sprintf("plugins_registry/a%d.sock", i))
+		hang(fmt.Sprintf("device-plugins/a%d.sock", i))
+	}
+	k.serve(t, "plugins_registry/z.sock", func(s *grpc.Server) {
+		registration.RegisterRegistrationServer(s, &registered{info: &registration.PluginInfo{Type: node.DRAPlugin, Name: "gpu.example.test"}})
+	})
+	k.write(t, string(node.CPUCheckpoint), cpuState)
+	start := time.Now()
+	v := read(t, k)
+	v.ReadPods(t.Context(), node.Options{Dir: k.dir}, []inspect.PodRef{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}})
+	if took := time.Since(start); took > 17*time.Second { // 10 s for the kubelet and 2 s for the first pod; one after the other it would be more than 60
+		t.Errorf("it took %v", took)
+	}
+	for _, s := range []node.Source{node.PodResources, node.Allocatables, node.PodsAPI} {
+		if h := v.Health[s]; h.State != inspect.Broken || h.Message != "it did not answer in time" {
+			t.Errorf("%s: %+v", s, h)
+		}
+	}
+	if got := len(v.Unanswered()); got != 140 || len(v.Plugins) != 141 || v.CPUs == nil {
+		t.Errorf("%d of %d plugins did not answer, CPUs %v; want 140 of 141, and CPUs", got, len(v.Plugins), v.CPUs)
 	}
 }
 

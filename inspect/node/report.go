@@ -136,6 +136,8 @@ type Problem struct {
 	Unit      string // the id of a device of a device plugin, or what a driver calls its device
 	Socket    string
 	Detail    string // a message of the system, or a list
+	// Hidden says of a missing driver that it may be behind a socket of the registry at which nothing answers, which tells no name.
+	Hidden bool
 }
 
 // Sentence says what is wrong.
@@ -154,7 +156,7 @@ func (p *Problem) Sentence() string {
 	case DeviceUnpublished:
 		return fmt.Sprintf("claim %s is prepared with device %s, which no ResourceSlice publishes", p.Claim, p.Device.DeviceID)
 	case DriverSilent:
-		return fmt.Sprintf("driver %s has prepared claims, but no plugin of it answers: they cannot be given back", p.Driver)
+		return fmt.Sprintf("driver %s has prepared claims, but no plugin of it answers: %sthey cannot be given back", p.Driver, p.hidden())
 	case PluginSilent:
 		return fmt.Sprintf("nothing answers at %s: %s", p.Socket, p.Detail)
 	case ResourceGone:
@@ -164,11 +166,11 @@ func (p *Problem) Sentence() string {
 	case PodUnseen:
 		return fmt.Sprintf("pod %s is bound to this node, but its kubelet does not know of it", p.Pod)
 	case DriverMissing:
-		return fmt.Sprintf("driver %s %s, but no plugin of it answers: pods with its devices cannot start or end", p.Driver, Evidence(p.Detail).sentence())
+		return fmt.Sprintf("driver %s %s, but no plugin of it answers: %spods with its devices cannot start or end", p.Driver, Evidence(p.Detail).sentence(), p.hidden())
 	case PluginMissing:
 		return fmt.Sprintf("no device of %s is offered: %s", p.Resource, Evidence(p.Detail).sentence())
 	case CSIDriverMissing:
-		return fmt.Sprintf("CSI driver %s %s, but no plugin of it answers: its volumes cannot be mounted", p.Driver, InCSINode.sentence())
+		return fmt.Sprintf("CSI driver %s %s, but no plugin of it answers: %sits volumes cannot be mounted", p.Driver, InCSINode.sentence(), p.hidden())
 	case DeviceUnhealthy:
 		return p.unhealthy()
 	case OfferedTwice:
@@ -177,6 +179,15 @@ func (p *Problem) Sentence() string {
 		return fmt.Sprintf("container %s of pod %s has CPUs, memory or devices of device plugins of NUMA nodes %s", p.Container, p.Pod, p.Detail)
 	}
 	return string(p.Code)
+}
+
+// hidden is what a sentence about a missing driver adds if a plugin does not say who it is. What the kubelet has registered before works
+// on, whether or not it answers now.
+func (p *Problem) hidden() string {
+	if !p.Hidden {
+		return ""
+	}
+	return "it may be behind a socket at which nothing answers now; unless the kubelet has registered it before, "
 }
 
 // unhealthy says which device of which container is not healthy.

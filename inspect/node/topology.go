@@ -12,22 +12,22 @@ import (
 const DefaultSys = "/sys"
 
 // readTopology reads which CPUs are on which NUMA node.
-func (v *View) readTopology(sys string) {
+func (r *reading) readTopology(sys string) {
 	const nodes = "devices/system/node"
 	root, err := os.OpenRoot(sys)
 	if err != nil {
-		v.Health[Topology] = healthOf(Topology, err)
+		r.health(Topology, err)
 		return
 	}
 	defer func() { _ = root.Close() }()
 	dir, err := root.Open(nodes)
 	if err != nil {
-		v.Health[Topology] = healthOf(Topology, err)
+		r.health(Topology, err)
 		return
 	}
 	defer func() { _ = dir.Close() }()
 	entries, err := dir.ReadDir(maxEntries)
-	v.NUMAOfCPU = map[int64]int64{}
+	r.NUMAOfCPU = map[int64]int64{}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), "node")
 		id, bad := strconv.ParseInt(number, 10, 64)
@@ -44,13 +44,13 @@ func (v *View) readTopology(sys string) {
 			break
 		}
 		for _, cpu := range cpus {
-			v.NUMAOfCPU[cpu] = id
+			r.NUMAOfCPU[cpu] = id
 		}
 	}
 	if err != nil {
-		v.NUMAOfCPU = nil
+		r.NUMAOfCPU = nil
 	}
-	v.Health[Topology] = healthOf(Topology, err)
+	r.health(Topology, err)
 }
 
 // numaOfCPUs are the NUMA nodes of CPUs, as far as they are known, sorted.
