@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/containernetworking/cni/libcni"
 )
@@ -130,14 +131,14 @@ func Read(opts Options) (*View, error) {
 	return v, nil
 }
 
-// ignored notes the files that no runtime looks at.
+// ignored notes the files that no runtime looks at. paths are the others, sorted.
 func (v *View) ignored(paths []string) {
 	entries, err := os.ReadDir(v.Dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() && !slices.Contains(paths, filepath.Join(v.Dir, e.Name())) {
+		if _, looked := slices.BinarySearch(paths, filepath.Join(v.Dir, e.Name())); !looked && !e.IsDir() {
 			v.Ignored = append(v.Ignored, e.Name())
 		}
 	}
@@ -209,9 +210,9 @@ func (v *View) separate(network string, f *File) error {
 	return nil
 }
 
-// readBounded reads a file of a size that it may have.
+// readBounded reads a file of a size that it may have. A pipe is not waited for.
 func readBounded(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -104,14 +104,14 @@ func NewNodeNetwork(node string, v *cni.View, needs []cni.Need, interfaces []cni
 
 // PrintNodeNetwork prints it for people, in tables of at most width columns, or of any if that is 0.
 func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
-	head := fmt.Sprintf("%s, as %s reads it\n", n.Directory, n.Runtime)
+	head := cells(fmt.Sprintf("%s, as %s reads it", n.Directory, n.Runtime))
 	if n.Runtime == "unknown" {
-		head = n.Directory + ", as containerd reads it; --runtime says which runtime the node has\n"
+		head = cells(n.Directory + ", as containerd reads it; --runtime says which runtime the node has")
 	}
 	if n.Error != "" {
-		head += "! " + n.Error + "\n"
+		head = append(head, cells("! "+n.Error)...)
 	}
-	if _, err := io.WriteString(w, inspectLines(head)+"\n"); err != nil {
+	if _, err := io.WriteString(w, strings.Join(head, "\n")+"\n\n"); err != nil {
 		return err
 	}
 	files := [][]string{}
@@ -131,12 +131,6 @@ func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
 		return err
 	}
 	return printRemarks(w, networkRemarks(n))
-}
-
-// inspectLines makes lines safe.
-func inspectLines(text string) string {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	return strings.Join(cells(lines...), "\n") + "\n"
 }
 
 // cells makes texts safe.
