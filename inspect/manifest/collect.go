@@ -33,6 +33,7 @@ type collector struct {
 	versions  map[inspect.Resource][]string
 	warnings  []Warning
 	skipped   map[string]int
+	gone      []Gone
 	failures  failures
 	dropped   int            // warnings beyond maxAllWarnings
 	unnamed   map[string]int // how many names were made from each generateName
@@ -257,6 +258,13 @@ func (c *collector) decodeError(t *text, at extent, h head, k kind, err error) e
 	return e
 }
 
+// rawRef is what an object that is not decoded is called.
+func rawRef(kindName string, raw []byte) inspect.ObjectRef {
+	var partial metav1.PartialObjectMetadata
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw, &partial) // what has no name is told of without one
+	return inspect.ObjectRef{Kind: kindName, Namespace: partial.Namespace, Name: partial.Name}
+}
+
 // rawName names an object that could not be decoded.
 func rawName(kindName string, raw []byte) string {
 	var partial metav1.PartialObjectMetadata
@@ -276,7 +284,11 @@ func (c *collector) skip(t *text, at extent, h head) {
 	}
 	c.skipped[h.apiVersion+" "+h.kind]++
 	if reason := gone(h.apiVersion, h.kind); reason != "" {
-		c.warn(Warning{Source: where, Object: rawName(h.kind, t.data[at.from:at.to]), Path: "apiVersion", Message: reason})
+		raw := t.data[at.from:at.to]
+		c.warn(Warning{Source: where, Object: rawName(h.kind, raw), Path: "apiVersion", Message: reason})
+		if len(c.gone) < maxAllWarnings {
+			c.gone = append(c.gone, Gone{Source: where, Object: rawRef(h.kind, raw), Why: reason})
+		}
 	}
 }
 
@@ -331,5 +343,5 @@ func (c *collector) result() *Result {
 		c.warnings = append(c.warnings, Warning{Source: "manifests", Message: fmt.Sprintf("%d more warnings", c.dropped)})
 	}
 	c.failures.mark(health)
-	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Health: health, Workloads: c.workloads, Events: c.events, Access: c.access, seen: c.seen}
+	return &Result{Failures: c.failures.list, Objects: c.objects, Warnings: c.warnings, Skipped: c.skipped, Gone: c.gone, Health: health, Workloads: c.workloads, Events: c.events, Access: c.access, seen: c.seen}
 }

@@ -19,6 +19,9 @@ type Result struct {
 	Warnings []Warning
 	// Skipped counts the objects of kinds that no question needs, by "apiVersion Kind".
 	Skipped map[string]int
+	// Gone are the objects of versions of the API that no current release of Kubernetes serves, in the order of reading. They were left
+	// out, and there is a Warning about each.
+	Gone []Gone
 	// Health is Synced for each resource of which at least one object was given, with the API versions
 	// that were given, joined by ", ". Other resources are absent. See Failures for another state.
 	Health map[inspect.Resource]inspect.Health
@@ -40,6 +43,13 @@ type Result struct {
 // it is the last.
 func (r *Result) Place(resource inspect.Resource, namespace, name string) string {
 	return r.seen[identity{resource, namespace, name}].place
+}
+
+// Gone is an object of a version of the API that no current release of Kubernetes serves.
+type Gone struct {
+	Source string // file and line, such as "claims.yaml:12"
+	Object inspect.ObjectRef
+	Why    string // one line
 }
 
 // Warning is one thing that the API server would refuse or drop.

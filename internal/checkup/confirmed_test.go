@@ -178,7 +178,7 @@ func refusedTainted(c *confirmation, _ *checkup.Finding) error {
 	return c.ask(simpleClaim(class, resourcev1.DeviceAllocationModeAll, every), explain.Allocatable)
 }
 
-var removal = regexp.MustCompile(`^(\S+)/(\S+) is no longer served from Kubernetes 1\.(\d+) on$`)
+var removal = regexp.MustCompile(`^(\S+)/(\S+) is no longer served from Kubernetes 1\.(\d+) on; \S+ is the newest$`)
 
 // removedVersion: the types of the API say so.
 func removedVersion(_ *confirmation, f *checkup.Finding) error {

@@ -30,10 +30,18 @@ type Options struct {
 	// Files says that the objects are manifests, of which none runs anywhere: nothing is looked for that only a
 	// cluster can have, and nothing counts as missing that need not be in a file.
 	Files bool
+	// Gone are objects of the files that were left out, since no release serves their version of the API any more.
+	Gone []Gone
 	// Access, if not nil, is who may do what. Without it nothing is said of that.
 	Access *inspect.Access
 	// Cluster, if not nil, is one of the snapshot. What it knows already need not be found out again.
 	Cluster *allocator.Cluster
+}
+
+// Gone is an object that was left out, and why. Why quotes the file: it is unsafe to print as it is.
+type Gone struct {
+	Object inspect.ObjectRef
+	Why    string
 }
 
 // Report is what was found.

@@ -31,15 +31,15 @@ var serverRules = []Rule{
 		find:   func(v *visit) { findInvalid(v, true) },
 	},
 	{
-		Code: "VersionRemoved", Severity: Warning, files: true,
-		About:  "Objects are given, or served at best, in a version of the API that the next release, or that of --target, no longer serves.",
-		Remedy: "Write the objects in the newest version that the server has; resource.k8s.io/v1 is served since Kubernetes 1.34.",
+		Code: "VersionRemoved", Severity: Warning, also: Error, files: true,
+		About:  "Objects are given, or served at best, in a version of the API that the next release, or that of --target, no longer serves. An error of a manifest that no current release takes.",
+		Remedy: "Write the objects in the version that is named, if the server has it already: kubectl api-versions lists what it has.",
 		find:   findOldVersions,
 	},
 	{
 		Code: "OldVersionWritten", Severity: Warning,
 		About:  "Somebody has written objects in a version of the API that the next release, or that of --target, no longer serves. A note if that was more than a week ago: it may be upgraded since.",
-		Remedy: "Upgrade it, or have it use resource.k8s.io/v1, before the server is upgraded: what it writes then is refused.",
+		Remedy: "Upgrade it, or have it use a newer version, before the server is upgraded: what it writes then is refused. kubectl api-versions lists what the server has.",
 		find:   findOldWriters,
 	},
 	{
@@ -127,9 +127,15 @@ func findOldVersions(v *visit) {
 			}
 			v.report(Finding{
 				Subject: "kind " + kind.Name, Objects: []inspect.ObjectRef{object(kind.Name, all[0].GetNamespace(), all[0].GetName())}, Path: "apiVersion",
-				Detail: fmt.Sprintf("%s is no longer served from Kubernetes 1.%d on", name, minor),
+				Detail: fmt.Sprintf("%s is no longer served from Kubernetes 1.%d on; %s is the newest", name, minor, kind.APIVersion()),
 			})
 		}
+	}
+	for _, gone := range v.opts.Gone {
+		v.report(Finding{
+			Severity: Error, Subject: subjectOf(gone.Object), Group: gone.Object.Namespace, Objects: []inspect.ObjectRef{gone.Object}, Path: "apiVersion",
+			Detail: words.OneLine(gone.Why),
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -52,7 +53,8 @@ of devices that come to mean other hardware, and attributes that vanish, with th
 selectors that read them.
 
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
-note, with --severity=note), 1 nothing found, but not everything could be read.`
+note, with --severity=note), 1 nothing found, but not everything could be read, or
+there was nothing to look at.`
 
 const checkExample = `  # What is wrong in this cluster?
   kubectl dra check
@@ -283,6 +285,12 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 		return nil, err
 	}
 	o.given = given
+	if len(given.Health) == 0 && len(given.Gone) == 0 { // that nothing is wrong with nothing must not turn a CI green
+		return nil, fmt.Errorf("there is nothing to check in %s: no object of a kind that is looked at", inspect.Sanitize(commaList(o.files)))
+	}
+	for _, gone := range given.Gone {
+		o.checkup.Gone = append(o.checkup.Gone, checkup.Gone{Object: gone.Object, Why: gone.Why})
+	}
 	return inspect.New(given.Objects, inspect.Config{
 		Revision: 1, Time: o.reader.clock(), Features: o.reader.offlineFeatures(given.Objects), Health: given.Health,
 	}), nil
@@ -335,6 +343,11 @@ func (o *checkOptions) place(f *checkup.Finding) string {
 		return ""
 	}
 	first := f.Objects[0]
+	for _, gone := range o.given.Gone { // the same object may be there in a version that is served, too
+		if gone.Object == first && f.Path == "apiVersion" && f.Severity == checkup.Error {
+			return gone.Source
+		}
+	}
 	for _, kind := range inspect.Kinds() {
 		if kind.Name == first.Kind {
 			return o.given.Place(kind.Resource, first.Namespace, first.Name)
@@ -399,14 +412,7 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(o.baseline)
-	if err == nil && info.Size() > maxBaseline {
-		err = fmt.Errorf("it is larger than %d MiB", maxBaseline>>20)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(o.baseline)
-	}
+	data, err := readAll(o.baseline, maxBaseline)
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}
@@ -419,6 +425,20 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 		keys[f.Key] = true
 	}
 	return keys, nil
+}
+
+// readAll reads a file of at most limit bytes, whatever it says its size is.
+func readAll(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
+	}
+	return data, err
 }
 
 // listChecks names everything that is looked for.
