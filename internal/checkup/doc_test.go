@@ -25,7 +25,7 @@ which is stable, and one of three severities:
 
 A finding is a fact of the objects that were read, at that moment; where something only seems to be so, it says that. What could not be looked
 for, because something could not be read, is named at the end. The command exits with 0 if nothing was found, and then prints nothing on
-standard output; with 3 if something was; with 1 if nothing was, but not everything could be read.
+standard output; with 3 if something was; with 1 if nothing was, but not everything could be read, or the files of ` + "`-f`" + ` hold nothing to look at.
 
 Who may grant admin access is found in RBAC, which no snapshot carries: with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
 the files of ` + "`--from`" + `), which only the role in [deploy/rbac/audit.yaml](../deploy/rbac/audit.yaml) permits.

@@ -52,7 +52,7 @@ const (
 
 // Next takes in a snapshot of a later moment, and returns what has happened since the one before, in the order of pools.
 func (w *Watch) Next(s *inspect.Snapshot) []Notice {
-	c := &comparison{Watch: w, s: s, at: s.Time(), first: w.fields == nil}
+	c := &comparison{Watch: w, s: s, at: s.Time(), first: w.fields == nil, dropped: map[string][]string{}}
 	pools := map[inspect.PoolID][]*resourcev1.ResourceSlice{}
 	var order []inspect.PoolID
 	for _, slice := range s.Objects().Slices { // without the taints of rules, which are not the driver's
@@ -93,6 +93,8 @@ type comparison struct {
 	at      time.Time
 	first   bool
 	notices []Notice
+	// dropped are the devices that are still there and no longer have a field, by its name, in the order of pools.
+	dropped map[string][]string
 }
 
 func (c *comparison) tell(severity Severity, id inspect.PoolID, format string, args ...any) {
@@ -135,6 +137,7 @@ func (c *comparison) changes(id inspect.PoolID, before, now *publication) {
 			added = append(added, name)
 		case !equality.Semantic.DeepEqual(was, fresh[name]):
 			changed = append(changed, name)
+			c.drop(id, was, fresh[name])
 			if a, b := identity(was), identity(fresh[name]); a != "" && b != "" && a != b {
 				c.tell(Warning, id, "device %s is other hardware than before: %s instead of %s; claims that hold the name hold that now", name, b, a)
 			}
@@ -178,21 +181,47 @@ func difference(added, removed, changed []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// lost tells of attributes and capacities that no device has any more, and of the selectors that read them.
+// drop notes what a device no longer has. Selectors that read it fail at that device, whatever others have.
+func (c *comparison) drop(id inspect.PoolID, before, now *resourcev1.Device) {
+	has := map[string]bool{}
+	fieldsOf(has, id.Driver, now)
+	had := map[string]bool{}
+	fieldsOf(had, id.Driver, before)
+	for name := range had {
+		if !has[name] {
+			c.dropped[name] = append(c.dropped[name], id.Pool+"/"+now.Name)
+		}
+	}
+}
+
+// lost tells of attributes and capacities that no device has any more, of those that only some devices have lost and selectors
+// read, and of these selectors.
 func (c *comparison) lost(fields map[string]bool) {
 	if c.first {
 		return
 	}
-	readers := map[string][]string{}
-	for _, name := range slices.Sorted(maps.Keys(c.fields)) {
+	gone := map[string]bool{}
+	for name := range c.fields {
+		gone[name] = !fields[name]
+	}
+	for name := range c.dropped {
+		gone[name] = gone[name] || fields[name]
+	}
+	maps.DeleteFunc(gone, func(_ string, is bool) bool { return !is })
+	if len(gone) == 0 {
+		return
+	}
+	readers := c.readers()
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		detail, by := "no device has it any more", readers[name]
 		if fields[name] {
-			continue
+			if len(by) == 0 {
+				continue // a device may well have less than others
+			}
+			lacking := c.dropped[name]
+			detail = fmt.Sprintf("%s no longer %s it (%s)", words.Count(len(lacking), "device"), words.Plural(len(lacking), "has", "have"), words.Shorten(lacking, 3))
 		}
-		if len(readers) == 0 {
-			readers = c.readers()
-		}
-		detail := "no device has it any more"
-		if by := readers[name]; len(by) > 0 {
+		if len(by) > 0 {
 			detail += "; it is read by " + words.Shorten(by, 3)
 		}
 		c.notices = append(c.notices, Notice{c.at, Warning, "driver " + c.driver + ", " + name, detail})
@@ -227,20 +256,25 @@ func fieldName(capacity bool, name string) string {
 // gatherFields adds the full names of what the devices have.
 func gatherFields(to map[string]bool, of []*resourcev1.ResourceSlice) {
 	for _, slice := range of {
-		full := func(name resourcev1.QualifiedName) string {
-			if strings.Contains(string(name), "/") {
-				return string(name)
-			}
-			return slice.Spec.Driver + "/" + string(name)
-		}
 		for i := range slice.Spec.Devices {
-			for name := range slice.Spec.Devices[i].Attributes {
-				to[fieldName(false, full(name))] = true
-			}
-			for name := range slice.Spec.Devices[i].Capacity {
-				to[fieldName(true, full(name))] = true
-			}
+			fieldsOf(to, slice.Spec.Driver, &slice.Spec.Devices[i])
 		}
+	}
+}
+
+// fieldsOf adds the full names of what a device of a driver has.
+func fieldsOf(to map[string]bool, driver string, d *resourcev1.Device) {
+	full := func(name resourcev1.QualifiedName) string {
+		if strings.Contains(string(name), "/") {
+			return string(name)
+		}
+		return driver + "/" + string(name)
+	}
+	for name := range d.Attributes {
+		to[fieldName(false, full(name))] = true
+	}
+	for name := range d.Capacity {
+		to[fieldName(true, full(name))] = true
 	}
 }
 
