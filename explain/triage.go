@@ -42,6 +42,29 @@ func (t *Triage) count(of func(*Cause) bool) int {
 	return n
 }
 
+// Best is the change that frees more than any other that was tried, under the cause with that index. It is nil if there is none that
+// frees several and takes room from nobody, or if others may free as many.
+func (t *Triage) Best() (cause int, fix *CauseFix) {
+	for i := range t.Causes {
+		for j := range t.Causes[i].Fixes {
+			if f := &t.Causes[i].Fixes[j]; fix == nil || f.Net() > fix.Net() {
+				cause, fix = i, f
+			}
+		}
+	}
+	if fix == nil || fix.Net() < 2 || len(fix.Loses) > 0 {
+		return 0, nil
+	}
+	for i := range t.Causes {
+		for j := range t.Causes[i].Fixes {
+			if f := &t.Causes[i].Fixes[j]; f != fix && (f.AtLeast || f.Net() == fix.Net()) {
+				return 0, nil
+			}
+		}
+	}
+	return cause, fix
+}
+
 // Cause is what keeps some subjects from running.
 type Cause struct {
 	// Key tells causes apart, however they are worded.

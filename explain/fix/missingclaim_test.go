@@ -65,3 +65,18 @@ func TestMissingClaimThatMayExist(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadTemplates: of a pod whose template could not be read, the answer says what keeps it from being known.
+func TestUnreadTemplates(t *testing.T) {
+	const message = "cannot list resourceclaimtemplates.resource.k8s.io at cluster scope"
+	c := allocator.NewCluster(inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
+		Features: inspect.DefaultFeatures(inspect.NewestMinor),
+		Health:   map[inspect.Resource]inspect.Health{inspect.Templates: {State: inspect.Forbidden, Message: message}},
+	}), allocator.Options{})
+	pod := podWith()
+	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: ptr.To("t")}}
+	e, err := question.PodObject(context.Background(), c, pod, question.Options{})
+	if err != nil || e.Verdict != explain.Unknown || len(e.Partial) != 1 || !strings.HasPrefix(e.Partial[0], message) {
+		t.Errorf("%s %q, partial %q, %v", e.Verdict, e.Message, e.Partial, err)
+	}
+}

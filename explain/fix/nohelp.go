@@ -33,26 +33,23 @@ func (s *search) noHelp(ctx context.Context) ([]string, error) {
 	if len(s.Near) == 0 || nodes && !claims {
 		return nil, nil
 	}
-	kinds := "nodes of these kinds"
+	kinds := "more nodes like the existing ones"
 	different := 0 // the number of nodes that differ for the question
 	for i := range s.Q.Answers {
 		different += words.Btoi(len(s.Q.Answers[i].Unsuitable) == 0)
 	}
-	if different == 1 {
-		kinds = "nodes of this kind"
-	}
 	if len(s.Near) < different {
-		kinds = fmt.Sprintf("nodes like the %d that come nearest", len(s.Near))
+		kinds = fmt.Sprintf("more nodes like the %d closest ones", len(s.Near))
 	}
 	if !claims {
 		return []string{"Adding " + kinds + " does not help"}, nil
 	}
-	releasing := "Releasing claims"
+	alone := ""
 	if s.releases {
-		releasing += " alone" // a fix releases some and changes more
+		alone = " alone" // a fix releases some and changes more
 	}
 	if nodes {
-		return []string{releasing + " does not help"}, nil
+		return []string{"Releasing claims" + alone + " does not help"}, nil
 	}
-	return []string{releasing + " or adding " + kinds + " does not help"}, nil
+	return []string{"Neither releasing claims" + alone + " nor adding " + kinds + " helps"}, nil
 }

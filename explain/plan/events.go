@@ -178,7 +178,7 @@ func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) b
 		e.Evicted = append(e.Evicted, Eviction{Pod: pod, Cause: fmt.Sprintf("%s %s lost", words.Shorten(users[ref], maxNamed), words.Plural(len(users[ref]), "is", "are"))})
 	}
 	if e.ends() {
-		e.Remarks = append(e.Remarks, "Kubernetes ends no pod because a device is gone; those that use it are supposed to be restarted")
+		e.Remarks = append(e.Remarks, "Kubernetes ends no pod because a device is gone; those that use it are assumed to be restarted")
 	}
 	e.Change = func(o *inspect.Objects) {
 		o.Slices = slices.Clone(o.Slices)

@@ -242,7 +242,7 @@ func (g *gang) leftOver(ctx context.Context, e *explain.Explanation, run joint.R
 		}
 	}
 	if len(e.Fixes) > 0 {
-		e.Basis.Remarks = append(e.Basis.Remarks, "the other pods of its PodGroup "+g.name()+" are supposed on one possible choice of nodes")
+		e.Basis.Remarks = append(e.Basis.Remarks, "the other pods of its PodGroup "+g.name()+" are assumed to be on one possible choice of nodes")
 	}
 	return nil
 }

@@ -148,6 +148,9 @@ func explainBlocked(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod
 	if claims.missing != nil && claims.missing.MayExist(s, pod.Namespace) {
 		e.Verdict = explain.Unknown
 		remark(e, "not everything could be read, so it is not known whether %s exists", claims.missing)
+		if claims.missing.Template { // nothing else depends on templates
+			e.Partial = append(e.Partial, describeHealth(inspect.Templates, s.Health(inspect.Templates))+": templates may exist that are not seen here")
+		}
 		return nil
 	}
 	e.Verdict = explain.Unsatisfiable

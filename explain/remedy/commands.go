@@ -60,7 +60,7 @@ func (b *builder) written() (commands, remarks []string) {
 		b.lines = nil
 	}
 	if b.asked.Demo && len(b.lines) > 0 {
-		b.remark("The demo has no API server: pasted, this goes to the cluster that your kubectl is set to.")
+		b.remark("The demo has no API server: if you paste this, it goes to the cluster that your kubectl is set to.")
 	}
 	return b.lines, b.remarks
 }

@@ -159,7 +159,7 @@ func (b *builder) warn(m *explain.Moves) {
 		b.remark(fmt.Sprintf("To %s the end of a pod is a failure, of which it allows as many as its backoffLimit.", strings.Join(slices.Compact(jobs), ", ")))
 	}
 	if len(others) > 0 {
-		b.remark(fmt.Sprintf("It is supposed that %s makes a pod anew that is deleted.", strings.Join(slices.Compact(others), ", ")))
+		b.remark(fmt.Sprintf("It is assumed that %s recreates a pod that is deleted.", strings.Join(slices.Compact(others), ", ")))
 	}
 	b.remark("kubectl delete does not heed PodDisruptionBudgets; kubectl get poddisruptionbudgets -A shows them.")
 }

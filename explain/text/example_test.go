@@ -32,7 +32,7 @@ func ExampleLines() {
 	// ✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa; no
 	//   node has more than 4 free
 	//
-	// Why  on gpu-b-04, one of the nearest, it would fit without either of these two:
+	// Why  on gpu-b-04, one of the closest nodes, removing either of these is enough:
 	//     spec.devices.requests[0].exactly.count      gpus needs 5 devices; 6 here fit
 	//     spec.devices.constraints[0]
 	//       all on the same gpu.example.com/numa; 4 of those that fit have 0, 2 have 1
@@ -42,7 +42,8 @@ func ExampleLines() {
 	//   2  drop the constraint: all on the same gpu.example.com/numa → gpu-b-04
 	// Or the cluster's admin can
 	//   3  add 1 device like gpu-0 to gpu-b-04
-	//      Releasing claims or adding nodes of these kinds does not help.
+	//      Neither releasing claims nor adding more nodes like the existing ones
+	//      helps.
 	//
 	// Nodes
 	//     2  gpu-a-02, gpu-b-03: gpus 8 of its class: 4 in use, 4 left

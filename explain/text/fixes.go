@@ -99,15 +99,15 @@ func failureHeading(f *explain.Failure) string {
 func conflictHeading(e *explain.Explanation, c *explain.Conflict) string {
 	where := "on " + string(c.Node)
 	if e.Nodes.Total > 1 {
-		where += ", one of the nearest,"
+		where += ", one of the closest nodes,"
 	}
 	switch n := len(c.Requirements); {
 	case n == 1:
 		return fmt.Sprintf("%s this is in the way:", where)
 	case n == 2 && c.Sole:
-		return fmt.Sprintf("%s it would fit without either of these two:", where)
+		return fmt.Sprintf("%s removing either of these is enough:", where)
 	case c.Sole:
-		return fmt.Sprintf("%s it would fit without any one of these %d:", where, n)
+		return fmt.Sprintf("%s removing any one of these %d is enough:", where, n)
 	case n == 2:
 		return fmt.Sprintf("%s these two together are in the way:", where)
 	default:

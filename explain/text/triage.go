@@ -30,6 +30,9 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 	}
 	p := &page{opts: opts, e: &explain.Explanation{Basis: t.Basis, Partial: t.Partial}}
 	p.stuckHeadline(t)
+	if best := BestChange(t); best != "" {
+		p.add("  ", "  ", span(styled.Good, best))
+	}
 	for i := range t.Causes {
 		p.blank()
 		p.lines = append(p.lines, CauseLines(t, i, opts)...)
@@ -78,6 +81,15 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 		text += "; " + readyText(t)
 	}
 	p.add("", "  ", sign, span(styled.Strong, text))
+}
+
+// BestChange names the change that frees most of all that is stuck, for several reasons. It is "" if no single one does.
+func BestChange(t *explain.Triage) string {
+	i, f := t.Best()
+	if f == nil || len(t.Causes) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("One change %s of them: %s (see %d)", freesText(f), f.Message, i+1)
 }
 
 // readyText names what the scheduler can place now.

@@ -106,7 +106,7 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 		return nil, err
 	}
 	if len(before.placed) > 0 || len(trials) > 0 {
-		t.Basis.Remarks = append(t.Basis.Remarks, "where several nodes fit a pod, the first of them is supposed; the scheduler chooses among them by its scores")
+		t.Basis.Remarks = append(t.Basis.Remarks, "where several nodes fit a pod, the first of them is assumed; the scheduler chooses among them by its scores")
 	}
 	if cut {
 		t.Partial = append(t.Partial, "so much is stuck that not every change that helps somebody was tried on all of it: there may be others that free more")

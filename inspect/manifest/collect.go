@@ -302,7 +302,7 @@ func missingHead(h head) string {
 			return fmt.Sprintf("left out: the field must be written %q, not %q (field names are case-sensitive)", missing, key)
 		}
 	}
-	return "left out: it has no " + missing + ", so it is no Kubernetes object"
+	return "left out: it has no " + missing + ", so it is not a Kubernetes object"
 }
 
 // warningsOf are what the API server would refuse in one object.

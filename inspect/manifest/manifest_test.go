@@ -265,7 +265,7 @@ kind: Pod
 		t.Error(diff)
 	}
 	checkWarnings(t, r.Warnings, []string{
-		"mixed.yaml:12: left out: it has no apiVersion, so it is no Kubernetes object",
+		"mixed.yaml:12: left out: it has no apiVersion, so it is not a Kubernetes object",
 		`mixed.yaml:14: Pod: left out: the field must be written "apiVersion", not "apiversion"`,
 		"mixed.yaml:17: ResourceClaim ns/old: apiVersion: resource.k8s.io/v1alpha2 is the first API",
 		"mixed.yaml:21: ResourceSlice never: apiVersion: resource.k8s.io/v1alpha4 is served by no current",

@@ -20,7 +20,7 @@ func (v *View) choose() {
 	case Containerd:
 		v.chooseFirst("containerd")
 	default:
-		v.chooseFirst("containerd, which it is supposed to be,")
+		v.chooseFirst("containerd, which it is assumed to be,")
 	}
 	if used := v.Used(); v.Error == "" && len(used) > 0 {
 		for _, f := range used {

@@ -33,7 +33,7 @@ func (a *askedPods) add(subject metav1.Object, copies int) {
 			a.unseen = append(a.unseen, fmt.Sprintf("the controller of %s %s makes its pods; only their claims and where they may run are known from here", subject.Type.Kind, subject.Name))
 		}
 	case *resourcev1.ResourceClaimTemplate:
-		a.remarks = append(a.remarks, fmt.Sprintf("the pods for template %s are supposed to ask for nothing but a claim from it: no CPU, no memory, no certain nodes", subject.Name))
+		a.remarks = append(a.remarks, fmt.Sprintf("the pods for template %s are assumed to ask for nothing but a claim from it: no CPU, no memory, no certain nodes", subject.Name))
 	}
 }
 

@@ -37,7 +37,7 @@ func whichKind(ctx context.Context, reader *reader, kinds []kind, command string
 		return err
 	}
 	if ways := waysToAsk(snapshot, kinds, namespace, unknown.word, reader.connection.namespaceFlag(), command); len(ways) > 0 {
-		return usagef("%q is no type but a name; ask with %s", unknown.word, strings.Join(ways, " or "))
+		return usagef("%q is a name, not a type; ask with %s", unknown.word, strings.Join(ways, " or "))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
+	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // roleOf is a role of deploy/rbac, as its file has it.
@@ -172,7 +174,7 @@ func lossesOf(t *testing.T, commands []string, base, rules []rbacv1.PolicyRule) 
 				continue
 			}
 			got := askAs(s, command, append(slices.Clone(base), l.without(rules)...))
-			outcome, says := compared(&honest[i], &got)
+			outcome, says := compared(l, &honest[i], &got)
 			if outcome == "" {
 				continue
 			}
@@ -190,8 +192,8 @@ func lossesOf(t *testing.T, commands []string, base, rules []rbacv1.PolicyRule) 
 	return out
 }
 
-// compared says what became of an answer without a permission, and the line that tells it.
-func compared(honest, got *asking) (outcome, says string) {
+// compared says what became of an answer without a permission, and the paragraph that tells it.
+func compared(l lacking, honest, got *asking) (outcome, says string) {
 	if got.code == honest.code && got.text() == honest.text() {
 		return "", ""
 	}
@@ -209,24 +211,64 @@ func compared(honest, got *asking) (outcome, says string) {
 	default:
 		outcome = "partial"
 	}
-	before := strings.Split(honest.text(), "\n")
-	var line string
-	for _, l := range strings.Split(got.stderr+"\n"+got.stdout, "\n") {
-		if l = strings.TrimSpace(changing.ReplaceAllString(l, "…")); l == "" || slices.Contains(before, l) {
-			continue
-		}
-		if line == "" {
-			line = l
-		}
-		if strings.Contains(l, "cannot ") || strings.Contains(l, "may not") || strings.Contains(l, "orbidden") {
-			line = l
-			break
+	return outcome, telling(l, paragraphs(honest.text()), paragraphs(changing.ReplaceAllString(got.stderr+"\n"+got.stdout, "…")))
+}
+
+// telling is the paragraph, of those that are new, that names the permission, or else one that says that something is not
+// permitted, or else the first.
+func telling(l lacking, before, now []string) string {
+	now = slices.DeleteFunc(now, func(text string) bool { return slices.Contains(before, text) })
+	name := cmp.Or(l.path, l.resource)
+	for _, words := range [][]string{{"cannot " + l.verb, strings.TrimSuffix(name, "*")}, {"may not"}, {"cannot " + l.verb}, {"orbidden"}, {""}} {
+		for _, text := range now {
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+				return text
+			}
 		}
 	}
-	if r := []rune(line); len(r) > 160 {
-		line = string(r[:160]) + "…"
+	return ""
+}
+
+// paragraphs are the lines of an output as they were before they were wrapped: a line continues the one before if it is indented more
+// than its paragraph, and if its first word had no room there.
+func paragraphs(output string) []string {
+	const width = 80
+	var out []string
+	last, indent := "", 0 // the line before, and the indentation of its paragraph
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, " \n")
+		text := strings.TrimSpace(line)
+		first, _, _ := strings.Cut(text, " ")
+		switch n, by := styled.Width(last), len(line)-len(strings.TrimLeft(line, " ")); {
+		case text == "":
+		case last != "" && n <= width && n+1+styled.Width(first) > width && by > indent:
+			out[len(out)-1] += " " + text
+		default:
+			out, indent = append(out, text), by
+		}
+		last = line
 	}
-	return outcome, line
+	return out
+}
+
+// TestParagraphs: what was wrapped is put together again, and what was not is left apart.
+func TestParagraphs(t *testing.T) {
+	const long = "cannot list devicetaintrules.resource.k8s.io at cluster scope: devices may"
+	for name, c := range map[string]struct {
+		output string
+		want   []string
+	}{
+		"wrapped":                      {"? " + long + " be\n  tainted\n", []string{"? " + long + " be tainted"}},
+		"a line that is not full":      {"Nodes\n    2  gpu-a-02\n", []string{"Nodes", "2  gpu-a-02"}},
+		"as full, and of the next":     {"   " + long + " b\n   another\n", []string{long + " b", "another"}},
+		"indented less than the start": {"   " + long + " be\n     tainted,\n   so\n", []string{long + " be tainted,", "so"}},
+		"a line that was not wrapped":  {"error: " + long + " be tainted\n  hint\n", []string{"error: " + long + " be tainted", "hint"}},
+		"a blank line":                 {long + " be ta\n\n  Nodes\n", []string{long + " be ta", "Nodes"}},
+	} {
+		if got := paragraphs(c.output); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }
 
 // lossTable is the table of a role.

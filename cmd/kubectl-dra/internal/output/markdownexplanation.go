@@ -183,6 +183,9 @@ func (p *markdownPage) volumeNodes(v *Volume) {
 // triage writes the causes, each with whom it keeps and what helps.
 func (p *markdownPage) triage(t *Triage) {
 	p.heading(text.Headline(text.TriageLines(t.answer, text.Unwrapped())))
+	if best := text.BestChange(t.answer); best != "" {
+		p.Paragraph(markdown.Text(best))
+	}
 	for i := range t.Causes {
 		c := &t.Causes[i]
 		p.Numbered(i+1, markdown.Strong(markdown.Text(c.Message)), func() {
