@@ -55,7 +55,7 @@ const (
 	// ReduceMinCount: let a PodGroup start with as many pods as find room together, in every order and wherever kube-scheduler
 	// puts them.
 	ReduceMinCount FixKind = "ReduceMinCount"
-	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, mend the node, or make or bind the
+	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, repair the node, or make or bind the
 	// volume that the pod waits for.
 	WaitFor FixKind = "WaitFor"
 	// AddDevices: more devices like those that the node has, those of which fewest are needed, or where it has none, like those of

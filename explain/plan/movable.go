@@ -26,7 +26,7 @@ type rule struct {
 // rules are in the order in which they are told; the first that holds of a pod counts.
 var rules = []rule{
 	{"Ending", "are being ended", func(_ *inspect.Snapshot, pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }},
-	{"NoOwner", "have no controller that makes them anew", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
+	{"NoOwner", "have no controller that recreates them", func(_ *inspect.Snapshot, pod *corev1.Pod) bool {
 		owner := metav1.GetControllerOf(pod)
 		return owner == nil || owner.Kind == "Node"
 	}},

@@ -32,7 +32,7 @@ var patchable = map[string]bool{"Deployment": true, "StatefulSet": true, "Daemon
 func (b *builder) changeController(c explain.ObjectChange, made Controller) {
 	patch, err := templatePatch(b.s, c)
 	if !patchable[made.Kind] || err != nil {
-		b.remark(fmt.Sprintf("%s makes the pod. Make the change there, and have it make the pod anew.", &made))
+		b.remark(fmt.Sprintf("%s makes the pod. Make the change there, and have it recreate the pod.", &made))
 		return
 	}
 	b.add(b.kubectl("patch", b.of(made.Kind, made.Name), "-n", c.Namespace, "--type=json", "-p", patch))

@@ -17,7 +17,7 @@ var classRules = []Rule{
 	{
 		Code: "ClassMissing", Severity: Error, needs: []inspect.Resource{inspect.Classes},
 		About:  "A request names a DeviceClass that does not exist, so nothing can be allocated for it. Of a claim that is allocated, the class was deleted since.",
-		Remedy: "Install the driver's classes, or mend the name: kubectl get deviceclasses.",
+		Remedy: "Install the driver's classes, or correct the name: kubectl get deviceclasses.",
 		find:   findMissingClasses,
 	},
 	{

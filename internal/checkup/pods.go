@@ -23,13 +23,13 @@ var podRules = []Rule{
 	{
 		Code: "ClaimMissing", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims},
 		About:  "A pod names a ResourceClaim that does not exist, and waits for it.",
-		Remedy: "Create the claim, or mend the name in what makes the pod.",
+		Remedy: "Create the claim, or correct the name in what makes the pod.",
 		find:   findMissingClaims,
 	},
 	{
 		Code: "TemplateMissing", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Templates},
 		About:  "A pod names a ResourceClaimTemplate that does not exist, and waits for the claim that cannot be made from it.",
-		Remedy: "Create the template, or mend the name in what makes the pod.",
+		Remedy: "Create the template, or correct the name in what makes the pod.",
 		find:   findMissingTemplates,
 	},
 	{
@@ -76,7 +76,7 @@ var podRules = []Rule{
 	},
 	{
 		Code: "Stuck", Severity: Error, triage: true, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
-		About:  "Pods or claims wait, and the scheduler cannot place them; or they are placed and do not run. Those of which another check tells the cause are not told again.",
+		About:  "Pods or claims wait, and the scheduler cannot place them; or they are placed and do not run. Those whose cause another check reports are left out.",
 		Remedy: "kubectl dra explain -A says what frees most of them.",
 		find:   findStuck,
 	},

@@ -51,7 +51,7 @@ var serverRules = []Rule{
 	{
 		Code: "FlowSchemaDangling", Severity: Warning, files: true, needs: []inspect.Resource{inspect.FlowSchemas, inspect.PriorityLevels},
 		About:  "A FlowSchema names a priority level that does not exist, so the server passes it over, and its requests fall to a later schema.",
-		Remedy: "Create the level or mend the name: kubectl get prioritylevelconfigurations.",
+		Remedy: "Create the level or correct the name: kubectl get prioritylevelconfigurations.",
 		find:   findDangling,
 	},
 	{
