@@ -6,7 +6,7 @@ var tasks = []task{
 	{
 		question: "Why does pod train-0 hang?",
 		keys:     []string{"/", "train-0", "enter", "e"},
-		shows:    []string{"✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa", "on gpu-b-04, one of the closest nodes, removing either of these is enough", "1  ask for 4 devices instead of 5 → 2 nodes"},
+		shows:    []string{"✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa", "on gpu-b-04, one of the closest nodes, removing either of these is", "1  ask for 4 devices instead of 5 → 2 nodes"},
 		says:     "What is needed and what there is, the two requirements of which either is too much, and fixes that were tried. The reason alone is on the screen after the name; for the first stuck claim, where the cursor is in the beginning, without any key.",
 		kubectl: []string{
 			"kubectl describe pod train-0 -n ml", "kubectl get resourceclaim train-0 -n ml -o yaml",

@@ -150,7 +150,7 @@ func (o *allocateOptions) committer(ctx context.Context, snapshot *inspect.Snaps
 	}
 	c := o.newCommitter(ctx, api, snapshot)
 	if missing := (*commit.MissingError)(nil); errors.As(c.NoRules, &missing) {
-		o.streams.note("optional: %s; without it kube-scheduler may give a device away once more that it allocates in the same moment", missing)
+		o.streams.note("optional: %s; without it kube-scheduler may give the same device to another claim that it allocates in the same moment", missing)
 	}
 	c.Settle, c.Needs = o.settle, o.needs()
 	c.Read = func(ctx context.Context) (*inspect.Snapshot, error) {
