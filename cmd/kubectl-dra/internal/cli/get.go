@@ -130,6 +130,26 @@ type getOptions struct {
 	stopWaiting func() // with --watch, is called when there is something to print
 }
 
+const getExample = `  # Claims of all namespaces
+  kubectl dra get claims -A
+
+  # Who holds which device, and why is one not free?
+  kubectl dra get devices -o wide
+  kubectl dra get devices --node gpu-a-01
+
+  # Nodes by what is free on them
+  kubectl dra get nodes --sort-by=.free
+
+  # What device plugins offer: where is some free, and how much on one node?
+  kubectl dra get extended example.com/vpu
+
+  # Which team holds most, and what is idle?
+  kubectl dra get usage
+  kubectl dra get usage --by workload --sort-by=.idle
+
+  # Which API priority level is full, and who is turned away?
+  kubectl dra get prioritylevels`
+
 func newGet(streams *streams, connection *connection, reader *reader, completer *completer) *cobra.Command {
 	flags := &getFlags{}
 	var names []string
@@ -160,25 +180,7 @@ Labels (-l) are those of the claim, node or class, for devices and pools those
 of their ResourceSlices, for extended resources those of the node, and for usage
 those of the claims that are counted. --sort-by and custom columns take the
 fields of the JSON form, such as .name or .free.`,
-		Example: `  # Claims of all namespaces
-  kubectl dra get claims -A
-
-  # Who holds which device, and why is one not free?
-  kubectl dra get devices -o wide
-  kubectl dra get devices --node gpu-a-01
-
-  # Nodes by what is free on them
-  kubectl dra get nodes --sort-by=.free
-
-  # What device plugins offer: where is some free, and how much on one node?
-  kubectl dra get extended example.com/vpu
-
-  # Which team holds most, and what is idle?
-  kubectl dra get usage
-  kubectl dra get usage --by workload --sort-by=.idle
-
-  # Which API priority level is full, and who is turned away?
-  kubectl dra get prioritylevels`,
+		Example: getExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, connection, reader, args)
 			if err != nil {
