@@ -21,10 +21,10 @@ var update = flag.Bool("update", false, "draw the pictures of the documents anew
 // TestGoldenPictures holds the pictures of commands in docs/images against what they print in colour.
 func TestGoldenPictures(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
-	const typed = "kubectl dra explain claim train-0 -n ml"
+	const typed = "kubectl dra explain claim train-0 -n ml --demo"
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
-	args := append(strings.Fields(strings.TrimPrefix(typed, "kubectl dra ")), "--demo", "--color=always")
+	args := append(strings.Fields(strings.TrimPrefix(typed, "kubectl dra ")), "--color=always")
 	if code := Main(args, streams, demo.Now); code != exitNo || errOut.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, errOut.String())
 	}
@@ -40,9 +40,12 @@ func TestGoldenFilm(t *testing.T) {
 	t.Chdir(t.TempDir())
 	images := filepath.Join(repository(t), "docs", "images")
 	for name, light := range map[string]bool{"film-explain": false, "film-explain-light": true} {
-		s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 32, Light: light}}
+		s := session{T: t, film: screenshot.Film{Title: "kubectl dra explain", Width: 82, Height: 34, Light: light}}
 		s.run("explain claim train-0 -n ml --demo", "", exitNo, "Why does this claim get no devices?", "The cause, and fixes: each was tried by deciding again.", 8*time.Second)
 		s.film.Still = len(s.film.Frames) - 1
+		if n := len(s.lines) + 1; n > s.film.Height {
+			t.Errorf("the first answer scrolls out of the window: it needs %d lines, and the window has %d", n, s.film.Height)
+		}
 		s.run("explain claim train-0 -n ml --demo --fix 1 -o yaml", "fixed.yaml", exitAnswered, "Take the first fix.", "The first fix, as a claim in a file.", 2*time.Second)
 		s.run("explain -f fixed.yaml --demo", "", exitAnswered, "Ask again, with the file in place of the claim.", "It fits: where, and which devices the scheduler would pick.", 7*time.Second)
 		screenshot.Golden(t, filepath.Join(images, name+".svg"), s.film.SVG(), *update)
