@@ -146,7 +146,7 @@ func toleratedUnreachable(pod *corev1.Pod) (after time.Duration, evicted bool) {
 const maxTolerated = 100 * 365 * 24 * 3600
 
 // LoseDevices is the sudden end of devices: they are no longer published. Kubernetes evicts nobody for that; the pods that use them
-// are supposed to be restarted.
+// are assumed to be restarted.
 func LoseDevices(s *inspect.Snapshot, what string, lost func(inspect.DeviceID) bool) *Event {
 	e := &Event{What: "losing " + what, Lost: lost}
 	users := map[inspect.PodRef][]string{}
