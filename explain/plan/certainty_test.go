@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -223,5 +224,46 @@ func TestUnknownPriority(t *testing.T) {
 		if err != nil || p.Replay.Certain != test.certain || test.certain && len(p.Changes) > 0 {
 			t.Errorf("%s: %s, certain %t (%v), %d changes, %v", test.name, ends(&p.Replay), p.Replay.Certain, p.Replay.Remarks, len(p.Changes), err)
 		}
+	}
+}
+
+// TestShortOfQuota: whether a pod gets the claims that are to be made for it is a matter of quotas, too.
+func TestShortOfQuota(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		hard   string
+		health inspect.Health
+		pods   int
+		remark string
+	}{
+		{"enough", "2", inspect.Health{State: inspect.Synced}, 2, ""},
+		{"one too few", "2", inspect.Health{State: inspect.Synced}, 3, "quota ml/q does not allow the claims of ml/w-0002, so it waits as long as that is so"},
+		{"not read", "", inspect.Health{State: inspect.Forbidden}, 1, "not all quotas could be read, and one may keep the claims of ml/w-0000 from being created"},
+		{"read of this namespace", "", inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, 1, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := small(1)
+			if test.hard != "" {
+				hard := corev1.ResourceList{"count/resourceclaims.resource.k8s.io": resource.MustParse(test.hard)}
+				o.Quotas = append(o.Quotas, &corev1.ResourceQuota{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "q"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard},
+				})
+			}
+			health := map[inspect.Resource]inspect.Health{inspect.Quotas: test.health}
+			c := allocator.NewCluster(inspect.New(*o, inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: health}), allocator.Options{})
+			pods := workers(test.pods, "w", "one")
+			p, err := Place(t.Context(), c, pods, Options{})
+			if err != nil || strings.Join(p.Replay.Remarks, ";") != test.remark || p.Replay.Certain != (test.remark == "") {
+				t.Errorf("certain %t, %v, %v", p.Replay.Certain, p.Replay.Remarks, err)
+			}
+			shapes, err := Shapes(t.Context(), c, pods, []nodeshape.Shape{shapeOf("big", 64, "a100")}, ShapeOptions{})
+			if err != nil || shapes.Fits != (test.remark == "") {
+				t.Errorf("fits %t, %v, %v", shapes.Fits, shapes.Unseen, err)
+			}
+			m, err := MakeRoom(t.Context(), c, pods[0], MoveOptions{})
+			if want := test.health.State != inspect.Forbidden; err != nil || (m.Verdict == explain.Feasible) != want {
+				t.Errorf("room: %s, %v", m.Verdict, err)
+			}
+		})
 	}
 }

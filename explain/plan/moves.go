@@ -62,6 +62,7 @@ func unseenTarget(ctx context.Context, c *allocator.Cluster, subject metav1.Obje
 	if !ok {
 		return out, nil
 	}
+	out = append(out, shortOfQuota(c.Snapshot(), []*corev1.Pod{pod})...)
 	foreigners, err := otherSchedulers(ctx, c, []*corev1.Pod{pod})
 	return append(out, foreigners...), err
 }

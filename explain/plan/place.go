@@ -36,6 +36,7 @@ type Options struct {
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
 // along the other pods of it that wait. The error is that of the context, or of a question that could not be put.
 func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
+	opts.Unseen = append(slices.Clip(opts.Unseen), shortOfQuota(c.Snapshot(), pods)...)
 	p, _, err := placeAll(ctx, c, pods, opts)
 	return p, err
 }

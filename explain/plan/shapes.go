@@ -49,6 +49,7 @@ func Shapes(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, shape
 		return nil, err
 	}
 	s.out.Unseen = append(slices.Clip(s.out.Unseen), append(foreigners, unknownTurns(pods)...)...)
+	s.out.Unseen = append(s.out.Unseen, shortOfQuota(c.Snapshot(), pods)...)
 	if err := s.begin(ctx, pods); err != nil {
 		return nil, err
 	}
