@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
@@ -56,7 +58,7 @@ func (p *nodePrinter) headline() {
 		for _, problem := range p.Problems {
 			p.paragraph("! ", "  ", problem.Message)
 		}
-	case p.Kubelet && len(p.Partial) == 0:
+	case p.Kubelet && len(p.Partial) == 0 && p.whole():
 		p.paragraph("→ ", "  ", "its kubelet and the API server agree")
 	case p.Kubelet:
 		p.paragraph("→ ", "  ", "nothing is seen that its kubelet and the API server disagree about, but not all could be read")
@@ -83,12 +85,31 @@ func (p *nodePrinter) containers() {
 		c := &p.Containers[i]
 		rows = append(rows, []string{c.Namespace + "/" + c.Pod, c.Container, strings.Join(c.parts(p.verbose), ", ")})
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(rows) == 0 && !p.listed():
+		p.field("Containers", "not known: the kubelet has not listed them (see Sources)")
+		return
+	case len(rows) == 0:
 		p.field("Containers", "the kubelet lists none that has devices, claims or CPUs of its own")
 		return
 	}
 	p.field("Containers", "with devices, claims, or CPUs and memory of their own:")
 	p.rows(rows)
+}
+
+// listed reports whether the kubelet has told of all containers.
+func (p *nodePrinter) listed() bool {
+	return slices.ContainsFunc(p.Sources, func(s NodeSource) bool {
+		return s.Name == string(node.PodResources) && s.State == string(inspect.Synced)
+	})
+}
+
+// whole reports whether the kubelet has told of all containers, and nothing that is there failed to be read. What is not there need not
+// be: which files a kubelet keeps depends on its release and its policies.
+func (p *nodePrinter) whole() bool {
+	return p.listed() && !slices.ContainsFunc(p.Sources, func(s NodeSource) bool {
+		return s.State != string(inspect.Synced) && s.State != string(inspect.NotServed)
+	})
 }
 
 // parts says what a container has.
