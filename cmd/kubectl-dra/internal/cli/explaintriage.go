@@ -79,6 +79,7 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 	if err != nil {
 		return err
 	}
+	o.noteNobody(snapshot)
 	starting, left := startingPods(snapshot)
 	if o.triage.Question.Events, err = o.reader.eventsOf(ctx, snapshot, starting); err != nil {
 		return err
@@ -111,6 +112,29 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 		return exitWith(code)
 	}
 	return nil
+}
+
+// noteNobody says that nobody was asked about, which may be because of a name that does not exist.
+func (o *triageOptions) noteNobody(s *inspect.Snapshot) {
+	asked := func(object metav1.Object) bool {
+		return (o.triage.Namespace == "" || object.GetNamespace() == o.triage.Namespace) &&
+			(o.triage.Selector == nil || o.triage.Selector.Matches(labels.Set(object.GetLabels())))
+	}
+	for _, kind := range []inspect.Resource{inspect.Pods, inspect.Claims} {
+		if slices.ContainsFunc(inspect.KindOf(kind).Objects(s.Objects()), asked) {
+			return
+		}
+	}
+	where := ""
+	if o.triage.Namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", o.triage.Namespace)
+	}
+	if o.triage.Selector != nil {
+		where += " with the labels " + o.triage.Selector.String()
+	}
+	if where != "" {
+		o.streams.note("no pod and no claim was found%s", where)
+	}
 }
 
 // triageCode is the exit code of a triage: no if something is known to be stuck, and otherwise a failure if that is not known
