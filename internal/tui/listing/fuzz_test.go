@@ -38,18 +38,3 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
-
-// FuzzCompareTexts: the order of texts is a total one, whatever they are.
-func FuzzCompareTexts(f *testing.F) {
-	f.Add("gpu-2", "gpu-10", "gpu-02")
-	f.Add("", "0", "00")
-	f.Add("1a", "01", "1")
-	f.Fuzz(func(t *testing.T, a, b, c string) {
-		if compareTexts(a, b) != -compareTexts(b, a) || (compareTexts(a, b) == 0) != (a == b) {
-			t.Errorf("%q and %q: %d, and turned round %d", a, b, compareTexts(a, b), compareTexts(b, a))
-		}
-		if compareTexts(a, b) <= 0 && compareTexts(b, c) <= 0 && compareTexts(a, c) > 0 {
-			t.Errorf("%q, %q, %q are in order, but not the first and the last", a, b, c)
-		}
-	})
-}

@@ -1,11 +1,10 @@
 package listing
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -99,7 +98,7 @@ func (a *arranged[T]) sort(index []int) {
 	column := &a.columns[a.order.sort]
 	compare := column.Compare
 	if compare == nil {
-		compare = func(x, y *T) int { return compareTexts(column.text(x), column.text(y)) }
+		compare = func(x, y *T) int { return screen.CompareNames(column.text(x), column.text(y)) }
 	}
 	slices.SortStableFunc(index, func(x, y int) int {
 		c := compare(&a.rows[x], &a.rows[y])
@@ -131,7 +130,7 @@ func (a *arranged[T]) group(index []int) {
 		members[name] = append(members[name], i)
 	}
 	if !g.Lone || a.order.sort < 0 {
-		slices.SortFunc(names, compareTexts)
+		slices.SortFunc(names, screen.CompareNames)
 	}
 	whole := a.wholeGroups(&g, members, len(index))
 	for _, name := range names {
@@ -178,36 +177,4 @@ func (g *Grouping[T]) heading(name string, rows []*T) styled.Line {
 		name = "none"
 	}
 	return styled.Line{{Text: name, Role: styled.Strong}, {Text: "  " + strconv.Itoa(len(rows)), Role: styled.Dim}}
-}
-
-// compareTexts orders texts so that numbers in them count by value: gpu-2 comes before gpu-10.
-func compareTexts(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		if digit(x[0]) && digit(y[0]) {
-			var m, n string
-			m, x = number(x)
-			n, y = number(y)
-			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
-				return c
-			}
-			continue
-		}
-		if x[0] != y[0] {
-			return cmp.Compare(x[0], y[0])
-		}
-		x, y = x[1:], y[1:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-}
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }
-
-// number takes the digits at the beginning of a text, without leading zeros.
-func number(s string) (digits, rest string) {
-	end := 0
-	for end < len(s) && digit(s[end]) {
-		end++
-	}
-	return strings.TrimLeft(s[:end], "0"), s[end:]
 }

@@ -48,9 +48,15 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 			}
 			rows = append(rows, r)
 		}
+		if of := rows[len(rows)-len(stock.Devices):]; !slices.IsSortedFunc(of, compareNames) {
+			slices.SortStableFunc(of, compareNames)
+		}
 	}
 	return rows, nil
 }
+
+// compareNames puts gpu-2 before gpu-10.
+func compareNames(a, b row) int { return screen.CompareNames(a.status.ID.Device, b.status.ID.Device) }
 
 var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "DEVICE", Min: 16, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
@@ -220,5 +226,5 @@ func whyEmpty(w *screen.World) string {
 	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
 		return inspect.Sanitize(h.Message)
 	}
-	return "no driver has published devices"
+	return "no driver has published devices: there are no ResourceSlices"
 }

@@ -116,19 +116,30 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 			return nil, ctx.Err()
 		}
 		if at, ok := index[devices[i].Node]; ok {
-			rows[at].add(&devices[i])
 			tied[at] = append(tied[at], &devices[i])
 		}
 	}
 	for i := range rows {
+		if !slices.IsSortedFunc(tied[i], compareDevices) {
+			slices.SortStableFunc(tied[i], compareDevices)
+		}
+		for _, d := range tied[i] {
+			rows[i].add(d)
+		}
 		rows[i].settle(w.Inventory(), tied[i])
 	}
 	addPlugins(w, rows, index)
+	slices.SortStableFunc(rows, func(a, b row) int { return screen.CompareNames(a.name, b.name) })
 	c := &chart{all: w.Inventory(), nodes: len(rows), by: by, tags: mark(rows, by, w.Snapshot), bands: bands(rows), resources: resources(rows)}
 	for i := range rows {
 		rows[i].chart = c
 	}
 	return rows, nil
+}
+
+// compareDevices puts the devices of a node in the order of their cells: gpu-2 before gpu-10, as who counts them expects.
+func compareDevices(a, b *inspect.DeviceStatus) int {
+	return cmp.Or(strings.Compare(a.ID.Driver, b.ID.Driver), screen.CompareNames(a.ID.Pool, b.ID.Pool), screen.CompareNames(a.ID.Device, b.ID.Device))
 }
 
 // bands returns the drivers that have devices on nodes.
