@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,10 +15,12 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
 // large is a cluster of nodes with eight GPUs each, and of four claims a node, of which one is pending.
@@ -175,6 +178,53 @@ func BenchmarkNextWorld(b *testing.B) {
 			for _, s := range moments[1:] {
 				m.base = s
 				settle(m, m.rebuildWorld())
+			}
+		})
+	}
+}
+
+// largeWithPods is the large cluster with a pod for each claim, all of ReplicaSets: three run on each node, and so many wait.
+func largeWithPods(nodes, waiting int) *inspect.Snapshot {
+	return large(nodes).With(func(o *inspect.Objects) {
+		left := waiting
+		o.Claims = slices.DeleteFunc(slices.Clone(o.Claims), func(c *resourcev1.ResourceClaim) bool {
+			if c.Status.Allocation != nil {
+				return false
+			}
+			left--
+			return left < 0
+		})
+		for i, c := range o.Claims {
+			name := c.Name
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Namespace: c.Namespace, Name: name, UID: types.UID("pod-" + name), CreationTimestamp: c.CreationTimestamp,
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "job", Controller: ptr.To(true)}},
+			}}
+			pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &name}}
+			pod.Status.Phase = corev1.PodPending
+			if a := c.Status.Allocation; a != nil {
+				c = c.DeepCopy()
+				pod.Spec.NodeName, pod.Status.Phase = a.Devices.Results[0].Pool, corev1.PodRunning
+				c.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: name, UID: pod.UID}}
+				o.Claims[i] = c
+			}
+			o.Pods = append(o.Pods, pod)
+		}
+	})
+}
+
+// BenchmarkPlan is what the background does for the page about a node of 5,000 that is drained, while so many pods wait.
+func BenchmarkPlan(b *testing.B) {
+	for _, waiting := range []int{0, 10, 100} {
+		b.Run(fmt.Sprintf("%d waiting", waiting), func(b *testing.B) {
+			m := driveLarge(b, largeWithPods(5000, waiting), "nodes")
+			for b.Loop() {
+				_, cmd := m.Update(screen.Open{Page: screen.Drain, Ref: screen.Ref{Kind: screen.Node, Name: "node-00007"}})
+				settle(m, cmd)
+				if !strings.Contains(m.frame(), "draining node node-00007 ends 3 pods") {
+					b.Fatal(m.frame())
+				}
+				settle(m, m.back())
 			}
 		})
 	}

@@ -30,6 +30,8 @@ type Config[T any] struct {
 	// Supposes are the changes that the text is about. It is nil where the text is about what is. As long as there is no value it
 	// gets the zero value.
 	Supposes func(value T) []screen.Change
+	// Working says what is being worked out, as long as nothing is known. If it is nil, or says nothing, that is not worth saying.
+	Working func(w *screen.World) string
 	// More says in a few words what a verbose layout adds. If it is empty, there is no verbose layout.
 	More string
 }
@@ -48,6 +50,17 @@ type Reader[T any] struct {
 	verbose bool
 	asked   bool
 	laidOut laidOut
+	// layouts lays out everything, in the background: of a large cluster that is more than a key may wait for. ready is the newest.
+	layouts screen.Job[layOut]
+	ready   layOut
+}
+
+// layOut is lines, and what they were made from.
+type layOut struct {
+	of    laidOut
+	lines []styled.Line
+	// all says that a verbose layout has nothing that a brief one has not.
+	all bool
 }
 
 // laidOut is what the lines of the page were made from.
@@ -148,12 +161,18 @@ func (r *Reader[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		r.asked = true
 		return r.answer.Ask(w, r.config.Ask)
 	}
-	cmd, _ := r.answer.Update(w, msg)
+	if result, ok := r.layouts.Take(msg); ok {
+		return r.takeAll(result)
+	}
+	cmd, news := r.answer.Update(w, msg)
+	if news && r.verbose && r.answer.Err == nil {
+		return tea.Batch(cmd, r.layAll(w))
+	}
 	switch msg := msg.(type) {
 	case screen.Search:
 		r.page.Seek(msg.Text)
 	case tea.KeyPressMsg:
-		return tea.Batch(cmd, r.press(msg))
+		return tea.Batch(cmd, r.press(w, msg))
 	case tea.MouseClickMsg:
 		if r.page.Click(msg.X-1, msg.Y) { // as View indents
 			return tea.Batch(cmd, r.follow())
@@ -193,26 +212,46 @@ func (r *Reader[T]) follow() tea.Cmd {
 	return screen.Send(screen.Open{Page: screen.Detail, Ref: ref})
 }
 
-// turn shows more, or less again.
-func (r *Reader[T]) turn() tea.Cmd {
-	r.verbose = !r.verbose
-	if !r.answer.Known || r.answer.Err != nil || !r.verbose {
+// turn shows more as soon as that is laid out, or less again.
+func (r *Reader[T]) turn(w *screen.World) tea.Cmd {
+	if r.layouts.Running() && !r.verbose {
+		r.layouts.Stop()
 		return nil
 	}
-	layout := func(verbose bool) int {
-		return len(r.config.Lines(r.answer.Value, Layout{Width: max(20, r.laidOut.layout.Width-2), Verbose: verbose}))
+	if r.verbose || !r.answer.Known || r.answer.Err != nil {
+		r.layouts.Stop()
+		r.verbose = !r.verbose
+		return nil
 	}
-	if layout(true) == layout(false) {
-		r.verbose = false
+	return r.layAll(w)
+}
+
+// layAll begins to lay out everything, as wide as was drawn last.
+func (r *Reader[T]) layAll(w *screen.World) tea.Cmd {
+	value, lay, of := r.answer.Value, r.config.Lines, laidOut{r.answer.Version, Layout{Width: r.laidOut.layout.Width, Verbose: true}}
+	return r.layouts.Start(w, func(context.Context) (layOut, error) {
+		inner := max(20, of.layout.Width-2)
+		lines := lay(value, Layout{Width: inner, Verbose: true})
+		return layOut{of, lines, len(lines) == len(lay(value, Layout{Width: inner}))}, nil
+	})
+}
+
+// takeAll shows everything, now that it is laid out, unless that is no more than what is shown.
+func (r *Reader[T]) takeAll(result screen.Result[layOut]) tea.Cmd {
+	if result.Err != nil {
+		return nil
+	}
+	if !r.verbose && result.Value.all {
 		return screen.Send(screen.Say{Text: "there is no more to show: " + r.config.More, Role: styled.Dim})
 	}
+	r.verbose, r.ready = true, result.Value
 	return nil
 }
 
-func (r *Reader[T]) press(k tea.KeyPressMsg) tea.Cmd {
+func (r *Reader[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	switch r.Keys().Action(k.String()) {
 	case more:
-		return r.turn()
+		return r.turn(w)
 	case next:
 		r.page.SeekNext(1)
 	case before:
@@ -247,17 +286,37 @@ func (r *Reader[T]) lines(w *screen.World, width int) []styled.Line {
 	case w.Snapshot == nil:
 		return []styled.Line{styled.Text(styled.Dim, "waiting for the cluster")}
 	case !r.answer.Known:
-		return []styled.Line{styled.Text(styled.Dim, "one moment")}
+		return r.working(w, width)
 	case r.answer.Err != nil:
 		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}
 	}
 	return r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose})
 }
 
+// working is shown until there is an answer.
+func (r *Reader[T]) working(w *screen.World, width int) []styled.Line {
+	lines := []styled.Line{styled.Text(styled.Dim, "one moment")}
+	if r.config.Working != nil {
+		if what := r.config.Working(w); what != "" {
+			lines = append(lines, nil)
+			for _, line := range styled.WrapText(what, width) {
+				lines = append(lines, styled.Text(styled.Dim, line))
+			}
+		}
+	}
+	return lines
+}
+
 // View implements screen.Screen.
 func (r *Reader[T]) View(w *screen.World, width, height int) string {
 	now := laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose}}
-	if !r.answer.Known || r.answer.Err != nil || now != r.laidOut {
+	switch {
+	case r.answer.Known && r.answer.Err == nil && now == r.laidOut:
+	case r.verbose && now == r.ready.of:
+		r.page.SetLines(r.ready.lines)
+		r.laidOut = now
+	case r.verbose && r.layouts.Running() && now.layout == r.laidOut.layout: // what was known before stands until the new is laid out
+	default:
 		r.page.SetLines(r.lines(w, max(20, width-2)))
 		r.laidOut = now
 	}

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -26,7 +27,7 @@ func New(page screen.Page, refs []screen.Ref) screen.Screen {
 	return reading.New(reading.Config[*answer]{
 		Ref: refs[0], Patience: patience, More: "every pod, and the devices of every claim",
 		Ask:   func(ctx context.Context, w *screen.World) (*answer, error) { return ask(ctx, w, page, refs) },
-		Lines: lines,
+		Lines: lines, Working: working,
 		Supposes: func(*answer) []screen.Change {
 			changes := make([]screen.Change, len(refs))
 			for i, ref := range refs {
@@ -35,6 +36,19 @@ func New(page screen.Page, refs []screen.Ref) screen.Screen {
 			return changes
 		},
 	})
+}
+
+// slow is how many nodes make an answer take longer than a moment.
+const slow = 500
+
+// working says what takes so long in a large cluster.
+func working(w *screen.World) string {
+	n := len(w.Snapshot.Objects().Nodes)
+	if n < slow {
+		return ""
+	}
+	return fmt.Sprintf("Where each pod can go that has to leave, and each that waits already, is being worked out on %d nodes, "+
+		"with this and without it. With hundreds of pods that takes minutes. Keys work meanwhile, and Esc gives it up.", n)
 }
 
 func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.Ref) (*answer, error) {
