@@ -117,7 +117,7 @@ func waitingPods(w *screen.World, claim screen.Ref) (out []screen.Ref) {
 // refusedAgrees: a pod is refused if the scheduler says so, and a claim if it has nothing and waits for such a pod.
 func refusedAgrees(t *testing.T, w *screen.World) {
 	t.Helper()
-	pods, _ := pass(w, objects.NewPods(), "state=refused")
+	pods, _ := pass(w, objects.NewPods(aboutObject), "state=refused")
 	want := 0
 	for _, claim := range w.Snapshot.Objects().Claims {
 		users := w.Snapshot.PodsOf(inspect.RefOf(claim))
@@ -132,7 +132,7 @@ func refusedAgrees(t *testing.T, w *screen.World) {
 	if len(used.Rows()) > 0 && !strings.HasSuffix(strings.ReplaceAll(status, "≥", ""), fmt.Sprintf(" %d refused", want)) {
 		t.Errorf("usage: %q, but %d claims wait for pods that are listed as refused", status, want)
 	}
-	namespaces := objects.NewNamespaces()
+	namespaces := objects.NewNamespaces(aboutObject)
 	screentest.Settle(w, namespaces, screen.Shown{}, screen.Filter{Text: "refused>0"})
 	lines := strings.Split(namespaces.Plain(w, 0), "\n")
 	sum, column := 0, slices.Index(strings.Fields(lines[0]), "REFUSED")

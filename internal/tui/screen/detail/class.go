@@ -106,8 +106,15 @@ func (s *sheet) claims(title string, claims []*resourcev1.ResourceClaim) {
 		return
 	}
 	s.section("%s", title)
-	for _, claim := range claims[:min(len(claims), mostListed)] {
-		spans := []styled.Span{claimLink(inspect.RefOf(claim)), claimState(claim), dim("  " + screen.Asks(&claim.Spec))}
+	listed := claims[:min(len(claims), mostListed)]
+	var names, states column
+	for _, claim := range listed {
+		names.measure(claimLink(inspect.RefOf(claim)))
+		states.measure(claimState(claim))
+	}
+	for _, claim := range listed {
+		name, state := claimLink(inspect.RefOf(claim)), claimState(claim)
+		spans := []styled.Span{name, names.fill(name), state, states.fill(state), dim("  " + screen.Asks(&claim.Spec))}
 		if claim.Status.Allocation != nil {
 			if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
 				spans = append(spans, dim("  on "), nodeLink(string(node)))

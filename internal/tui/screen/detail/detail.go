@@ -30,6 +30,19 @@ func New(ref screen.Ref) screen.Screen {
 	})
 }
 
+// Sheet is what the page about an object says. It is not written after it was made.
+type Sheet struct{ sheet *sheet }
+
+// About is what the page about an object says, for a view that shows it beside its table. It fails if the object is gone, and when the
+// context ends.
+func About(ctx context.Context, w *screen.World, ref screen.Ref) (*Sheet, error) {
+	s, err := describe(ctx, w, ref)
+	return &Sheet{s}, err
+}
+
+// Lines lays it out. The first line names the object. It is safe to show.
+func (s *Sheet) Lines(width int) []styled.Line { return s.sheet.lines(width) }
+
 // describe makes the page about an object, or about what is none in the API: a driver, a pool or a namespace.
 func describe(ctx context.Context, w *screen.World, ref screen.Ref) (*sheet, error) {
 	s := &sheet{}

@@ -38,8 +38,14 @@ func (s *sheet) driver(w *screen.World, name string) error {
 		}
 	}
 	slices.SortStableFunc(pools, func(a, b *inspect.PoolStatus) int { return strings.Compare(b.Error, a.Error) }) // broken ones first
-	for _, p := range pools[:min(len(pools), mostListed)] {
-		spans := []styled.Span{screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool), dim("  " + freeOf(&p.Devices))}
+	listed := pools[:min(len(pools), mostListed)]
+	var names column
+	for _, p := range listed {
+		names.measure(screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool))
+	}
+	for _, p := range listed {
+		name := screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool)
+		spans := []styled.Span{name, names.fill(name), dim("  " + freeOf(&p.Devices))}
 		if p.Node != "" && string(p.Node) != p.ID.Pool {
 			spans = append(spans, dim("  on "), nodeLink(string(p.Node)))
 		}
@@ -128,8 +134,15 @@ func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
 		}
 	}
 	s.section("Taints %d devices", len(hit))
+	var devices column
+	for _, d := range hit[:min(len(hit), mostListed)] {
+		devices.measure(deviceLink(d.ID))
+	}
 	for _, d := range hit[:min(len(hit), mostListed)] {
 		spans := []styled.Span{deviceLink(d.ID)}
+		if len(d.Holders) > 0 {
+			spans = append(spans, devices.fill(spans[0]))
+		}
 		for _, h := range d.Holders {
 			spans = append(spans, dim("  "), claimLink(h.Claim), dim(tolerance(w.Snapshot, h.Claim, d.ID, &t)))
 			for _, p := range w.Snapshot.PodsOf(h.Claim) {

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -65,11 +66,28 @@ func claimState(c *resourcev1.ResourceClaim) styled.Span {
 	return styled.Span{Text: "  " + strings.ToLower(string(state)), Role: role}
 }
 
+// stage is how far a pod is, in the word of the list of pods.
+func stage(p *corev1.Pod) string {
+	if refused(p) {
+		return "✗ refused"
+	}
+	return strings.ToLower(string(p.Status.Phase))
+}
+
+// refused reports whether the scheduler has found no node for a pod.
+func refused(p *corev1.Pod) bool {
+	_, refused := usage.RefusedSince(p)
+	return refused && p.Spec.NodeName == "" && !inspect.Ended(p)
+}
+
 // phase is how far a pod is.
 func phase(p *corev1.Pod) styled.Span {
 	role := styled.Plain
-	if p.Status.Phase == corev1.PodPending {
+	switch {
+	case refused(p):
+		role = styled.Bad
+	case p.Status.Phase == corev1.PodPending:
 		role = styled.Warn
 	}
-	return styled.Span{Text: "  " + strings.ToLower(string(p.Status.Phase)), Role: role}
+	return styled.Span{Text: "  " + stage(p), Role: role}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *sheet) pod(w *screen.World, p *corev1.Pod) {
-	s.title(w, p, strings.ToLower(string(p.Status.Phase)))
+	s.title(w, p, stage(p))
 	s.belongs(p)
 	s.linkField("node", nodeLink(p.Spec.NodeName))
 	for i := range p.OwnerReferences {

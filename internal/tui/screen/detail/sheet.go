@@ -73,7 +73,11 @@ func (s *sheet) lines(width int) []styled.Line {
 			}
 			continue
 		}
-		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Break: true}) {
+		rest := ""
+		if wide < 0 {
+			rest = "  " // or it would look like one more of the list
+		}
+		for i, line := range styled.Wrap(p.line, styled.Wrapping{Width: max(10, width-wide-4), Rest: rest, Break: true}) {
 			label := p.label(wide)
 			if i > 0 {
 				label = styled.Text(styled.Dim, strings.Repeat(" ", wide+4))
@@ -112,4 +116,19 @@ func (s *sheet) linked(ref screen.Ref, name string, spans ...styled.Span) {
 	if s.spans(name, spans...); len(s.parts) > 0 {
 		s.parts[len(s.parts)-1].link = ref.Link()
 	}
+}
+
+// column is a column of a list on a sheet, as wide as the widest of its texts, within reason.
+type column int
+
+// widestColumn is how wide a column may become: beyond that, what stands after it is not worth lining up.
+const widestColumn = 44
+
+func (c *column) measure(span styled.Span) {
+	*c = max(*c, column(min(styled.Width(span.Text), widestColumn)))
+}
+
+// fill is the blanks between a text and the end of the column.
+func (c column) fill(span styled.Span) styled.Span {
+	return dim(styled.Blanks(max(0, int(c)-styled.Width(span.Text))))
 }

@@ -23,8 +23,8 @@ type class struct {
 }
 
 // NewClasses makes the list of device classes.
-func NewClasses() screen.Screen {
-	return newList(kind[class]{
+func NewClasses(about About) screen.Screen {
+	return newList(about, kind[class]{
 		noun: "classes", resource: inspect.Classes, build: buildClasses,
 		ref: func(c *class) screen.Ref { return c.ref },
 		columns: []listing.Column[class]{
@@ -88,8 +88,8 @@ type template struct {
 }
 
 // NewTemplates makes the list of claim templates.
-func NewTemplates() screen.Screen {
-	return newList(kind[template]{
+func NewTemplates(about About) screen.Screen {
+	return newList(about, kind[template]{
 		noun: "templates", resource: inspect.Templates, build: buildTemplates,
 		ref: func(t *template) screen.Ref { return t.ref },
 		columns: []listing.Column[template]{

@@ -1,8 +1,11 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -39,8 +42,8 @@ type rule struct {
 }
 
 // NewRules makes the list of DeviceTaintRules.
-func NewRules() screen.Screen {
-	return newList(kind[rule]{
+func NewRules(about About) screen.Screen {
+	return newList(about, kind[rule]{
 		noun: "rules", resource: inspect.TaintRules, build: buildRules,
 		ref: func(r *rule) screen.Ref { return r.ref },
 		columns: []listing.Column[rule]{
@@ -86,14 +89,14 @@ type driver struct {
 }
 
 // NewDrivers makes the list of drivers that publish devices.
-func NewDrivers() screen.Screen {
+func NewDrivers(about About) screen.Screen {
 	columns := []listing.Column[driver]{name("NAME", func(d *driver) string { return d.ref.Name })}
 	columns = append(columns, counts(func(d *driver) *inspect.DeviceCount { return &d.counts })...)
 	columns = append(columns,
 		ranked(3, plainNumber("POOLS", func(d *driver) int { return d.pools })),
 		ranked(2, number("BROKEN", styled.Bad, func(d *driver) int { return d.broken })),
 		ranked(5, plainNumber("NODES", func(d *driver) int { return d.nodes })))
-	return newList(kind[driver]{
+	return newList(about, kind[driver]{
 		noun: "drivers", resource: inspect.Slices, build: buildDrivers,
 		ref: func(d *driver) screen.Ref { return d.ref }, columns: columns,
 	})
@@ -134,20 +137,28 @@ type pool struct {
 	ref    screen.Ref
 }
 
+// driverColumn shows the driver in short, as other views do; filters know its whole name.
+var driverColumn = func() listing.Column[pool] {
+	c := text("DRIVER", func(p *pool) string { return p.status.ID.Driver })
+	c.Min, c.Max, c.Text = 6, 24, func(p *pool) string { return p.status.ID.Driver }
+	c.Cell = func(p *pool) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(p.status.ID.Driver)) }
+	return c
+}()
+
 // NewPools makes the list of pools, those first that are broken.
-func NewPools() screen.Screen {
+func NewPools(about About) screen.Screen {
 	columns := []listing.Column[pool]{
-		ranked(5, text("DRIVER", func(p *pool) string { return p.status.ID.Driver })),
-		name("POOL", func(p *pool) string { return p.status.ID.Pool }),
+		driverColumn, // two drivers have a pool of the same name, that of the node
+		narrow(name("POOL", func(p *pool) string { return p.status.ID.Pool })),
 		spare(text("NODE", func(p *pool) string { return string(p.status.Node) })),
 		spare(plainNumber("GENERATION", func(p *pool) int { return int(p.status.Generation) })),
 		ranked(1, text("SLICES", func(p *pool) string { return fmt.Sprintf("%d/%d", p.status.Slices, p.status.SlicesWanted) })),
 	}
 	columns = append(columns, counts(func(p *pool) *inspect.DeviceCount { return &p.status.Devices })...)
 	trouble := ranked(3, text("TROUBLE", func(p *pool) string { return p.status.Error }))
-	trouble.Min, trouble.Max = 30, 100
+	trouble.Min, trouble.Max = 20, 100
 	trouble.Cell = func(p *pool) styled.Line { return styled.Text(styled.Bad, inspect.Sanitize(p.status.Error)) }
-	return newList(kind[pool]{
+	return newList(about, kind[pool]{
 		noun: "pools", resource: inspect.Slices, build: buildPools, columns: append(columns, trouble),
 		ref: func(p *pool) screen.Ref { return p.ref },
 		groupings: []listing.Grouping[pool]{
@@ -167,6 +178,11 @@ func buildPools(_ context.Context, w *screen.World) ([]pool, error) {
 		} else {
 			whole = append(whole, row)
 		}
+	}
+	for _, pools := range [][]pool{broken, whole} {
+		slices.SortStableFunc(pools, func(a, b pool) int {
+			return cmp.Or(strings.Compare(a.status.ID.Driver, b.status.ID.Driver), screen.CompareNames(a.status.ID.Pool, b.status.ID.Pool))
+		})
 	}
 	return append(broken, whole...), nil
 }

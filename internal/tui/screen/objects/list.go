@@ -2,8 +2,11 @@ package objects
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
@@ -22,13 +25,109 @@ type kind[T any] struct {
 	groupings []listing.Grouping[T]
 }
 
+// About makes what the page about an object says. It runs in the background, and fails if the object is gone or the context ends.
+type About func(ctx context.Context, w *screen.World, ref screen.Ref) (Page, error)
+
+// Page is what the page about an object says. It is not written after it was made.
+type Page interface {
+	// Lines lays it out. The first line names the object. They are safe to show.
+	Lines(width int) []styled.Line
+}
+
+// list is the view of a kind: the table, and beneath or beside it what the page about the object under the cursor says.
+type list[T any] struct {
+	*listing.List[T]
+	about About
+	page  screen.Answer[Page]
+	asked screen.Ref
+	side  widget.Page
+}
+
 // newList makes the list of a kind.
-func newList[T any](k kind[T]) screen.Screen {
-	return listing.New(listing.Config[T]{
+func newList[T any](about About, k kind[T]) screen.Screen {
+	return &list[T]{about: about, List: listing.New(listing.Config[T]{
 		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref,
 		Key:   func(row *T) string { return k.ref(row).String() },
 		Empty: func(w *screen.World) string { return whyEmpty(w, k.resource) },
+	})}
+}
+
+// Update implements screen.Screen.
+func (l *list[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	listed := l.List.Update(w, msg)
+	told, _ := l.page.Update(w, msg)
+	return tea.Batch(listed, told, l.follow(w))
+}
+
+// linger is how long the cursor must stay on an object before the page about it is made: who runs down the list does not want to
+// wait for each.
+const linger = 60 * time.Millisecond
+
+// follow asks about the object under the cursor, if that is another one than before.
+func (l *list[T]) follow(w *screen.World) tea.Cmd {
+	ref := l.Selection()
+	if ref == l.asked {
+		return nil
+	}
+	l.asked = ref
+	l.page.Forget()
+	l.side.ScrollTo(0)
+	if ref.Kind == screen.None {
+		return nil
+	}
+	about := l.about
+	return l.page.Ask(w, func(ctx context.Context, w *screen.World) (Page, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(linger):
+		}
+		return about(ctx, w, ref)
 	})
+}
+
+const (
+	// wide is how many columns let the page stand beside the table, and leastSide how many it then has at least.
+	wide      = 150
+	leastSide = 64
+)
+
+// View implements screen.Screen.
+func (l *list[T]) View(w *screen.World, width, height int) string {
+	if l.Row() == nil {
+		return l.List.View(w, width, height)
+	}
+	if width >= wide {
+		side := max(leastSide, width/3)
+		table := l.List.View(w, width-side-1, height)
+		l.side.SetLines(l.lines(side - 2))
+		return widget.Beside(w.Theme, table, l.side.View(w.Theme, side-2, height), width-side-1, side, height)
+	}
+	panel := l.lines(width - 3)
+	var title styled.Line
+	if len(panel) > 0 {
+		title, panel = panel[0], slices.DeleteFunc(panel[1:], func(line styled.Line) bool { return len(line) == 0 })
+	}
+	for i := range panel {
+		panel[i] = append(styled.Line{{Text: " "}}, panel[i]...)
+	}
+	// A panel of always the same height keeps the rows where they are while the cursor runs over them.
+	for len(panel) < widget.PanelHeight(height) {
+		panel = append(panel, nil)
+	}
+	body := func(height int) string { return l.List.View(w, width, height) }
+	return widget.Split(w.Theme, body, title, panel, width, height)
+}
+
+// lines is the page about the object under the cursor.
+func (l *list[T]) lines(width int) []styled.Line {
+	switch {
+	case !l.page.Known:
+		return []styled.Line{styled.Text(styled.Name, inspect.Sanitize(l.Selection().String()))}
+	case l.page.Err != nil:
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(l.page.Err.Error()))}
+	}
+	return l.page.Value.Lines(width)
 }
 
 // whyEmpty says why there may be nothing to see.
@@ -44,6 +143,12 @@ func name[T any](title string, of func(row *T) string) listing.Column[T] {
 	c := text(title, of)
 	c.Min, c.Max = 24, 48
 	c.Cell = func(row *T) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(of(row))) }
+	return c
+}
+
+// narrow is a column of names that are short as a rule.
+func narrow[T any](c listing.Column[T]) listing.Column[T] {
+	c.Min = 10
 	return c
 }
 

@@ -20,8 +20,8 @@ type namespace struct {
 }
 
 // NewNamespaces makes the list of namespaces in which there is something to show, counted as the view of usage does.
-func NewNamespaces() screen.Screen {
-	return newList(kind[namespace]{
+func NewNamespaces(about About) screen.Screen {
+	return newList(about, kind[namespace]{
 		noun: "namespaces", resource: inspect.Claims, build: buildNamespaces,
 		ref: func(n *namespace) screen.Ref { return n.ref },
 		columns: []listing.Column[namespace]{

@@ -30,8 +30,8 @@ type pod struct {
 
 // NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that the
 // scheduler has refused come first.
-func NewPods() screen.Screen {
-	return newList(kind[pod]{
+func NewPods(about About) screen.Screen {
+	return newList(about, kind[pod]{
 		noun: "pods", resource: inspect.Pods, build: buildPods,
 		ref: func(p *pod) screen.Ref { return p.ref },
 		columns: []listing.Column[pod]{

@@ -34,7 +34,7 @@ func TestPodsOfDevicePlugins(t *testing.T) {
 	pod("zz-plugin-init", true, "example.com/vpu")
 	pod("zz-plain", false, "cpu", "hugepages-2Mi")
 	w = screentest.World(t, o)
-	s := objects.NewPods()
+	s := objects.NewPods(about)
 	screentest.Settle(w, s, screen.Shown{})
 	var got []string
 	for line := range strings.Lines(s.Plain(w, 0)) {
