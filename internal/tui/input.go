@@ -115,7 +115,11 @@ func (m *model) askFilter() tea.Cmd {
 		return m.askSearch(s)
 	}
 	before := s.(screen.Filterer).FilterText()
-	in := &input{chosen: none, prompt: widget.Prompt{Label: "/", Hint: "word · column=value · column>number · !word"}}
+	hint := "word · column=value · column>number · !word"
+	if h, ok := s.(screen.FilterHinter); ok {
+		hint = h.FilterHint()
+	}
+	in := &input{chosen: none, prompt: widget.Prompt{Label: "/", Hint: hint}}
 	in.prompt.SetValue(before)
 	in.typed = func(text string) tea.Cmd { return m.update(s, screen.Filter{Text: text}) }
 	in.done = nothing

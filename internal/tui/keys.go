@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/cel"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -185,10 +186,13 @@ func (m *model) writeOff(action Action, ref screen.Ref) string {
 }
 
 func (m *model) labOff(ref screen.Ref) string {
-	if ref.Kind == screen.Claim || ref.Kind == screen.Class || ref.Kind == screen.Template {
-		return ""
+	if ref.Kind != screen.Claim && ref.Kind != screen.Class && ref.Kind != screen.Template {
+		return "select a claim or a class first"
 	}
-	return "select a claim or a class first"
+	if s := m.world.Snapshot; s != nil && !cel.HasSelectors(s, ref) {
+		return ref.String() + " has no CEL selectors"
+	}
+	return ""
 }
 
 func (m *model) filterOff() string {

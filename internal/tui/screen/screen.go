@@ -44,6 +44,12 @@ type Filterer interface {
 	FilterText() string
 }
 
+// FilterHinter is a Filterer whose filter takes other than words and comparisons of columns.
+type FilterHinter interface {
+	// FilterHint says in a few words what it takes.
+	FilterHint() string
+}
+
 // Searcher is a Screen of text in which the user can look for some.
 type Searcher interface {
 	// SearchText is what is looked for. It is empty if nothing is.

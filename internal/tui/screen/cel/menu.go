@@ -108,7 +108,7 @@ func (s *Screen) list(w *screen.World, ref screen.Ref, before []entry) tea.Cmd {
 	}
 	snapshot := w.Snapshot
 	return s.lists.Start(w, func(context.Context) ([]entry, error) {
-		return append(before, entriesOf(snapshot, ref)...), nil
+		return append(before, entriesOf(snapshot.Objects(), ref)...), nil
 	})
 }
 
@@ -147,7 +147,7 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	if ref.Kind != screen.Claim && ref.Kind != screen.Template && ref.Kind != screen.Class {
 		return nil
 	}
-	entries := entriesOf(w.Snapshot, ref)
+	entries := entriesOf(w.Snapshot.Objects(), ref)
 	switch len(entries) {
 	case 0:
 		return screen.Send(screen.Say{Text: fmt.Sprintf("%s %s has no CEL selectors", strings.ToLower(string(ref.Kind)), ref), Role: styled.Warn})
@@ -159,10 +159,33 @@ func (s *Screen) loadWanted(w *screen.World) tea.Cmd {
 	return nil
 }
 
+// HasSelectors reports whether an object of a snapshot, a class, a claim or a template, has CEL selectors that the lab can load. It is
+// true of one that is not there, since that may come.
+func HasSelectors(s *inspect.Snapshot, ref screen.Ref) bool {
+	var o inspect.Objects
+	switch ref.Kind {
+	case screen.Class:
+		if c, ok := s.Class(ref.Name); ok {
+			o.Classes = append(o.Classes, c)
+		}
+	case screen.Claim:
+		if c, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}); ok {
+			o.Claims = append(o.Claims, c)
+		}
+	case screen.Template:
+		if t, ok := s.Template(ref.Namespace, ref.Name); ok {
+			o.Templates = append(o.Templates, t)
+		}
+	}
+	if len(o.Classes)+len(o.Claims)+len(o.Templates) == 0 {
+		return true
+	}
+	return len(entriesOf(&o, ref)) > 0
+}
+
 // entriesOf are the selectors of an object; of all classes, claims and templates when ref is of no kind.
-func entriesOf(s *inspect.Snapshot, ref screen.Ref) []entry {
+func entriesOf(o *inspect.Objects, ref screen.Ref) []entry {
 	var out []entry
-	o := s.Objects()
 	is := func(kind screen.Kind, namespace, name string) bool {
 		return ref.Kind == screen.None || ref == screen.Ref{Kind: kind, Namespace: namespace, Name: name}
 	}

@@ -119,9 +119,9 @@ func (s *Screen) termLines(width int) []styled.Line {
 	if !ok {
 		return nil
 	}
-	a := s.lastValid
+	a := s.rows.a
 	if strings.TrimSpace(a.text) == "" {
-		return fieldLines(a.lab, subject)
+		return fieldLines(a.lab, subject, width)
 	}
 	o := a.trial.OutcomeOf(subject)
 	var out []styled.Line
@@ -152,13 +152,18 @@ func briefly(err error) string {
 	return text
 }
 
-// fieldLines is what a device has, while there are no terms.
-func fieldLines(l *lab, subject int) []styled.Line {
+// fieldLines is what a device has, while there are no terms. Where the whole expression leaves no room for the value, the field is named
+// without it: the value is what one looks for.
+func fieldLines(l *lab, subject, width int) []styled.Line {
 	var out []styled.Line
 	for _, v := range l.bench.Values(subject) {
-		out = append(out, styled.Line{
-			{Text: inspect.Sanitize(v.Field.Expression()), Role: styled.Dim}, {Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal},
-		})
+		value := styled.Line{{Text: " = "}, {Text: inspect.Sanitize(v.Value), Role: styled.Literal}}
+		whole := append(styled.Line{{Text: inspect.Sanitize(v.Field.Expression()), Role: styled.Dim}}, value...)
+		if whole.Width() <= width {
+			out = append(out, whole)
+			continue
+		}
+		out = append(out, fold(append(styled.Line{{Text: shortField(v.Field.Expression()), Role: styled.Dim}}, value...), width)...)
 	}
 	return out
 }

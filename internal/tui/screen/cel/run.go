@@ -160,18 +160,23 @@ func (s *Screen) take(w *screen.World, msg tea.Msg) (cmd tea.Cmd, handled bool) 
 		if r.Err != nil {
 			return nil, true
 		}
-		s.show(r.Value)
+		narrow := s.show(w, r.Value)
 		if r.Value.some && r.Value.trial.Check.Scheduler == nil {
-			return s.finish(w, r.Value), true
+			return tea.Batch(narrow, s.finish(w, r.Value)), true
 		}
-		return s.advise(w, r.Value), true
+		return tea.Batch(narrow, s.advise(w, r.Value)), true
 	}
 	if r, ok := s.fullRun.Take(msg); ok {
 		if r.Err != nil {
 			return nil, true
 		}
-		s.show(r.Value)
-		return s.advise(w, r.Value), true
+		return tea.Batch(s.show(w, r.Value), s.advise(w, r.Value)), true
+	}
+	if r, ok := s.narrowing.Take(msg); ok {
+		if r.Err == nil {
+			s.takeNarrowed(r.Value)
+		}
+		return nil, true
 	}
 	if r, ok := s.advice.Take(msg); ok {
 		if r.Err == nil && r.Value.text == s.ed.Text() {
@@ -193,32 +198,43 @@ func (s *Screen) read(w *screen.World) tea.Cmd {
 }
 
 // show shows an answer. The device under the cursor stays, if it is among those that are shown.
-func (s *Screen) show(a *answer) {
+func (s *Screen) show(w *screen.World, a *answer) tea.Cmd {
 	s.answer = a
 	if a.trial.Check.Scheduler != nil {
-		return
+		return nil
 	}
 	id, had := s.selected()
 	if before := s.lastValid; before == nil || strings.TrimSpace(before.text) == "" || a.rest == 0 && before.rest > 0 {
 		had = false // nobody has chosen it, or what is nearest is of interest now
 	}
 	s.lastValid = a
-	s.fill()
-	if !had {
-		return
+	cmd := s.fill(w)
+	if had && s.words == "" {
+		s.moveTo(id)
 	}
+	return cmd
+}
+
+// moveTo points at a device, if it is listed.
+func (s *Screen) moveTo(id inspect.DeviceID) {
 	for row, subject := range s.rows.order {
-		if a.lab.devices[subject].ID == id {
+		if s.rows.a.lab.devices[subject].ID == id {
 			s.table.MoveTo(row)
 			return
 		}
 	}
 }
 
-// fill puts devices of the last good answer into the table.
-func (s *Screen) fill() {
-	s.rows = &deviceRows{s.lastValid, s.listFilter.order(s.lastValid)}
-	s.table.SetRows(s.rows, s.lastValid.natural, 0)
+// fill puts devices of the last good answer into the table; where words narrow them, as soon as that is done.
+func (s *Screen) fill(w *screen.World) tea.Cmd {
+	order := s.listFilter.order(s.lastValid)
+	if strings.TrimSpace(s.words) == "" {
+		s.narrowing.Stop()
+		s.rows = &deviceRows{s.lastValid, order}
+		s.table.SetRows(s.rows, s.lastValid.natural, 0)
+		return nil
+	}
+	return s.pick(w, order)
 }
 
 // subject is the number of the device under the cursor.
@@ -235,5 +251,5 @@ func (s *Screen) selected() (inspect.DeviceID, bool) {
 	if !ok {
 		return inspect.DeviceID{}, false
 	}
-	return s.lastValid.lab.devices[subject].ID, true
+	return s.rows.a.lab.devices[subject].ID, true
 }

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,9 +54,12 @@ type Screen struct {
 	table      *widget.Table
 	rows       *deviceRows // of the table
 	listFilter listFilter
-	pane       pane
-	pause      time.Duration // before advice
-	narrow     bool          // there is room for one pane only
+	// words narrow the list, as the user typed them; which devices they let pass is worked out in the background.
+	words     string
+	narrowing screen.Job[*narrowed]
+	pane      pane
+	pause     time.Duration // before advice
+	narrow    bool          // there is room for one pane only
 	// width of the editor when last drawn, which up and down need, and where else things were drawn.
 	width int
 	zones zones
@@ -78,6 +82,7 @@ var _ interface {
 	screen.Pending
 	screen.HasHeader
 	screen.CopyTexter
+	screen.Filterer
 } = (*Screen)(nil)
 
 // New makes the view.
@@ -93,6 +98,9 @@ func (s *Screen) Typing() bool { return s.mode != browsing }
 // Unsettled implements screen.Pending: what can be done depends on how the text has fared.
 func (s *Screen) Unsettled() bool {
 	if s.benches.Running() && (s.lab == nil || s.lab.class != s.class) {
+		return true
+	}
+	if s.narrowing.Running() {
 		return true
 	}
 	return s.advised != s.inQuestion() && (s.preview.Running() || s.fullRun.Running() || s.advice.Running())
@@ -115,6 +123,8 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	case screen.Type:
 		s.mode = editing
 		return nil
+	case screen.Filter:
+		return s.narrowTo(w, msg.Text)
 	case screen.Selected:
 		s.wanted = msg.Ref
 		return s.loadWanted(w)
@@ -264,7 +274,7 @@ func (s *Screen) do(w *screen.World, action keymap.Action) tea.Cmd {
 	case showOthers:
 		s.listFilter = (s.listFilter + 1) % listFilters
 		if s.lastValid != nil {
-			s.fill()
+			return s.fill(w)
 		}
 	case switchPane:
 		s.pane = s.pane.next(s.narrow)
@@ -403,6 +413,9 @@ func (s *Screen) Selection() screen.Ref {
 func (s *Screen) Status() string {
 	if s.lab == nil {
 		return ""
+	}
+	if s.words != "" && s.rows != nil {
+		return fmt.Sprintf("%d of %s", s.rows.Len(), devices(len(s.lab.devices)))
 	}
 	return devices(len(s.lab.devices))
 }
