@@ -196,7 +196,11 @@ func (m *model) crumbs() styled.Line {
 		}
 		line = append(line, styled.Span{Text: "WHAT IF  ", Role: styled.Supposed}, styled.Span{Text: text + "  (W forgets)", Role: styled.Supposed})
 	}
-	for _, p := range m.pages {
+	from := m.crumbsFrom()
+	if from > 0 {
+		line = append(line, styled.Span{Text: separator(line) + styled.Ellipsis, Role: styled.Dim})
+	}
+	for _, p := range m.pages[from:] {
 		kind := styled.Span{Text: separator(line) + string(p.kind) + " "}
 		if disruptive(p.kind) { // nothing is drained by looking at what would be
 			kind = styled.Span{Text: separator(line) + "what if: " + string(p.kind) + " ", Role: styled.Supposed}
@@ -213,6 +217,20 @@ func (m *model) crumbs() styled.Line {
 		line = append(line, styled.Span{Text: separator(line) + a.Arrangement(), Role: styled.Dim})
 	}
 	return line
+}
+
+// crumbsFrom is the first of the pages that is named: where there is no room for all, those on top are, which are shown.
+func (m *model) crumbsFrom() int {
+	const others = 14 // the rule around them, and "what if: "
+	room := m.width - others
+	for i := len(m.pages) - 1; i >= 0; i-- {
+		p := &m.pages[i]
+		room -= styled.Width(string(p.kind)+" "+inspect.Sanitize(p.name())) + len(" › ")
+		if room < 0 && i < len(m.pages)-1 {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func separator(line styled.Line) string {

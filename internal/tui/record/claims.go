@@ -6,6 +6,7 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
@@ -29,6 +30,9 @@ func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
 		}
 	case b == nil:
 		e.Kind, e.Text = screen.ClaimDeleted, "deleted"
+		if held := a.Status.Allocation; held != nil {
+			e.Text += ", gave back " + words.Count(len(held.Devices.Results), "device")
+		}
 	case a.UID != b.UID:
 		e.Kind, e.Text = screen.ClaimDeleted, "deleted and created again"
 	default:

@@ -67,8 +67,11 @@ func (r *row) what() string { return string(r.event.Kind) }
 // why is what is said of it, and by whom.
 func (r *row) why() styled.Line {
 	line := styled.Line{{Text: inspect.Sanitize(r.event.Text)}}
+	if r.event.Text == r.what() { // which the column before says
+		line[0].Text = ""
+	}
 	if r.event.By != "" {
-		if r.event.Text != "" {
+		if line[0].Text != "" {
 			line[0].Text += "  "
 		}
 		line = append(line, styled.Span{Text: "by " + inspect.Sanitize(r.event.By), Role: styled.Dim})

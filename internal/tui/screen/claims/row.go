@@ -263,5 +263,5 @@ func whyEmpty(w *screen.World) string {
 	if w.Namespace != "" {
 		return fmt.Sprintf("no claims in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))
 	}
-	return ""
+	return "no claims: nothing in the cluster asks for devices"
 }

@@ -23,6 +23,9 @@ const (
 
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
+	if s.Row() == nil {
+		return s.List.View(w, width, height) // there is nothing to say of any claim
+	}
 	if width >= wide {
 		side := max(leastSide, width/3)
 		table := s.List.View(w, width-side-1, height)

@@ -94,5 +94,27 @@ func (r *row) doing(w *screen.World, c *usage.Claim) string {
 		return "wants " + words.Count(c.Wanted, "device")
 	case usage.Held:
 	}
-	return words.Count(c.Devices, "device")
+	text := words.Count(c.Devices, "device")
+	if n := adminAccess(w.Snapshot, c.Ref); n > 0 {
+		access := words.Count(n, "device") + " with admin access, which keeps nobody from using them"
+		if c.Devices == 0 {
+			return access
+		}
+		text += " and " + access
+	}
+	return text
+}
+
+// adminAccess counts the devices to which a claim has admin access. It does not hold them.
+func adminAccess(s *inspect.Snapshot, ref inspect.ClaimRef) (n int) {
+	claim, ok := s.Claim(ref)
+	if !ok || claim.Status.Allocation == nil {
+		return 0
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		if r := &claim.Status.Allocation.Devices.Results[i]; r.AdminAccess != nil && *r.AdminAccess {
+			n++
+		}
+	}
+	return n
 }
