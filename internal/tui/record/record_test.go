@@ -70,7 +70,7 @@ var changes = []struct {
 	},
 	{
 		"deleted", func(o *inspect.Objects) { drop(&o.Claims, "finetune-lora") },
-		[]string{"deleted ResourceClaim ml/finetune-lora: deleted [pod finetune-lora]"},
+		[]string{"deleted ResourceClaim ml/finetune-lora: deleted, gave back 2 devices [pod finetune-lora]"},
 	},
 	{
 		"refused", func(o *inspect.Objects) {
