@@ -30,6 +30,7 @@ func prepareNodeVolumeLimits(p *Prepared) (check, Outcome) {
 			v.volumes = append(v.volumes, podVolume{attachable: a, object: Object{Kind: "Volume", Name: disk.Name}, err: err})
 		}
 	}
+	everywhere.and(v.untranslated())
 	everywhere = everywhere.once()
 	if len(v.volumes)+len(v.unread) == 0 {
 		return nil, everywhere
@@ -122,6 +123,22 @@ func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 		})
 	}
 	return out
+}
+
+// untranslated is a doubt about a volume of the pod that no CSI driver can serve, if some node would serve it so: there the plugin fails
+// instead of refusing, as VolumeBinding does (Index.untranslated).
+func (v *nodeVolumeLimits) untranslated() Outcome {
+	for _, volume := range v.volumes {
+		if volume.err == nil {
+			continue
+		}
+		for i := range v.index.nodes {
+			if node, known := v.csiNode(v.index.at(i)); known && v.index.countsMigrated(volume.plugin, node) {
+				return doubt(failsSomewhere(NodeVolumeLimits, "the volume "+volume.object.Name, volume.object.Name, volume.err))
+			}
+		}
+	}
+	return Outcome{}
 }
 
 // csiNode returns what the kubelet of a node says of its drivers, nil if it says nothing.

@@ -111,7 +111,7 @@ func TestBrokenCounts(t *testing.T) {
 		"with a limit":          {liveSnapshot(podWith("x"), append(objects, attaches("a", "csi", 5))...), "a: VolumeLimit; b: []", "the volume claim ml/q-v0 was not made for pod ml/q"},
 		"with a limit, no CSI":  {liveSnapshot(podWith(), append(objects, attaches("a", "csi", 5))...), "", ""},
 		"a disk, with a limit":  {liveSnapshot(podWith("x"), append(untranslated, attaches("a", "csi", 5))...), "a: VolumeLimit; b: []", "the scheduler gives up on the pod as soon as it looks at node a"},
-		"the pod's own disk":    {liveSnapshot(aws("aws://", false), node("a"), node("b"), attaches("a", "csi", 5)), "a: VolumeNode", "the pod's volume disk cannot be served by its CSI driver"},
+		"the pod's own disk":    {liveSnapshot(aws("aws://", false), node("a"), node("b"), attaches("a", "csi", 5)), "*: []; a: VolumeNode", "the pod's volume disk cannot be served by its CSI driver"},
 		"its own, migrated not": {liveSnapshot(aws("aws://", false), node("a"), node("b")), "", ""},
 	})
 }

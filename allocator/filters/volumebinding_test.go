@@ -95,6 +95,10 @@ func TestMigratedVolumes(t *testing.T) {
 		ebs(v)
 		v.Spec.AWSElasticBlockStore.VolumeID = "aws://"
 	}
+	noNodes := func(v *corev1.PersistentVolume) {
+		broken(v)
+		v.Spec.NodeAffinity = nil
+	}
 	runStorage(t, VolumeBinding, map[string]storageTest{
 		"no node says it has migrated": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs)), "a: VolumeNode v", ""},
 		"both have migrated": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs),
@@ -102,7 +106,9 @@ func TestMigratedVolumes(t *testing.T) {
 		"migrated from something else": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs), migrated("a", "kubernetes.io/cinder")), "a: VolumeNode v", ""},
 		"a plugin that is not looked at": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", file), migrated("a", "kubernetes.io/azure-file"), migrated("b", "kubernetes.io/azure-file")),
 			"a: VolumeNode v", ""},
-		"cannot be translated": {liveSnapshot(podWith("data"), b, data, pv("v", "fast", broken), migrated("b", "kubernetes.io/aws-ebs")), "b: VolumeNode v", "cannot be served by its CSI driver"},
+		"cannot be translated": {liveSnapshot(podWith("data"), b, data, pv("v", "fast", broken), migrated("b", "kubernetes.io/aws-ebs")), "*: []; b: VolumeNode v", "cannot be served by its CSI driver"},
+		"cannot be translated, another node would do": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", noNodes), migrated("b", "kubernetes.io/aws-ebs")), "*: []; b: VolumeNode v", "may then place the pod on no node"},
+		"cannot be translated, which nobody wants":    {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", noNodes)), "", ""},
 		"CSINodes not read":    {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs)).without(inspect.CSINodes), "a: [csinodes]; b: [csinodes]", ""},
 	})
 }

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +40,27 @@ func (v *volumeBinding) addBound(use volumeUse) Outcome {
 	b := &boundClaim{volumeUse: use, volume: pv, nodes: selectorOf(pv)}
 	b.migrate()
 	v.bound = append(v.bound, b)
-	return Outcome{}
+	return v.index.untranslated(b)
+}
+
+// untranslated is a doubt about a volume that no CSI driver can serve, if some node would serve it so. There the plugin fails instead of
+// refusing, and kube-scheduler gives up on the pod, whatever it found of other nodes, unless something refuses that node before.
+func (x *Index) untranslated(b *boundClaim) Outcome {
+	if b.err == nil || !slices.ContainsFunc(x.nodes, func(n *nodeInfo) bool {
+		migrated, _ := x.migratedOn(b.plugin, n)
+		return migrated
+	}) {
+		return Outcome{}
+	}
+	return doubt(failsSomewhere(VolumeBinding, fmt.Sprintf("the volume %s of claim %s", b.volume.Name, b.name), b.name.String(), b.err))
+}
+
+// failsSomewhere is the doubt of untranslated.
+func failsSomewhere(plugin Plugin, volume, key string, err error) Doubt {
+	return Doubt{
+		Plugin: plugin, Key: "untranslated " + key,
+		Message: fmt.Sprintf("kube-scheduler fails at nodes that serve %s by its CSI driver (%v), and may then place the pod on no node", volume, err),
+	}
 }
 
 // volumeGone is the refusal of a claim whose volume does not exist.

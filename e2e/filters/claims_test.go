@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -19,12 +18,12 @@ func TestClaims(t *testing.T) {
 	t.Log(counts)
 }
 
-// aborts reports whether the scheduler ends its attempt with an error about devices, whatever it says of other nodes. Other plugins
-// may do so too (VolumeBinding for the disk of a cloud whose name cannot be read), which this project takes for a refusal of the node.
+// aborts reports whether the scheduler ends its attempt with an error, whatever it says of other nodes: DynamicResources may, and
+// VolumeBinding and NodeVolumeLimits for the disk of a cloud whose name cannot be read.
 func aborts(a scheduler.Answer) bool {
 	for _, node := range a.Nodes {
 		for _, r := range node.Alone {
-			if r.Code == fwk.Error && r.Plugin == node.First && r.Plugin == names.DynamicResources {
+			if r.Code == fwk.Error && r.Plugin == node.First {
 				return true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
 	"github.com/kubectl-dra/kubectl-dra/e2e/scheduler"
@@ -25,6 +26,9 @@ type answer struct {
 	other map[string]says
 	// doubts are what was not decided, by node.
 	doubts map[string]says
+	// fails says that a plugin of the scheduler fails at a node. Where it gets so far, it gives up on the pod, whatever it found of other
+	// nodes, so this project decides nothing.
+	fails bool
 }
 
 // disagreement is a plugin of which one side says that it refuses a node.
@@ -114,6 +118,7 @@ func askScheduler(t *testing.T, p *problem) (*problem, []scheduler.Answer, error
 func read(a scheduler.Answer) answer {
 	out := answer{nodes: map[string]says{}, other: map[string]says{}}
 	for name, node := range a.Nodes {
+		out.fails = out.fails || slices.ContainsFunc(node.Alone, func(r scheduler.Refusal) bool { return r.Code == fwk.Error })
 		refusals, other := node.Alone, node.Ahead
 		if slices.ContainsFunc(node.Ahead, known) {
 			refusals, other = node.Ahead, node.Alone
