@@ -106,10 +106,10 @@ func TestMigratedVolumes(t *testing.T) {
 		"migrated from something else": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs), migrated("a", "kubernetes.io/cinder")), "a: VolumeNode v", ""},
 		"a plugin that is not looked at": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", file), migrated("a", "kubernetes.io/azure-file"), migrated("b", "kubernetes.io/azure-file")),
 			"a: VolumeNode v", ""},
-		"cannot be translated": {liveSnapshot(podWith("data"), b, data, pv("v", "fast", broken), migrated("b", "kubernetes.io/aws-ebs")), "*: []; b: VolumeNode v", "cannot be served by its CSI driver"},
+		"cannot be translated":                        {liveSnapshot(podWith("data"), b, data, pv("v", "fast", broken), migrated("b", "kubernetes.io/aws-ebs")), "*: []; b: VolumeNode v", "cannot be served by its CSI driver"},
 		"cannot be translated, another node would do": {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", noNodes), migrated("b", "kubernetes.io/aws-ebs")), "*: []; b: VolumeNode v", "may then place the pod on no node"},
 		"cannot be translated, which nobody wants":    {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", noNodes)), "", ""},
-		"CSINodes not read":    {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs)).without(inspect.CSINodes), "a: [csinodes]; b: [csinodes]", ""},
+		"CSINodes not read":                           {liveSnapshot(podWith("data"), a, b, data, pv("v", "fast", ebs)).without(inspect.CSINodes), "a: [csinodes]; b: [csinodes]", ""},
 	})
 }
 

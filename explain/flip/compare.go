@@ -23,7 +23,8 @@ type Diff struct {
 	Counts []Count
 	// Flips are the claims and pods in both moments of which the verdict differs, or the devices: by kind, namespace and name.
 	Flips []Flip
-	// Made are those that are only in the later moment, and Gone those that are only in the one before.
+	// Made are those that are only in the later moment, and Gone those that are only in the one before. What may be there without
+	// having been read is in neither.
 	Made, Gone []Flip
 	// Undecided are those of which it was not decided what holds of them, because too many wait.
 	Undecided []explain.Subject
@@ -74,7 +75,7 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 	if err != nil {
 		return nil, err
 	}
-	d := &Diff{Step: step, Counts: counts(step.Changes)}
+	d := &Diff{Step: step, Counts: counts(step)}
 	if len(step.Changes) == 0 {
 		return d, nil
 	}
@@ -102,10 +103,10 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 	return d, nil
 }
 
-// counts counts changes by kind, in the order of kinds.
-func counts(changes []Change) (out []Count) {
-	for _, c := range changes {
-		if c.Change == nil {
+// counts counts changes by kind, in the order of kinds. An object that is missing where not all were read counts as no change.
+func counts(step *Step) (out []Count) {
+	for _, c := range step.Changes {
+		if c.Change == nil || c.Before == nil && unread(step.Before, c.Kind.Resource, c.After) || c.After == nil && unread(step.After, c.Kind.Resource, c.Before) {
 			continue
 		}
 		if n := len(out); n == 0 || out[n-1].Kind.Resource != c.Kind.Resource {
@@ -122,6 +123,19 @@ func counts(changes []Change) (out []Count) {
 		}
 	}
 	return out
+}
+
+// unread reports whether an object that is not in a snapshot may be there all the same, since not all of its kind was read.
+func unread(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool {
+	h := s.Health(r)
+	return h.Partial() && (h.State != inspect.Narrowed || !slices.Contains(h.Namespaces, o.GetNamespace()))
+}
+
+func resourceOf(o metav1.Object) inspect.Resource {
+	if _, ok := o.(*corev1.Pod); ok {
+		return inspect.Pods
+	}
+	return inspect.Claims
 }
 
 func (c *comparison) compareAll(ctx context.Context) error {
@@ -180,6 +194,9 @@ func subjectOf(o metav1.Object) explain.Subject {
 
 // compare notes what became of a subject, of which one may be nil.
 func (c *comparison) compare(ctx context.Context, old, updated metav1.Object) error {
+	if old == nil && unread(c.before.Snapshot(), resourceOf(updated), updated) || updated == nil && unread(c.after.Snapshot(), resourceOf(old), old) {
+		return nil
+	}
 	f := Flip{}
 	if old != nil {
 		f.Subject, f.Had, f.From = subjectOf(old), held(old), placed(old)

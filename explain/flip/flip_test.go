@@ -419,6 +419,46 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestNotRead: what is missing where it could not be read is not told to be gone, nor new.
+func TestNotRead(t *testing.T) {
+	full := past{*cluster()}.snapshot(0)
+	claims := len(full.Objects().Claims)
+	for _, test := range []struct {
+		health inspect.Health
+		told   bool
+	}{
+		{inspect.Health{State: inspect.Synced}, true},
+		{inspect.Health{State: inspect.Forbidden, Message: "m"}, false},
+		{inspect.Health{State: inspect.Narrowed, Namespaces: []string{"elsewhere"}}, false},
+		{inspect.Health{State: inspect.Narrowed, Namespaces: []string{full.Objects().Claims[0].Namespace}}, true},
+	} {
+		c, o := config(0), *cluster()
+		c.Health = map[inspect.Resource]inspect.Health{inspect.Claims: test.health}
+		o.Claims = nil
+		less := inspect.New(o, c)
+		for _, back := range []bool{false, true} {
+			before, after := full, less
+			if back {
+				before, after = less, full
+			}
+			d, err := flip.Compare(ctx, before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := 0
+			for _, f := range slices.Concat(d.Gone, d.Made) {
+				if f.Subject.Kind == "ResourceClaim" {
+					told++
+				}
+			}
+			counted := slices.ContainsFunc(d.Counts, func(n flip.Count) bool { return n.Kind.Resource == inspect.Claims })
+			if (told == claims) != test.told || (told == 0) == test.told || counted != test.told {
+				t.Errorf("%+v, back %t: %d of %d claims, counted %t", test.health, back, told, claims, counted)
+			}
+		}
+	}
+}
+
 // TestBoundWithoutDevices: a pod that is on a node has not what it asks for while its claims have no devices.
 func TestBoundWithoutDevices(t *testing.T) {
 	o := *cluster()
