@@ -19,12 +19,18 @@ type DisagreeingPool struct {
 // DisagreeingPools returns the pools whose slices disagree, sorted. There is nearly never one.
 func (s *Snapshot) DisagreeingPools() []DisagreeingPool { return s.disagreeing() }
 
-func (s *Snapshot) findDisagreeing() []DisagreeingPool {
+// findDisagreeing looks among slices that are sorted by pool.
+func findDisagreeing(byPool []*sliceInfo) []DisagreeingPool {
 	var out []DisagreeingPool
-	for id := range s.poolIDs() {
-		if of := s.slicesOfPool(id); len(of) > 1 {
-			out = append(out, disagreeing(id, of)...)
+	for len(byPool) > 0 {
+		n := 1
+		for n < len(byPool) && byPool[n].pool == byPool[0].pool {
+			n++
 		}
+		if n > 1 {
+			out = append(out, disagreeing(byPool[0].pool, byPool[:n])...)
+		}
+		byPool = byPool[n:]
 	}
 	return out
 }

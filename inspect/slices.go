@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -155,6 +156,7 @@ func (s *Snapshot) indexSlices(before *Snapshot) {
 	s.slices = s.sliceInfos(before)
 	if slices.Equal(s.slices, before.slices) {
 		s.byNode, s.unbound, s.byPool, s.boundCounters = before.byNode, before.unbound, before.byPool, before.boundCounters
+		s.disagreeing = before.disagreeing
 		return
 	}
 	s.byNode = make([]*sliceInfo, 0, len(s.slices))
@@ -171,6 +173,8 @@ func (s *Snapshot) indexSlices(before *Snapshot) {
 	sortUnlessSorted(s.byNode, func(a, b *sliceInfo) int { return strings.Compare(a.node(), b.node()) })
 	s.byPool = slices.Clone(s.slices)
 	sortUnlessSorted(s.byPool, func(a, b *sliceInfo) int { return a.pool.Compare(b.pool) })
+	byPool := s.byPool // by itself: snapshots with the same slices share it, and are not to keep each other in memory
+	s.disagreeing = sync.OnceValue(func() []DisagreeingPool { return findDisagreeing(byPool) })
 }
 
 func sortUnlessSorted[T any](list []T, order func(a, b T) int) {

@@ -65,7 +65,7 @@ func New(objects Objects, config Config) *Snapshot { return build(nil, objects, 
 // build makes a Snapshot and takes from another, which may be nil, what is the same in both.
 func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	if before == nil {
-		before = &Snapshot{pools: &poolCache{}}
+		before = &Snapshot{pools: &poolCache{}, disagreeing: func() []DisagreeingPool { return nil }}
 	}
 	objects.sortLike(&before.objects)
 	s := &Snapshot{config: config, objects: objects, release: releaseOf(&config)}
@@ -80,7 +80,6 @@ func build(before *Snapshot, objects Objects, config Config) *Snapshot {
 	}
 	s.idleHolders = sync.OnceValue(s.findIdleHolders)
 	s.extendedClasses = sync.OnceValue(s.findExtendedClasses)
-	s.disagreeing = sync.OnceValue(s.findDisagreeing)
 	inParallel(len(objects.Claims)+len(objects.Slices) > parallelObjects,
 		func() { s.holders = before.holders.next(before.objects.Claims, objects.Claims) },
 		func() {
