@@ -130,6 +130,9 @@ func TestColourIsNotAlone(t *testing.T) {
 				continue // a heading
 			}
 			for _, w := range words {
+				if strings.HasPrefix(w.text, "│") {
+					break // beside it is a panel
+				}
 				key := fmt.Sprintf("%d %s", w.column, w.text)
 				if !slices.Contains(looks[key], w.look) {
 					looks[key] = append(looks[key], w.look)
