@@ -131,6 +131,17 @@ func unread(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool {
 	return h.Partial() && (h.State != inspect.Narrowed || !slices.Contains(h.Namespaces, o.GetNamespace()))
 }
 
+// missed reports whether one of two is nil because it was not read.
+func (c *comparison) missed(old, updated metav1.Object) bool {
+	switch {
+	case old == nil:
+		return unread(c.before.Snapshot(), resourceOf(updated), updated)
+	case updated == nil:
+		return unread(c.after.Snapshot(), resourceOf(old), old)
+	}
+	return false
+}
+
 func resourceOf(o metav1.Object) inspect.Resource {
 	if _, ok := o.(*corev1.Pod); ok {
 		return inspect.Pods
@@ -194,7 +205,7 @@ func subjectOf(o metav1.Object) explain.Subject {
 
 // compare notes what became of a subject, of which one may be nil.
 func (c *comparison) compare(ctx context.Context, old, updated metav1.Object) error {
-	if old == nil && unread(c.before.Snapshot(), resourceOf(updated), updated) || updated == nil && unread(c.after.Snapshot(), resourceOf(old), old) {
+	if c.missed(old, updated) {
 		return nil
 	}
 	f := Flip{}
