@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,12 +12,11 @@ import (
 // shortOfQuota says which pods may never get the claims that are still to be made for them, because a quota does not allow them, or
 // because quotas could not be read. Pods are looked at in the order in which they are given, which need not be that of the controller.
 func shortOfQuota(s *inspect.Snapshot, pods []*corev1.Pod) []string {
-	h := s.Health(inspect.Quotas)
-	if len(s.Objects().Quotas) == 0 && !h.Partial() {
+	if len(s.Objects().Quotas) == 0 && !s.Health(inspect.Quotas).Partial() {
 		return nil
 	}
 	quotas := map[string]*inspect.ClaimQuota{}
-	var refused, unread []string
+	var refused, unknown []string
 	quota := ""
 	for _, pod := range pods {
 		_, claims := withClaims(s, pod)
@@ -26,8 +24,8 @@ func shortOfQuota(s *inspect.Snapshot, pods []*corev1.Pod) []string {
 			continue
 		}
 		name := pod.Namespace + "/" + pod.Name
-		if h.Partial() && (h.State != inspect.Narrowed || !slices.Contains(h.Namespaces, pod.Namespace)) {
-			unread = append(unread, name)
+		if unread(s, inspect.Quotas, pod.Namespace) {
+			unknown = append(unknown, name)
 			continue
 		}
 		if quotas[pod.Namespace] == nil {
@@ -44,8 +42,8 @@ func shortOfQuota(s *inspect.Snapshot, pods []*corev1.Pod) []string {
 	if n := len(refused); n > 0 {
 		out = append(out, fmt.Sprintf("quota %s does not allow the claims of %s, so %s as long as that is so", quota, words.Shorten(refused, maxNamed), words.Plural(n, "it waits", "they wait")))
 	}
-	if len(unread) > 0 {
-		out = append(out, fmt.Sprintf("not all quotas could be read, and one may keep the claims of %s from being created", words.Shorten(unread, maxNamed)))
+	if len(unknown) > 0 {
+		out = append(out, fmt.Sprintf("not all quotas could be read, and one may keep the claims of %s from being created", words.Shorten(unknown, maxNamed)))
 	}
 	return out
 }
