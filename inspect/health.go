@@ -1,6 +1,9 @@
 package inspect
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // HealthState says how far a resource could be read.
 type HealthState string
@@ -39,6 +42,12 @@ func (h Health) Partial() bool {
 		return true
 	}
 	return false
+}
+
+// PartialIn is Partial for the objects of one namespace: where only some namespaces were read, those are not partial. An empty name
+// stands for all namespaces.
+func (h Health) PartialIn(namespace string) bool {
+	return h.Partial() && (h.State != Narrowed || namespace == "" || !slices.Contains(h.Namespaces, namespace))
 }
 
 // Complete reports whether the resource was read completely. A resource that the server does not

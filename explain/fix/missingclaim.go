@@ -44,13 +44,7 @@ func (m *MissingClaim) MayExist(s *inspect.Snapshot, namespace string) bool {
 	if m.Template {
 		resource = inspect.Templates
 	}
-	switch h := s.Health(resource); h.State {
-	case inspect.Forbidden, inspect.Broken, inspect.Incomplete:
-		return true
-	case inspect.Narrowed:
-		return !slices.Contains(h.Namespaces, namespace)
-	}
-	return false
+	return s.Health(resource).PartialIn(namespace)
 }
 
 // Fixes proposes claims or templates of the pod's namespace with similar names, the most similar first. Each is tried:

@@ -106,7 +106,7 @@ func Compare(ctx context.Context, before, after *inspect.Snapshot) (*Diff, error
 // counts counts changes by kind, in the order of kinds. An object that is missing where not all were read counts as no change.
 func counts(step *Step) (out []Count) {
 	for _, c := range step.Changes {
-		if c.Change == nil || c.Before == nil && unread(step.Before, c.Kind.Resource, c.After) || c.After == nil && unread(step.After, c.Kind.Resource, c.Before) {
+		if c.Change == nil || c.Before == nil && mayBe(step.Before, c.Kind.Resource, c.After) || c.After == nil && mayBe(step.After, c.Kind.Resource, c.Before) {
 			continue
 		}
 		if n := len(out); n == 0 || out[n-1].Kind.Resource != c.Kind.Resource {
@@ -125,19 +125,16 @@ func counts(step *Step) (out []Count) {
 	return out
 }
 
-// unread reports whether an object that is not in a snapshot may be there all the same, since not all of its kind was read.
-func unread(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool {
-	h := s.Health(r)
-	return h.Partial() && (h.State != inspect.Narrowed || !slices.Contains(h.Namespaces, o.GetNamespace()))
-}
+// mayBe reports whether an object that is not in a snapshot may be there all the same, since not all of its kind was read.
+func mayBe(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool { return s.Health(r).PartialIn(o.GetNamespace()) }
 
 // missed reports whether one of two is nil because it was not read.
 func (c *comparison) missed(old, updated metav1.Object) bool {
 	switch {
 	case old == nil:
-		return unread(c.before.Snapshot(), resourceOf(updated), updated)
+		return mayBe(c.before.Snapshot(), resourceOf(updated), updated)
 	case updated == nil:
-		return unread(c.after.Snapshot(), resourceOf(old), old)
+		return mayBe(c.after.Snapshot(), resourceOf(old), old)
 	}
 	return false
 }

@@ -101,7 +101,7 @@ func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *expla
 	s := c.Snapshot()
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
-		Unseen: unread(s, inspect.Pods, e.Within) || unread(s, inspect.Claims, e.Within) || len(withoutClaims(s)) > 0,
+		Unseen: s.Health(inspect.Pods).PartialIn(e.Within) || s.Health(inspect.Claims).PartialIn(e.Within) || len(withoutClaims(s)) > 0,
 		Basis:  question.Basis(c), Partial: question.Limits(s),
 	}
 	evicted := slices.Clone(e.Evicted)

@@ -96,7 +96,7 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 // unseen is what is not known of pods: of those that are asked about, or whether there are more.
 func unseen(s *inspect.Snapshot, within string, of []string) []string {
 	of = slices.Clip(of)
-	if unread(s, inspect.Pods, within) {
+	if s.Health(inspect.Pods).PartialIn(within) {
 		of = append(of, "not all pods could be read, so more may wait")
 	}
 	if text := unseenDevices(s); text != "" {
@@ -127,12 +127,6 @@ func withoutClaims(s *inspect.Snapshot) []string {
 		}
 	}
 	return out
-}
-
-// unread reports whether there may be objects in a namespace, or in any, that could not be read.
-func unread(s *inspect.Snapshot, r inspect.Resource, within string) bool {
-	h := s.Health(r)
-	return h.Partial() && (h.State != inspect.Narrowed || within == "" || !slices.Contains(h.Namespaces, within))
 }
 
 // rivals are those of the others that fit on some node as things are, or may later, or for whom pods may be ended: who fits nowhere

@@ -24,7 +24,7 @@ func shortOfQuota(s *inspect.Snapshot, pods []*corev1.Pod) []string {
 			continue
 		}
 		name := pod.Namespace + "/" + pod.Name
-		if unread(s, inspect.Quotas, pod.Namespace) {
+		if s.Health(inspect.Quotas).PartialIn(pod.Namespace) {
 			unknown = append(unknown, name)
 			continue
 		}

@@ -123,8 +123,7 @@ func sayNotCreated(e *explain.Explanation) {
 // does not exist yet.
 func unreadQuotas(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod) {
 	h := s.Health(inspect.Quotas)
-	seen := h.State == inspect.Narrowed && slices.Contains(h.Namespaces, pod.Namespace)
-	if e.Verdict != explain.Allocatable || !h.Partial() || seen {
+	if e.Verdict != explain.Allocatable || !h.PartialIn(pod.Namespace) {
 		return
 	}
 	e.Verdict = explain.Unknown

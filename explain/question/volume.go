@@ -38,7 +38,7 @@ func VolumeClaim(ctx context.Context, c *allocator.Cluster, namespace, name stri
 	v := &volumeQuestion{index: index, answer: answer, nodes: only, e: e}
 	v.decide()
 	e.Groups = volumeGroups(answer)
-	e.Waits = v.notes()
+	e.Waits = v.notes(s)
 	e.Scheduler = schedulerSays(s, answer.Waiting, opts)
 	if e.Verdict == explain.Unsatisfiable && !answer.Bound {
 		e.Fixes, err = v.fixes(ctx)
@@ -196,7 +196,7 @@ func (v *volumeQuestion) tooLarge() string {
 }
 
 // notes say what else is worth knowing of the claim.
-func (v *volumeQuestion) notes() []explain.Note {
+func (v *volumeQuestion) notes(s *inspect.Snapshot) []explain.Note {
 	a := v.answer
 	onClaim := func(aside bool, format string, args ...any) explain.Note {
 		return explain.Note{Kind: v.e.Subject.Kind, Namespace: v.e.Subject.Namespace, Name: v.e.Subject.Name, Message: fmt.Sprintf(format, args...), Aside: aside}
@@ -205,7 +205,10 @@ func (v *volumeQuestion) notes() []explain.Note {
 	switch alone := slices.Contains(a.Claim.Spec.AccessModes, corev1.ReadWriteOncePod); {
 	case alone && len(a.Users) > 0:
 		out = append(out, onClaim(false, "pod %s has it, and no other pod can (ReadWriteOncePod)", a.Users[0]))
-	case len(a.Users)+len(a.Waiting) == 0 && !a.Bound && len(a.Everywhere.Refusals) == 0:
+	case len(a.Users)+len(a.Waiting) > 0 || a.Bound || len(a.Everywhere.Refusals) > 0:
+	case s.Health(inspect.Pods).PartialIn(a.Claim.Namespace):
+		out = append(out, onClaim(false, podsUnread))
+	default:
 		out = append(out, onClaim(true, "no pod uses the claim; it gets a volume when a pod that uses it is scheduled"))
 	}
 	for _, pod := range a.Waiting {

@@ -13,6 +13,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// podsUnread is said of a claim for which no pod is known.
+const podsUnread = "pods could not be read, so it is not known whether one uses the claim"
+
 // waitsOf says what keeps a claim from being allocated besides devices. A claim is allocated when a pod that uses it is
 // scheduled, so most of that is about pods.
 func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options) []explain.Note {
@@ -26,8 +29,8 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options)
 	var notes []explain.Note
 	pods := s.PodsOf(ref)
 	if len(pods) == 0 {
-		if h := s.Health(inspect.Pods); h.Partial() && h.State != inspect.Narrowed {
-			return append(notes, onClaim("pods could not be read, so it is not known whether one uses the claim"))
+		if s.Health(inspect.Pods).PartialIn(claim.Namespace) {
+			return append(notes, onClaim(podsUnread))
 		}
 		unused := onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled")
 		unused.Aside = true

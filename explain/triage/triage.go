@@ -63,7 +63,7 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	t := &explain.Triage{At: s.Time(), Basis: question.Basis(c), Partial: question.Limits(s)}
 	queue, others := queueOf(s, opts)
 	t.OtherSchedulers = others
-	t.Unseen = unseen(s, inspect.Pods, &opts) || unseen(s, inspect.Claims, &opts)
+	t.Unseen = s.Health(inspect.Pods).PartialIn(opts.Namespace) || s.Health(inspect.Claims).PartialIn(opts.Namespace)
 	before, err := run(ctx, c, queue, max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
 	if err != nil {
 		return nil, err
@@ -114,13 +114,6 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	stuck.addFixes(trials, queue)
 	t.Causes = stuck.sorted()
 	return t, nil
-}
-
-// unseen reports whether there may be objects of a resource that are asked about and were not read.
-func unseen(s *inspect.Snapshot, r inspect.Resource, opts *Options) bool {
-	h := s.Health(r)
-	narrowed := h.State == inspect.Narrowed && opts.Namespace != "" && slices.Contains(h.Namespaces, opts.Namespace)
-	return h.Partial() && !narrowed
 }
 
 // stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.
