@@ -54,16 +54,31 @@ func verdicts(t *testing.T, p *problem) (comparison, error) {
 		ours := answer{doubts: map[string]says{}}
 		if e.Verdict == explain.Unknown {
 			about := aVerdict
-			if inspect.PodGroupOf(pod) != "" && snapshot.Features().Enabled(gateGroups) {
+			if inGang(snapshot, pod) {
 				about = filters.GangScheduling
 			}
 			ours.doubts[""] = says{about: reasonsOf(e)}
 		} else {
-			out.disagreements = append(out.disagreements, disagree(pod, theirs[i], e, undecided(index, pod))...)
+			found := disagree(pod, theirs[i], e, undecided(index, pod))
+			if refused := len(found) > 0 && found[0].theirs == ""; refused && inGang(snapshot, pod) {
+				fits, err := gangMayFit(t, asked, pod)
+				if err != nil {
+					return comparison{}, err
+				}
+				if !fits {
+					found = nil
+				}
+			}
+			out.disagreements = append(out.disagreements, found...)
 		}
 		out.theirs, out.ours = append(out.theirs, read(theirs[i])), append(out.ours, ours)
 	}
 	return out, nil
+}
+
+// inGang tells whether the scheduler decides about a pod together with others.
+func inGang(s *inspect.Snapshot, pod *corev1.Pod) bool {
+	return inspect.PodGroupOf(pod) != "" && s.Features().Enabled(gateGroups)
 }
 
 // waitsForController tells whether claims of a pod are to be made of templates. The scheduler waits for them; this project
