@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,6 +51,10 @@ func TestSnapshotsThatComeFast(t *testing.T) {
 
 // What rests by itself does not make worlds come later, however long it takes.
 func TestWorldsDoNotWaitForWorkThatRests(t *testing.T) {
+	synctest.Test(t, testWorldsDoNotWait) // where nothing but waiting takes time
+}
+
+func testWorldsDoNotWait(t *testing.T) {
 	m := driveLarge(t, demoSnapshot(t), "claims")
 	work := func(context.Context) (int, error) { time.Sleep(2 * pace); return 0, nil }
 	var later, atOnce screen.Job[int]
