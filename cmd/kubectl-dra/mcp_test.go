@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -53,6 +54,9 @@ func TestMCPOverStdio(t *testing.T) {
 	}
 }
 
+// greeting is what a client says first.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+
 // TestMCPEnds: with stdin at its end the server ends well, with garbage in it by an error, and with a signal as every command.
 func TestMCPEnds(t *testing.T) {
 	for _, c := range []struct {
@@ -66,35 +70,43 @@ func TestMCPEnds(t *testing.T) {
 		{"bytes", "\x00\xff\xfe{{{\n\n", nil, 1, "error: what the assistant sent cannot be read: "},
 		{"a batch of nothing", "[]\n", nil, 1, "error: what the assistant sent cannot be read: "},
 		{"a line without end", strings.Repeat("[", 9<<20), nil, 1, "error: what the assistant sent cannot be read: "},
-		{"interrupted", "hold", os.Interrupt, 130, "error: interrupted"},
+		{"interrupted", greeting, os.Interrupt, 130, "error: interrupted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := exec.Command("kubectl-dra", "mcp", "--demo") //nolint:noctx // a timer ends it
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
 			stdin, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			output, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // the test fails then
-			if c.signal != nil {
-				time.Sleep(2 * time.Second) // until it listens to signals
+			defer time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // the test fails then
+			stdout := bufio.NewReader(output)
+			_, _ = io.WriteString(stdin, c.input) // it may have ended before all was read
+			if c.signal == nil {
+				_ = stdin.Close()
+			} else {
+				if answer, err := stdout.ReadString('\n'); err != nil || !strings.Contains(answer, `"id":1,"result"`) { // then it listens to signals
+					t.Fatalf("%q, %v", answer, err)
+				}
 				if err := cmd.Process.Signal(c.signal); err != nil {
 					t.Fatal(err)
 				}
-			} else {
-				_, _ = io.WriteString(stdin, c.input) // it may have ended before all was read
-				_ = stdin.Close()
 			}
+			said, _ := io.ReadAll(stdout) // until it ends
 			code := 0
 			if exit := (*exec.ExitError)(nil); errors.As(cmd.Wait(), &exit) {
 				code = exit.ExitCode()
 			}
-			if code != c.want || !strings.HasPrefix(stderr.String(), c.stderr) || stdout.Len() > 0 {
-				t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
+			if code != c.want || !strings.HasPrefix(stderr.String(), c.stderr) || len(said) > 0 {
+				t.Errorf("exit code %d, stdout %q, stderr %q", code, said, stderr.String())
 			}
 		})
 	}
