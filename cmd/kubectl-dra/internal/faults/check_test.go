@@ -23,6 +23,7 @@ type cell struct {
 	fault    fault
 	command  command
 	run      *run
+	slow     time.Duration // how slow the machine was: it has so much more time
 	requests []fakeserver.Request
 	// changed are the objects that differ in the end, by name.
 	changed []string
@@ -112,19 +113,19 @@ func rawIn(texts ...[]byte) string {
 
 // limit is how long a command may take.
 func (c *cell) limit() time.Duration {
-	return time.Duration(max(1, c.want().timeouts))*requestTimeout + time.Second
+	return time.Duration(max(1, c.want().timeouts))*requestTimeout + time.Second + c.slow
 }
 
 func (c *cell) checkTime(note noter) {
 	limit, took := c.limit(), c.run.took
 	if c.command.follows {
 		took = c.run.first
-		if c.run.ending > time.Second {
+		if c.run.ending > time.Second+c.slow {
 			note("ends %s after it was told to", c.run.ending.Round(time.Millisecond))
 		}
 	}
 	if c.command.screen {
-		limit = time.Second // there is always something to show
+		limit = time.Second + c.slow // there is always something to show
 	}
 	if took > limit {
 		note("takes %s, more than %s", took.Round(time.Millisecond), limit)

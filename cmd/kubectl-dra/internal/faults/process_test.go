@@ -18,7 +18,7 @@ import (
 )
 
 // hung is when a process is killed that should have ended long ago.
-const hung = 12 * time.Second
+const hung = 30 * time.Second
 
 // secret is the token of the kubeconfig, which nothing may print.
 const secret = "s3cr3t-t0k3n"
@@ -76,16 +76,23 @@ func newProcess(tb testing.TB, url string, args ...string) *process {
 	return &process{cmd, dir}
 }
 
-// execute runs a command of the table against a server.
-func execute(tb testing.TB, c command, url string) *run {
+// execute runs a command of the table against a server, on a machine that is so slow.
+func execute(tb testing.TB, c command, url string, slow time.Duration) *run {
 	p := newProcess(tb, url, c.args...)
 	if c.screen {
-		return p.onTerminal(tb, life)
+		return p.onTerminal(tb, life+slow)
 	}
 	if c.follows {
-		return p.following(tb, life)
+		return p.following(tb, life+slow)
 	}
 	return p.inPipes(tb)
+}
+
+// slowness is what the machine takes at the moment for a few beginnings of the program, which do nothing else.
+func slowness(tb testing.TB) time.Duration {
+	tb.Helper()
+	const beginnings = 5
+	return beginnings * newProcess(tb, "http://127.0.0.1:1", "version", "--client").inPipes(tb).took
 }
 
 // inPipes runs it with its output in pipes.

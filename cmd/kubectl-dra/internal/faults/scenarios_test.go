@@ -128,7 +128,7 @@ func TestInterruptInTheLastStep(t *testing.T) {
 			allocated.Store(true)
 		} else if allocated.Load() {
 			_ = p.Process.Signal(os.Interrupt) // it waits for this answer
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(requestTimeout / 2)
 		}
 		e.Honest()
 	}})
@@ -160,7 +160,10 @@ func TestInterruptedReadGivesNoAnswer(t *testing.T) {
 			_ = http.NewResponseController(e.ResponseWriter).Flush()
 			time.Sleep(20 * time.Millisecond)  // it reads the answer now
 			_ = p.Process.Signal(os.Interrupt) // it cannot have ended
-			time.Sleep(50 * time.Millisecond)
+			select {
+			case <-e.Request.Context().Done(): // it has hung up
+			case <-time.After(requestTimeout / 2):
+			}
 			_, _ = e.Write(body[half:]) // nobody may be there to take it
 		}})
 		r := p.inPipes(t)
