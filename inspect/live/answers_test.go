@@ -266,7 +266,7 @@ func TestSmallAnswersThatAreEndless(t *testing.T) {
 		if cluster := mustRead(t, f, live.Options{}); len(cluster.Objects.Claims) != 1 {
 			t.Errorf("%s: %d claims: %+v", path, len(cluster.Objects.Claims), cluster.Health[inspect.Claims])
 		}
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > 9*time.Second { // not until the timeout of the metrics
 			t.Errorf("%s: it took %v", path, took)
 		}
 	}
@@ -289,7 +289,7 @@ func TestSlowBody(t *testing.T) {
 	if server := (*live.ServerError)(nil); !errors.As(err, &server) || server.Cause != live.TimedOut {
 		t.Errorf("the error is %v", err)
 	}
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > 20*time.Second { // without the timeout, half a minute and more
 		t.Errorf("it took %v", took)
 	}
 }

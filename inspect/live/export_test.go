@@ -7,6 +7,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
 )
 
+// LongestLead is how long what somebody waits for goes before all else.
+const LongestLead = longestLead
+
 // RealRhythm lets a test wait as long as users do.
 func RealRhythm(t *testing.T) {
 	quick := rhythm

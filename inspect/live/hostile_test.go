@@ -60,14 +60,14 @@ func decoderOf(t testing.TB, media string) runtime.Decoder {
 	return d
 }
 
-// within fails when something takes longer than it may.
-func within(t *testing.T, most time.Duration, what func()) {
+// within fails when something hangs, which takes no time otherwise.
+func within(t *testing.T, what func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); what() }()
 	select {
 	case <-done:
-	case <-time.After(most):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it hangs")
 	}
 }
@@ -75,7 +75,7 @@ func within(t *testing.T, most time.Duration, what func()) {
 func TestQuantitiesThatTakeForever(t *testing.T) {
 	names := []string{"1e20000", forever, "12345e67890"}
 	for media, data := range slicesWith(t, names, forever) {
-		within(t, 10*time.Second, func() {
+		within(t, func() {
 			_, _, err := decoderOf(t, media).Decode(data, nil, &resourcev1.ResourceSliceList{})
 			if err == nil || !strings.Contains(err.Error(), "object 1e20000: a number with more than") {
 				t.Errorf("%s: the error is %v", media, err)
@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 		if single {
 			into = nil
 		}
-		within(t, 10*time.Second, func() { _, _, _ = decoderOf(t, media).Decode(data, nil, into) })
+		within(t, func() { _, _, _ = decoderOf(t, media).Decode(data, nil, into) })
 	})
 }
 

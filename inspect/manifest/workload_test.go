@@ -131,7 +131,7 @@ func TestHostileWorkloads(t *testing.T) {
 		if name != "without its field" && (len(r.Workloads) > 0 || len(r.Warnings) != 1) {
 			t.Errorf("%s: %d workloads, %v", name, len(r.Workloads), r.Warnings)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute { // hours, if they were parsed
 			t.Errorf("%s: took %v", name, took)
 		}
 	}

@@ -35,7 +35,7 @@ func TestUnbounded(t *testing.T) {
 		if _, err := Parse(text); !errors.Is(err, ErrUnbounded) {
 			t.Errorf("Parse(%.20q) gives %v", text, err)
 		}
-		if d := time.Since(began); d > time.Second {
+		if d := time.Since(began); d > 20*time.Second { // thousandths of a second on a quiet machine
 			t.Errorf("Parse(%.20q) took %v", text, d)
 		}
 		if !Suspect([]byte(`{"a":"` + text + `"}`)) {
@@ -81,7 +81,7 @@ func FuzzBounded(f *testing.F) {
 			_ = q.String() + q.AsDec().String()
 			_ = q.Cmp(resource.MustParse("1"))
 		}
-		if d := time.Since(began); d > 2*time.Second {
+		if d := time.Since(began); d > 20*time.Second {
 			t.Errorf("%q took %v", text, d)
 		}
 	})

@@ -22,7 +22,7 @@ func FuzzAnnouncementOn(f *testing.F) {
 		claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Annotation: text}}}
 		began := time.Now()
 		a := AnnouncementOn(claim)
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("reading %q took %v", text, took)
 		}
 		if a == nil {

@@ -49,7 +49,7 @@ func TestHostileAnnouncements(t *testing.T) {
 			if _, _, err := (&process{w: w}).committer("5").Allocate(t.Context(), wanting("a")); err != nil {
 				t.Fatal(err)
 			}
-			if d := time.Since(began); d > 2*time.Second {
+			if d := time.Since(began); d > 20*time.Second { // thousandths of a second on a quiet machine
 				t.Errorf("it took %v", d)
 			}
 			inOrder(t, w, "a")
@@ -85,7 +85,7 @@ func TestManyAnnouncements(t *testing.T) {
 	if _, _, err := c.Allocate(t.Context(), wanting("a")); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > 10*time.Second {
+	if d := time.Since(began); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
 	t.Logf("%d bytes on each of %d claims: %v", len(text), count, time.Since(began))

@@ -55,7 +55,7 @@ func TestWrongAnswersAreErrors(t *testing.T) {
 		if rules, err := api.Rules("v1").Fences(t.Context()); err == nil {
 			t.Errorf("%s is taken for %d rules", name, len(rules))
 		}
-		if d := time.Since(began); d > 2*time.Second || n > 20 {
+		if d := time.Since(began); d > 9*time.Second || n > 20 { // hundredths of a second, but for a machine that is busy; not until the timeout
 			t.Errorf("%s: it took %v and %d requests", name, d, n)
 		}
 	}
@@ -101,7 +101,8 @@ var slowAnswers = map[string]http.HandlerFunc{
 // TestEveryRequestIsBounded: whatever a server does to keep the client waiting, each request of a run ends when its
 // time is over.
 func TestEveryRequestIsBounded(t *testing.T) {
-	const timeout = 60 * time.Millisecond
+	// Without the timeout, a server that says again and again when to come back is asked for ten seconds, the others for ever.
+	const timeout, busy = 60 * time.Millisecond, 5 * time.Second
 	for name, handler := range slowAnswers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,12 +124,12 @@ func TestEveryRequestIsBounded(t *testing.T) {
 				if err := request(t.Context()); err == nil {
 					t.Errorf("%s: no error", what)
 				}
-				if d := time.Since(began); d > timeout+time.Second {
+				if d := time.Since(began); d > timeout+busy {
 					t.Errorf("%s took %v", what, d)
 				}
 			}
 			began := time.Now()
-			if err := api.Check(t.Context(), NeededForFences()); err != nil || time.Since(began) > timeout+time.Second {
+			if err := api.Check(t.Context(), NeededForFences()); err != nil || time.Since(began) > timeout+busy {
 				t.Errorf("a server that cannot be asked: %v after %v", err, time.Since(began))
 			}
 		})

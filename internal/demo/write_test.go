@@ -160,7 +160,7 @@ func TestWritesAreSeenAtOnce(t *testing.T) {
 		if claim, _ := s.Claim(ref); claim.Status.Allocation != nil || a.Snapshot() != s {
 			t.Error("the devices were not taken back")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was delivered")
 	}
 	if claim, _ := first.Claim(ref); claim.Status.Allocation == nil {

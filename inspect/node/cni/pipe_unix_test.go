@@ -29,7 +29,7 @@ func TestPipe(t *testing.T) {
 		if used := v.Used(); len(used) != 1 || used[0].Name != "10-flannel.conflist" || !strings.Contains(v.Files[0].Broken, "no regular file") {
 			t.Errorf("%s", said(v))
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the pipe is waited for")
 	}
 }

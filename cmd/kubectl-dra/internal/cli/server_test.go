@@ -137,7 +137,7 @@ func TestRequestTimeoutCountsFromTheBeginning(t *testing.T) {
 		if code != exitFailed || stdout != "" || strings.Contains(stderr, "?timeout") {
 			t.Errorf("%s: code %d, stdout %q, stderr %q", path, code, stdout, stderr)
 		}
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > 30*time.Second { // else it waits until nothing has come for more than a minute
 			t.Errorf("%s: it took %v", path, took)
 		}
 	}
@@ -215,13 +215,13 @@ func TestPluginsCannotSteerTheTerminal(t *testing.T) {
 // TestPluginsThatNeverReturn: an interrupt ends a command all the same.
 func TestPluginsThatNeverReturn(t *testing.T) {
 	server := serverOf(t, map[string]http.HandlerFunc{"tls": nil})
-	kubeconfigWith(t, server, `exec sleep 5`) // as good as never
+	kubeconfigWith(t, server, `exec sleep 30`) // as good as never
 	for _, args := range []string{"get claims", "get claims --watch", "version", "top --once"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		begin := time.Now()
 		code, stdout, _ := command(ctx, strings.Fields(args)...)
 		cancel()
-		if took := time.Since(begin); code != exitInterrupted || stdout != "" || took > 1500*time.Millisecond {
+		if took := time.Since(begin); code != exitInterrupted || stdout != "" || took > 15*time.Second {
 			t.Errorf("%s: code %d after %v, stdout %q", args, code, took, stdout)
 		}
 	}

@@ -33,8 +33,20 @@ type shell struct {
 	terminal bytes.Buffer // stdout and stderr
 }
 
-// followed is how long a command that follows the cluster is let run.
+// followed is how long a command that follows the cluster is let run once it has said anything.
 const followed = 2 * time.Second
+
+// firstWrite closes began when anything is written.
+type firstWrite struct {
+	io.Writer
+	once  *sync.Once
+	began chan struct{}
+}
+
+func (w firstWrite) Write(p []byte) (int, error) {
+	w.once.Do(func() { close(w.began) })
+	return w.Writer.Write(p)
+}
 
 // tools are programs of the system that are run as they are.
 var tools = []string{
@@ -168,16 +180,26 @@ func (sh *shell) follow(of interp.HandlerContext, args []string, errOut io.Write
 		sh.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(context.Background(), self, args...) //nolint:gosec // it is this test
-	cmd.Dir, cmd.Stdout, cmd.Stderr = sh.dir, of.Stdout, io.MultiWriter(of.Stderr, errOut)
+	once, began := &sync.Once{}, make(chan struct{})
+	cmd.Dir, cmd.Stdout, cmd.Stderr = sh.dir, firstWrite{of.Stdout, once, began}, firstWrite{io.MultiWriter(of.Stderr, errOut), once, began}
 	cmd.Env = append(os.Environ(), program+"=1")
 	if err := cmd.Start(); err != nil {
 		sh.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	interrupt := make(chan struct{})
+	go func() {
+		select {
+		case <-began: // a busy machine may take seconds to begin
+		case <-time.After(time.Minute):
+		}
+		time.Sleep(followed)
+		close(interrupt)
+	}()
 	select {
 	case err = <-ended:
-	case <-time.After(followed):
+	case <-interrupt:
 		_ = cmd.Process.Signal(os.Interrupt) // it may just have ended
 		err = <-ended
 	}

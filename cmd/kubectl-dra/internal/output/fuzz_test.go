@@ -31,7 +31,7 @@ func FuzzFormat(f *testing.F) {
 		var out bytes.Buffer
 		began := time.Now()
 		err = format.PrintList(&out, list, TableOptions{})
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("-o %s=%q took %v", name, argument, took)
 		}
 		if err != nil {
