@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
@@ -150,7 +151,7 @@ func podBeginningWith(t *testing.T, c *cluster.Cluster, prefix string, refused b
 		}
 		for i := range pods.Items {
 			pod := &pods.Items[i]
-			if strings.HasPrefix(pod.Name, prefix) && (!refused || len(pod.Status.Conditions) > 0) {
+			if strings.HasPrefix(pod.Name, prefix) && (!refused || looked(pod)) {
 				name = pod.Name
 				return nil
 			}
@@ -158,6 +159,14 @@ func podBeginningWith(t *testing.T, c *cluster.Cluster, prefix string, refused b
 		return fmt.Errorf("no pod %s…, or the scheduler has not looked at it", prefix)
 	})
 	return name
+}
+
+// looked reports whether the scheduler has looked at a pod whose claims exist.
+func looked(pod *corev1.Pod) bool {
+	made := func(c corev1.PodResourceClaim) bool {
+		return c.ResourceClaimName != nil || slices.ContainsFunc(pod.Status.ResourceClaimStatuses, func(s corev1.PodResourceClaimStatus) bool { return s.Name == c.Name })
+	}
+	return len(pod.Status.Conditions) > 0 && !slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return !made(c) })
 }
 
 // placed waits until a pod whose name begins with another is on the node.

@@ -22,12 +22,14 @@ import (
 func TestChoosing(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
+	c.ApplyText(t, serviceYAML)
 	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // nothing is secret
 	for i := range 8 {
 		c.AddNode(t, fmt.Sprint("n", i), map[string]string{corev1.LabelHostname: fmt.Sprint("n", i), corev1.LabelTopologyZone: fmt.Sprint(i % 3)})
 		addImages(t, c, fmt.Sprint("n", i), i)
 	}
-	c.ApplyText(t, serviceYAML)
+	c.ApplyText(t, seenYAML)
+	bound(t, c, "seen", "n7")
 	finder, err := live.NewFinder(c.Config(cluster.Admin))
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +59,14 @@ metadata: {name: web, namespace: default}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 `
 
+// seenYAML is a pod that needs what the last node says last: where it is bound, the scheduler has seen all nodes as they are.
+const seenYAML = `
+apiVersion: v1
+kind: Pod
+metadata: {name: seen}
+spec: {containers: [{name: main, image: example.com/none, resources: {limits: {example.com/seen: "1"}}}]}
+`
+
 func addImages(t *testing.T, c *cluster.Cluster, name string, i int) {
 	t.Helper()
 	nodes := c.Client().CoreV1().Nodes()
@@ -68,6 +78,9 @@ func addImages(t *testing.T, c *cluster.Cluster, name string, i int) {
 		node.Status.Images = []corev1.ContainerImage{{Names: []string{"example.com/train:v1"}, SizeBytes: 2 << 30}}
 	}
 	node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse(fmt.Sprint(16 + 8*i))
+	if i == 7 {
+		node.Status.Allocatable["example.com/seen"] = resource.MustParse("1")
+	}
 	if _, err := nodes.UpdateStatus(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}

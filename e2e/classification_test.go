@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -305,6 +306,7 @@ spec:
     resourceRules: [{verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"]}]
 `)
 	permitGroup(t, c, "mice")
+	awaitSchemas(t, c, "mice")
 	agree(t, c, 42, true)
 	for i := range 100 {
 		config := c.Config(cluster.Admin)
@@ -351,7 +353,8 @@ spec:
 func permitGroup(t *testing.T, c *cluster.Cluster, group string) {
 	t.Helper()
 	rbac, about := c.Client().RbacV1(), metav1.ObjectMeta{Name: "permit-group-" + group}
-	role := &rbacv1.ClusterRole{ObjectMeta: about, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}}
+	rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}
+	role := &rbacv1.ClusterRole{ObjectMeta: about, Rules: []rbacv1.PolicyRule{rule}}
 	if _, err := rbac.ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -360,4 +363,24 @@ func permitGroup(t *testing.T, c *cluster.Cluster, group string) {
 	if _, err := rbac.ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	awaitPermissionOf(t, c, authorizationv1.SubjectAccessReviewSpec{User: "anybody", Groups: []string{group}}, "", rule, true)
+}
+
+// awaitSchemas waits until the server leads requests by these schemas: it has seen them, and their levels.
+func awaitSchemas(t *testing.T, c *cluster.Cluster, names ...string) {
+	t.Helper()
+	cluster.Eventually(t, func(ctx context.Context) error {
+		for _, name := range names {
+			schema, err := c.Client().FlowcontrolV1().FlowSchemas().Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(schema.Status.Conditions, func(c flowcontrolv1.FlowSchemaCondition) bool {
+				return c.Type == flowcontrolv1.FlowSchemaConditionDangling && c.Status == flowcontrolv1.ConditionFalse
+			}) {
+				return fmt.Errorf("FlowSchema %s is not in use yet: %+v", name, schema.Status.Conditions)
+			}
+		}
+		return nil
+	})
 }

@@ -56,6 +56,7 @@ func startSampling(t *testing.T) (s *sampling, c *cluster.Cluster, groups []stri
 	for _, group := range groups {
 		permitGroup(t, c, group)
 	}
+	awaitSchemas(t, c, groups...)
 	agree(t, c, 120, true)
 	_, objects, _ := flowControlOf(t, c)
 	reader, err := flowcontrol.NewReader(c.Config(cluster.Admin))

@@ -293,7 +293,7 @@ func (s *stage) schedule(t *testing.T, namespace, claim, node, expected string) 
 	if _, err := s.Client().CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating pod %s/%s: %v", namespace, claim, err)
 	}
-	return decidedBy(s.PodScheduled(t, namespace, claim, func(condition corev1.PodCondition, node string) bool {
+	return decidedBy(s.PodScheduledWithin(t, decidingTime, namespace, claim, func(condition corev1.PodCondition, node string) bool {
 		return decidedBy(condition, node).verdict == expected
 	}))
 }

@@ -288,6 +288,7 @@ func TestDeletedLevels(t *testing.T) {
 		ServerFlags: []string{"--max-requests-inflight=60", "--max-mutating-requests-inflight=40", "--request-timeout=1h"}})
 	c.ApplyText(t, levelYAML("leaving", "nominalConcurrencyShares: 245, "+queue)+schemaYAML("leaving"))
 	permit(t, c, "leaving", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}})
+	awaitSchemas(t, c, "leaving-requests")
 	agree(t, c, 100, true)
 	h := hold(t, c, "leaving", 3)
 	shows(t, c, "leaving", figures{Executing: 3, Seats: 3})

@@ -162,6 +162,7 @@ func TestPriorityLevelLoad(t *testing.T) {
 	objects := rbacv1.PolicyRule{APIGroups: []string{"flowcontrol.apiserver.k8s.io"}, Resources: []string{"*"}, Verbs: []string{"list"}}
 	permit(t, c, "nometrics", objects)
 	permit(t, c, "dumponly", objects, rbacv1.PolicyRule{NonResourceURLs: []string{"/debug/api_priority_and_fairness/*"}, Verbs: []string{"get"}})
+	awaitSchemas(t, c, "queueing-requests", "rejecting-requests", "borrowing-requests")
 	agree(t, c, 42, true)
 
 	t.Run("queue", func(t *testing.T) {
@@ -253,7 +254,13 @@ func permit(t *testing.T, c *cluster.Cluster, user string, rules ...rbacv1.Polic
 // everywhere, or forbids it: it learns of roles and of bindings a moment after they changed.
 func awaitPermission(t *testing.T, c *cluster.Cluster, user, namespace string, rule rbacv1.PolicyRule, want bool) {
 	t.Helper()
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user}}
+	awaitPermissionOf(t, c, authorizationv1.SubjectAccessReviewSpec{User: user}, namespace, rule, want)
+}
+
+// awaitPermissionOf is awaitPermission for a user with groups.
+func awaitPermissionOf(t *testing.T, c *cluster.Cluster, who authorizationv1.SubjectAccessReviewSpec, namespace string, rule rbacv1.PolicyRule, want bool) {
+	t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: who}
 	if len(rule.NonResourceURLs) > 0 {
 		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: rule.Verbs[0], Path: strings.TrimSuffix(rule.NonResourceURLs[0], "*")}
 	} else {
@@ -262,7 +269,7 @@ func awaitPermission(t *testing.T, c *cluster.Cluster, user, namespace string, r
 	cluster.Eventually(t, func(ctx context.Context) error {
 		answer, err := c.Client().AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err == nil && answer.Status.Allowed != want {
-			err = fmt.Errorf("%s may %s %+v: %v, want %v", user, rule.Verbs[0], rule, answer.Status.Allowed, want)
+			err = fmt.Errorf("%s %v may %s %+v: %v, want %v", who.User, who.Groups, rule.Verbs[0], rule, answer.Status.Allowed, want)
 		}
 		return err
 	})

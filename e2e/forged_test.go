@@ -151,7 +151,7 @@ func (f *fight) unforged(t *testing.T) {
 
 // faultyServer is the API server for a user, but once something was written, one in four lists of DeviceTaintRules
 // fails: so a run that begins again may have a partial view.
-func (f *fight) faultyServer(t *testing.T, user string) (address string, stop func()) {
+func (f *fight) faultyServer(t *testing.T, user string, first int64) (address string, stop func()) {
 	t.Helper()
 	config := f.Config(user) // without TLS the plugin does not say who it is
 	transport, err := rest.TransportFor(config)
@@ -167,7 +167,7 @@ func (f *fight) faultyServer(t *testing.T, user string) (address string, stop fu
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 	}
 	var written, asked atomic.Int64
-	asked.Store(rand.Int64N(4))
+	asked.Store(first)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			written.Add(1)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 	"github.com/kubectl-dra/kubectl-dra/e2e/node"
@@ -30,8 +33,59 @@ const (
 // machine is a node with everything that runs on it.
 type machine struct {
 	*cluster.Kubelet
-	drivers map[string]*node.Driver
+	drivers    map[string]*node.Driver
+	publishing publishing
 }
+
+// publishing is how the drivers of a node reach the API server. A driver publishes devices again half a minute after its kubelet
+// has deleted their slices; it can be held up, so that nothing has to be done within that time.
+type publishing struct {
+	mu   sync.Mutex
+	held chan struct{} // until it is closed, no slice is created; nil lets all pass
+}
+
+// hold keeps drivers from creating slices until the function that it returns is called.
+func (p *publishing) hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	})
+}
+
+// client is the client of a driver.
+func (p *publishing) client(t *testing.T, c *cluster.Cluster) kubernetes.Interface {
+	t.Helper()
+	config := c.Config(cluster.Admin)
+	config.Wrap(func(inner http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			p.mu.Lock()
+			held := p.held
+			p.mu.Unlock()
+			if held != nil && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/resourceslices") {
+				select {
+				case <-held:
+				case <-r.Context().Done():
+				}
+			}
+			return inner.RoundTrip(r)
+		})
+	})
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // furnish starts the drivers and the device plugin of a node.
 func furnish(t *testing.T, c *cluster.Cluster, k *cluster.Kubelet) *machine {
@@ -53,7 +107,7 @@ func furnish(t *testing.T, c *cluster.Cluster, k *cluster.Kubelet) *machine {
 func (m *machine) start(t *testing.T, c *cluster.Cluster, driver string, devices []resourcev1.Device) {
 	t.Helper()
 	d, err := node.StartDriver(t.Context(), node.DriverOptions{Name: driver, Node: m.Name, KubeletDir: m.Dir,
-		Client: c.Client(), Devices: devices, Log: t.Output()})
+		Client: m.publishing.client(t, c), Devices: devices, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -277,6 +277,8 @@ func kubeletRestarts(t *testing.T, c *cluster.Cluster, m *machine) {
 	runs(t, c, "survivor")
 	name := podClaims(t, c, "survivor", 1)[0]
 
+	release := m.publishing.hold()
+	defer release()
 	m.Stop()
 	nodeWithoutKubelet(t, c, m, name)
 	m.Start(t)
@@ -291,6 +293,7 @@ func kubeletRestarts(t *testing.T, c *cluster.Cluster, m *machine) {
 	}
 	waiting(t, c, m, "both-on-n2", "both", "NoDevices")
 
+	release()
 	for _, d := range m.drivers {
 		if err := d.Publish(t.Context()); err != nil {
 			t.Fatal(err)
@@ -329,7 +332,7 @@ func waiting(t *testing.T, c *cluster.Cluster, m *machine, pod, claim, code stri
 		if bound == "" {
 			break
 		}
-		if try == 2 { // no longer because the scheduler has not noticed that the devices are gone
+		if try == 4 { // no longer because the scheduler has not noticed that the devices are gone
 			t.Fatalf("pod %s was scheduled on %s: %s", pod, bound, condition.Message)
 		}
 		finish(t, c, m, pod)

@@ -167,26 +167,32 @@ func (r *room) fill(t *testing.T) {
 		name := fmt.Sprintf("%s-w%d", r.name, r.pods)
 		r.c.ApplyText(t, r.yaml(workloadYAML[kind], "NAME", name, "COUNT", fmt.Sprint(count)))
 		r.free -= count
-		if !r.settled(t, r.pods+1, 5*time.Second) { // no node has so many
+		if !r.settled(t, r.pods+1, cluster.DecidingTime) { // no node has so many
 			r.remove(t, kind, name)
 			break
 		}
 	}
 }
 
-// settled waits until so many pods of the round are on nodes, and no others are there. With a limit it gives up.
+// settled waits until so many pods of the round are on nodes, and no others are there. With a limit it gives up when the scheduler has
+// refused one for so long.
 func (r *room) settled(t *testing.T, want int, limit time.Duration) bool {
 	t.Helper()
-	start := time.Now()
+	var since time.Time
 	ok := true
 	cluster.Eventually(t, func(ctx context.Context) error {
 		on, all, err := r.placed(ctx)
 		if err != nil || on == want && all == want {
 			return err
 		}
-		if limit > 0 && time.Since(start) > limit && r.refused(ctx) {
-			ok = false
-			return nil
+		if limit > 0 && r.refused(ctx) {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if time.Since(since) > limit {
+				ok = false
+				return nil
+			}
 		}
 		return fmt.Errorf("%d of %d pods of round %s are on nodes, %d wanted", on, all, r.name, want)
 	})
@@ -211,21 +217,30 @@ func (r *room) placed(ctx context.Context) (on, all int, err error) {
 	return on, len(pods), err
 }
 
-// refused reports whether the scheduler has refused a pod.
+// refused reports whether the scheduler has refused a pod for its claims.
 func (r *room) refused(ctx context.Context) bool {
 	pods, err := r.list(ctx)
-	return err == nil && slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName == "" && len(p.Status.Conditions) > 0 })
+	return err == nil && slices.ContainsFunc(pods, func(p corev1.Pod) bool {
+		return p.Spec.NodeName == "" && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return cluster.Unplaced(c, "") })
+	})
 }
 
-// remove takes away a workload that has no room, and its pods.
+// remove takes away a workload that has no room, and its pods. There is no collector of garbage, so the ReplicaSet of a Deployment has
+// to go too, or it would make the pod again.
 func (r *room) remove(t *testing.T, kind, name string) {
 	t.Helper()
 	runInShell(t, r.c, "kubectl delete "+strings.ToLower(kind)+" "+name+" --cascade=background")
-	runInShell(t, r.c, "kubectl delete pods -l app="+name+" --force")
-	cluster.Eventually(t, func(ctx context.Context) error {
-		on, all, err := r.placed(ctx)
-		if err == nil && on != all {
-			err = fmt.Errorf("pods of %s are still there", name)
+	cluster.Eventually(t, func(ctx context.Context) error { // a controller may have made one more
+		now, its := metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}, metav1.ListOptions{LabelSelector: "app=" + name}
+		if err := r.c.Client().AppsV1().ReplicaSets("default").DeleteCollection(ctx, now, its); err != nil {
+			return err
+		}
+		if err := r.c.Client().CoreV1().Pods("default").DeleteCollection(ctx, now, its); err != nil {
+			return err
+		}
+		all, err := r.list(ctx)
+		if err == nil && len(all) != r.pods {
+			err = fmt.Errorf("there are %d pods of round %s and %s, want %d", len(all), r.name, name, r.pods)
 		}
 		return err
 	})

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 	"github.com/kubectl-dra/kubectl-dra/e2e/node"
 )
@@ -194,8 +192,9 @@ func pluginsComeAndGo(t *testing.T, c *cluster.Cluster, k *cluster.Kubelet) {
 
 // ownCPUs has a container with an exclusive CPU and devices of both kinds.
 func ownCPUs(t *testing.T, c *cluster.Cluster, m *machine) {
-	state := stateOf(t, c, "--kubelet-dir", m.Dir)
-	if state.Node != "v1" || len(state.Problems)+len(state.Partial) > 0 || state.source("pods-api ListPods") != "Synced" || state.KubeletStarted.IsZero() {
+	wrong := func(s *nodeState) []string { return append(s.codes(), s.Partial...) } // what does not answer in two seconds is told
+	state := awaitState(t, c, "nothing is wrong", nil, wrong, "--kubelet-dir", m.Dir)
+	if state.Node != "v1" || state.source("pods-api ListPods") != "Synced" || state.KubeletStarted.IsZero() {
 		t.Errorf("%+v", state)
 	}
 	if len(state.Containers) != 1 {
@@ -265,10 +264,10 @@ func notBack(t *testing.T, c *cluster.Cluster, m *machine) {
 	m.Stop()
 	m.Start(t)
 	want := []string{"DRAPlugin " + nicDriver + " [PreparedClaims AllocatedClaims]", "DevicePlugin " + fpgas + " [NoDevice]"}
-	after := awaitState(t, c, "after a restart", want, (*nodeState).missing, "--kubelet-dir", m.Dir)
-	if diff := cmp.Diff([]string{"DriverSilent", "PluginMissing"}, slices.DeleteFunc(after.codes(), func(code string) bool { return code == "DeviceUnpublished" })); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
+	missingAndCodes := func(s *nodeState) []string {
+		return append(s.missing(), slices.DeleteFunc(s.codes(), func(code string) bool { return code == "DeviceUnpublished" })...)
 	}
+	after := awaitState(t, c, "after a restart", append(slices.Clone(want), "DriverSilent", "PluginMissing"), missingAndCodes, "--kubelet-dir", m.Dir)
 	if !after.KubeletStarted.After(before.KubeletStarted) {
 		t.Errorf("the kubelet has run since %v, and before its restart since %v", after.KubeletStarted, before.KubeletStarted)
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,10 +86,13 @@ func nodeView(t *testing.T, c *cluster.Cluster, m *machine) {
 	for _, r := range claim.Status.Allocation.Devices.Results {
 		device[r.Request] = r.Device
 	}
-	answer := nodeOf(t, c, m)
-	if answer.Node != m.Name || len(answer.Problems) > 0 || len(answer.Partial) > 0 {
-		t.Errorf("node %q, problems %v, partial %v; want %s and none", answer.Node, answer.Problems, answer.Partial, m.Name)
-	}
+	var answer nodeAnswer
+	cluster.Eventually(t, func(context.Context) error { // a plugin that takes more than two seconds to answer is told of
+		if answer = nodeOf(t, c, m); answer.Node != m.Name || len(answer.Problems) > 0 || len(answer.Partial) > 0 {
+			return fmt.Errorf("node %q, problems %v, partial %v; want %s and none", answer.Node, answer.Problems, answer.Partial, m.Name)
+		}
+		return nil
+	})
 	var got []string
 	for _, container := range answer.Containers {
 		for _, d := range container.Devices {

@@ -98,6 +98,20 @@ type plannedAnswer struct {
 	}
 }
 
+// wanted are the pods that the plan places with their nodes, of which so many are known; the others are where the pods are bound.
+func (a *plannedAnswer) wanted(bound map[string]string) (want map[string]string, known int) {
+	want = map[string]string{}
+	for _, p := range a.Replay.Placed {
+		name := strings.TrimPrefix(p.Pod, "default/")
+		if want[name] = p.Node; p.AnyOf > 1 {
+			want[name] = bound[name]
+		} else {
+			known++
+		}
+	}
+	return want, known
+}
+
 func (s *planScene) play(t *testing.T) error {
 	t.Helper()
 	s.Halt(t, "kube-scheduler")
@@ -108,7 +122,7 @@ func (s *planScene) play(t *testing.T) error {
 	result := s.Plugin(t, cluster.Admin, "plan", "pending", "-o", "json")
 	result.JSON(t, &plan)
 	s.Resume(t, "kube-scheduler")
-	bound := s.settled(t, pods)
+	bound := s.settled(t, pods, plan)
 	if plan.Joint.Verdict == "Infeasible" {
 		s.seen["infeasible"]++
 		if len(bound) == len(pods) {
@@ -126,16 +140,8 @@ func (s *planScene) play(t *testing.T) error {
 		return nil
 	}
 	s.seen["certain"]++
-	want := map[string]string{}
-	for _, p := range plan.Replay.Placed {
-		name := strings.TrimPrefix(p.Pod, "default/")
-		want[name] = p.Node
-		if p.AnyOf > 1 {
-			want[name] = bound[name]
-		} else {
-			s.seen["node known"]++
-		}
-	}
+	want, known := plan.wanted(bound)
+	s.seen["node known"] += known
 	if !maps.Equal(want, bound) {
 		return fmt.Errorf("bound: %v, want %v: %s", bound, want, result.Stdout)
 	}
@@ -295,8 +301,9 @@ func (s *planScene) awaitClaims(t *testing.T, pods []*corev1.Pod) {
 	})
 }
 
-// settled waits until the scheduler has done what it can, and returns the nodes of the pods that are bound.
-func (s *planScene) settled(t *testing.T, pods []*corev1.Pod) map[string]string {
+// settled waits until the scheduler has done what it can, and returns the nodes of the pods that are bound. What is not as planned has to
+// stand for longer: the scheduler tries pods again that it has refused before it knew of everything.
+func (s *planScene) settled(t *testing.T, pods []*corev1.Pod, plan plannedAnswer) map[string]string {
 	t.Helper()
 	var bound map[string]string
 	calm := time.Time{}
@@ -322,7 +329,11 @@ func (s *planScene) settled(t *testing.T, pods []*corev1.Pod) map[string]string 
 			bound, calm = now, time.Now()
 			return errors.New("the scheduler has not come to rest")
 		}
-		if time.Since(calm) < 2*time.Second {
+		stands := 2 * time.Second
+		if want, _ := plan.wanted(now); plan.Replay.Certain && !maps.Equal(want, now) {
+			stands = cluster.DecidingTime
+		}
+		if time.Since(calm) < stands {
 			return errors.New("the scheduler may go on")
 		}
 		return nil

@@ -39,7 +39,7 @@ func TestPodGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for end := time.After(time.Minute); ; {
+			for end := time.After(3 * time.Minute); ; {
 				select {
 				case s := <-w.Updates():
 					if check(s.Objects(), s.Health(inspect.PodGroups)) {

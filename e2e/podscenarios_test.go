@@ -164,7 +164,7 @@ func (s *podScene) decide(t *testing.T) error {
 	if s.want.Verdict == "Unsatisfiable" {
 		expected = waits
 	}
-	condition, node := s.PodScheduled(t, ref.Namespace, ref.Name, expected)
+	condition, node := s.PodScheduledWithin(t, decidingTime, ref.Namespace, ref.Name, expected)
 	if node != "" && s.want.Verdict == "Unsatisfiable" && s.helpsItself() {
 		s.refusedAtFirst(t)
 		return nil

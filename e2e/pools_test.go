@@ -49,8 +49,10 @@ func TestPoolCounts(t *testing.T) {
 	seen := 0
 	for _, driver := range []string{"plain.example.com", "fabric.example.com", "shared.example.com", "mig.example.com"} {
 		n, diff := 0, ""
-		for try := range 4 { // the controller may have counted before it knew of all slices
-			time.Sleep(time.Duration(try) * time.Second)
+		for try, pause := range patience { // the controller may have counted before it knew of all slices
+			if try > 0 {
+				time.Sleep(pause)
+			}
 			if n, diff = comparePools(printed, driver, poolStatus(t, c, driver, fmt.Sprint(driver, "-", try))); diff == "" {
 				break
 			}

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds.
+// The sizes of the fight. KUBECTL_DRA_E2E_ROUNDS changes the number of rounds, and KUBECTL_DRA_E2E_SEED what is random.
 const (
 	fightRounds  = 20
 	fightDevices = 20
@@ -35,8 +35,8 @@ const (
 	// KUBECTL_DRA_E2E_FORGED makes it every round. In those a run may have to wait for a while.
 	fightForged  = 10
 	fightPatient = 3 * fightSettle
-	// fightStall is what the machine may stand still in a round: allocate promises that a device gets no second
-	// holder only where the scheduler writes within fightSettle what it has decided.
+	// fightStall is what the machine may stand still in a round, or the API server take for a write: allocate promises that a
+	// device gets no second holder only where the scheduler writes within fightSettle what it has decided.
 	fightStall = fightSettle / 3
 )
 
@@ -52,7 +52,13 @@ func TestFight(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := uint64(1) // of what is random but for who comes first
+	if text := os.Getenv("KUBECTL_DRA_E2E_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f := &fight{Cluster: cluster.Start(t, cluster.Options{Users: []string{local}}), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}, fences: map[string]bool{}}
 	t.Logf("seed %d", seed)
 	f.prepareLocal(t)
@@ -96,7 +102,7 @@ var counted = map[string]string{
 
 // round is one fight in a cleared cluster.
 func (f *fight) round(t *testing.T, number int) {
-	defer f.watchStalls()()
+	defer f.watchStalls(t)()
 	f.Clear(t)
 	f.AddNode(t, "arena", map[string]string{corev1.LabelHostname: "arena"})
 	f.ApplyText(t, sliceYAML("gpu.example.com", "arena", fightDevices)+"---\n"+classYAML)
@@ -126,17 +132,19 @@ func (f *fight) round(t *testing.T, number int) {
 	}
 }
 
-// watchStalls measures for how long this process does not run, until the function that it returns is called.
-func (f *fight) watchStalls() (stop func()) {
+// watchStalls measures for how long this process does not run, and how long a write takes, until the function that it returns is
+// called.
+func (f *fight) watchStalls(t *testing.T) (stop func()) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.stall = 0
-	end, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		ticker := time.NewTicker(20 * time.Millisecond)
+	end := make(chan struct{})
+	var done sync.WaitGroup
+	watch := func(every time.Duration, doing func()) {
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for last := time.Now(); ; last = time.Now() {
+			doing()
 			select {
 			case <-end:
 				return
@@ -146,8 +154,16 @@ func (f *fight) watchStalls() (stop func()) {
 			f.stall = max(f.stall, time.Since(last))
 			f.mutex.Unlock()
 		}
-	}()
-	return func() { close(end); <-done }
+	}
+	ctx := t.Context()
+	done.Go(func() { watch(20*time.Millisecond, func() {}) })
+	done.Go(func() {
+		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"}}
+		watch(250*time.Millisecond, func() {
+			_, _ = f.Client().CoreV1().ConfigMaps("default").Create(ctx, probe, metav1.CreateOptions{}) // how long it takes is what counts
+		})
+	})
+	return func() { close(end); done.Wait() }
 }
 
 // stalled reports whether the machine stood still for too long in this round.
@@ -171,9 +187,10 @@ func (f *fight) compete(t *testing.T) (killed []string) {
 			}
 			life = time.Duration(f.random.Int64N(int64(within))) + time.Millisecond
 		}
+		first := f.random.Int64N(4)
 		wait.Go(func() {
 			time.Sleep(delay)
-			if f.run(t, claim, life) {
+			if f.run(t, claim, life, first) {
 				f.mutex.Lock()
 				defer f.mutex.Unlock()
 				killed = append(killed, claim)
@@ -212,11 +229,12 @@ func (f *fight) announced(t *testing.T) {
 	}
 }
 
-// run allocates a claim and reports whether the process was killed before it was done.
-func (f *fight) run(t *testing.T, claim string, life time.Duration) bool {
+// run allocates a claim and reports whether the process was killed before it was done. In rounds with forgeries first says which of its
+// lists fails first.
+func (f *fight) run(t *testing.T, claim string, life time.Duration, first int64) bool {
 	user, args := cluster.Admin, []string{"allocate", "claim", claim, "--yes", "--settle", fightSettle.String()}
 	if f.forged && life == 0 {
-		address, stop := f.faultyServer(t, local)
+		address, stop := f.faultyServer(t, local, first)
 		defer stop()
 		user, args = local, append(args, "--server", address)
 	}

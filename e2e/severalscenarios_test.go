@@ -62,24 +62,30 @@ func (s *severalScene) play(t *testing.T) {
 
 // checkTriage asks what is stuck in the cluster once the scheduler has done what it can: that must be the pods that still wait,
 // none of which is said to fit. The scheduler may try a pod again at any time, and place it where its choice of nodes was what
-// kept it waiting: what is told is compared only when the same pods waited before and after.
+// kept it waiting: what is told is compared only when the same pods waited before and after. A pod that is said to fit gets the
+// time until the scheduler has tried it again; after that it must have a node.
 func (s *severalScene) checkTriage(t *testing.T) {
 	t.Helper()
-	before := s.waiting(t)
-	for range 5 {
+	var wrong error
+	for end := time.Now().Add(2 * cluster.DecidingTime); ; time.Sleep(500 * time.Millisecond) {
+		last := time.Now().After(end) // before it looks, which may take long
+		before := s.waiting(t)
 		told, ready := s.triage(t)
 		after := s.waiting(t)
-		if !slices.Equal(before, after) {
-			t.Logf("%v waited before, %v after", before, after)
-			before = after
-			continue
+		switch {
+		case !slices.Equal(before, after):
+			wrong = fmt.Errorf("the scheduler goes on placing pods: %v waited before, %v after", before, after)
+		case len(ready) == 0 && slices.Equal(told, after):
+			return
+		default:
+			wrong = fmt.Errorf("%v wait, told to be stuck: %v, to fit: %v", after, told, ready)
 		}
-		if len(ready) > 0 || !slices.Equal(told, after) {
-			t.Errorf("%v wait, told to be stuck: %v, to fit: %v", after, told, ready)
+		if len(ready) == 0 && slices.Equal(before, after) || last {
+			t.Error(wrong)
+			return
 		}
-		return
+		t.Log(wrong)
 	}
-	t.Error("the scheduler goes on placing pods")
 }
 
 // triage are the names of the pods that the plugin tells to be stuck, sorted, and of those that it says would fit.
@@ -166,7 +172,7 @@ func (s *severalScene) queue(t *testing.T, pause time.Duration) {
 			if s.wanted(object.GetName()) == "Allocatable" {
 				expected = cluster.Placed
 			}
-			s.PodScheduled(t, object.GetNamespace(), object.GetName(), expected)
+			s.PodScheduledWithin(t, decidingTime, object.GetNamespace(), object.GetName(), expected)
 		}
 	}
 }
@@ -194,7 +200,7 @@ func (s *severalScene) compare(t *testing.T) error {
 	t.Helper()
 	var wrong error
 	right := 0
-	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(cluster.DecidingTime); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if wrong = s.look(t.Context()); wrong != nil {
 			right = 0
 			continue

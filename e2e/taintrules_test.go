@@ -140,7 +140,7 @@ func testCounts(t *testing.T, c *cluster.Cluster, rule *resourcev1.DeviceTaintRu
 	trial := rule.DeepCopy()
 	trial.Name, trial.Spec.Taint.Effect = "trial", resourcev1.DeviceTaintEffectNone
 	last := ""
-	for range 5 {
+	for _, pause := range patience {
 		created, err := rules.Create(t.Context(), trial, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func testCounts(t *testing.T, c *cluster.Cluster, rule *resourcev1.DeviceTaintRu
 		if strings.HasPrefix(last, "NoEffect: "+preview.counts()) {
 			return
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(pause)
 	}
 	t.Errorf("the controller says %q,\nwant %q of %+v", last, preview.counts(), preview)
 }

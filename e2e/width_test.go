@@ -27,6 +27,7 @@ func TestWidth(t *testing.T) {
 		}
 		return err
 	})
+	awaitSchemas(t, c, "wide-requests")
 	text := strings.Repeat("x", 20_000)
 	for i := range 300 {
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("wide-%d", i)}, Data: map[string]string{"text": text}}

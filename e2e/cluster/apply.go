@@ -193,14 +193,24 @@ func Eventually(t testing.TB, check func(context.Context) error) {
 	}
 }
 
-// decidingTime is how long a decision of the scheduler that is not the expected one has to stand. It may be
-// about the cluster as it was a moment ago, and then the scheduler decides again by itself.
-const decidingTime = 5 * time.Second
+// DecidingTime is how long a decision of the scheduler that is not the expected one has to stand. It may be
+// about the cluster as it was a moment ago, and then the scheduler decides again by itself: after the pause that it
+// makes between two tries of a pod, which is ten seconds at most.
+const DecidingTime = 12 * time.Second
 
 // PodScheduled waits until the scheduler has decided about a pod as expected, or differently and stays with
 // it. It returns its condition PodScheduled and the node, which is "" while the condition is false.
 func (c *Cluster) PodScheduled(
 	t testing.TB, namespace, name string, expected func(corev1.PodCondition, string) bool,
+) (decision corev1.PodCondition, node string) {
+	t.Helper()
+	return c.PodScheduledWithin(t, DecidingTime, namespace, name, expected)
+}
+
+// PodScheduledWithin is PodScheduled for a test that asks again where the scheduler decides differently, or for which the decision
+// makes no difference: that has to stand for less time.
+func (c *Cluster) PodScheduledWithin(
+	t testing.TB, stands time.Duration, namespace, name string, expected func(corev1.PodCondition, string) bool,
 ) (decision corev1.PodCondition, node string) {
 	t.Helper()
 	var since time.Time
@@ -216,11 +226,11 @@ func (c *Cluster) PodScheduled(
 			if condition.Type != corev1.PodScheduled {
 				continue
 			}
-			if since.IsZero() {
+			if since.IsZero() || condition.Message != decision.Message {
 				since = time.Now()
 			}
 			decision, node = condition, pod.Spec.NodeName
-			if node != "" || expected(decision, node) || time.Since(since) > decidingTime {
+			if node != "" || expected(decision, node) || time.Since(since) > stands {
 				return nil
 			}
 		}
