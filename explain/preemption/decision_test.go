@@ -1,0 +1,249 @@
+package preemption_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// preemptionFor is what becomes of a pod.
+func preemptionFor(t *testing.T, o inspect.Objects, pod *corev1.Pod) *explain.Preemption {
+	t.Helper()
+	e, err := question.PodObject(t.Context(), explaintest.NewCluster(o), pod, question.Options{})
+	if err != nil || e.Preemption == nil {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	return e.Preemption
+}
+
+// victims are the names of pods that would end.
+func victims(p *explain.Preemption) string {
+	names := make([]string, len(p.Victims))
+	for i, v := range p.Victims {
+		names[i] = v.Name
+	}
+	return strings.Join(names, " ")
+}
+
+// preempted marks a pod as one that the scheduler has told to end.
+func preempted(pod *corev1.Pod) {
+	now := metav1.Now()
+	pod.DeletionTimestamp = &now
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler}}
+}
+
+// TestUnderway: the scheduler waits for the pods that it has ended on the node that it nominated, and for no others.
+func TestUnderway(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(o *inspect.Objects, pod *corev1.Pod)
+		want   explain.PreemptionOutcome
+		who    string
+	}{
+		"as it is":       {func(*inspect.Objects, *corev1.Pod) {}, explain.PreemptionUnderway, "p000-1 p000-2"},
+		"not nominated":  {func(_ *inspect.Objects, pod *corev1.Pod) { pod.Status.NominatedNodeName = "" }, explain.PreemptionPossible, ""},
+		"of a gone node": {func(_ *inspect.Objects, pod *corev1.Pod) { pod.Status.NominatedNodeName = "gone" }, explain.PreemptionPossible, ""},
+		"not deleted": {func(o *inspect.Objects, _ *corev1.Pod) {
+			o.Pods[1].DeletionTimestamp, o.Pods[2].DeletionTimestamp = nil, nil
+		}, explain.PreemptionPossible, ""},
+		"one deleted by somebody": {func(o *inspect.Objects, _ *corev1.Pod) { o.Pods[1].Status.Conditions = nil }, explain.PreemptionUnderway, "p000-2"},
+		"one evicted": {func(o *inspect.Objects, _ *corev1.Pod) {
+			o.Pods[1].Status.Conditions[0].Reason = "EvictionByEvictionAPI"
+		}, explain.PreemptionUnderway, "p000-2"},
+		"one no longer a target": {func(o *inspect.Objects, _ *corev1.Pod) {
+			o.Pods[1].Status.Conditions[0].Status = corev1.ConditionFalse
+		}, explain.PreemptionUnderway, "p000-2"},
+		"one as important": {func(o *inspect.Objects, _ *corev1.Pod) { *o.Pods[1].Spec.Priority = 100 }, explain.PreemptionUnderway, "p000-2"},
+		"the node is out of the question": {func(o *inspect.Objects, _ *corev1.Pod) {
+			o.Nodes[0].Spec.Unschedulable = true
+		}, explain.PreemptionNotHelpful, ""},
+		"and something else is in the way": {func(_ *inspect.Objects, pod *corev1.Pod) {
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+				MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+			}}
+		}, explain.PreemptionUnknown, ""},
+		"never": {func(_ *inspect.Objects, pod *corev1.Pod) { pod.Spec.PreemptionPolicy = new(corev1.PreemptNever) }, explain.PreemptionNever, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, pod := fullNodes(1), podAsking("p", "", "4", 100)
+			pod.Status.NominatedNodeName = "n000"
+			preempted(o.Pods[1])
+			preempted(o.Pods[2])
+			test.change(&o, pod)
+			p := preemptionFor(t, o, pod)
+			if p.Outcome != test.want || test.want == explain.PreemptionUnderway && (victims(p) != test.who || p.Node != "n000" || len(p.Nodes) != 1 || !p.Determined) {
+				t.Errorf("%+v", p)
+			}
+			if test.want == explain.PreemptionUnknown && (len(p.Victims) > 0 || len(p.Obstacles) != 1 || p.Obstacles[0] != explain.PreemptionObstacle{Kind: explain.NotKnown, Nodes: 1}) {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+// running is a pod that could end: its priority, and when it started, in minutes; it has not, if that is negative.
+type running struct{ priority, minute int32 }
+
+// nodesOf has a node for each list of pods, which leave nothing of it.
+func nodesOf(lists ...[]running) inspect.Objects {
+	o := fullNodes(len(lists))
+	o.Pods = nil
+	for i, list := range lists {
+		for k, r := range list {
+			pod := podAsking(fmt.Sprintf("p%d-%d", i, k), o.Nodes[i].Name, "1", r.priority)
+			pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *resource.NewMilliQuantity(int64(8000/len(list)), resource.DecimalSI)
+			if r.minute >= 0 {
+				at := metav1.NewTime(time.Date(2026, 1, 1, 0, int(r.minute), 0, 0, time.UTC))
+				pod.Status.StartTime = &at
+			}
+			o.Pods = append(o.Pods, pod)
+		}
+	}
+	return o
+}
+
+// TestChoice: of two nodes that have to be cleared, the scheduler takes the one with the lower highest priority, then with the lower sum
+// of priorities, then with fewer pods, then where the first of the most important started later (pickOneNodeForPreemption).
+func TestChoice(t *testing.T) {
+	for name, test := range map[string]struct {
+		other, taken []running
+		tie          bool
+	}{
+		"highest priority":             {other: []running{{5, 1}, {1, 1}}, taken: []running{{4, 1}, {4, 1}}},
+		"highest priority is not last": {other: []running{{1, 1}, {5, 1}}, taken: []running{{4, 1}, {4, 1}}},
+		"sum":                          {other: []running{{5, 1}, {2, 1}}, taken: []running{{5, 1}, {1, 1}}},
+		"sum counts pods":              {other: []running{{5, 1}, {-9, 1}}, taken: []running{{5, 1}}},
+		"number":                       {other: []running{{5, 1}, {math.MinInt32, 1}}, taken: []running{{5, 1}}},
+		"start":                        {other: []running{{5, 1}, {1, 9}}, taken: []running{{5, 2}, {1, 0}}},
+		"first start":                  {other: []running{{5, 1}, {5, 9}}, taken: []running{{5, 7}, {5, 2}}},
+		"not started":                  {other: []running{{5, 1}}, taken: []running{{5, -1}}},
+		"neither started":              {other: []running{{5, -1}}, taken: []running{{5, -1}}, tie: true},
+		"all alike":                    {other: []running{{5, 1}}, taken: []running{{5, 1}}, tie: true},
+	} {
+		for first, lists := range [][][]running{{test.taken, test.other}, {test.other, test.taken}} {
+			p := preemptionFor(t, nodesOf(lists...), podAsking("p", "", "8", 100))
+			if p.Outcome != explain.PreemptionPossible || len(p.Nodes) != 2 || p.Determined == test.tie || p.Budgets {
+				t.Errorf("%s: %+v", name, p)
+			}
+			if want := inspect.NodeName(fmt.Sprintf("n%03d", first)); !test.tie && (p.Node != want || len(p.Victims) != len(test.taken)) {
+				t.Errorf("%s: %s, want %s: %+v", name, p.Node, want, p)
+			}
+		}
+	}
+}
+
+// TestSpared: pods are given back, the most important first; those that are as important as the pod never end. Which of two that are
+// alike ends is chance, and a PodDisruptionBudget could protect a pod with labels.
+func TestSpared(t *testing.T) {
+	for name, test := range map[string]struct {
+		pods                []running
+		labels              bool
+		want                string
+		determined, budgets bool
+	}{
+		"least important":       {[]running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}, false, "p0-2 p0-1", true, false},
+		"latest":                {[]running{{1, 3}, {1, 1}, {1, 2}, {1, 4}}, false, "p0-0 p0-3", true, false},
+		"chance":                {[]running{{1, 1}, {1, 1}, {2, 1}, {1, 1}}, false, "", false, true},
+		"protected":             {[]running{{3, 1}, {1, 1}, {2, 1}, {4, 1}}, true, "p0-2 p0-1", true, true},
+		"as important":          {[]running{{100, 1}, {1, 1}, {2, 1}, {100, 1}}, false, "p0-2 p0-1", true, false},
+		"too few that are less": {[]running{{100, 1}, {100, 1}, {100, 1}, {1, 1}}, false, "not", false, false},
+		"none that is less":     {[]running{{100, 1}, {100, 1}, {101, 1}, {100, 1}}, false, "not", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := nodesOf(test.pods)
+			for i := range o.Pods {
+				if test.labels {
+					o.Pods[i].Labels = map[string]string{"app": "a"}
+				}
+			}
+			p := preemptionFor(t, o, podAsking("p", "", "4", 100))
+			if test.want == "not" {
+				if p.Outcome != explain.PreemptionNotHelpful || len(p.Victims) > 0 {
+					t.Errorf("%+v", p)
+				}
+				return
+			}
+			if p.Outcome != explain.PreemptionPossible || test.want != "" && victims(p) != test.want || len(p.Victims) != 2 || p.Determined != test.determined || p.Budgets != test.budgets {
+				t.Errorf("%s: %+v", victims(p), p)
+			}
+		})
+	}
+}
+
+// TestMiscounted: where the scheduler counts wrongly while it takes pods away on trial, it is not known what it does.
+func TestMiscounted(t *testing.T) {
+	port := func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80, Protocol: corev1.ProtocolTCP}}
+	}
+	spread := func(selector *metav1.LabelSelector) func(*inspect.Objects, *corev1.Pod) {
+		return func(o *inspect.Objects, pod *corev1.Pod) {
+			o.Nodes[0].Labels = map[string]string{"zone": "a"}
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 9, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector}}
+		}
+	}
+	mount := func(pod *corev1.Pod, namespace string) {
+		pod.Namespace = namespace
+		pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+	}
+	alone := func(namespace string) func(*inspect.Objects, *corev1.Pod) {
+		return func(o *inspect.Objects, pod *corev1.Pod) {
+			for _, ns := range []string{"ml", namespace} {
+				o.Volumes = append(o.Volumes, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: corev1.PersistentVolumeSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, ClaimRef: &corev1.ObjectReference{Namespace: ns, Name: "data"},
+				}})
+				o.VolumeClaims = append(o.VolumeClaims, &corev1.PersistentVolumeClaim{
+					ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "data", Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"}},
+					Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: ns, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}},
+				})
+			}
+			mount(pod, "ml")
+			mount(o.Pods[0], "ml")
+			mount(o.Pods[1], namespace)
+		}
+	}
+	other := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
+	for name, test := range map[string]struct {
+		change func(o *inspect.Objects, pod *corev1.Pod)
+		known  bool
+	}{
+		"a port of one":        {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]) }, true},
+		"a port of two":        {func(o *inspect.Objects, pod *corev1.Pod) { port(pod); port(o.Pods[0]); port(o.Pods[1]) }, false},
+		"spread":               {spread(other), true},
+		"spread of everything": {spread(&metav1.LabelSelector{}), false},
+		"spread, and one is deleted": {func(o *inspect.Objects, pod *corev1.Pod) {
+			spread(other)(o, pod)
+			o.Pods[0].DeletionTimestamp = new(metav1.Now())
+		}, false},
+		"only deleted": {func(o *inspect.Objects, _ *corev1.Pod) { o.Pods[0].DeletionTimestamp = new(metav1.Now()) }, true},
+		"spread, and another namespace": {func(o *inspect.Objects, pod *corev1.Pod) {
+			spread(other)(o, pod)
+			o.Pods[0].DeletionTimestamp, o.Pods[0].Namespace = new(metav1.Now()), "other"
+		}, true},
+		"spread if possible": {func(o *inspect.Objects, pod *corev1.Pod) {
+			spread(&metav1.LabelSelector{})(o, pod)
+			pod.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable = corev1.ScheduleAnyway
+		}, true},
+		"a claim of one pod":                   {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); o.Pods[1].Spec.Volumes = nil }, true},
+		"a claim, and its name in a namespace": {alone("x"), false},
+		"a claim of two pods":                  {func(o *inspect.Objects, pod *corev1.Pod) { alone("x")(o, pod); mount(o.Pods[1], "ml") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, pod := fullNodes(1), podAsking("p", "", "8", 100)
+			test.change(&o, pod)
+			p := preemptionFor(t, o, pod)
+			if (p.Outcome == explain.PreemptionPossible) != test.known || (p.Outcome == explain.PreemptionUnknown) == test.known {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
