@@ -123,23 +123,19 @@ func LoseNodes(s *inspect.Snapshot, nodes ...inspect.NodeName) *Event {
 	return e
 }
 
-// toleratedUnreachable says for how long a pod tolerates that its node cannot be reached, and whether it is evicted at all.
+// toleratedUnreachable says for how long a pod tolerates that its node cannot be reached, and whether it is evicted at all. Of several
+// tolerations the first counts, as for the controller (pkg/controller/tainteviction, GetMatchingTolerations).
 func toleratedUnreachable(pod *corev1.Pod) (after time.Duration, evicted bool) {
 	taint := &corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}
-	least := int64(-1)
-	for i := range pod.Spec.Tolerations {
-		t := &pod.Spec.Tolerations[i]
-		if !t.ToleratesTaint(logr.Discard(), taint, false) {
-			continue
-		}
-		if t.TolerationSeconds == nil {
-			return 0, false
-		}
-		if seconds := max(*t.TolerationSeconds, 0); least < 0 || seconds < least {
-			least = seconds
-		}
+	at := slices.IndexFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(logr.Discard(), taint, false) })
+	if at < 0 {
+		return 0, true
 	}
-	return time.Duration(min(max(least, 0), maxTolerated)) * time.Second, true
+	seconds := pod.Spec.Tolerations[at].TolerationSeconds
+	if seconds == nil {
+		return 0, false
+	}
+	return time.Duration(min(max(*seconds, 0), maxTolerated)) * time.Second, true
 }
 
 // maxTolerated keeps a duration from overflowing. It is a hundred years of seconds.
