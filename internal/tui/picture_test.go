@@ -154,7 +154,7 @@ var topFilm = []scene{
 	{steps: 1, caption: "It follows what changes.", held: time.Second},
 	{steps: 1, caption: "It follows what changes.", held: time.Second},
 	{keys: []string{"down", "down", "down", "down", "down", "down", "down", "down"}, key: "↓", caption: "Go to a node.", held: 1500 * time.Millisecond},
-	{keys: []string{"p"}, key: "p", caption: "What would be if it were drained or lost?", held: 4500 * time.Millisecond},
+	{keys: []string{"p"}, key: "p", caption: "What happens if it is drained or lost?", held: 4500 * time.Millisecond},
 	{keys: []string{"enter"}, key: "Enter", caption: "Who has to go, and where each fits again.", held: 5 * time.Second},
 }
 
