@@ -19,7 +19,7 @@ var accessRules = []Rule{
 	{
 		Code: "AdminAccessRefused", Severity: Error, needs: []inspect.Resource{inspect.Namespaces},
 		About:  "A template asks for admin access in a namespace that is not labelled for it. The API server refuses the claims that are made from it.",
-		Remedy: "kubectl label namespace NAMESPACE " + resourcev1.DRAAdminNamespaceLabelKey + "=true, if everybody who may create claims in it may have that access.",
+		Remedy: "kubectl label namespace NAMESPACE " + resourcev1.DRAAdminNamespaceLabelKey + "=true, if everybody who may create claims there may have that access.",
 		find:   findRefusedAdmin,
 	},
 	{
@@ -42,14 +42,14 @@ var accessRules = []Rule{
 	},
 	{
 		Code: "AdminAccessUsed", Severity: Note, needs: []inspect.Resource{inspect.Claims},
-		About:  "A claim has admin access to devices, beside whoever uses them.",
-		Remedy: "Nothing, if that is meant to be, as for monitoring.",
+		About:  "A claim has admin access to devices that others may use at the same time.",
+		Remedy: "Nothing, if this is intended, as for monitoring.",
 		find:   findAdmins,
 	},
 	{
 		Code: "QuotaExhausted", Severity: Warning, needs: []inspect.Resource{inspect.Quotas},
 		About:  "A quota for claims, or for devices of a class, is used up. New claims in the namespace are refused, and pods whose claims come from templates wait.",
-		Remedy: "Raise the quota, or end what uses it.",
+		Remedy: "Raise the quota, or delete what uses it.",
 		find:   findQuotas,
 	},
 }

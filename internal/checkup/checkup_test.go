@@ -293,7 +293,7 @@ func TestStuckRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := string(txtar.Parse(data).Files[0].Data)
-	const less, more = "in claim big: ask for 2 devices instead of 3", "kubectl dra explain -A says what frees most of them."
+	const less, more = "in claim big: ask for 2 devices instead of 3", "kubectl dra explain -A says which change unblocks most of them."
 	for want, texts := range map[string][]string{
 		less:                                    {healthy(t), one},
 		"For Pod ml/big: " + less + ". " + more: {healthy(t), one, strings.ReplaceAll(one, "big", "huge")},

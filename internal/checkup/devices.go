@@ -36,13 +36,13 @@ var deviceRules = []Rule{
 	},
 	{
 		Code: "DeviceNameTwice", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "Two slices of the newest generation of a pool publish a device of the same name for different nodes. The scheduler takes them for one: when it is held on one node, it is held on the other.",
-		Remedy: "Names of devices must differ within a pool; or each node needs a pool of its own.",
+		About:  "Two slices of the newest generation of a pool publish a device of the same name for different nodes. The scheduler takes them for one device: when it is allocated on one node, it is in use on the other too.",
+		Remedy: "Give devices different names within a pool, or each node a pool of its own.",
 		find:   findNamesTwice,
 	},
 	{
 		Code: "HardwareTwice", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "Two devices of a node that are in different pools have the same UUID, or are of two drivers and have the same PCI address: the same hardware can be given away twice.",
+		About:  "Two devices of a node that are in different pools have the same UUID, or are of two drivers and have the same PCI address: the same hardware can be allocated twice.",
 		Remedy: "Let only one driver publish the hardware, or have one driver publish the ways to use it as partitions that consume the same counters.",
 		find:   findHardwareTwice,
 	},
@@ -67,13 +67,13 @@ var deviceRules = []Rule{
 	{
 		Code: "CounterTooSmall", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
 		About:  "A device consumes more of a counter than there is, so it can never be allocated.",
-		Remedy: "Only the driver can mend what it publishes.",
+		Remedy: "Only the driver can correct what it publishes.",
 		find:   findCountersTooSmall,
 	},
 	{
 		Code: "AttributeReserved", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "Devices have an attribute or capacity in a domain of Kubernetes that is no standard one. Kubernetes may give it another meaning.",
-		Remedy: "Drivers name what they make up in their own domain. The standard attributes are " + standardPrefix + "numaNode, pciBusID and pcieRoot.",
+		About:  "Devices have an attribute or capacity in a domain of Kubernetes that is not a standard one. Kubernetes may give it another meaning.",
+		Remedy: "Drivers should use their own domain for names of their own. The standard attributes are " + standardPrefix + "numaNode, pciBusID and pcieRoot.",
 		find:   findReserved,
 	},
 	{
@@ -84,7 +84,7 @@ var deviceRules = []Rule{
 	},
 	{
 		Code: "AttributeTypes", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "Devices of a driver have the same attribute with different types. A selector that suits one type makes the scheduler give up at the devices of the other.",
+		About:  "Devices of a driver have the same attribute with different types. A selector written for one type fails on devices with the other, and then the scheduler gives up.",
 		Remedy: "Publish an attribute with the same type everywhere.",
 		find:   findTypes,
 	},

@@ -16,35 +16,35 @@ const docPath = "../../docs/check.md"
 
 const docHead = `# What ` + "`kubectl dra check`" + ` looks for
 
-` + "`kubectl dra check`" + ` looks for what is wrong with the devices of a cluster, whether or not anybody waits for them. Each finding has a code,
-which is stable, and one of three severities:
+` + "`kubectl dra check`" + ` looks for what is wrong with the devices of a cluster, whether or not a pod is waiting because of it. Each finding has a
+stable code and one of three severities:
 
-- **error**: something does not work now: devices that cannot be had, pods that cannot start, the scheduler giving up
-- **warning**: something works and should not be so: devices that are kept for nobody, what will fail soon
-- **note**: what somebody who looks after the cluster should know, and that may well be wanted; told with ` + "`--severity=note`" + `
+- **error**: something does not work now: devices cannot be allocated, pods cannot start, or the scheduler gives up
+- **warning**: something works but should be put right: nobody uses the devices that a claim holds, or something will fail soon
+- **note**: something that the cluster's admin should know and that may be intended; shown with ` + "`--severity=note`" + `
 
-A finding is a fact of the objects that were read, at that moment; where something only seems to be so, it says that. What could not be looked
-for, because something could not be read, is named at the end. The command exits with 0 if nothing was found, and then prints nothing on
-standard output; with 3 if something was; with 1 if nothing was, but not everything could be read, or the files of ` + "`-f`" + ` hold nothing to look at.
+A finding is a fact about the objects at the moment when they were read; where something only seems to be so, the finding says "seems". Checks that could
+not be made, because something could not be read, are named at the end. The exit code is 0 if nothing was found, and then nothing is printed on
+standard output. It is 3 if something was found, and 1 if nothing was found but not everything could be read, or the files of ` + "`-f`" + ` hold nothing to check.
 
-Who may grant admin access is found in RBAC, which no snapshot carries: with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
-the files of ` + "`--from`" + `), which only the role in [deploy/rbac/audit.yaml](../deploy/rbac/audit.yaml) permits.
+Who may grant admin access is read from RBAC, which is not part of a snapshot. So with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
+the files of ` + "`--from`" + `); of the roles in deploy/rbac, only [audit.yaml](../deploy/rbac/audit.yaml) permits that.
 
 ` + "```" + `
 kubectl dra check                                # the cluster, all namespaces
-kubectl dra check -n ml --severity note -v       # what concerns a namespace, with evidence
+kubectl dra check -n ml --severity note -v       # one namespace, with evidence
 kubectl dra check --only PoolIncomplete,PoolInvalid
 kubectl dra check --from snapshot.pb.gz          # a snapshot of another cluster
 kubectl dra check -f deploy/ -o sarif            # the manifests of a driver, for its CI
-kubectl dra check --baseline known.json          # only what is not in known.json, which -o json printed
+kubectl dra check --baseline known.json          # only what is new since -o json printed known.json
 kubectl dra check --target 1.38                  # before an upgrade
-kubectl dra check --watch gpu.example.com        # what a driver publishes, while it is being tried
-kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: whom it evicts, and when
+kubectl dra check --watch gpu.example.com        # follow what a driver publishes while you test it
+kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: which pods it evicts, and when
 ` + "```" + `
 
-With ` + "`-f`" + ` only what is marked "files" below is looked for: the rest needs a cluster. Written from internal/checkup by ` + "`go test ./internal/checkup -update`" + `.
+With ` + "`-f`" + ` only the checks marked "files" below are made, because the others need a cluster. This table is written from internal/checkup by ` + "`go test ./internal/checkup -update`" + `.
 
-| code | severity | what it says, and what to do | for example |
+| code | severity | what it means, and *what to do* | for example |
 |---|---|---|---|
 `
 

@@ -34,13 +34,13 @@ var podRules = []Rule{
 	},
 	{
 		Code: "ClaimNotCreated", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Templates, inspect.Claims},
-		About:  "A claim of a pod cannot be made from its template, such as for a quota that is exhausted.",
-		Remedy: "Raise the quota, or end what uses it.",
+		About:  "A pod's claim cannot be created from its template, for example because a quota is exhausted.",
+		Remedy: "Raise the quota, or delete what uses it.",
 		find:   func(v *visit) { v.podProblems(explain.ClaimNotCreated) },
 	},
 	{
 		Code: "PrepareFailed", Severity: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims},
-		About:  "The kubelet could not have the driver prepare the devices of a pod.",
+		About:  "The driver failed to prepare the devices of a pod for the kubelet.",
 		Remedy: "Look at the driver's logs on that node.",
 		find:   func(v *visit) { v.podProblems(explain.PrepareFailed) },
 	},
@@ -52,8 +52,8 @@ var podRules = []Rule{
 	},
 	{
 		Code: "Evicting", Severity: Warning, also: Error, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices},
-		About:  "A pod is about to be evicted, or will be when the time is over for which it tolerates a taint of its device or node.",
-		Remedy: "Take the taint away in time, or let the pod go.",
+		About:  "A pod is about to be evicted, or will be when it no longer tolerates a taint of its device or node.",
+		Remedy: "Remove the taint in time, or accept the eviction.",
 		find:   func(v *visit) { v.podProblems(explain.Evicting) },
 	},
 	{
@@ -70,14 +70,14 @@ var podRules = []Rule{
 	},
 	{
 		Code: "PluginAndDriver", Severity: Note, also: Error, needs: []inspect.Resource{inspect.Nodes, inspect.Slices},
-		About:  "A node offers devices of one vendor both by a device plugin and by a DRA driver. If these are the same devices, they can be given away twice. A warning where a pod has a device of a plugin with the UUID or PCI address of one that a driver publishes, and an error if a claim holds that.",
+		About:  "A node offers devices of one vendor both by a device plugin and by a DRA driver. If these are the same devices, they can be allocated twice. The finding is a warning if a pod has a device of a plugin with the UUID or PCI address of one that a driver publishes, and an error if a claim holds the latter.",
 		Remedy: "Compare the devices of both by UUID or PCI address. Only one of the two may offer a device.",
 		find:   findPluginAndDriver,
 	},
 	{
 		Code: "Stuck", Severity: Error, triage: true, needs: []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
-		About:  "Pods or claims wait, and the scheduler cannot place them; or they are placed and do not run. Those whose cause another check reports are left out.",
-		Remedy: "kubectl dra explain -A says what frees most of them.",
+		About:  "Pods or claims wait because the scheduler cannot place them, or they are placed and do not run. What another check already explains is left out.",
+		Remedy: "kubectl dra explain -A says which change unblocks most of them.",
 		find:   findStuck,
 	},
 }

@@ -15,7 +15,7 @@ var poolRules = []Rule{
 	{
 		Code: "PoolIncomplete", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
 		About:  "The newest generation of a pool lacks slices, so the scheduler takes no device of the pool.",
-		Remedy: "A driver that is publishing is done within seconds. If the pool stays so, look at the driver's logs: it may have crashed half-way, or the API server refuses a slice.",
+		Remedy: "While a driver is publishing, this lasts seconds. If it lasts longer, look at the driver's logs: it may have crashed half-way, or the API server refuses a slice.",
 		find: func(v *visit) {
 			v.eachPool(func(p *inspect.PoolStatus) string {
 				if p.Slices >= p.SlicesWanted {
@@ -28,7 +28,7 @@ var poolRules = []Rule{
 	{
 		Code: "PoolSurplus", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
 		About:  "The newest generation of a pool has more slices than they announce, so the scheduler takes no device of the pool.",
-		Remedy: "Have the driver publish the pool anew, in a new generation; delete slices that it no longer knows of.",
+		Remedy: "Have the driver publish the pool again, in a new generation, and delete slices that it no longer manages.",
 		find: func(v *visit) {
 			v.eachPool(func(p *inspect.PoolStatus) string {
 				if p.Slices <= p.SlicesWanted {
@@ -47,7 +47,7 @@ var poolRules = []Rule{
 	{
 		Code: "PoolInvalid", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices},
 		About:  "The slices of a pool contradict each other, so the scheduler takes no device of the pool.",
-		Remedy: "Only the driver can mend what it publishes.",
+		Remedy: "Only the driver can correct what it publishes.",
 		find: func(v *visit) {
 			v.eachPool(func(p *inspect.PoolStatus) string {
 				what, invalid := strings.CutPrefix(p.Error, "PoolInvalid: ")
@@ -60,8 +60,8 @@ var poolRules = []Rule{
 	},
 	{
 		Code: "PoolPartitionTypes", Severity: Warning, files: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "The partition types of a pool cannot be counted, so its status tells nothing of them.",
-		Remedy: "Every device that consumes counters needs the attribute that the slice names as its partition type, and devices of a type the same counters.",
+		About:  "The partition types of a pool cannot be counted, so the pool's status does not show them.",
+		Remedy: "Every device that consumes counters needs the attribute that the slice names as its partition type, and devices of one type must consume the same counters.",
 		find: func(v *visit) {
 			v.eachPool(func(p *inspect.PoolStatus) string {
 				code, what, _ := strings.Cut(p.Error, ": ")
@@ -99,13 +99,13 @@ var poolRules = []Rule{
 	},
 	{
 		Code: "SliceNodeGone", Severity: Warning, needs: []inspect.Resource{inspect.Slices, inspect.Nodes},
-		About:  "A slice is for a node that does not exist. Its devices count, and nobody can use them.",
+		About:  "A slice is for a node that does not exist. Its devices are counted, but nobody can use them.",
 		Remedy: "A slice of a node's plugin belongs to the Node object and goes with it. If the node is gone for good, delete the slice.",
 		find:   findSlicesOfGoneNodes,
 	},
 	{
 		Code: "DriverMissing", Severity: Warning, needs: []inspect.Resource{inspect.Slices, inspect.Nodes, inspect.Pods},
-		About:  "What seems to be a driver's pod is not there on a node, or is not ready, while the driver's slices for the node remain. Pods that get these devices do not start.",
+		About:  "The pod that seems to be the driver's is missing from a node or not ready, while the driver's slices for the node remain. Pods that get these devices do not start.",
 		Remedy: "Look at the DaemonSet and its pod: kubectl describe daemonset, kubectl logs.",
 		find:   findDriversMissing,
 	},

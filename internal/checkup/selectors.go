@@ -18,14 +18,14 @@ import (
 var selectorRules = []Rule{
 	{
 		Code: "SelectorInvalid", Severity: Error, files: true,
-		About:  "A selector does not compile, at which the scheduler gives up on every pod that needs it.",
+		About:  "A selector does not compile, so the scheduler gives up on every pod that needs it.",
 		Remedy: "Try it: kubectl dra cel.",
 		find:   findInvalidSelectors,
 	},
 	{
 		Code: "SelectorAborts", Severity: Error, files: true, needs: []inspect.Resource{inspect.Slices, inspect.Classes},
-		About:  "A selector fails on a device that is published, at which the scheduler gives up on the pod as soon as it gets to that device. Most often the device lacks an attribute.",
-		Remedy: "Ask for the attribute first, as in \"NAME\" in device.attributes[\"DOMAIN\"] && …, or begin with device.driver == \"DRIVER\".",
+		About:  "A selector fails on a device that is published, so the scheduler gives up on the pod when it reaches that device. Most often the device lacks an attribute.",
+		Remedy: "Test for the attribute first, as in \"NAME\" in device.attributes[\"DOMAIN\"] && …, or begin with device.driver == \"DRIVER\".",
 		find:   findAborting,
 	},
 	{
@@ -37,7 +37,7 @@ var selectorRules = []Rule{
 	{
 		Code: "SelectorRedundant", Severity: Note, needs: []inspect.Resource{inspect.Slices, inspect.Classes},
 		About:  "A selector of a request is true for every device of its class, so it chooses nothing.",
-		Remedy: "Leave it out, or see whether it says what was meant: kubectl dra cel --class CLASS.",
+		Remedy: "Remove it, or check whether it means what was intended: kubectl dra cel --class CLASS.",
 		find:   findRedundant,
 	},
 	{

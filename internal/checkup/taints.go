@@ -25,32 +25,32 @@ var taintRules = []Rule{
 	},
 	{
 		Code: "TaintRuleIgnored", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules},
-		About:  "There are DeviceTaintRules, and the scheduler does not look at them, since the feature gate DRADeviceTaintRules or DRADeviceTaints is off.",
+		About:  "There are DeviceTaintRules, and the scheduler ignores them, because the feature gate DRADeviceTaintRules or DRADeviceTaints is off.",
 		Remedy: "Turn both gates on in kube-apiserver, kube-scheduler and kube-controller-manager.",
 		find:   findIgnoredRules,
 	},
 	{
 		Code: "EvictionSkipped", Severity: Warning, needs: []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Pods},
-		About:  "A device with a NoExecute taint is held by a claim for extended resources, whose pod is not evicted: the controller does not look at such claims.",
+		About:  "A device with a NoExecute taint is held by a claim for extended resources, so its pod is not evicted: the controller ignores such claims.",
 		Remedy: "Delete the pod by hand.",
 		find:   findSkippedEvictions,
 	},
 	{
 		Code: "DeviceTainted", Severity: Note, needs: []inspect.Resource{inspect.Slices},
 		About:  "A taint keeps claims off a device, or evicts the pods that use it.",
-		Remedy: "Taints of a driver go when the device is well again; those of a DeviceTaintRule go with the rule.",
+		Remedy: "A driver removes its taint when the device is healthy again; the taint of a DeviceTaintRule ends when the rule is deleted.",
 		find:   findTainted,
 	},
 	{
 		Code: "FenceLeft", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules, inspect.Claims},
-		About:  "A rule by which kubectl dra allocate or deallocate kept kube-scheduler off a device is still there, and no claim holds the device any more. As long as one does, the rule is needed: the scheduler may take the device for free.",
+		About:  "A rule by which kubectl dra allocate or deallocate kept kube-scheduler off a device still exists, although no claim holds the device any more. While a claim held it, the rule was needed, because the scheduler could have taken the device for free.",
 		Remedy: "The next kubectl dra allocate or deallocate removes it; or kubectl delete devicetaintrule NAME.",
 		find:   findFences,
 	},
 	{
 		Code: "AnnouncementLeft", Severity: Warning, needs: []inspect.Resource{inspect.Claims},
-		About:  "A claim carries the announcement of a run of kubectl dra allocate or deallocate that began more than ten minutes ago: it was killed. Others decide again because of it, and what it wrote may have to be taken back.",
-		Remedy: "The next kubectl dra allocate or deallocate puts the claim in order, or kubectl dra deallocate of the claim itself.",
+		About:  "A claim carries the announcement of a run of kubectl dra allocate or deallocate that began more than ten minutes ago: it was killed. Other runs have to wait because of it, and what it wrote may have to be undone.",
+		Remedy: "The next kubectl dra allocate or deallocate cleans the claim up; so does kubectl dra deallocate of the claim itself.",
 		find:   findAnnouncements,
 	},
 }

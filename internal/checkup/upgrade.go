@@ -13,15 +13,15 @@ import (
 var upgradeRules = []Rule{
 	{
 		Code: "UpgradeGates", Severity: Note, also: Warning, upgrade: true, needs: []inspect.Resource{inspect.Slices},
-		About:  "With the release of --target feature gates are on by default that are off now, or the reverse. Some of them make the scheduler run another variant of its allocator, which may choose other devices.",
+		About:  "In the release of --target, some feature gates are on by default that are off now, or the reverse. Some of them make the scheduler run another variant of its allocator, which may choose other devices.",
 		Remedy: "Read the release notes of the gates; kubectl dra explain --features GATE=true tries one.",
 		find:   findGates,
 	},
 	{
 		Code: "UpgradeVerdict", Severity: Warning, upgrade: true, triage: true,
 		needs:  []inspect.Resource{inspect.Pods, inspect.Claims, inspect.Slices, inspect.Classes, inspect.Nodes},
-		About:  "What waits is stuck with the rules and feature gates of the release of --target, and is not with those of now; or the reverse.",
-		Remedy: "kubectl dra explain of it with --features of the other release says why.",
+		About:  "Something that waits would be stuck with the rules and feature gates of the release of --target and is not with the present ones, or the reverse.",
+		Remedy: "kubectl dra explain with the --features of the other release says why.",
 		find:   findVerdicts,
 	},
 }

@@ -109,8 +109,8 @@ var tasks = []task{
 		shows:    []string{"has(device.attributes", "32 of 64 match", "of 12 nodes"},
 		says:     "`c` opens it in the [lab](selectors.md), which says that it fails on 24 devices. `r` accepts a corrected form, `u` and Enter count on how many nodes the claim then fits, and `Y` would copy it as YAML.",
 		kubectl:  []string{"kubectl get resourceclaim sweep-2 -n ml -o yaml", "kubectl get resourceslices -o yaml"},
-		kubectlLeft: "To do by hand: find the devices without the attribute, write another expression, delete the claim (its spec is immutable), create it, and wait for the event of its pod." +
-			" Until it is right.",
+		kubectlLeft: "By hand you find the devices without the attribute, write another expression, delete the claim (its spec is immutable), create it, " +
+			"and wait for the event of its pod, until the selector is right.",
 		k9s:     []string{":resourcec", "tab", "enter", "0", "/sweep-2", "enter", "y"},
 		k9sLeft: "The rest is as with kubectl.",
 	},
@@ -168,8 +168,8 @@ var tasks = []task{
 		shows:    []string{"3s idle claim batch/render-", "claim batch/render-001", "tainted device gpu-a-02/gpu", "created claim ml/train-1"},
 		says:     "It shows what `top` has seen since its start, and before that what objects and Events of the cluster say, the newest first.",
 		kubectl:  []string{"kubectl get events -A --sort-by=.lastTimestamp", "kubectl get resourceclaims -A -w -o yaml"},
-		kubectlLeft: "Nobody makes Events of claims that are allocated or released, of taints or pools: the second command must have run from the beginning, and differences are found by reading. " +
-			"The first lists all that happens in a cluster.",
+		kubectlLeft: "There are no Events for claims that are allocated or released, for taints or for pools: the second command must have been running from the beginning, and you find the differences by reading. " +
+			"The first lists everything that happens in the cluster.",
 		k9s:     []string{":events", "enter", "0"},
 		k9sLeft: "It shows the same as the first command.",
 	},
