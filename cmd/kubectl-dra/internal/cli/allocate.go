@@ -53,11 +53,12 @@ take, looks again, writes, and then watches for --settle whether anybody else
 took the same devices; if so, it takes its own allocation back and begins again.
 The scheduler would forget such a device, so it is tainted (DeviceTaintRule)
 until no claim holds it, where you may do that.
-docs/allocate.md describes this, and what remains possible.
+https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/allocate.md describes
+this, and what can still go wrong.
 
 It asks before it writes. With --from and --demo nothing is ever written.
 
-Exit codes: 0 they are allocated, 3 they cannot be, 1 it failed, and it is said
+Exit codes: 0 they are allocated, 3 they cannot be, 1 it failed; the error says
 what was written.`,
 		Example: `  # What would be written?
   kubectl dra allocate claim train-1 -n ml --dry-run=client -o yaml

@@ -57,16 +57,16 @@ func newCel(streams *streams, reader *reader, completer *completer, ui *terminal
 	cmd := &cobra.Command{
 		Use:   "cel [EXPRESSION | -f FILE | claim|template|class NAME... | --suggest]",
 		Short: "Test a device selector on real devices",
-		Long: `Test a device selector on real devices: which it matches, which not and why, on
-which it fails, what it costs, and whether the API server accepts it. It is
-compiled and run exactly as the scheduler does.
+		Long: `Test a device selector on real devices: which devices it matches, why it does not
+match the others, on which it fails, what it costs, and whether the API server
+accepts it. It is compiled and run exactly as the scheduler does.
 
 With claim, template or class all selectors of the object are tested, each on
 the devices that reach it: those that the class, and the selectors before it,
 let through.
 
-With nothing to test, on a terminal, it opens the lab of kubectl dra top: an
-editor that completes a selector and tries it on every device as it is typed.
+With nothing to test, on a terminal, it opens the selector lab of kubectl dra top:
+an editor that completes a selector and tries it on every device as you type.
 
 Exit codes: 0 some device matches, 3 none does, 1 it does not compile, or fails
 on a device: the scheduler then gives up with an error.`,
@@ -79,7 +79,7 @@ on a device: the scheduler then gives up with an error.`,
   # All selectors of a claim
   kubectl dra cel claim train-0 -n ml
 
-  # How to ask for these two, and no other?
+  # Which selector matches these two devices and no other?
   kubectl dra cel --suggest --wanted gpu-a-01/gpu-0,gpu-a-01/gpu-1
 
   # For a script

@@ -28,33 +28,33 @@ const sarifFormat = "sarif"
 // maxBaseline is how large a baseline may be, in bytes.
 const maxBaseline = 64 << 20
 
-const checkLong = `Look for what is wrong with Dynamic Resource Allocation, whether or not anybody
-waits for it yet: broken pools, slices of nodes that are gone, selectors at which
-the scheduler gives up, claims that keep devices for nobody, devices with two
-holders, over-committed counters, taints that evict, admin access, quotas that
-are used up, and more. --list names everything that is looked for.
+const checkLong = `Look for faults of Dynamic Resource Allocation, whether or not a pod waits because
+of them yet: broken pools, slices of nodes that no longer exist, selectors that
+make the scheduler give up, claims that hold devices nobody uses, devices with two
+holders, overcommitted counters, taints that evict, admin access, exhausted
+quotas, and more. --list lists all checks.
 
-A finding is a fact of the objects that were read. What could not be looked for,
-because something could not be read, is said. When all is well nothing is printed
-on standard output.
+A finding is a fact about the objects that were read. Checks that could not be
+made, because something could not be read, are named on standard error. If nothing
+is wrong, nothing is printed on standard output.
 
-With -f it looks at manifests alone, such as the ResourceSlices and DeviceClasses
-that a driver is to ship, and leaves out what only a cluster can have; -o sarif is
-for code hosts, which show findings beside the lines. A baseline, which is what
--o json printed before, keeps quiet what is known.
+With -f it checks manifests alone, such as the ResourceSlices and DeviceClasses of
+a driver, and leaves out what needs a cluster; with -o sarif, code hosts show the
+findings beside the lines. --baseline leaves out the findings in a file that
+-o json printed before.
 
 With --taint-rule it says instead what the DeviceTaintRules of a file would do to
 the cluster: which devices they taint, who holds these, and which pods they evict
 and when. Nothing is created.
 
-With --watch it follows what one driver publishes, for who writes it: generations
-that stay incomplete, pools that are published again and again as they were, names
-of devices that come to mean other hardware, and attributes that vanish, with the
-selectors that read them.
+With --watch it follows what one driver publishes, for the author of the driver:
+generations that stay incomplete, pools that are published again and again without
+a change, device names that are reused for other hardware, and attributes that
+vanish, with the selectors that read them.
 
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
 note, with --severity=note), 1 nothing found, but not everything could be read, or
-there was nothing to look at.`
+there was nothing to check.`
 
 const checkExample = `  # What is wrong in this cluster?
   kubectl dra check
@@ -71,7 +71,7 @@ const checkExample = `  # What is wrong in this cluster?
   # Whom would this rule evict?
   kubectl dra check --taint-rule maintenance.yaml
 
-  # While the driver is being tried
+  # While you test a driver
   kubectl dra check --watch gpu.example.com
 
   # Only what is new since last week
@@ -137,16 +137,16 @@ func newCheck(streams *streams, reader *reader, completer *completer) *cobra.Com
 // bind adds the flags to the command.
 func (f *checkFlags) bind(cmd *cobra.Command, completer *completer) {
 	set := cmd.Flags()
-	set.StringArrayVarP(&f.files, "filename", "f", nil, "look at this file, directory or - (stdin) alone")
+	set.StringArrayVarP(&f.files, "filename", "f", nil, "check only this file, directory or - (stdin)")
 	set.StringArrayVar(&f.rules, "taint-rule", nil, "say what the DeviceTaintRules of this file, directory or - (stdin) would do")
 	set.StringVar(&f.driver, "watch", "", "follow what this driver publishes, until it is interrupted")
-	set.StringSliceVar(&f.only, "only", nil, "look only for these codes")
-	set.StringSliceVar(&f.ignore, "ignore", nil, "do not look for these codes")
-	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the least severity that is told: "+commaList(severityNames()))
-	set.StringVar(&f.baseline, "baseline", "", "leave out what is in this file, which -o json printed")
-	set.StringVar(&f.target, "target", "", "the Kubernetes release that the cluster is about to get, such as 1.38; by default the next")
+	set.StringSliceVar(&f.only, "only", nil, "make only these checks, by code")
+	set.StringSliceVar(&f.ignore, "ignore", nil, "leave out these checks, by code")
+	set.StringVar(&f.severity, "severity", string(checkup.Warning), "the lowest severity that is shown: "+commaList(severityNames()))
+	set.StringVar(&f.baseline, "baseline", "", "leave out the findings in this file, which -o json printed")
+	set.StringVar(&f.target, "target", "", "the Kubernetes release to upgrade to, such as 1.38; by default the next one")
 	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "look at all namespaces, as without -n")
-	set.BoolVar(&f.list, "list", false, "list everything that is looked for")
+	set.BoolVar(&f.list, "list", false, "list all checks")
 	addOutputFlags(cmd, &f.output, &f.template, append([]string{sarifFormat}, output.AnswerFormats...))
 	completeFiles(cmd, "filename", "taint-rule", "baseline")
 	for _, flag := range []string{"only", "ignore"} {

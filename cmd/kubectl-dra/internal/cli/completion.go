@@ -29,9 +29,9 @@ Make it a link to this one:
 
   ln -s "$(command -v kubectl-dra)" ~/.local/bin/kubectl_complete-dra
 
-In bash and zsh, kubectl's own script does not complete inside of quotes, where
-selectors are written. This one does, for kubectl too, if it is read after that of
-kubectl. PowerShell has what cobra makes for it, and no more.`,
+In bash and zsh, kubectl's own script does not complete inside quotes, where
+selectors are written. This one does, for kubectl too, if it is loaded after that
+of kubectl. PowerShell gets only the script that cobra generates.`,
 		Example: `  # bash, in ~/.bashrc, after kubectl's own
   source <(kubectl dra completion bash)
 

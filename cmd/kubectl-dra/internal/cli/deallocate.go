@@ -24,9 +24,9 @@ func newDeallocate(access *writeAccess, completer *completer) *cobra.Command {
 	flags := &writeFlags{}
 	cmd := &cobra.Command{
 		Use:   "deallocate claim NAME...",
-		Short: "Clear allocations that nothing reserves",
-		Long: `Clear the allocations of claims, so that their devices are free for others. While
-anything reserves one of the claims, nothing is changed: delete the pods first.
+		Short: "Clear the allocations of claims that are not reserved",
+		Long: `Clear the allocations of claims, so that their devices are free for others. If one
+of the claims is reserved, nothing is changed: delete the pods that use it first.
 
 It asks before it writes. With --from and --demo nothing is ever written.
 

@@ -24,17 +24,17 @@ func newDiff(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	var format, template string
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE [AFTER]",
-		Short: "Say which verdicts flipped between two moments, and by which objects",
-		Long: `Compare a cluster at two moments: which claims and pods have another verdict, other
-devices or another node, and by which changes.
+		Short: "Say which verdicts flipped between two moments, and which changes caused it",
+		Long: `Compare a cluster at two moments: which claims and pods have a different verdict,
+different devices or another node, and which changes caused that.
 
 BEFORE and AFTER are files, directories or snapshots as for --from, or a log of
-kubectl dra record, of which LOG@TIME is a moment, as --at takes it. Without
-AFTER it is the cluster as it is, or what --from or --demo says.
+kubectl dra record; LOG@TIME is a moment in a log, as for --at. Without AFTER it
+is the cluster as it is now, or what --from or --demo says.
 
-Of each verdict that flipped it names the smallest change that is enough: with
-only these objects changed the scheduler decides as it does after, and without
-any one of them it does not. That was tried.`,
+For each verdict that flipped it names a minimal set of changes that is enough:
+with only these objects changed the scheduler decides as it does afterwards, and
+without any one of them it does not. That was tried.`,
 		Example: `  # What has changed since the snapshot was taken?
   kubectl dra diff cluster.pb.gz
 

@@ -21,26 +21,27 @@ var explainKinds = append([]kind{kindClaim, kindPod, kindTemplate, kindVolumeCla
 // explainLong is the help of explain.
 const explainLong = `Say why a claim is, can be or cannot be allocated, or why a pod is, can be or
 cannot be scheduled: node by node and device by device, decided exactly as the
-Kubernetes scheduler decides it. If not, say what to change; every fix was tried.
+Kubernetes scheduler decides it. If the answer is no, it also says what to
+change; every fix was tried.
 
 TYPE is claim, pod, template or pvc; or job, deployment, statefulset, daemonset,
-replicaset, cronjob, podgroup or any other type with pods. Then the question is
-about its pods that wait for a node, or if none waits about all its pods, or if
-it has none about a pod that it would make.
+replicaset, cronjob, podgroup or any other type with pods. For one of the
+latter the question is about its pods that wait for a node; if none waits, about
+all its pods; and if it has none, about a pod that it would create.
 
 With -f the question is about the claims, templates and pods in a file, which
-need not exist in the cluster. Of a Deployment, a Job or anything else with a
+need not exist in the cluster. For a Deployment, a Job or anything else with a
 pod template it is about one of its pods.
 
-Of several names, each is asked about as if those before it had got their
-devices: a device is given once.
+With several names, each is answered as if those before it had got their
+devices, so that no device is counted twice.
 
-Of a volume claim (pvc) it says where it can have its volume: node by node
-which object decides, and by how much it falls short.
+For a volume claim (pvc) it says on which nodes its volume can be. For each node
+it names the object that decides, and how much capacity is missing.
 
-Without a name it says what is stuck in the whole cluster, or with -n in a
-namespace, by cause and the worst cause first, and names the changes that free
-most. Each was tried: with the change made, everything that waits is scheduled
+Without a name it lists what is stuck in the whole cluster, or with -n in a
+namespace, grouped by cause, the worst cause first, with the changes that unblock
+most. Each change was tried: with it made, everything that waits is scheduled
 again in the order of the scheduler's queue.
 
 Fixes are numbered. --fix N shows the commands that carry out one of them, and
@@ -50,16 +51,16 @@ the changed file.
 With --since and a log of kubectl dra record it says when a claim or pod stopped
 fitting, and the smallest change that did it.
 
-With --watch it asks again whenever something in the cluster changes, and prints
-the answer when the verdict, the number of nodes or the devices are others; with
--o json, each on a line of its own.
+With --watch it decides again whenever something in the cluster changes, and
+prints the answer when the verdict, the number of nodes or the devices differ;
+with -o json, each answer is on a line of its own.
 
 Exit codes: 0 it is or can be allocated (or nothing is stuck), 3 it cannot be, 1
 the scheduler itself gives up with an error (or the question could not be
 answered).`
 
 // explainExample shows how explain is used.
-const explainExample = `  # What is stuck in the cluster, and what frees most of it?
+const explainExample = `  # What is stuck in the cluster, and what unblocks most of it?
   kubectl dra explain
 
   # Why is the claim pending?
@@ -80,7 +81,7 @@ const explainExample = `  # What is stuck in the cluster, and what frees most of
   # Since when does it not fit, and why?
   kubectl dra explain claim train-0 -n ml --from cluster.log --since
 
-  # Tell when it can be allocated
+  # Wait until it can be allocated
   kubectl dra explain claim train-0 -n ml --watch -o json
 
   # On one node only, for a script
@@ -122,7 +123,7 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	}
 	cmd.Flags().StringVar(&flags.fix, "fix", "", "show only this fix of the answer, by its number; with -o yaml|json print the objects that it changes")
 	cmd.Flags().BoolVar(&flags.since, "since", false, "say when it stopped fitting, and by which change; with --from LOG")
-	cmd.Flags().BoolVarP(&flags.watch, "watch", "w", false, "ask again whenever something changes, and print each verdict that is another one")
+	cmd.Flags().BoolVarP(&flags.watch, "watch", "w", false, "decide again whenever something changes, and print each new verdict")
 	flags.narrow.addTo(cmd)
 	flags.addTo(cmd, completer, "ask about the claims, templates and pods in this file, directory or - (stdin)")
 	completeArguments(cmd, "types of objects, then names; `TYPE/NAME`", completer.typed(explainKinds))

@@ -15,26 +15,26 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-const explainLevelLong = `Say why a priority level of API Priority and Fairness has the seats that it has:
-how its limits follow from the shares of all levels, why the limit of this moment
-is what it is, how wide its requests may be, when they wait and when they are
-rejected, whose requests they are, and who of DRA depends on it.
+const explainLevelLong = `Say why a priority level of API Priority and Fairness has so many seats: how its
+limits follow from the shares of all levels, why it has its current limit, how many
+seats a request may take, when requests are queued or rejected, whose requests they
+are, and which components of DRA depend on the level.
 
-Without a name it says at which levels those ask on whom devices depend: drivers,
-the claim controller, kube-scheduler and the kubelets.
+Without a name it says which levels the requests of DRA's components go to: those
+of drivers, the claim controller, kube-scheduler and the kubelets.
 
-With --set or -f it says what would come of a change before anybody applies it:
-the limits of all levels, and which typical requests would go elsewhere. What the
-API server would refuse is refused here too. --set takes shares, lendable and
-borrowing (percentages; borrowing=none), queues, hand and queueLength.`
+With --set or -f it says what a change would do before you apply it: the limits of
+all levels, and which typical requests would go to another level. What the API
+server would refuse is refused here too. --set takes shares, lendable and borrowing
+(in percent; borrowing=none lifts the limit), queues, hand and queueLength.`
 
-const explainLevelExample = `  # At which levels do drivers and kube-scheduler ask?
+const explainLevelExample = `  # Which levels do the requests of drivers and kube-scheduler go to?
   kubectl dra explain prioritylevel
 
-  # Why has workload-low so few seats at the moment?
+  # Why does workload-low have so few seats at the moment?
   kubectl dra explain prioritylevel workload-low
 
-  # What if it had more, and lent less?
+  # What if it had more seats, and lent fewer?
   kubectl dra explain prioritylevel --set workload-low.shares=150,lendable=50
 
   # Where would requests go with these levels and FlowSchemas?
@@ -52,7 +52,7 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 	cmd := &cobra.Command{
 		Use:     "prioritylevel [NAME... | --set LEVEL.FIELD=VALUE,... | -f FILE]",
 		Aliases: []string{"prioritylevels", "prioritylevelconfiguration", "prioritylevelconfigurations", "pl"},
-		Short:   "Say why a priority level has its seats, or what a change of levels would do",
+		Short:   "Say why a priority level has so many seats, or what a change of levels would do",
 		Long:    explainLevelLong,
 		Example: explainLevelExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,8 +64,8 @@ func newExplainLevel(streams *streams, reader *reader, completer *completer) *co
 		},
 	}
 	set := cmd.Flags()
-	set.StringArrayVar(&flags.sets, "set", nil, "suppose this of a level, as workload-low.shares=150,lendable=50; may be repeated")
-	set.StringArrayVarP(&flags.files, "filename", "f", nil, "suppose the priority levels and FlowSchemas in this file, directory or - (stdin)")
+	set.StringArrayVar(&flags.sets, "set", nil, "assume these settings of a level, such as workload-low.shares=150,lendable=50; may be repeated")
+	set.StringArrayVarP(&flags.files, "filename", "f", nil, "assume the priority levels and FlowSchemas in this file, directory or - (stdin)")
 	completeArguments(cmd, "priority levels", completer.each(inspect.PriorityLevels))
 	completeFlag(cmd, "set", "priority levels, then `FIELD=`", completer.changes(flowcontrol.Settable()))
 	completeFiles(cmd, "filename")

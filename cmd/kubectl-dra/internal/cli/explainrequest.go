@@ -12,20 +12,21 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 )
 
-const explainRequestLong = `Say which FlowSchema and priority level a request to the API server falls into, and
-why: of each FlowSchema before the one that matches, what does not match.
+const explainRequestLong = `Say which FlowSchema and priority level a request to the API server goes to, and
+why: for each FlowSchema before the one that matches, what does not match.
 
---as and --as-group name who asks; here they do not impersonate anybody. The
-groups that the server adds by itself need not be named. The request is named by
---verb, --resource and --namespace, or by --url as the server gets it.
+--as and --as-group name the client; here they do not impersonate anybody. You
+need not name the groups that the server adds. Describe the request by --verb,
+--resource and --namespace, or by its --url.
 
 For a level with queues it says in which of them the requests of this flow may
-wait, who sits there now (where the server lets you read its dumps), and how
-likely it is that others fill all of them; and how many seats the request takes.
+wait, whose requests are there now (if you may read the server's dumps), and how
+likely it is that others fill all of them. It also says how many seats the request
+takes.
 
---verify asks the server: it sends a GET in the name of the user that is
-classified alike and reads nothing, and compares what the server answers with
-what is said here. For that you must be permitted to impersonate the user.`
+--verify asks the server: it impersonates the user, sends a GET that is classified
+in the same way and reads nothing, and compares the server's answer with this one.
+You need permission to impersonate the user.`
 
 const explainRequestExample = `  # Where do the writes of a driver go?
   kubectl dra explain request --as system:serviceaccount:gpu-driver:plugin --verb create --resource resourceslices
@@ -40,7 +41,7 @@ func newExplainRequest(streams *streams, reader *reader, completer *completer) *
 	flags := &requestFlags{}
 	cmd := &cobra.Command{
 		Use:     "request --as USER (--verb VERB --resource RESOURCE[/SUBRESOURCE] | --url URL)",
-		Short:   "Say which FlowSchema and priority level a request falls into, and why",
+		Short:   "Say which FlowSchema and priority level a request goes to, and why",
 		Long:    explainRequestLong,
 		Example: explainRequestExample,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -58,12 +59,12 @@ func newExplainRequest(streams *streams, reader *reader, completer *completer) *
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&flags.user, "as", "", "the user who asks, such as jane or system:serviceaccount:NAMESPACE:NAME")
+	set.StringVar(&flags.user, "as", "", "the user of the request, such as jane or system:serviceaccount:NAMESPACE:NAME")
 	set.StringArrayVar(&flags.groups, "as-group", nil, "a group of the user; may be repeated")
 	set.StringVar(&flags.verb, "verb", "", "what is done: "+commaList(verbs()))
-	set.StringVar(&flags.resource, "resource", "", "to what, such as pods, pods/eviction or widgets.example.com")
+	set.StringVar(&flags.resource, "resource", "", "the resource, such as pods, pods/eviction or widgets.example.com")
 	set.StringVar(&flags.name, "name", "", "the name of the object")
-	set.StringVar(&flags.url, "url", "", "the request as the server gets it, such as '/api/v1/pods?limit=500'")
+	set.StringVar(&flags.url, "url", "", "the URL of the request, such as '/api/v1/pods?limit=500'")
 	set.BoolVar(&flags.verify, "verify", false, "ask the server too, with a request that reads nothing, and compare")
 	set.IntVar(&flags.seats, "server-concurrency", 0, "compute the limits of the level for this server concurrency limit; 0 asks the server, or takes its default, 600")
 	addOutputFlags(cmd, &flags.output, &flags.template, output.AnswerFormats)

@@ -22,7 +22,7 @@ func newFit(streams *streams, reader *reader, completer *completer) *cobra.Comma
 		Use:   "fit (claim|template NAME... | -f FILE)",
 		Short: "Count how many more copies of a claim fit, and what runs out first",
 		Long: `Count how many more copies of a claim, or of a claim made from a template, fit into
-the cluster as it is: in all, on each node, and what keeps one more off a node.
+the cluster as it is: in total and on each node, and what runs out first.
 
 A node's number is how many copies go onto it at most when they are placed
 together, as for one pod. Copies that are placed one by one can leave devices

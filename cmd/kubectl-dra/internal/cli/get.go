@@ -147,7 +147,7 @@ const getExample = `  # Claims of all namespaces
   kubectl dra get usage
   kubectl dra get usage --by workload --sort-by=.idle
 
-  # Which API priority level is full, and who is turned away?
+  # Which API priority level is full, and whose requests are rejected?
   kubectl dra get prioritylevels`
 
 func newGet(streams *streams, connection *connection, reader *reader, completer *completer) *cobra.Command {
@@ -159,7 +159,7 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
 		Short: "List claims, devices, pools, nodes, classes, priority levels, FlowSchemas, storage, extended resources or usage",
-		Long: `List what there is, in a table or any other output format of kubectl:
+		Long: `List objects in a table, or in any other output format of kubectl:
 
   claims          with their devices and pods, and why one is pending
   devices         with their holders, and why one is not free
@@ -171,12 +171,13 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
   storage         CSI storage capacities, with their nodes
   extended        extended resources such as example.com/gpu, by node: offered,
                   healthy, used and free, by a device plugin or by DRA
-  usage           what namespaces, classes, workloads or drivers hold, what of
-                  it is idle and since when, and what the scheduler has refused
+  usage           how many devices each namespace, class, workload or driver
+                  holds, how many are idle and since when, and what the
+                  scheduler has refused
 
 Devices can be named DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE, pools POOL or
 DRIVER/POOL, extended resources by their name, by its last part or by NODE/NAME.
-Labels (-l) are those of the claim, node or class, for devices and pools those
+Labels (-l) are those of the claim, node or class; for devices and pools those
 of their ResourceSlices, for extended resources those of the node, and for usage
 those of the claims that are counted. --sort-by and custom columns take the
 fields of the JSON form, such as .name or .free.`,
@@ -201,10 +202,10 @@ func (f *getFlags) bind(cmd *cobra.Command, completer *completer) {
 	set := cmd.Flags()
 	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "list claims of all namespaces")
 	set.BoolVar(&f.noHeaders, "no-headers", false, "print no headers")
-	set.BoolVarP(&f.watch, "watch", "w", false, "print what changes from then on, too; what is gone is named on stderr")
+	set.BoolVarP(&f.watch, "watch", "w", false, "also print what changes from then on; deleted objects are named on stderr")
 	set.StringVarP(&f.selector, "selector", "l", "", "list only what has these labels, as key=value,…")
 	set.StringVar(&f.sortBy, "sort-by", "", "sort by this field of the JSON form, such as .name or .age")
-	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "let templates pass over fields that do not exist")
+	set.BoolVar(&f.allowMissingKeys, "allow-missing-template-keys", true, "ignore missing fields in templates")
 	set.StringVar(&f.by, "by", "", "count usage by "+commaList(usageGroupings())+"; by default by "+usageGroupings()[0])
 	set.StringVar(&f.node, "node", "", "list only the "+commaList(nodeViews)+" of this node")
 	addConcurrencyFlag(set, &f.serverConcurrency)

@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-const mcpLong = `Answer assistants by the Model Context Protocol, on stdin and stdout. Its tools are
-explain, fit, plan, check and cel: what they answer is what these commands print
-with -o json, and the same in Markdown. They only read: no other command can be
-reached, and no request is sent to the cluster but GET.
+const mcpLong = `Serve the Model Context Protocol on stdin and stdout, for AI assistants. Its tools
+are explain, fit, plan, check and cel; they answer with what these commands print
+with -o json, and with the same in Markdown. They only read: no other command can
+be run, and only GET requests are sent to the cluster.
 
 The flags say which cluster, or which files, all questions are about. The cluster
-is read anew for every question, and questions are answered one after the other.
-When stdin ends, what was asked is answered first, for no longer than --timeout.`
+is read again for every question, and questions are answered one after the other.
+When stdin ends, pending questions are answered first, within --timeout.`
 
-const mcpExample = `  # What an assistant's configuration has as command and arguments
+const mcpExample = `  # The command and arguments for an assistant's configuration
   kubectl-dra mcp --context my-cluster
 
   # On a snapshot, without a cluster
@@ -43,7 +43,7 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 	flags := &mcpFlags{}
 	cmd := &cobra.Command{
 		Use:     "mcp",
-		Short:   "Answer the questions of assistants, by the Model Context Protocol",
+		Short:   "Serve the Model Context Protocol (MCP), for AI assistants",
 		Long:    mcpLong,
 		Example: mcpExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func newMCP(streams *streams, reader *reader, clock Clock) *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", time.Minute, "how long a question may take")
-	cmd.Flags().StringVar(&flags.maxOutput, "max-output", "256Ki", "how long the JSON of an answer may be, and its text")
+	cmd.Flags().StringVar(&flags.maxOutput, "max-output", "256Ki", "how long the JSON of an answer may be, and how long its text")
 	completeArguments(cmd, "nothing: it takes none", nothing)
 	leaveAlone(cmd, "a duration", "timeout")
 	leaveAlone(cmd, "a size", "max-output")

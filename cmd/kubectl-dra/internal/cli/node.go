@@ -16,20 +16,20 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-const nodeLong = `Show what the kubelet of a node handed out, beside what the API server says: which
-container has which devices, CPUs and memory, which claims are prepared, which
-plugins are registered, and what the two disagree about.
+const nodeLong = `Show what the kubelet of a node has handed out, beside what the API server says:
+which container has which devices, CPUs and memory, which claims are prepared,
+which plugins are registered, and where the two disagree.
 
-Run it on the node as root, or in a pod that mounts the directory of the kubelet,
-which --kubelet-dir names if it is elsewhere. It asks the PodResources service and
-the Pods API, reads the checkpoints of the kubelet, and asks plugins who they are.
-It writes nothing, and opens no stream of a plugin: those belong to the kubelet,
-which may miss a message that somebody else receives.
+Run it on the node as root, or in a pod that mounts the directory of the kubelet
+and names it with --kubelet-dir. It asks the PodResources service and the Pods API,
+reads the checkpoints of the kubelet, and asks plugins for their names. It writes
+nothing, and opens no stream of a plugin, because the kubelet could then miss a
+message that it waits for.
 
 Without NAME it is the node of the pods that the kubelet lists, else $NODE_NAME,
-else the node that is called like this machine. Elsewhere than on the node it
-shows what the API server knows, and says what is missing. Without a server it
-shows what the kubelet knows.`
+else the node with the name of this machine. Anywhere else it shows what the API
+server knows, and says what is missing. Without an API server it shows what the
+kubelet knows.`
 
 const nodeExample = `  # On a node
   kubectl dra node
@@ -62,7 +62,7 @@ func newNode(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	flags := &nodeFlags{}
 	cmd := &cobra.Command{
 		Use:     "node [NAME]",
-		Short:   "Show what the kubelet of a node handed out, beside what the API server says",
+		Short:   "Show what the kubelet of a node has handed out, beside what the API server says",
 		Long:    nodeLong,
 		Example: nodeExample,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -42,20 +42,20 @@ func newNodeCNI(streams *streams, reader *reader, completer *completer) *cobra.C
 	flags := &cniFlags{}
 	cmd := &cobra.Command{
 		Use:   "cni [NODE]",
-		Short: "Say which network configuration this node uses, and why not the others",
-		Long: `Say which CNI configuration the container runtime of this node uses, and why not
-the others: containerd and CRI-O read the same directory and choose differently.
-It also says which plugins are not installed, which capabilities no plugin
-declares although pods of the node ask for them (ports of the host, limits of
-bandwidth), which interfaces DRA drivers have put into pods, and which flags the
-kubelet is started with that are gone.
+		Short: "Say which network configuration this node uses, and why it does not use the others",
+		Long: `Say which CNI configuration the container runtime of this node uses, and why it
+does not use the others: containerd and CRI-O read the same directory and choose
+differently. It also says which plugins are not installed, which capabilities no
+plugin declares although pods of the node need them (host ports, bandwidth
+limits), which interfaces DRA drivers have put into pods, and which removed flags
+the kubelet is still started with.
 
 It reads the files of the machine that it runs on: run it on the node, or in a
 debug pod with --cni-conf-dir=/host/etc/cni/net.d and so on. With NODE it also
 asks the API server which runtime the node has and what its pods need. It runs no
 plugin and changes nothing.
 
-Exit codes: 0 there is a network, 3 there is none, 1 the directory could not be
+Exit codes: 0 a network is configured, 3 none is, 1 the directory could not be
 read.`,
 		Example: `  # On a node
   kubectl dra node cni

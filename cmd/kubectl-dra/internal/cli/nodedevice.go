@@ -11,21 +11,21 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
 )
 
-const nodeDeviceLong = `Show one piece of hardware as both DRA and device plugins know it: what is
-published of it, which claims and containers have it, what the kubelet has
+const nodeDeviceLong = `Show what both DRA and device plugins say about one piece of hardware: what is
+published about it, which claims and containers have it, what the kubelet has
 prepared, its CDI devices, health, NUMA node and network interface.
 
-It is named by its PCI address or its UUID. What has the same one is proved to be
-the same hardware: a device of DRA by an attribute, one of a device plugin by its
-id. Devices of the same vendor that name neither are possibly the same, and are
-told as that. A PCI address is that of a node, which --node names elsewhere than
-on it. On the node it also shows what Linux says of the device.`
+Name it by its PCI address or its UUID. What has the same one is certainly the
+same hardware; DRA publishes it as an attribute, a device plugin in the ID of a
+device. Devices of the same vendor that publish neither are shown as possibly the
+same. A PCI address belongs to a node: name it with --node, unless the command runs
+on it. On the node it also shows what Linux says about the device.`
 
 func newNodeDevice(streams *streams, reader *reader, completer *completer, flags *nodeFlags) *cobra.Command {
 	var on, outputText, template string
 	cmd := &cobra.Command{
 		Use:   "device PCI-ADDRESS|UUID",
-		Short: "Show one piece of hardware as DRA and device plugins know it",
+		Short: "Show what DRA and device plugins say about one piece of hardware",
 		Long:  nodeDeviceLong,
 		Example: `  # On a node
   kubectl dra node device 0000:81:00.0

@@ -21,14 +21,14 @@ var planKinds = append([]kind{kindPod, kindTemplate}, ownerKinds()...)
 // pendingWord asks about everything that waits.
 const pendingWord = "pending"
 
-const planLong = `Say what would happen: which of many pods find a node, who is evicted when a node
-is drained, what makes room.
+const planLong = `Say what would happen: which of many pods find a node, which pods are evicted when
+a node is drained, what makes room.
 
-Of pods that are to be placed it gives two answers. One is what kube-scheduler
+It gives two answers about the pods to be placed. One is what kube-scheduler
 does: it takes one pod after the other in the order of its queue, and never goes
 back. The other is the best that could be done: an order and nodes by which all
 are placed, or a proof that there are none. Where the two differ, it names the
-smallest change that makes kube-scheduler succeed, tried in all its runs.
+smallest change with which kube-scheduler succeeds whatever nodes it chooses.
 
 TYPE is pod, template, job, deployment, podgroup or any other type with pods.
 "pending" stands for all pods that wait, -l for those with some labels. With -f
@@ -73,7 +73,7 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 	flags := &planFlags{}
 	cmd := &cobra.Command{
 		Use:     "plan (pending | TYPE NAME... | -l SELECTOR | -f FILE)",
-		Short:   "Say what would happen: where many pods go, who is evicted, what makes room",
+		Short:   "Say what would happen: where many pods go, which are evicted, what makes room",
 		Long:    planLong,
 		Example: planExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,7 +98,7 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 func (f *planFlags) addTo(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.question.files, "filename", "f", nil, "place the pods of this file, directory or - (stdin)")
-	set.IntVar(&f.copies, "copies", 0, "place so many pods of each that is asked about; by default as many as a workload wants")
+	set.IntVar(&f.copies, "copies", 0, "place this many pods of each template or pod; by default as many as a workload asks for")
 	f.narrow.addTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"

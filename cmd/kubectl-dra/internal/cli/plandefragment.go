@@ -25,14 +25,14 @@ const defragmentLong = `Say how many more claims of one shape fit once a few pod
 CLASS is a device class. The claims are like the largest one that waits for devices
 of the class, or else for as many as the largest node has. --shape names a claim or
 a template instead. Pods are moved as by make-room: room is made for one claim
-after the other, each time with the fewest pods. So many claims fit for certain;
-with other moves there may be room for more.
+after the other, each time with the fewest pods. The claims that are counted
+certainly fit; with other moves there may be room for more.
 
-Exit codes: 0 moves make room for more, 3 it is proved that a move makes room for
-none, 1 none were found, but not all were tried (or the question could not be
+Exit codes: 0 moves make room for more, 3 it is proved that no move does, 1 none
+were found, but not all were tried (or the question could not be
 answered).`
 
-const defragmentExample = `  # How many more whole nodes could be had?
+const defragmentExample = `  # How many more claims for a whole node would fit?
   kubectl dra plan defragment gpu.example.com
 
   # The same for a template, with at most 8 moves

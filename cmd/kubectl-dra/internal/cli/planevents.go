@@ -23,8 +23,8 @@ import (
 // eventExit tells the exit codes of all questions about events.
 const eventExit = `
 
-Exit codes: 0 all pods that come back find a node, 3 some are left waiting, 1 that
-is not known (or the question could not be answered).`
+Exit codes: 0 all recreated pods find a node, 3 some are left waiting, 1 that is
+not known (or the question could not be answered).`
 
 // eventOptions are a checked question about what becomes of pods by an event.
 type eventOptions struct {
@@ -52,10 +52,10 @@ func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func
 func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "drain NODE...",
-		Short: "Say who is evicted when nodes are drained, and where each fits again",
-		Long: `Say which pods kubectl drain evicts from nodes, which claims give their devices
-back, and what kube-scheduler makes of the pods that come back, together with all
-that waits already. Nodes are drained together.`,
+		Short: "Say which pods are evicted when nodes are drained, and where each fits again",
+		Long: `Say which pods kubectl drain evicts from nodes, which claims release their
+devices, and where kube-scheduler places the pods that are recreated, together
+with all pods that wait already. Several nodes are drained together.`,
 		Example: `  # What breaks when this node is drained?
   kubectl dra plan drain gpu-a-01`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
@@ -79,9 +79,9 @@ that waits already. Nodes are drained together.`,
 func newPlanDelete(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "delete NAMESPACE",
-		Short: "Say what goes with a namespace, and who fits then",
-		Long: `Say which pods and claims go with a namespace, which devices become free, and
-which of the pods that wait elsewhere kube-scheduler then places.`,
+		Short: "Say what is deleted with a namespace, and which pods fit then",
+		Long: `Say which pods and claims are deleted with a namespace, which devices become free,
+and which waiting pods of other namespaces kube-scheduler then places.`,
 		Example: `  # What would be free without this team?
   kubectl dra plan delete dev`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
@@ -124,10 +124,9 @@ func newPlanTaint(streams *streams, reader *reader) *cobra.Command {
 	var files []string
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "taint -f FILE",
-		Short: "Say whom a DeviceTaintRule evicts and when, and where each fits again",
+		Short: "Say which pods a DeviceTaintRule evicts and when, and where each fits again",
 		Long: `Say which pods are evicted by DeviceTaintRules that do not exist yet, when, and
-what kube-scheduler makes of the pods that come back, which may not have the
-tainted devices again.`,
+where kube-scheduler places those that are recreated, without the tainted devices.`,
 		Example: `  # Before the maintenance
   kubectl dra plan taint -f maintenance.yaml`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {

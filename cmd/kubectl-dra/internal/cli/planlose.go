@@ -21,15 +21,15 @@ func newPlanLose(streams *streams, reader *reader, completer *completer) *cobra.
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
 		Use:   "lose (device|node|pool) (NAME... | --any K)",
 		Short: "Say what breaks when devices, nodes or pools are lost, or which loss is the worst",
-		Long: `Say what becomes of the pods when devices, nodes or pools are suddenly gone: who
-has to go, and what kube-scheduler makes of the pods that come back.
+		Long: `Say what happens when devices, nodes or pools are suddenly gone: which pods end,
+and where kube-scheduler places those that are recreated.
 
-With --any it looks for the weakest: the loss of K at a time after which most pods
-run nowhere. No other loss of K is worse, unless it says that not all were tried.
+With --any K it looks for the worst loss of K at a time, after which most pods
+cannot run. No other loss of K is worse, unless it says that not all were tried.
 
-A device is named DRIVER/POOL/DEVICE and a pool DRIVER/POOL, or by the end of
-that where only one is called so.`,
-		Example: `  # Who suffers without this GPU?
+A device is named DRIVER/POOL/DEVICE and a pool DRIVER/POOL, or by the last parts
+of that if they name only one.`,
+		Example: `  # Which pods end if this GPU fails?
   kubectl dra plan lose device gpu-a-01/gpu-3
 
   # Does everything run again, whichever node fails?
@@ -66,7 +66,7 @@ that where only one is called so.`,
 		}
 		return o.play(ctx, s, lose(chosen))
 	})
-	cmd.Flags().IntVar(&worst, "any", 0, "look for the so many whose loss together is the worst")
+	cmd.Flags().IntVar(&worst, "any", 0, "look for the worst loss of this many at a time")
 	completeArguments(cmd, "`device`, `node`, `pool`, then names: of devices part by part", completer.losable)
 	completeFlag(cmd, "any", "`1` to `3`", fixed("1", "2", "3"))
 	return cmd

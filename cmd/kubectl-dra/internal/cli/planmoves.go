@@ -25,21 +25,21 @@ var roomKinds = []kind{kindClaim, kindPod}
 
 const makeRoomLong = `Find the fewest pods that have to move so that a claim or a pod fits.
 
-A pod is moved by deleting it: its controller makes another one, which
-kube-scheduler puts on another node. Only pods are moved that a controller makes
-anew, and none of daemon sets, of pod groups, of Kubernetes itself, with
-ephemeral volumes, or that share a claim. Of several ways with as few pods, the
-one is shown that moves the least important pods, then the youngest, then those
-with the fewest devices.
+A pod is moved by deleting it: its controller creates another one, which
+kube-scheduler puts on another node. Only pods that a controller recreates are
+moved, and none of daemon sets, of pod groups, of Kubernetes itself, with
+ephemeral volumes, or that share a claim. Of several ways with equally few pods,
+it shows the one that moves the pods of lowest priority, then the youngest, then
+those with the fewest devices.
 
-Each plan was rehearsed move by move in the whole cluster, on whatever nodes
-kube-scheduler may choose. The commands make it: they keep the node for the
-claim or the pod by a taint, so that no moved pod comes back to it, and cordon
-nodes that a later move needs. With -f the claim or the pod is one of a file, and
-need not exist.
+Each plan was simulated move by move in the whole cluster, for all nodes that
+kube-scheduler may choose. The answer has the commands that carry it out. They
+keep the node free for the claim or the pod with a taint, so that no moved pod
+comes back to it, and cordon nodes that a later move needs. With -f the claim or
+the pod is one of a file, and need not exist.
 
 Exit codes: 0 room can be made, or is there already, 3 it is proved that no moves
-make any, 1 that is not known (or the question could not be answered).`
+help, 1 that is not known (or the question could not be answered).`
 
 const makeRoomExample = `  # Which pods are in the way of this one?
   kubectl dra plan make-room pod/pretrain-2 -n ml

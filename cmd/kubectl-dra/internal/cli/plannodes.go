@@ -30,24 +30,23 @@ Every kind of node that the cluster has is tried, and those of --shape: files wi
     allocatable, labels, taints, price or offerings, resourceSlices; and the
     NodePools and NodeOverlays of Karpenter that choose among them.
 
-The number is the smallest with which kube-scheduler places all pods, whatever
-nodes it chooses of those that it may choose; if fewer do when it chooses well,
-that is said too. Mixtures of two kinds are tried where they are better. Pods
-that no node helps are named. Where capacity is given without allocatable, all
-of it is taken to be for pods; the pods of daemon sets that the cluster has are
-counted.
+The number is the smallest with which kube-scheduler places all pods, whichever
+of the possible nodes it chooses; if fewer are enough when it chooses well, that
+is said too. Mixtures of two kinds are tried where they are better. Pods that no
+new node helps are named. If capacity is given without allocatable, all of it is
+assumed to be allocatable; the pods of the cluster's daemon sets are counted.
 
---prices is a file with prices for an hour, by the name of a kind or by labels:
+--prices is a file with prices per hour, by the name of a kind or by labels:
 
   currency: EUR
   shapes: {gpu-a-01: 12.5}
   labels: {node.kubernetes.io/instance-type: {p5.48xlarge: 55.04}}
 
-Without prices those nodes are best of which the fewest are needed, and then
-those with the fewest devices.
+Without prices, the kind of node of which the fewest are needed comes first, and
+then the one with the fewest devices.
 
-Exit codes: 0 some nodes make all fit, 3 proven that none of the kinds given
-does, 1 that is not known (or the question could not be answered).`
+Exit codes: 0 with some nodes all fit, 3 it is proved that no kind of node helps,
+1 that is not known (or the question could not be answered).`
 
 const planNodesExample = `  # What to buy for everything that waits?
   kubectl dra plan nodes pending --prices prices.yaml
@@ -87,9 +86,9 @@ func newPlanNodes(streams *streams, reader *reader, completer *completer) *cobra
 	}
 	flags.addTo(cmd)
 	set := cmd.Flags()
-	set.StringArrayVar(&flags.shapes, "shape", nil, "try the nodes that this file describes too; may be repeated")
-	set.StringVar(&flags.prices, "prices", "", "a file with what nodes cost for an hour")
-	set.IntVar(&flags.max, "max", 0, "add so many nodes at most; by default as many as there are pods")
+	set.StringArrayVar(&flags.shapes, "shape", nil, "also try the nodes that this file describes; may be repeated")
+	set.StringVar(&flags.prices, "prices", "", "a file with the prices of nodes per hour")
+	set.IntVar(&flags.max, "max", 0, "add at most this many nodes; by default as many as there are pods")
 	completeArguments(cmd, planArguments, completer.typed(planKinds, pendingWord))
 	completeFiles(cmd, "shape", "prices")
 	leaveAlone(cmd, "a number", "max")

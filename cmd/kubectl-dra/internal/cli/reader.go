@@ -49,10 +49,10 @@ func newReader(streams *streams, connection *connection, memory *memory, clock C
 // addFlags adds the flags that say what to read, except those of the connection.
 func (r *reader) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&r.from, "from", nil, "read objects from this file, directory, snapshot, log or - (stdin) instead of a cluster; may be repeated")
-	flags.StringVar(&r.at, "at", "", "the moment of the log of --from: 2026-11-23T09:00:00Z, 09:00, or -10m before its end (default its end)")
+	flags.StringVar(&r.at, "at", "", "answer for this moment in the log of --from: 2026-11-23T09:00:00Z, 09:00, or -10m before its end (default its end)")
 	flags.BoolVar(&r.demo, "demo", false, "use the embedded demo cluster")
 	flags.StringVar(&r.maxInput, "max-input", "", "read up to this much from files, unpacked (default 512Mi); also lifts the limits on packing, nesting and memory")
-	flags.StringVar(&r.features, "features", "", "feature gates to change, as DRAConsumableCapacity=false,…")
+	flags.StringVar(&r.features, "features", "", "set feature gates, for example DRAConsumableCapacity=false,…")
 }
 
 // offline reports that no cluster is asked.

@@ -48,7 +48,7 @@ func newRecord(streams *streams, reader *reader, grace *gracePeriod) *cobra.Comm
 	flags := &recordFlags{}
 	cmd := &cobra.Command{
 		Use:   "record -o LOG",
-		Short: "Follow the cluster and write what changes into a log, for --from LOG --at TIME",
+		Short: "Follow the cluster and write its changes into a log, which --from and --at read",
 		Long: `Follow the cluster and write what changes into a log, until it is interrupted.
 
 Every command takes the log with --from, and answers as of its end, or with
@@ -56,11 +56,10 @@ Every command takes the log with --from, and answers as of its end, or with
 kubectl dra diff says what changed between two moments, and kubectl dra explain
 --since when something stopped fitting, and by which change.
 
-A log that exists is gone on with; the time in between is a gap, of which every
-answer that falls into it says so. It has what kubectl dra snapshot saves, so no
-secrets. When it reaches --max-size, its oldest part goes. It is written every
-ten seconds; what was not written to its end when the power failed does not
-count.`,
+If the log exists, it is continued. The time in between is a gap, and an answer for
+a moment in it says so. The log has what kubectl dra snapshot saves, so it has no
+Secrets. When it reaches --max-size, its oldest part is dropped. It is written
+every ten seconds; a part that is incomplete after a crash is ignored.`,
 		Example: `  # Record until Ctrl-C, or as a service
   kubectl dra record -o cluster.log
 
@@ -80,10 +79,10 @@ count.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.output, "output", "o", "", "the log: a new file, or one that was recorded before")
-	f.StringVar(&flags.maxSize, "max-size", "500Mi", "how large the log may become; 0 is without bound")
-	f.DurationVar(&flags.maxAge, "max-age", 0, "how far back the log goes at least; what is older is dropped (default all)")
-	f.DurationVar(&flags.length, "for", 0, "end after this time (default when interrupted)")
+	f.StringVarP(&flags.output, "output", "o", "", "the log: a new file, or an earlier log to continue")
+	f.StringVar(&flags.maxSize, "max-size", "500Mi", "how large the log may become; 0 means no limit")
+	f.DurationVar(&flags.maxAge, "max-age", 0, "how far back the log must go; what is older may be dropped (default all)")
+	f.DurationVar(&flags.length, "for", 0, "stop after this time (default when interrupted)")
 	completeFiles(cmd, "output")
 	completeFlag(cmd, "max-size", "a few sizes", fixed("0", "100Mi", "500Mi", "2Gi"))
 	for _, flag := range []string{"max-age", "for"} {

@@ -15,7 +15,7 @@ func newSchema(streams *streams) *cobra.Command {
 		Short: "Print the JSON Schema of what commands print with -o json",
 		Long: `Print the JSON Schema (draft 2020-12) of a kind that commands print with -o json or
 yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
-		Example: `  # What has an explanation?
+		Example: `  # Which fields does an explanation have?
   kubectl dra schema Explanation
 
   # Which kinds are there?

@@ -33,24 +33,23 @@ func newSnapshot(streams *streams, connection *connection, reader *reader, memor
 	o := &snapshotOptions{streams: streams, connection: connection, reader: reader, memory: memory}
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Save everything a question needs into one file, for --from elsewhere",
+		Short: "Save everything a question needs into one file, which --from reads",
 		Long: `Save everything a question needs into one file: claims, devices, classes, nodes,
 pods and the like, with the time, the features and what could not be read. Every
 command takes the file with --from and gives the answers that it gives here.
 
-Left out are Secrets (which are never read), the environment, commands and
-images of pods, annotations, and parameters of storage classes. Parameters for
-drivers in claims and classes are kept, unless --anonymize is given.
+It leaves out the environment, commands and images of pods, annotations, and the
+parameters of storage classes; Secrets are never read. Parameters for drivers in
+claims and classes are kept, unless --anonymize is given.
 
---anonymize replaces all names and all other text, the same text by the same
-everywhere, in selectors too, so that the answers stay the same. What stays are
-numbers, times and what everybody knows: words of the Kubernetes API, published
-drivers with their classes and what they call attributes.
+--anonymize replaces all names and all other text. The same text is replaced in the
+same way everywhere, in selectors too, so that the answers stay the same. Numbers,
+times and public words are kept: those of the Kubernetes API, and published drivers
+with the names of their classes and attributes.
 
-The file is gzip over protobuf, which is read faster than a cluster. If its name
-ends with .json, it is JSON, one object on each line; with .json.gz, and on
-stdout, gzip over that. --from reads all of them, so that one can be made of
-another.`,
+The file is compressed protobuf, unless its name ends with .json (JSON, one object
+on each line) or .json.gz (the same, compressed, which is also written to stdout).
+--from reads all of them, so one can be converted to another.`,
 		Example: `  # Save the current cluster, then ask it elsewhere
   kubectl dra snapshot -o cluster.pb.gz
   kubectl dra explain claim train-0 -n ml --from cluster.pb.gz

@@ -22,7 +22,7 @@ type streams struct {
 
 // addFlags adds the flags that say how to print.
 func (s *streams) addFlags(flags *pflag.FlagSet) {
-	flags.CountVarP(&s.verbosity, "verbose", "v", "say more; -v=6 and above show requests to the server")
+	flags.CountVarP(&s.verbosity, "verbose", "v", "print more details; -v=6 and above show requests to the server")
 	flags.StringVar(&s.color, "color", "auto", "use colour: auto, always or never")
 }
 

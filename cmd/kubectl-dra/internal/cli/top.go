@@ -48,12 +48,12 @@ func newTop(ui *terminalUI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [" + strings.Join(views, "|") + "]",
 		Short: "Watch claims, devices and nodes in a terminal UI",
-		Long: `Watch claims, devices, nodes, API priority levels and storage, test selectors, see
-who uses how much and what has happened, and ask why something is stuck, in a
-terminal UI that follows the cluster.
+		Long: `Follow the cluster in a terminal UI: claims, devices, nodes, API priority levels
+and storage, who uses how much, and what has happened. In it you can ask why
+something is stuck, and test selectors.
 
 All namespaces are shown unless -n is given. The key n changes that, and ? lists
-all keys. Without a view it begins with the causes, if pods are stuck.
+all keys. Unless a view is named, it starts with the causes if pods are stuck.
 
 With --once, or when standard output is no terminal, the whole view is printed
 as plain text, and the command ends.`,
