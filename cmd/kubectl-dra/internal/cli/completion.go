@@ -42,7 +42,7 @@ of kubectl. PowerShell gets only the script that cobra generates.`,
   kubectl dra completion fish | source`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("say one shell: %s", commaList(shells))
+				return usagef("name one shell: %s", commaList(shells))
 			}
 			return nil
 		},

@@ -47,7 +47,7 @@ without any one of them it does not. That was tried.`,
 			o := &diffOptions{streams: streams, reader: reader, sides: args}
 			switch {
 			case len(args) == 0:
-				return usagef("say what to compare: diff BEFORE [AFTER]")
+				return usagef("name what to compare: diff BEFORE [AFTER]")
 			case len(args) > 2:
 				return usagef("diff compares two moments, not %s", commaList(args))
 			case len(args) == 2 && reader.offline():

@@ -132,7 +132,7 @@ func splitArguments(args []string, kinds []kind) (kind, []string, error) {
 		if len(known) > maxNamesListed {
 			some += ", …"
 		}
-		return kind{}, nil, usagef("say what, as TYPE NAME; the types are %s", some)
+		return kind{}, nil, usagef("name an object, as TYPE NAME; the types are %s", some)
 	}
 	word, names, err := splitTypeAndNames(args)
 	if err != nil {

@@ -34,7 +34,7 @@ func newNodeDevice(streams *streams, reader *reader, completer *completer, flags
   kubectl dra node device 0000:81:00.0 --node n1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || node.HardwareName(args[0]) == "" {
-				return usagef("say which: a PCI address such as 0000:81:00.0, or a UUID")
+				return usagef("name the hardware: a PCI address such as 0000:81:00.0, or a UUID")
 			}
 			return nil
 		},

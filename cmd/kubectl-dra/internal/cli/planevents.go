@@ -60,7 +60,7 @@ with all pods that wait already. Several nodes are drained together.`,
   kubectl dra plan drain gpu-a-01`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
-			return usagef("say which nodes are drained")
+			return usagef("name the nodes to drain, for example: kubectl dra plan drain gpu-a-01")
 		}
 		s, err := o.read(ctx)
 		if err != nil {
@@ -86,7 +86,7 @@ and which waiting pods of other namespaces kube-scheduler then places.`,
   kubectl dra plan delete dev`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) != 1 {
-			return usagef("say which namespace is deleted")
+			return usagef("name the namespace, for example: kubectl dra plan delete dev")
 		}
 		s, err := o.read(ctx)
 		if err != nil {

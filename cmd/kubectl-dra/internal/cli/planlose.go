@@ -36,7 +36,7 @@ of that if they name only one.`,
   kubectl dra plan lose node --any 1`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
 		if len(args) == 0 {
-			return usagef("say what is lost: %s", orList(loseKinds))
+			return usagef("name what is lost: %s", orList(loseKinds))
 		}
 		what, names := strings.TrimSuffix(strings.ToLower(args[0]), "s"), args[1:]
 		if kindNode.hasName(what) {
@@ -50,7 +50,7 @@ of that if they name only one.`,
 		case worst > 0 && len(names) > 0:
 			return usagef("--any and names exclude each other")
 		case worst == 0 && len(names) == 0:
-			return usagef("say which %s is lost, or --any 1 for the one whose loss is the worst", what)
+			return usagef("name the %s that is lost, or give --any 1 for the one whose loss is the worst", what)
 		}
 		s, err := o.read(ctx)
 		if err != nil {

@@ -95,7 +95,7 @@ func (f *recordFlags) toOptions(streams *streams, reader *reader, grace *gracePe
 	o := &recordOptions{streams: streams, reader: reader, grace: grace, path: f.output, length: f.length}
 	switch {
 	case f.output == "":
-		return nil, usagef("say where to: -o LOG")
+		return nil, usagef("name the log to write: -o LOG")
 	case f.output == "-":
 		return nil, usagef("a log is a file: -o LOG")
 	case len(reader.from) > 0:

@@ -37,10 +37,10 @@ const placeholder = "NAME"
 // is meant without it.
 func (f *requestFlags) request(namespace string, usual func() (string, error)) (*flowcontrol.Request, error) {
 	if f.user == "" {
-		return nil, usagef("say who asks: --as USER, and --as-group GROUP for each group")
+		return nil, usagef("name the user of the request: --as USER, and --as-group GROUP for each group")
 	}
 	if (f.resource == "") == (f.url == "") {
-		return nil, usagef("say what is asked for: either --resource RESOURCE or --url URL")
+		return nil, usagef("name what is requested: either --resource RESOURCE or --url URL")
 	}
 	f.verb = strings.ToLower(f.verb)
 	method, known := methods[f.verb]
@@ -51,7 +51,7 @@ func (f *requestFlags) request(namespace string, usual func() (string, error)) (
 		return f.ofURL(namespace, cmp.Or(method, http.MethodGet))
 	}
 	if !slices.Contains(verbs(), f.verb) {
-		return nil, usagef("say which verb is meant: --verb %s", strings.Join(verbs(), "|"))
+		return nil, usagef("name the verb: --verb %s", strings.Join(verbs(), "|"))
 	}
 	at, err := f.path(namespace, usual)
 	if err != nil {

@@ -22,7 +22,7 @@ yaml, such as Explanation or Plan; without KIND, list the kinds that have one.`,
   kubectl dra schema`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("say one KIND, or none to list them")
+				return usagef("name one KIND, or none to list them")
 			}
 			if len(args) == 0 {
 				for _, kind := range schema.Kinds() {
