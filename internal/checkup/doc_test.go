@@ -42,6 +42,21 @@ kubectl dra check --watch gpu.example.com        # follow what a driver publishe
 kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: which pods it evicts, and when
 ` + "```" + `
 
+## In the CI of a driver
+
+` + "`check -f`" + ` needs no cluster. On GitHub, this step shows the findings beside the lines of the manifests; ` + "`always()`" + ` is needed because the exit code is 3 if
+there are any:
+
+` + "```yaml" + `
+- run: kubectl-dra check -f deploy/ -o sarif > check.sarif
+- uses: github/codeql-action/upload-sarif@v4
+  if: always()
+  with:
+    sarif_file: check.sarif
+` + "```" + `
+
+## All checks
+
 With ` + "`-f`" + ` only the checks marked "files" below are made, because the others need a cluster. This table is written from internal/checkup by ` + "`go test ./internal/checkup -update`" + `.
 
 | code | severity | what it means, and *what to do* | for example |
