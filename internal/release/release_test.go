@@ -184,11 +184,16 @@ func TestNotes(t *testing.T) {
 		out, err := exec.Command(filepath.Join(root, ".ci", "notes"), version).Output()
 		return string(out), err
 	}
+	relative := regexp.MustCompile(`\]\(([^):]+)\)`)
 	sections := regexp.MustCompile(`(?m)^## `).Split(read(t, "CHANGELOG.md"), -1)[1:]
 	for _, section := range sections {
 		heading, want, _ := strings.Cut(section, "\n")
 		version, _, _ := strings.Cut(heading, ",")
 		text, err := notes(version)
+		want = relative.ReplaceAllString(want, "](https://github.com/kubectl-dra/kubectl-dra/blob/"+version+"/$1)")
+		if relative.MatchString(text) {
+			t.Errorf("notes of %s: a link that leads nowhere on the page of a release: %s", version, relative.FindString(text))
+		}
 		if want = strings.TrimSpace(want); (err == nil) != (want != "") || strings.TrimSpace(text) != want {
 			t.Errorf("notes of %s: %v\n%.300s\nwant\n%.300s", version, err, text, want)
 		}
