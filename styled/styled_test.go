@@ -168,3 +168,26 @@ func filled(l Line) []Span {
 	}
 	return spans
 }
+
+// TestNarrow: nothing is wider than it may be, and nothing is lost.
+func TestNarrow(t *testing.T) {
+	long := strings.Repeat("name-", 20)
+	lines := []Line{Text(Plain, "  short"), Text(Name, "  pod "+long+" waits"), nil}
+	out := Narrow(lines, 40)
+	var all strings.Builder
+	for _, line := range out {
+		if line.Width() > 40 {
+			t.Errorf("%q is %d columns wide", line.String(), line.Width())
+		}
+		all.WriteString(strings.TrimSpace(line.String()))
+	}
+	if got, want := strings.ReplaceAll(all.String(), " ", ""), "shortpod"+long+"waits"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if first := out[1].String(); !strings.HasPrefix(first, "  pod name-") || !strings.HasPrefix(out[2].String(), "    ") {
+		t.Errorf("a long word begins behind what is before it, and goes on indented: %q, %q", first, out[2].String())
+	}
+	if same := Narrow(lines[:1], 40); &same[0] != &lines[0] {
+		t.Error("lines that fit are not as they were")
+	}
+}

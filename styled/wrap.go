@@ -1,6 +1,9 @@
 package styled
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Wrapping says how a line is broken into several.
 type Wrapping struct {
@@ -34,6 +37,25 @@ func WrapText(s string, width int) []string {
 		texts[i] = l.String()
 	}
 	return texts
+}
+
+// Narrow breaks the lines that are wider than so many columns, words too where nothing else helps. What goes on in the next line is
+// indented a little more than the line that it belongs to. The other lines stay as they are.
+func Narrow(lines []Line, width int) []Line {
+	if !slices.ContainsFunc(lines, func(l Line) bool { return l.Width() > width }) {
+		return lines
+	}
+	var out []Line
+	for _, line := range lines {
+		if line.Width() <= width {
+			out = append(out, line)
+			continue
+		}
+		text := line.String()
+		indent := min(len(text)-len(strings.TrimLeft(text, " "))+2, width/2)
+		out = append(out, Wrap(line, Wrapping{Width: max(1, width), Rest: strings.Repeat(" ", indent), Break: true})...)
+	}
+	return out
 }
 
 // word is a piece of a line that is kept together, with the blanks before it.
@@ -82,9 +104,14 @@ func (w *wrapper) begin(lead string) {
 	w.column, w.empty = Width(lead), true
 }
 
+// leastPiece is how many columns the first piece of a word must have for the word to begin behind others.
+const leastPiece = 24
+
 func (w *wrapper) add(word word) {
-	need := word.text.Width()
-	if gap := word.blanks.Width(); !w.empty && w.column+gap+need > w.Width {
+	need, room := word.text.Width(), w.Width-Width(w.Rest)
+	gap := word.blanks.Width()
+	broken := w.Break && need > room && w.Width-w.column-gap >= leastPiece // wherever it begins, so it can begin here
+	if !w.empty && w.column+gap+need > w.Width && !broken {
 		w.begin(w.Rest)
 	} else {
 		w.indent(word.blanks)

@@ -99,7 +99,11 @@ func (p *page) howTo(i int) {
 	default:
 		p.commands(f.Commands[:1], "       ")
 		if len(f.Commands) > 1 {
-			p.add("     ", "     ", styled.Span{Text: "then " + plural(len(f.Commands)-1, "more command") + "; --fix shows all", Role: styled.Dim})
+			rest := "; --fix shows all"
+			if p.opts.Screen {
+				rest = p.opts.more("shows all")
+			}
+			p.add("     ", "     ", styled.Span{Text: "then " + plural(len(f.Commands)-1, "more command") + rest, Role: styled.Dim})
 		}
 	}
 	for _, r := range f.Remarks {

@@ -127,7 +127,7 @@ func (p *page) gone(d *explain.Disruption) {
 	}
 	rest := left[explain.LeftWaiting] + left[explain.NeverComes] + left[explain.ComesBack]
 	if rest > 0 {
-		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting (-v shows all)", plural(rest, "pod"), left[explain.LeftWaiting])))
+		p.add("  ", "", span(styled.Dim, fmt.Sprintf("and %s more, %d of them left waiting%s", plural(rest, "pod"), left[explain.LeftWaiting], p.opts.more("shows all"))))
 	}
 }
 

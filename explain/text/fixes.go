@@ -38,7 +38,7 @@ func (p *page) conflict() {
 		}
 	}
 	if held > maxHeld && !p.opts.Verbose {
-		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices (-v shows all)", plural(held-maxHeld, "claim"))))
+		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", plural(held-maxHeld, "claim"), p.opts.more("shows all"))))
 	}
 	if text := aloneHelps(c); text != "" {
 		p.add("    ", "    ", span(styled.Plain, text))
@@ -190,7 +190,7 @@ func (p *page) fixes() {
 		p.howTo(i)
 	}
 	if n := len(p.e.Fixes) - limit; n > 0 {
-		p.add("     ", "     ", styled.Span{Text: moreFixes(n) + " (-v shows all)", Role: styled.Dim})
+		p.add("     ", "     ", styled.Span{Text: moreFixes(n) + p.opts.more("shows all"), Role: styled.Dim})
 	}
 	for _, text := range p.e.NoHelp {
 		p.add("     ", "     ", span(styled.Dim, text+"."))
@@ -267,7 +267,7 @@ func (p *page) summary(heading string) {
 	}
 	for i, text := range texts {
 		if i == maxSummary && len(texts) > maxSummary+1 {
-			p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups (-v shows all)", len(texts)-i), Role: styled.Dim})
+			p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("%d other groups%s", len(texts)-i, p.opts.more("shows all")), Role: styled.Dim})
 			return
 		}
 		first := fmt.Sprintf("  %*d  ", digits, len(names[i]))

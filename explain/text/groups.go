@@ -45,7 +45,7 @@ func (p *page) groups() {
 	if rest > 0 {
 		p.blank()
 		reasons := plural(len(groups)-limit, "other reason")
-		p.add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s (-v shows all)", nodes(rest), reasons), Role: styled.Dim})
+		p.add("", "  ", styled.Span{Text: fmt.Sprintf("On %s: %s%s", nodes(rest), reasons, p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -234,7 +234,7 @@ func (p *page) holders(holders []explain.Holder) {
 		p.add(strings.Repeat(" ", detail), strings.Repeat(" ", detail+2), span(styled.Name, h.Claim.String()), span(styled.Plain, text))
 	}
 	if len(holders) > limit {
-		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more (-v shows all)", plural(len(holders)-limit, "claim")), Role: styled.Dim})
+		p.add(strings.Repeat(" ", detail), "", styled.Span{Text: fmt.Sprintf("and %s more%s", plural(len(holders)-limit, "claim"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 

@@ -34,7 +34,7 @@ func (p *page) problems() {
 		p.problem(&l.Problems[i])
 	}
 	if more := len(l.Problems) - limit; more > 0 {
-		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s (-v shows all)", plural(more, "more problem")), Role: styled.Dim})
+		p.add("  ", "  ", styled.Span{Text: fmt.Sprintf("and %s%s", plural(more, "more problem"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 
@@ -189,8 +189,12 @@ func (p *page) events() {
 	for i := range shown[:min(limit, len(shown))] {
 		p.event(l, &shown[i])
 	}
-	if more := len(shown) - limit + l.MoreEvents; more > 0 && (l.MoreEvents > 0 || !p.opts.Verbose) {
-		p.add("  ", "  ", styled.Span{Text: plural(more, "older kind") + " of events (-v shows more)", Role: styled.Dim})
+	if more := len(shown) - limit + l.MoreEvents; more > 0 {
+		text := plural(more, "older kind") + " of events"
+		if !p.opts.Verbose {
+			text += p.opts.more("shows more")
+		}
+		p.add("  ", "  ", styled.Span{Text: text, Role: styled.Dim})
 	}
 }
 

@@ -183,7 +183,7 @@ func (p *page) placedByNode(pods []explain.PlacedPod) {
 			for _, other := range order[i:] {
 				rest += len(on[other])
 			}
-			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more (-v shows all)", plural(rest, "pod"), plural(len(order)-i, "node"))))
+			p.add("  ", "  ", span(styled.Dim, fmt.Sprintf("and %s on %s more%s", plural(rest, "pod"), plural(len(order)-i, "node"), p.opts.more("shows all"))))
 			break
 		}
 		p.add("  "+pad(string(node), width)+"  ", "    ", span(styled.Name, plural(len(on[node]), "pod")), span(styled.Plain, "  "+words.Shorten(on[node], maxPlanNames)))

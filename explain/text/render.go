@@ -21,6 +21,21 @@ type Options struct {
 	Verbose bool
 	// Color marks roles with ANSI sequences.
 	Color bool
+	// Screen says that the lines are for a screen with keys, which knows no flags and has no room for words that are wider than it.
+	// More is its key that shows what is left out, and empty if none does.
+	Screen bool
+	More   string
+}
+
+// more tells how what is left out can be seen, in brackets.
+func (o Options) more(shows string) string {
+	switch {
+	case !o.Screen:
+		return " (-v " + shows + ")"
+	case o.More == "":
+		return ""
+	}
+	return " (" + o.More + " " + shows + ")"
 }
 
 // Render writes an explanation as text.
@@ -86,7 +101,7 @@ func (p *page) blank() {
 }
 
 func (p *page) add(first, rest string, spans ...styled.Span) {
-	p.lines = append(p.lines, styled.Wrap(spans, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest})...)
+	p.lines = append(p.lines, styled.Wrap(spans, styled.Wrapping{Width: p.opts.Width, First: first, Rest: rest, Break: p.opts.Screen})...)
 }
 
 func (p *page) headline() {

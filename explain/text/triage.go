@@ -83,7 +83,8 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 	p.add("", "  ", sign, span(styled.Strong, text))
 }
 
-// BestChange names the change that frees most of all that is stuck, for several reasons. It is "" if no single one does.
+// BestChange names the change that frees most of all that is stuck, among those that were tried. It is "" if no single one frees more
+// than the others, or all that is stuck has one cause.
 func BestChange(t *explain.Triage) string {
 	i, f := t.Best()
 	if f == nil || len(t.Causes) == 1 {
@@ -157,7 +158,7 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 		p.add(indent, indent, span(styled.Dim, subjectCount(subjectsOf(c))+age+":"))
 		for i, alike := range order {
 			if i == maxPhrases && !p.opts.Verbose {
-				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(order)-i)))
+				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more%s", len(order)-i, p.opts.more("shows all"))))
 				break
 			}
 			p.add(indent+"  ", indent+"    ", span(styled.Name, words.Shorten(fullNames(groups[alike]), limit)), span(styled.Plain, " "+messages[alike]))
@@ -176,8 +177,8 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 func (p *page) freeing(c *explain.Cause, indent string) {
 	for i := range c.Fixes {
 		f := &c.Fixes[i]
-		if i == maxFreeing && !p.opts.Verbose {
-			p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("%s (-v shows all)", plural(len(c.Fixes)-i, "more fix"))))
+		if i == maxFreeing && !p.opts.Verbose && !p.opts.Screen {
+			p.add(indent+"  ", "", span(styled.Dim, moreFixes(len(c.Fixes)-i)+p.opts.more("shows all")))
 			break
 		}
 		text := f.Message

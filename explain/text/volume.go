@@ -44,7 +44,7 @@ func (p *page) volume() {
 		p.volumeRow(table, &shown[i])
 	}
 	if rest > 0 {
-		p.add("    ", "", styled.Span{Text: fmt.Sprintf("and %s (-v shows all)", plural(rest, "more node")), Role: styled.Dim})
+		p.add("    ", "", styled.Span{Text: fmt.Sprintf("and %s%s", plural(rest, "more node"), p.opts.more("shows all")), Role: styled.Dim})
 	}
 }
 

@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ type Layout struct {
 	Width int
 	// All shows every finding and all evidence. Otherwise of many of the same code only the first are shown.
 	All bool
+	// More is what shows every finding: a key of a screen. If it is empty, that is the flag of the command.
+	More string
 	// Link, if not nil, is the link to an object, or "" if there is none; see styled.Span.
 	Link func(inspect.ObjectRef) string
 }
@@ -117,7 +120,7 @@ func (p *page) group(findings []*Finding) {
 	})
 	for i, f := range findings {
 		if i == maxTold && !p.layout.All && len(findings) > maxTold+1 {
-			p.text("  ", "    ", styled.Text(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(findings)-i)))
+			p.text("  ", "    ", styled.Text(styled.Dim, fmt.Sprintf("and %d more (%s shows all)", len(findings)-i, cmp.Or(p.layout.More, "-v"))))
 			break
 		}
 		p.text("  ", "    ", styled.Line{{Text: f.Subject, Role: styled.Name, Link: p.layout.link(f)}, {Text: ": "}, {Text: f.Detail}})

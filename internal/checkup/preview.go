@@ -175,7 +175,7 @@ func (p *page) listed(heading string, items []string, all bool) {
 	p.text("  ", "  ", styled.Text(styled.Title, fmt.Sprintf("%s: %d", heading, len(items))))
 	for i, item := range items {
 		if i == maxListed && !all && len(items) > maxListed+1 {
-			p.text("    ", "    ", styled.Text(styled.Dim, fmt.Sprintf("and %d more (-v shows all)", len(items)-i)))
+			p.text("    ", "    ", styled.Text(styled.Dim, fmt.Sprintf("and %d more (%s shows all)", len(items)-i, cmp.Or(p.layout.More, "-v"))))
 			return
 		}
 		p.text("    ", "      ", styled.Text(styled.Plain, item))

@@ -41,26 +41,25 @@ func (m *model) takePlan(msg tea.Msg) (tea.Cmd, bool) {
 
 // refusal says why nothing will be written. It stays until it is taken note of: who expects to be asked may be typing yes.
 func refusal(why string) *popup {
-	p := &popup{title: "nothing is written", stays: true}
-	for _, line := range styled.WrapText(inspect.Sanitize(why), widestRefusal) {
-		p.lines = append(p.lines, styled.Text(styled.Bad, line))
-	}
-	return p
+	return &popup{title: "nothing is written", stays: true, text: []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(why))}, widest: widestRefusal}
 }
 
 // widestRefusal is how many columns the text of a refusal takes at most.
 const widestRefusal = 70
+
+// widestPlan is how many columns what would be written takes at most.
+const widestPlan = 160
 
 // yes is what has to be typed before something is written: more than a key that is pressed from habit.
 const yes = "yes"
 
 // confirmation shows exactly what will be written, and writes it when the user has typed so.
 func (m *model) confirmation(plan Plan) *popup {
-	p := &popup{title: "write this to the cluster?", answer: widget.Prompt{Label: " " + yes + "? "}}
+	p := &popup{title: "write this to the cluster?", widest: widestPlan, answer: widget.Prompt{Label: " " + yes + "? "}}
 	for line := range strings.SplitSeq(strings.TrimRight(plan.Text(), "\n"), "\n") {
-		p.lines = append(p.lines, styled.Text(styled.Plain, inspect.Sanitize(line)))
+		p.text = append(p.text, styled.Text(styled.Plain, inspect.Sanitize(line)))
 	}
-	p.lines = append(p.lines, nil, styled.Line{{Text: "To write it, type "}, {Text: yes, Role: styled.Accent}, {Text: " and press "}, {Text: "⏎", Role: styled.Accent}, {Text: "; Esc leaves all as it is."}})
+	p.text = append(p.text, nil, styled.Line{{Text: "To write it, type "}, {Text: yes, Role: styled.Accent}, {Text: " and press "}, {Text: "⏎", Role: styled.Accent}, {Text: "; Esc leaves all as it is."}})
 	p.confirm = func() tea.Cmd {
 		m.remark = screen.Say{Text: "writing, and then watching for a few seconds that nobody else takes the same devices …", Role: styled.Dim}
 		return m.commit.Await(m.world, plan.Execute)

@@ -18,6 +18,10 @@ type popup struct {
 	title string
 	lines []styled.Line
 	top   int
+	// text is what lines are made of where they are not made otherwise, widest how many columns they may take, and fitted how many they
+	// were made for.
+	text           []styled.Line
+	widest, fitted int
 	// confirm is what happens after yes and Enter. If it is nil, every key that does not scroll closes the popup.
 	confirm func() tea.Cmd
 	// stays says that only Enter and Esc close the popup.
@@ -32,6 +36,7 @@ type popup struct {
 }
 
 func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
+	p.fit(width)
 	room := p.room(height)
 	p.top = max(0, min(p.top, len(p.lines)-room))
 	title := p.title
@@ -39,6 +44,13 @@ func (p *popup) over(th *theme.Theme, frame string, width, height int) string {
 		title += "  ↓ ↑ for the rest"
 	}
 	return widget.Popup(th, frame, title, p.marked(p.lines[p.top:min(len(p.lines), p.top+room)]), width, height)
+}
+
+// fit breaks the lines of text that are wider than the popup can be on a screen of so many columns.
+func (p *popup) fit(width int) {
+	if inner := max(1, min(width-6, p.widest)); p.text != nil && p.fitted != inner {
+		p.lines, p.fitted = styled.Narrow(p.text, inner), inner
+	}
 }
 
 // marked are lines in which what is looked for is marked.

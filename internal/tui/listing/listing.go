@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,6 +28,8 @@ type Column[T any] struct {
 	// Amount returns the number that the column shows of a row, and whether it shows one, for filters such as
 	// free>4. If it is nil, the column never shows a number.
 	Amount func(row *T) (float64, bool)
+	// ToldBy are the names of the groupings whose headings say what the column says. Below them it is left out.
+	ToldBy []string
 	// Number reads a number of a filter. If it is nil, numbers are quantities as Kubernetes writes them.
 	Number func(text string) (float64, bool)
 }
@@ -113,17 +116,18 @@ const none = -1
 
 // New makes a List without rows.
 func New[T any](config Config[T]) *List[T] {
-	l := &List[T]{config: config, table: widget.NewTable(widgetColumns(config.Columns)), order: order{sort: -1, grouping: -1}}
+	l := &List[T]{config: config, table: widget.NewTable(widgetColumns(config.Columns, "")), order: order{sort: -1, grouping: -1}}
 	if config.Grouped {
 		l.order.grouping = 0
 	}
 	return l
 }
 
-func widgetColumns[T any](columns []Column[T]) []widget.Column {
+func widgetColumns[T any](columns []Column[T], grouping string) []widget.Column {
 	list := make([]widget.Column, len(columns))
 	for i, c := range columns {
 		list[i] = c.Column
+		list[i].Told = slices.Contains(c.ToldBy, grouping)
 	}
 	return list
 }
@@ -217,7 +221,7 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 		l.now, l.built = result.Value, true
 		l.setMarks(l.marks)
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
-		l.table.Columns = widgetColumns(l.now.columns)
+		l.table.Columns = widgetColumns(l.now.columns, l.now.grouping())
 		if jump = jump && l.want == ""; jump {
 			l.table.SetRows(&l.now, l.now.natural, l.table.Cursor())
 			l.table.MoveTo(cursor) // which does not take the rows around it along

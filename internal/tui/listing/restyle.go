@@ -15,7 +15,7 @@ func (l *List[T]) Restyle(adapt func(rows []T) []Column[T]) {
 		return
 	}
 	l.now.columns = adapt(l.now.rows)
-	columns := widgetColumns(l.now.columns)
+	columns := widgetColumns(l.now.columns, l.now.grouping())
 	l.now.natural = widget.Measure(columns, &l.now)
 	l.table.Columns = columns
 	l.table.SetRows(&l.now, l.now.natural, l.table.Cursor())

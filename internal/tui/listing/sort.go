@@ -34,6 +34,14 @@ type item struct{ row, head int }
 // Len implements widget.Rows.
 func (a *arranged[T]) Len() int { return len(a.items) }
 
+// grouping is the name of the grouping in force, or "".
+func (a *arranged[T]) grouping() string {
+	if at := a.order.grouping; at >= 0 && at < len(a.config.Groupings) {
+		return a.config.Groupings[at].Name
+	}
+	return ""
+}
+
 // firstRow is where the cursor is best at the beginning: not on a heading.
 func (a *arranged[T]) firstRow() int {
 	for i, item := range a.items {
@@ -87,7 +95,7 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 	a.hint = a.misread()
 	a.sort(index)
 	a.group(index)
-	a.natural = widget.Measure(widgetColumns(a.columns), &a)
+	a.natural = widget.Measure(widgetColumns(a.columns, ""), &a)
 	return a
 }
 

@@ -21,7 +21,7 @@ type Config[T any] struct {
 	Ref screen.Ref
 	// Ask works out what is to be shown. It runs in the background and may take its time.
 	Ask func(ctx context.Context, w *screen.World) (T, error)
-	// Lines lays it out. The text in the lines is safe to show.
+	// Lines lays it out. The text in the lines is safe to show. Lines that are too wide are broken.
 	Lines func(value T, o Layout) []styled.Line
 	// Patience is that of the answer: see screen.Answer.
 	Patience time.Duration
@@ -40,7 +40,12 @@ type Config[T any] struct {
 type Layout struct {
 	Width   int
 	Verbose bool
+	// Copied says that the text is for the clipboard, and read where there are no keys.
+	Copied bool
 }
+
+// MoreKey is the key that lays out everything.
+const MoreKey = "v"
 
 // Reader is a screen of text. It implements screen.Screen.
 type Reader[T any] struct {
@@ -104,7 +109,7 @@ func (r *Reader[T]) leaveKey() keymap.Key {
 
 // Keys implements screen.Screen.
 func (r *Reader[T]) Keys() keymap.Map {
-	verbose := keymap.Key{Action: more, Press: []string{"v"}, Short: "verbose", Help: "show more: " + r.config.More}
+	verbose := keymap.Key{Action: more, Press: []string{MoreKey}, Short: "verbose", Help: "show more: " + r.config.More}
 	if r.verbose {
 		verbose.Short, verbose.Help = "brief", "show less again"
 	}
@@ -232,7 +237,7 @@ func (r *Reader[T]) layAll(w *screen.World) tea.Cmd {
 	return r.layouts.Start(w, func(context.Context) (layOut, error) {
 		inner := max(20, of.layout.Width-2)
 		lines := lay(value, Layout{Width: inner, Verbose: true})
-		return layOut{of, lines, len(lines) == len(lay(value, Layout{Width: inner}))}, nil
+		return layOut{of, styled.Narrow(lines, inner), len(lines) == len(lay(value, Layout{Width: inner}))}, nil
 	})
 }
 
@@ -288,9 +293,9 @@ func (r *Reader[T]) lines(w *screen.World, width int) []styled.Line {
 	case !r.answer.Known:
 		return r.working(w, width)
 	case r.answer.Err != nil:
-		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}
+		return styled.Narrow([]styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}, width)
 	}
-	return r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose})
+	return styled.Narrow(r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose}), width)
 }
 
 // working is shown until there is an answer.
@@ -373,7 +378,7 @@ func (r *Reader[T]) CopyText() string {
 		return inspect.Sanitize(r.config.Ref.Name)
 	}
 	var b strings.Builder
-	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose}) {
+	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose, Copied: true}) {
 		b.WriteString(l.String() + "\n")
 	}
 	return b.String()

@@ -15,6 +15,9 @@ func (t *Table) ColumnAt(x int) (column, offset int) {
 func (t *Table) Wide() int {
 	total := margin
 	for i, c := range t.Columns {
+		if c.Told {
+			continue
+		}
 		w := 0
 		if i < len(t.natural) {
 			w = t.natural[i]

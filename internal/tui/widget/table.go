@@ -24,6 +24,8 @@ type Column struct {
 	Rank int
 	// Spare columns are shown only where all others have their natural width.
 	Spare bool
+	// Told columns say what the headings above the rows say: on the screen they are left out.
+	Told bool
 }
 
 // Row is a row of a table: cells, or a heading that goes across all columns.
@@ -198,7 +200,7 @@ func (t *Table) View(th *theme.Theme, width, height int) string {
 	t.lines = max(1, height-1)
 	t.height = t.lines * blocks
 	t.scroll()
-	widths := t.layout(t.wide)
+	widths := t.layout(t.wide, true)
 	bar := th.Paint(styled.Dim, between)
 	rest := styled.Blanks(width - blocks*t.wide - (blocks-1)*styled.Width(between))
 	var b strings.Builder
@@ -239,7 +241,7 @@ func (t *Table) Plain(th *theme.Theme, width int) string {
 	if width == 0 {
 		width = 1 << 20
 	}
-	widths := t.layout(width)
+	widths := t.layout(width, false)
 	total := -gap
 	for _, w := range widths {
 		if w > 0 {
@@ -344,23 +346,23 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 	}
 }
 
-// layout returns how wide each column is drawn. A column of width 0 is left out.
-func (t *Table) layout(width int) []int {
-	widths := t.fit(width, false)
+// layout returns how wide each column is drawn, on a screen or as plain text. A column of width 0 is left out.
+func (t *Table) layout(width int, screen bool) []int {
+	widths := t.fit(width, screen, false)
 	room := width - margin - styled.ColumnsWidth(widths, gap)
 	for _, c := range t.Columns {
 		if c.Spare && room > gap+c.Min {
-			return t.fit(width, true)
+			return t.fit(width, screen, true)
 		}
 	}
 	return widths
 }
 
 // fit returns the widths with the spare columns or without.
-func (t *Table) fit(width int, spare bool) []int {
+func (t *Table) fit(width int, screen, spare bool) []int {
 	columns := make([]styled.Column, len(t.Columns))
 	for i, c := range t.Columns {
-		if c.Spare && !spare {
+		if c.Spare && !spare || c.Told && screen {
 			continue
 		}
 		w := styled.Width(c.Title) + 2
@@ -377,9 +379,6 @@ func (t *Table) fit(width int, spare bool) []int {
 		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
 	}
 	fitting := styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}
-	if spare {
-		return fitting.Columns(columns)
-	}
 	// What is not there must take no gap.
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c styled.Column) bool { return c.Natural == 0 })
 	widths := fitting.Columns(shown)

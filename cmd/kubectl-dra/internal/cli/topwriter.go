@@ -110,7 +110,7 @@ func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapsho
 		return nil, "", err
 	}
 	if len(d.Refusal) > 0 {
-		return nil, "", errors.New(strings.Join(d.Refusal, "; "))
+		return nil, "", refusalOf(d)
 	}
 	if len(d.Allocations) == 0 {
 		return nil, "", fmt.Errorf("%s/%s is allocated already", o.namespace, o.names[0])
@@ -121,6 +121,9 @@ func (o *allocateOptions) planned(ctx context.Context, snapshot *inspect.Snapsho
 	text, err := statusText(d.Written(o.reader.now(snapshot)))
 	return d, notes.String() + "\n" + text, err
 }
+
+// refusalOf says why a decision allocates nothing. The further lines of a refusal name commands, where the terminal UI has a key.
+func refusalOf(d *commit.Decision) error { return errors.New(d.Refusal[0] + "; e says why") }
 
 // statusText is the status of claims as it would be written.
 func statusText(claims []*resourcev1.ResourceClaim) (string, error) {
@@ -168,7 +171,7 @@ func (p *allocationPlan) Execute(ctx context.Context) (string, error) {
 		case err != nil:
 			return "", err
 		case len(done.Refusal) > 0:
-			return "", errors.New(strings.Join(done.Refusal, "; "))
+			return "", refusalOf(done)
 		}
 		return "allocated: " + summary(done), nil
 	})

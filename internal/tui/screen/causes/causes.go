@@ -73,7 +73,10 @@ func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
 
 // Status counts what is stuck.
 func (s *Screen) Status() string {
-	if !s.answer.Known || len(s.Rows()) == 0 {
+	if !s.answer.Known {
+		return "" // to count what is there as none would be untrue
+	}
+	if len(s.Rows()) == 0 {
 		return s.List.Status()
 	}
 	all := make([]*row, len(s.Rows()))
@@ -124,5 +127,5 @@ func (r *row) panel(width int) []styled.Line {
 	if r.cause < 0 {
 		return []styled.Line{styled.Text(styled.Plain, r.message)}
 	}
-	return text.CauseLines(r.triage, r.cause, text.Options{Width: width})
+	return styled.Narrow(text.CauseLines(r.triage, r.cause, text.Options{Width: width, Screen: true}), width)
 }

@@ -69,7 +69,14 @@ func rowOf(w *screen.World, t *explain.Triage, cause int, s explain.StuckSubject
 	}
 	if len(c.Fixes) > 0 {
 		f := &c.Fixes[0]
-		r.helps = inspect.Sanitize(fmt.Sprintf("unblocks %d: %s", len(f.Frees), f.Message))
+		r.helps = inspect.Sanitize(strings.TrimPrefix(f.Message, "in claim "+s.Name+": ")) // the row names it
+		if n := len(f.Frees); n > 1 {
+			least := ""
+			if f.AtLeast {
+				least = "at least "
+			}
+			r.helps = fmt.Sprintf("unblocks %s%d: %s", least, n, r.helps)
+		}
 	}
 	return r
 }
@@ -127,9 +134,9 @@ var columns = []listing.Column[row]{
 		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
 		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge,
 	},
-	{Column: widget.Column{Title: "WHY", Min: 24, Max: 160}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.why) }},
-	{Column: widget.Column{Title: "WHO ACTS", Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.actor) }},
-	{Column: widget.Column{Title: "WHAT HELPS", Min: 24, Max: 120, Rank: 1}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.helps) }},
+	{Column: widget.Column{Title: "WHY", Min: 48, Max: 160}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.why) }},
+	{Column: widget.Column{Title: "WHO ACTS", Rank: 1}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.actor) }},
+	{Column: widget.Column{Title: "WHAT HELPS", Min: 40, Max: 120, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, r.helps) }},
 }
 
 var groupings = []listing.Grouping[row]{

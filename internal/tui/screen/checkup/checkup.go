@@ -62,7 +62,11 @@ func lines(f found, o reading.Layout) []styled.Line {
 	if !o.Verbose {
 		r = r.AtLeast(checkup.Warning)
 	}
-	return r.Lines(checkup.Layout{Width: o.Width, All: o.Verbose, Link: f.link})
+	layout := checkup.Layout{Width: o.Width, All: o.Verbose, Link: f.link}
+	if !o.Copied {
+		layout.More = reading.MoreKey
+	}
+	return r.Lines(layout)
 }
 
 // link is the link to an object, or "" if there is no page about it.

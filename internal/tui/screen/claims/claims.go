@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/listing"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 )
 
 // Screen is the view: the table, and beneath or beside it what is to be said of the claim that is pointed
@@ -38,11 +37,14 @@ type Screen struct {
 	actual map[inspect.ClaimRef]*reason
 	known  bool
 	helped int
+	// counted is how many rows are stuck, and which is the first of them all.
+	counted struct {
+		of    *row
+		stuck int
+	}
 
 	// answer is about the claim that is pointed at.
-	answer screen.Answer[*explain.Explanation]
-	asked  screen.Ref
-	side   widget.Page
+	answer screen.Companion[*explain.Explanation]
 }
 
 // New makes the view.
@@ -76,7 +78,7 @@ func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, s.takeSurvey(w, result))
 	}
 	cmd, _ := s.answer.Update(w, msg)
-	return tea.Batch(append(cmds, cmd, s.follow(w))...)
+	return tea.Batch(append(cmds, cmd, s.answer.Follow(w, s.Selection(), explained))...)
 }
 
 // never is the version of no world.
@@ -181,36 +183,36 @@ func (r *recess) wait() tea.Cmd {
 	return tea.Tick(time.Until(r.until), func(time.Time) tea.Msg { return rested{} })
 }
 
-// linger is how long the cursor must stay on a claim before it is asked about: who runs down the list does
-// not want to wait for each.
-const linger = 60 * time.Millisecond
-
-// follow asks about the claim that is pointed at, if that is another one than before.
-func (s *Screen) follow(w *screen.World) tea.Cmd {
-	ref := s.Selection()
-	if ref == s.asked {
-		return nil
-	}
-	s.asked = ref
-	s.answer.Forget()
-	s.side.ScrollTo(0)
-	if ref.Kind == screen.None {
-		return nil
-	}
-	return s.answer.Ask(w, func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(linger):
-		}
-		return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, w.Question())
-	})
+// explained explains a claim.
+func explained(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Explanation, error) {
+	return question.Claim(ctx, w.Cluster(), inspect.ClaimRef{Namespace: ref.Namespace, Name: ref.Name}, w.Question())
 }
 
-// Status implements screen.Screen.
+// Status implements screen.Screen. Of all rows, whether a filter hides some or not, it says how many are stuck.
 func (s *Screen) Status() string {
+	text := s.List.Status()
 	if s.helped > 0 {
-		return fmt.Sprintf("%d helped, %s", s.helped, s.List.Status())
+		text = fmt.Sprintf("%d helped, %s", s.helped, text)
 	}
-	return s.List.Status()
+	if n := s.stuck(); n > 0 {
+		text += fmt.Sprintf(", %d stuck", n)
+	}
+	return text
+}
+
+// stuck counts the rows that are.
+func (s *Screen) stuck() int {
+	rows := s.Rows()
+	if len(rows) == 0 {
+		return 0
+	}
+	if s.counted.of != &rows[0] {
+		s.counted.of, s.counted.stuck = &rows[0], 0
+		for i := range rows {
+			if rows[i].stuck() {
+				s.counted.stuck++
+			}
+		}
+	}
+	return s.counted.stuck
 }

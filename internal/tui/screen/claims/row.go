@@ -95,6 +95,11 @@ func (r *row) judge(w *screen.World, reasons, actual map[inspect.ClaimRef]*reaso
 // firstRank and lastRank are the least and the greatest rank.
 const firstRank, lastRank = -2, 3
 
+// stuck reports whether the row says that the claim is.
+func (r *row) stuck() bool {
+	return r.state == inspect.ClaimPending && !r.helped && !r.released && r.reason.stuck()
+}
+
 // rank orders claims by how much they need a look.
 func (r *row) rank() int {
 	switch {
@@ -236,7 +241,7 @@ func stateCell(r *row) styled.Line {
 			return styled.Text(styled.Supposed, "✓ helped")
 		case r.released:
 			return styled.Text(styled.Supposed, "released")
-		case r.reason.stuck():
+		case r.stuck():
 			return styled.Text(styled.Bad, "✗ stuck")
 		}
 		return styled.Text(styled.Warn, "pending")

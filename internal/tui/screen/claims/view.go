@@ -12,25 +12,16 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-const (
-	// wide is how many columns let the explanation stand beside the table.
-	wide = 150
-	// leastSide is how many columns the explanation then has at least.
-	leastSide = 64
-	// least is how many lines the table keeps when the panel is below it.
-	least = 5
-)
+// least is how many lines the table keeps when the panel is below it.
+const least = 5
 
 // View implements screen.Screen.
 func (s *Screen) View(w *screen.World, width, height int) string {
 	if s.Row() == nil {
 		return s.List.View(w, width, height) // there is nothing to say of any claim
 	}
-	if width >= wide {
-		side := max(leastSide, width/3)
-		table := s.List.View(w, width-side-1, height)
-		s.side.SetLines(s.sideLines(side - 2))
-		return widget.Beside(w.Theme, table, s.side.View(w.Theme, side-2, height), width-side-1, side, height)
+	if widget.HasAside(width) {
+		return widget.Aside(w.Theme, func(width int) string { return s.List.View(w, width, height) }, s.sideLines, width, height)
 	}
 	panel := min(6, height/3)
 	if height-panel-1 < least || panel < 2 {
@@ -53,7 +44,7 @@ func (s *Screen) sideLines(width int) []styled.Line {
 	if s.answer.Err != nil {
 		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(s.answer.Err.Error()))}
 	}
-	return text.Lines(s.answer.Value, text.Options{Width: width})
+	return text.Lines(s.answer.Value, text.Options{Width: width, Screen: true})
 }
 
 func (s *Screen) waiting() []styled.Line {
@@ -114,7 +105,7 @@ func headline(row *row, e *explain.Explanation, width, n int) []styled.Line {
 	case explain.Unknown:
 		mark, role = "? ", styled.Warn
 	}
-	name := row.namespace + "/" + row.name
+	name := styled.Cut(row.namespace+"/"+row.name, width*2/3) // the answer matters more, and the row is at the cursor
 	answer := []styled.Span{{Text: mark, Role: role}, {Text: name, Role: styled.Name}, {Text: " " + inspect.Sanitize(e.Predicate), Role: styled.Strong}}
 	lines := styled.Wrap(answer, styled.Wrapping{Width: width - styled.Width(styled.Ellipsis), Rest: "  ", Break: true})
 	if len(lines) > n {

@@ -54,7 +54,7 @@ func setHeading(group string, rows []*row) styled.Line {
 		most = max(most, c.Used())
 		texts[i] = c.Counter + " " + c.Left.String() + "/" + c.Total.String()
 	}
-	line := styled.Line{{Text: inspect.Sanitize(set.id.pool.Pool+"/"+set.id.set) + "  ", Role: styled.Strong}}
+	line := styled.Line{{Text: styled.Cut(inspect.Sanitize(set.id.pool.Pool+"/"+set.id.set), widestGroup) + "  ", Role: styled.Strong}}
 	line = append(line, widget.Bar(most, 8, styled.Used)...)
 	return append(line, styled.Span{Text: "  left: " + inspect.Sanitize(strings.Join(texts, ", ")), Role: styled.Dim})
 }

@@ -60,10 +60,10 @@ func compareNames(a, b row) int { return screen.CompareNames(a.status.ID.Device,
 
 var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "DEVICE", Min: 16, Max: 40}, Cell: func(r *row) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(r.status.ID.Device)) }},
-	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
-	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
-	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 6}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
-	{Column: widget.Column{Title: "MODEL", Min: 8, Max: 28, Rank: 3}, Cell: func(r *row) styled.Line { return orDash(inspect.ModelOf(r.status.Device)) }},
+	{Column: widget.Column{Title: "POOL", Min: 8, Max: 40, Rank: 2}, ToldBy: []string{"pool"}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, inspect.Sanitize(r.status.ID.Pool)) }},
+	{Column: widget.Column{Title: "DRIVER", Min: 6, Max: 16, Rank: 5}, ToldBy: []string{"pool", "driver"}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, screen.ShortDriver(r.status.ID.Driver)) }, Text: func(r *row) string { return r.status.ID.Driver }},
+	{Column: widget.Column{Title: "NODE", Min: 8, Max: 32, Rank: 6}, ToldBy: []string{"node"}, Cell: func(r *row) styled.Line { return orDash(string(r.status.Node)) }, Text: func(r *row) string { return string(r.status.Node) }},
+	{Column: widget.Column{Title: "MODEL", Min: 14, Max: 28, Rank: 3}, ToldBy: []string{"model"}, Cell: func(r *row) styled.Line { return orDash(inspect.ModelOf(r.status.Device)) }},
 	{Column: widget.Column{Title: "STATE"}, Cell: stateCell, Compare: func(a, b *row) int { return cmp.Compare(rank(a.status.State), rank(b.status.State)) }},
 	{Column: widget.Column{Title: "USED", Rank: 4, Min: 8, Max: 24}, Cell: usedCell},
 	{Column: widget.Column{Title: "HOLDER", Min: 22, Max: 80, Rank: 1}, Cell: holderCell},
@@ -205,6 +205,9 @@ var groupings = []listing.Grouping[row]{
 	{Name: "state", Of: func(r *row) string { return strings.ToLower(string(r.status.State)) }, Heading: heading},
 }
 
+// widestGroup is how many columns the name of a group takes at most, so that what is free of it is in sight.
+const widestGroup = 56
+
 // heading sums up a group: how much of it is free.
 func heading(group string, rows []*row) styled.Line {
 	count := rows[0].all.Count(func(yield func(*inspect.DeviceStatus) bool) {
@@ -217,7 +220,7 @@ func heading(group string, rows []*row) styled.Line {
 	if group == "" {
 		group = "none"
 	}
-	line := styled.Line{{Text: inspect.Sanitize(group) + "  ", Role: styled.Strong}}
+	line := styled.Line{{Text: styled.Cut(inspect.Sanitize(group), widestGroup) + "  ", Role: styled.Strong}}
 	line = append(line, widget.CountBar(count.Used, count.Total-count.Used-count.Free, count.Total, 10)...)
 	return append(line, styled.Span{Text: "  " + words.FreeOf(count), Role: styled.Dim})
 }

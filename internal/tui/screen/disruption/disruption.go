@@ -74,6 +74,6 @@ func ask(ctx context.Context, w *screen.World, page screen.Page, refs []screen.R
 const widest = 120
 
 func lines(a *answer, o reading.Layout) []styled.Line {
-	told := text.DisruptionLines(a.disruption, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose})
+	told := text.DisruptionLines(a.disruption, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey})
 	return append(append(compared(a, o.Width), nil), told...)
 }

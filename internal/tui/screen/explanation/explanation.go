@@ -52,10 +52,18 @@ func New(ref screen.Ref) screen.Screen {
 			return question.Named(ctx, w.Cluster(), subject, options)
 		},
 		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
-			return text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})
+			return text.Lines(e, options(o))
 		},
 	})
 	return p
+}
+
+// widest is how many columns the text takes at most, so that it can be read.
+const widest = 120
+
+// options are those of the text of explanations.
+func options(o reading.Layout) text.Options {
+	return text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey}
 }
 
 // Update implements screen.Screen.

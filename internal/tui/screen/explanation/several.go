@@ -28,7 +28,7 @@ func NewSeveral(refs []screen.Ref) screen.Screen {
 				if i > 0 {
 					lines = append(lines, nil)
 				}
-				lines = append(lines, text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})...)
+				lines = append(lines, text.Lines(e, options(o))...)
 			}
 			return lines
 		},

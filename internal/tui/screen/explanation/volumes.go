@@ -75,7 +75,7 @@ func volumeLines(v waitingVolumes, o reading.Layout) []styled.Line {
 		if i > 0 {
 			lines = append(lines, styled.Line{})
 		}
-		lines = append(lines, text.Lines(e, text.Options{Width: min(o.Width, 120), Verbose: o.Verbose})...)
+		lines = append(lines, text.Lines(e, options(o))...)
 	}
 	if more := v.total - len(v.explains); more > 0 {
 		lines = append(lines, styled.Line{}, styled.Text(styled.Dim, fmt.Sprintf("and %d more volume claims of class %s", more, class)))

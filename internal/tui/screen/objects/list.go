@@ -38,9 +38,7 @@ type Page interface {
 type list[T any] struct {
 	*listing.List[T]
 	about About
-	page  screen.Answer[Page]
-	asked screen.Ref
-	side  widget.Page
+	page  screen.Companion[Page]
 }
 
 // newList makes the list of a kind.
@@ -56,52 +54,16 @@ func newList[T any](about About, k kind[T]) screen.Screen {
 func (l *list[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 	listed := l.List.Update(w, msg)
 	told, _ := l.page.Update(w, msg)
-	return tea.Batch(listed, told, l.follow(w))
+	return tea.Batch(listed, told, l.page.Follow(w, l.Selection(), l.about))
 }
-
-// linger is how long the cursor must stay on an object before the page about it is made: who runs down the list does not want to
-// wait for each.
-const linger = 60 * time.Millisecond
-
-// follow asks about the object under the cursor, if that is another one than before.
-func (l *list[T]) follow(w *screen.World) tea.Cmd {
-	ref := l.Selection()
-	if ref == l.asked {
-		return nil
-	}
-	l.asked = ref
-	l.page.Forget()
-	l.side.ScrollTo(0)
-	if ref.Kind == screen.None {
-		return nil
-	}
-	about := l.about
-	return l.page.Ask(w, func(ctx context.Context, w *screen.World) (Page, error) {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(linger):
-		}
-		return about(ctx, w, ref)
-	})
-}
-
-const (
-	// wide is how many columns let the page stand beside the table, and leastSide how many it then has at least.
-	wide      = 150
-	leastSide = 64
-)
 
 // View implements screen.Screen.
 func (l *list[T]) View(w *screen.World, width, height int) string {
 	if l.Row() == nil {
 		return l.List.View(w, width, height)
 	}
-	if width >= wide {
-		side := max(leastSide, width/3)
-		table := l.List.View(w, width-side-1, height)
-		l.side.SetLines(l.lines(side - 2))
-		return widget.Beside(w.Theme, table, l.side.View(w.Theme, side-2, height), width-side-1, side, height)
+	if widget.HasAside(width) {
+		return widget.Aside(w.Theme, func(width int) string { return l.List.View(w, width, height) }, l.lines, width, height)
 	}
 	panel := l.lines(width - 3)
 	var title styled.Line

@@ -46,7 +46,7 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 const widest = 120
 
 func lines(m *explain.Moves, o reading.Layout) []styled.Line {
-	return text.MovesLines(m, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose})
+	return text.MovesLines(m, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied})
 }
 
 // moved are the pods that have to move, each of which is supposed to be evicted.

@@ -89,7 +89,11 @@ func (r *row) doing(w *screen.World, c *usage.Claim) string {
 		}
 		return text + ": no pod has it reserved"
 	case usage.Refused:
-		return "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false) + ": " + pod + " was refused"
+		text := "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false)
+		if c.Pod.Name == c.Ref.Name {
+			return text
+		}
+		return text + ": " + pod
 	case usage.Waiting:
 		return "wants " + words.Count(c.Wanted, "device")
 	case usage.Held:

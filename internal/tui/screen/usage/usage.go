@@ -106,7 +106,7 @@ func (s *Screen) Status() string {
 	if r.Unseen {
 		least = "≥"
 	}
-	return fmt.Sprintf("%d of %d held, %s%d idle, %s%d refused", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, r.Total.Refused)
+	return fmt.Sprintf("%d of %d held, %s%d idle, %s%s refused", r.Total.Devices, r.Cluster.Total, least, r.Total.Idle, least, words.Count(r.Total.Refused, "claim"))
 }
 
 // total is what all rows come to.

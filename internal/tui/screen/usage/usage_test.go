@@ -100,7 +100,7 @@ func TestEmpty(t *testing.T) {
 	}
 	w.Namespace = "net"
 	screentest.Settle(w, s, screen.Changed{})
-	if got := s.Status(); got != "4 of 127 held, 0 idle, 1 refused" {
+	if got := s.Status(); got != "4 of 127 held, 0 idle, 1 claim refused" {
 		t.Errorf("%q", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestUnseen(t *testing.T) {
 	w = w.Next(2, w.Snapshot.WithHealth(map[inspect.Resource]inspect.Health{inspect.Pods: {State: inspect.Forbidden, Message: "cannot list pods"}}).With(func(o *inspect.Objects) { o.Pods = nil }))
 	s := New()
 	screentest.Settle(w, s, screen.Shown{})
-	if got := s.Status(); got != "54 of 127 held, ≥1 idle, ≥0 refused" {
+	if got := s.Status(); got != "54 of 127 held, ≥1 idle, ≥0 claims refused" {
 		t.Errorf("%q", got)
 	}
 	if got := s.Plain(w, 0); !strings.HasSuffix(got, "more may be idle or refused, for not all pods were read") {
