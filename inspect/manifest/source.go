@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // filesBelow returns path itself when it is a file or "-", and else the manifests below the directory
@@ -150,7 +152,7 @@ func (r *reading) readFile(ctx context.Context, path string, stdin io.Reader) ([
 		}
 		return r.unpack(ctx, path, stdin, 0)
 	}
-	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}

@@ -13,10 +13,11 @@ type layer struct {
 
 var layers = []layer{
 	{"internal/spell", nil},
+	{"internal/inputfile", nil},
 	{"styled", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
-	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/validate"}},
+	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/validate", "internal/inputfile"}},
 	{"inspect/manifest/validate", []string{"inspect"}},
 	{"internal/demo/...", []string{"inspect", "inspect/manifest", "inspect/flowcontrol"}},
 	{"inspect/wire", nil},
@@ -77,7 +78,7 @@ var layers = []layer{
 	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},
 	{"docs/schema", nil},
 	{"cmd/...", []string{
-		"docs/schema", "styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+		"docs/schema", "styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},

@@ -198,7 +198,7 @@ func (o *allocateOptions) precheck(ctx context.Context, cluster *allocator.Clust
 				refused[node] = true
 			}
 		}
-		why, err = refusalLines(e, "pod")
+		why, err = o.refusalLines(e, "pod")
 		return refused, why, err
 	}
 	why, err = o.precheckClaims(ctx, cluster, w)
@@ -228,17 +228,17 @@ func (o *allocateOptions) precheckClaims(ctx context.Context, cluster *allocator
 			return nil, err
 		}
 		if e.Verdict == explain.Unsatisfiable || len(w.claims) == 1 {
-			return refusalLines(e, "claim")
+			return o.refusalLines(e, "claim")
 		}
 	}
 	return []string{fmt.Sprintf("%s cannot be allocated together on %s", commaList(claimNames(w.claims)), o.nodePhrase())}, nil
 }
 
 // refusalLines says why there is no allocation when the verdict is a no; it is an error that the scheduler gives up.
-func refusalLines(e *explain.Explanation, kind string) ([]string, error) {
+func (o *allocateOptions) refusalLines(e *explain.Explanation, kind string) ([]string, error) {
 	switch e.Verdict {
 	case explain.Unsatisfiable:
-		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s\" says why", kind, e.Subject.Name, e.Subject.Namespace)}, nil
+		return []string{e.Message, fmt.Sprintf("\"kubectl dra explain %s %s -n %s%s\" says why", kind, e.Subject.Name, e.Subject.Namespace, o.reader.sourceFlags())}, nil
 	case explain.Invalid:
 		return nil, errors.New(e.Message)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 var kindClass = kind{"deviceclass", inspect.Classes, "DeviceClass", []string{"class", "classes", "deviceclass", "deviceclasses", "dc"}, nil}
@@ -186,7 +186,7 @@ const maxExpressionFile = 1 << 20
 func readExpression(stdin io.Reader, path string) (string, error) {
 	r := stdin
 	if path != "-" {
-		file, err := os.Open(path)
+		file, err := inputfile.Open(path)
 		if err != nil {
 			return "", fmt.Errorf("reading the expression: %w", err)
 		}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/checkup"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
@@ -278,6 +277,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 // read returns what is looked at: the files of -f alone, or the cluster.
 func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(o.files) == 0 {
+		o.reader.needsObjects = true
 		return o.reader.read(ctx, o.checkup.Namespace, inspect.Resources())
 	}
 	given, err := o.reader.readManifests(ctx, o.files, "default", false)
@@ -286,7 +286,7 @@ func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	}
 	o.given = given
 	if len(given.Health) == 0 && len(given.Gone) == 0 { // that nothing is wrong with nothing must not turn a CI green
-		return nil, fmt.Errorf("there is nothing to check in %s: no object of a kind that is looked at", inspect.Sanitize(commaList(o.files)))
+		return nil, nothingIn("check", o.files)
 	}
 	for _, gone := range given.Gone {
 		o.checkup.Gone = append(o.checkup.Gone, checkup.Gone{Object: gone.Object, Why: gone.Why})
@@ -412,7 +412,7 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
-	data, err := readAll(o.baseline, maxBaseline)
+	data, err := inputfile.ReadAll(o.baseline, maxBaseline)
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}
@@ -425,20 +425,6 @@ func (o *checkOptions) readBaseline() (map[string]bool, error) {
 		keys[f.Key] = true
 	}
 	return keys, nil
-}
-
-// readAll reads a file of at most limit bytes, whatever it says its size is.
-func readAll(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
-	}
-	return data, err
 }
 
 // listChecks names everything that is looked for.

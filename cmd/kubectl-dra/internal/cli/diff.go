@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,7 +106,15 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 		return nil, output.Moment{}, err
 	}
 	o.reader.stdinRead = side.stdinRead
+	if !hasObjects(snapshot) && !side.toldOfNothing {
+		o.streams.note("warning: there is no object in %s, so that no verdict can have flipped", inspect.Sanitize(name))
+	}
 	return snapshot, output.Moment{Source: name, Time: snapshot.Time()}, nil
+}
+
+// hasObjects reports whether there is anything at all in a snapshot.
+func hasObjects(s *inspect.Snapshot) bool {
+	return slices.ContainsFunc(inspect.Kinds(), func(k inspect.Kind) bool { return len(k.Objects(s.Objects())) > 0 })
 }
 
 // now reads what the flags say: the cluster, unless they say otherwise.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 	"github.com/kubectl-dra/kubectl-dra/internal/yamlpatch"
 )
 
@@ -161,7 +162,13 @@ func (o *questionOptions) textOf(path string) ([]byte, error) {
 	if path == stdinPath {
 		return o.input.Bytes(), nil
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // the file that the user named, and that was read already
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	// It was read already, within the limits, so it is known to end.
+	text, err := io.ReadAll(file)
 	if err == nil && bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
 		return nil, fmt.Errorf("%s is packed; unpack it to have it changed", path)
 	}

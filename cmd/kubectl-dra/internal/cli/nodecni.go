@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // kubeletFlagFiles are where the arguments of kubelets stand, as kubeadm and packages write them.
@@ -180,7 +181,7 @@ func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 
 // readSome reads the beginning of a file.
 func readSome(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

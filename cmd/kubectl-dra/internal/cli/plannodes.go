@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/inspect/nodeshape"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 const planNodesLong = `Say which nodes to add so that pods fit: which kind, how many, and what they cost.
@@ -161,7 +161,7 @@ func readText(ctx context.Context, streams *streams, path string) ([]byte, error
 	if path == stdinPath {
 		return manifest.Unpack(ctx, streams.In, path, manifest.Options{})
 	}
-	file, err := os.Open(path) //nolint:gosec // the file that the user named
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

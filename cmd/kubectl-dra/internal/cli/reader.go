@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
@@ -35,6 +37,9 @@ type reader struct {
 	toldOfGroups bool
 	// keepWorkloads: what makes pods is kept aside when files are read, in workloads.
 	keepWorkloads bool
+	// needsObjects: files of --from that have nothing in them are an error, and not only worth a warning.
+	needsObjects  bool
+	toldOfNothing bool // it was
 	workloads     []*inspect.Workload
 	demo          bool
 	features      string                // --features
@@ -57,6 +62,20 @@ func (r *reader) addFlags(flags *pflag.FlagSet) {
 
 // offline reports that no cluster is asked.
 func (r *reader) offline() bool { return r.demo || len(r.from) > 0 }
+
+// sourceFlags are the flags with which another command reads the same instead of a cluster, each behind a space.
+func (r *reader) sourceFlags() string {
+	out := ""
+	if r.demo {
+		out = " --demo"
+	}
+	for _, path := range r.from {
+		if word, ok := remedy.Quote(path); ok && path != stdinPath {
+			out += " --from " + word
+		}
+	}
+	return out
+}
 
 // validate checks the flags.
 func (r *reader) validate() error {
@@ -139,10 +158,28 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isNothing(result) {
+		if r.needsObjects {
+			return nil, nothingIn("check", manifests)
+		}
+		r.toldOfNothing = true
+		r.streams.note("warning: %v", nothingIn("read", manifests))
+	}
 	r.workloads = result.Workloads
 	return inspect.New(result.Objects, inspect.Config{
 		Revision: 1, Time: r.clock(), Features: r.offlineFeatures(result.Objects), Health: result.Health,
 	}), nil
+}
+
+// isNothing reports that files have no object of a kind that is looked at, nor a list of such a kind, as where the command that was to
+// write them failed. What is said of nothing, such as that nothing is wrong with it, is true and means nothing.
+func isNothing(read *manifest.Result) bool {
+	return len(read.Health) == 0 && len(read.Gone) == 0 && len(read.Workloads) == 0 && len(read.Events) == 0 && read.Access == nil
+}
+
+// nothingIn says that there is nothing in files that a command could work on.
+func nothingIn(toDo string, paths []string) error {
+	return fmt.Errorf("there is nothing to %s in %s: no object of a kind that is looked at", toDo, inspect.Sanitize(commaList(paths)))
 }
 
 // readManifests reads files and says on stderr what is wrong with them. Objects without a namespace get

@@ -62,11 +62,14 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return runRoot(p.streams, cmd) },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := configureLog(p.streams.ErrOut, p.streams.verbosity); err != nil {
 				return err
 			}
-			return validate(p.reader, p.streams)
+			if err := validate(p.reader, p.streams); err != nil {
+				return err
+			}
+			return refuseEmptyFlags(cmd)
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true

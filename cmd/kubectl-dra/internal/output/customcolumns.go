@@ -3,13 +3,13 @@ package output
 import (
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // customColumns are columns that the user defined, as "NAME:.name,STATE:.state".
@@ -26,7 +26,7 @@ func (f Format) customColumns() (customColumns, error) {
 	if f.Name == "custom-columns" {
 		return parseCustomColumns(f.Argument)
 	}
-	data, err := readStart(f.Argument)
+	data, err := inputfile.ReadAll(f.Argument, maxFormatFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading custom columns: %w", err)
 	}
@@ -49,17 +49,8 @@ func (f Format) customColumns() (customColumns, error) {
 	return columns, nil
 }
 
-// maxColumnsFile is how much of a file of columns is read, in bytes; /dev/zero has no end.
-const maxColumnsFile = 1 << 20
-
-func readStart(path string) ([]byte, error) {
-	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	return io.ReadAll(io.LimitReader(file, maxColumnsFile))
-}
+// maxFormatFile is how much a file of columns or with a template may have, in bytes.
+const maxFormatFile = 1 << 20
 
 func parseCustomColumns(spec string) (customColumns, error) {
 	var columns customColumns

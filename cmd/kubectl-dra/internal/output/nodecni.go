@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node/cni"
 )
@@ -114,8 +115,12 @@ func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
 	if _, err := io.WriteString(w, strings.Join(head, "\n")+"\n\n"); err != nil {
 		return err
 	}
-	files := [][]string{}
-	for _, f := range n.Files {
+	files, hidden := [][]string{}, 0
+	for i, f := range n.Files {
+		if i >= maxNetworkFiles && !f.Used {
+			hidden++
+			continue
+		}
 		mark := "-"
 		if f.Used {
 			mark = "used"
@@ -130,8 +135,15 @@ func PrintNodeNetwork(w io.Writer, n *NodeNetwork, width int) error {
 	if err := writeTable(w, columns, files, TableOptions{Width: width}); err != nil {
 		return err
 	}
-	return printRemarks(w, networkRemarks(n))
+	remarks := networkRemarks(n)
+	if hidden > 0 {
+		remarks = slices.Insert(remarks, 0, fmt.Sprintf("%s not shown, none of which the runtime uses; -o json has all", words.Plural(hidden, "1 more file is", fmt.Sprintf("%d more files are", hidden))))
+	}
+	return printRemarks(w, remarks)
 }
+
+// What is shown of a directory that is full of other things. Those of real nodes have a few files.
+const maxNetworkFiles, maxIgnoredFiles = 100, 20
 
 // cells makes texts safe.
 func cells(texts ...string) []string {
@@ -166,7 +178,7 @@ func chainText(plugins []NetworkPlugin) string {
 func networkRemarks(n *NodeNetwork) []string {
 	var out []string
 	if len(n.Ignored) > 0 {
-		out = append(out, "Not looked at, for their names: "+strings.Join(n.Ignored, ", "))
+		out = append(out, "Not looked at, for their names: "+words.Shorten(n.Ignored, maxIgnoredFiles))
 	}
 	for _, need := range n.Needs {
 		out = append(out, fmt.Sprintf("! %s; wanted by %s", need.Message, strings.Join(need.Pods, ", ")))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
 
 // Format is what -o asks for: a name and, for some, an argument after "=".
@@ -150,7 +150,7 @@ func (f Format) parseTemplate() (printers.ResourcePrinter, error) {
 	text := f.Argument
 	kind, file := strings.CutSuffix(f.Name, "-file")
 	if file {
-		data, err := os.ReadFile(f.Argument)
+		data, err := inputfile.ReadAll(f.Argument, maxFormatFile)
 		if err != nil {
 			return nil, fmt.Errorf("error reading --template %s, %w", f.Argument, err)
 		}
