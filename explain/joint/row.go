@@ -83,7 +83,15 @@ type Taking struct {
 
 // With is the cluster once members have what they take.
 func With(c *allocator.Cluster, takings ...*Taking) *allocator.Cluster {
-	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { Put(o, takings...) }), allocator.Options{Like: c})
+	var claims []*resourcev1.ResourceClaim
+	var pods []*corev1.Pod
+	for _, t := range takings {
+		claims = append(claims, t.Claims...)
+		if t.Pod != nil {
+			pods = append(pods, t.Pod)
+		}
+	}
+	return allocator.NewCluster(c.Snapshot().WithPlaced(claims, pods), allocator.Options{Like: c})
 }
 
 // Put writes into the objects of a snapshot what members take.
