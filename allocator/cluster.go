@@ -53,6 +53,7 @@ type Cluster struct {
 	shapes     *shapes
 	groups     *keptGroups
 	filters    *filterIndex
+	shared     *sharedSlices
 	ignore     map[inspect.ClaimRef]bool
 }
 
@@ -81,9 +82,12 @@ func NewCluster(s *inspect.Snapshot, opts Options) *Cluster {
 		ignore:     opts.Ignore,
 	}
 	c.cel.HideSharing = c.rules.basic
-	c.filters = &filterIndex{}
+	c.filters, c.shared = &filterIndex{}, &sharedSlices{}
 	if opts.Like != nil {
 		c.filters = opts.Like.filters.next()
+		if slices.Equal(s.Objects().Slices, opts.Like.snapshot.Objects().Slices) {
+			c.shared = opts.Like.shared
+		}
 	}
 	if opts.Like != nil && opts.Like.features == f && opts.Like.rules == c.rules && opts.Like.cel == c.cel {
 		c.inherit(opts.Like)

@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"context"
+	"sync"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -12,7 +13,7 @@ import (
 // that a request of theirs may select. So what they get on a node takes nothing of another one. A selector that fails for a
 // device of such a pool, or that is interrupted, counts as one that may select it.
 func (c *Cluster) Tied(ctx context.Context, claims []*resourcev1.ResourceClaim) bool {
-	shared := c.sharedSlices()
+	shared := c.shared.of(c.snapshot)
 	if len(shared) == 0 {
 		return true
 	}
@@ -32,10 +33,19 @@ func (c *Cluster) Tied(ctx context.Context, claims []*resourcev1.ResourceClaim) 
 	return true
 }
 
-// sharedSlices are the slices of pools that are not of one node alone.
-func (c *Cluster) sharedSlices() []*resourcev1.ResourceSlice {
+// sharedSlices are the slices of pools that are not of one node alone, found when they are first asked for.
+type sharedSlices struct {
+	once  sync.Once
+	known []*resourcev1.ResourceSlice
+}
+
+func (s *sharedSlices) of(snapshot *inspect.Snapshot) []*resourcev1.ResourceSlice {
+	s.once.Do(func() { s.known = findShared(snapshot.Objects().Slices) })
+	return s.known
+}
+
+func findShared(all []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	nodes, several := map[inspect.PoolID]string{}, map[inspect.PoolID]bool{}
-	all := c.snapshot.Objects().Slices
 	for _, slice := range all {
 		pool, node := inspect.PoolOf(slice), ""
 		if slice.Spec.NodeName != nil {
@@ -48,7 +58,7 @@ func (c *Cluster) sharedSlices() []*resourcev1.ResourceSlice {
 	}
 	var out []*resourcev1.ResourceSlice
 	for _, slice := range all {
-		if several[inspect.PoolOf(slice)] && len(slice.Spec.Devices) > 0 {
+		if len(several) > 0 && several[inspect.PoolOf(slice)] && len(slice.Spec.Devices) > 0 {
 			out = append(out, slice)
 		}
 	}

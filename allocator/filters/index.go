@@ -34,7 +34,8 @@ type nodeInfo struct {
 	*corev1.Node
 	pods        []*podInfo // sorted by namespace and name
 	allocatable amounts
-	allowed     int64   // number of pods
+	allowed     int64 // number of pods
+	listed      listed
 	used        amounts // by the pods
 	breaks      bool    // one of the pods may break
 	memo        *nodeMemo
@@ -188,7 +189,7 @@ func (x *Index) indexNodes(like *Index, count *counter) nodesLike {
 
 func newNodeInfo(node *corev1.Node, count *counter) *nodeInfo {
 	list := allocatableOf(node)
-	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value(), memo: &nodeMemo{}}
+	return &nodeInfo{Node: node, allocatable: sumOf(list).amounts(count.known), allowed: list.Pods().Value(), listed: listedIn(list), memo: &nodeMemo{}}
 }
 
 // indexPods makes what is known of pods, and returns which pods of another index are gone and which have come, in their order.

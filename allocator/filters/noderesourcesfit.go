@@ -103,8 +103,26 @@ func (c nodeResourcesFit) on(n *nodeInfo) Outcome {
 	return out
 }
 
+// listed are the resources that every pod takes, of which a node says how much it has.
+type listed struct{ cpu, memory, storage, pods bool }
+
+func listedIn(list corev1.ResourceList) listed {
+	has := func(resource corev1.ResourceName) bool { _, ok := list[resource]; return ok }
+	return listed{has(corev1.ResourceCPU), has(corev1.ResourceMemory), has(corev1.ResourceEphemeralStorage), has(corev1.ResourcePods)}
+}
+
 // lists reports whether a node says how much it has of a resource, be it nothing.
 func (n *nodeInfo) lists(resource corev1.ResourceName) bool {
+	switch resource {
+	case corev1.ResourceCPU:
+		return n.listed.cpu
+	case corev1.ResourceMemory:
+		return n.listed.memory
+	case corev1.ResourceEphemeralStorage:
+		return n.listed.storage
+	case corev1.ResourcePods:
+		return n.listed.pods
+	}
 	_, ok := allocatableOf(n.Node)[resource]
 	return ok
 }

@@ -72,13 +72,14 @@ func (s *Scorer) Choose(fitting []Candidate) Choice {
 // field are the nodes that fit, in the order of the cluster.
 func (s *Scorer) field(fitting []Candidate) *field {
 	f := &field{candidates: fitting, at: make([]int, 0, len(fitting))}
-	sorted := true
+	sorted, next := true, 0
 	for i := range fitting {
-		at, ok := s.index.Position(fitting[i].Node)
+		at, ok := s.from(next, fitting[i].Node)
 		if !ok {
 			return s.field(s.known(fitting))
 		}
-		sorted = sorted && (i == 0 || f.at[i-1] < at)
+		sorted = sorted && at >= next
+		next = at + 1
 		f.at = append(f.at, at)
 	}
 	if !sorted {
@@ -95,6 +96,14 @@ func (s *Scorer) field(fitting []Candidate) *field {
 		f.nodes[i] = s.index.At(at)
 	}
 	return f
+}
+
+// from is the number of a node. It is found without being looked up if it is the next one.
+func (s *Scorer) from(next int, node inspect.NodeName) (int, bool) {
+	if next < s.index.Len() && s.index.At(next).Object().Name == string(node) {
+		return next, true
+	}
+	return s.index.Position(node)
 }
 
 // known are the nodes that the index knows.
@@ -193,14 +202,33 @@ func (c *counted) add(p *plugin, points []int64) {
 
 // best are the nodes of which no more have more points for certain than the scheduler may not compare.
 func (c *counted) best(notCompared int) []bool {
-	least := slices.Clone(c.least)
-	slices.Sort(least)
-	enough := least[len(least)-1-notCompared]
+	enough := largest(c.least, notCompared)
 	out := make([]bool, len(c.most))
 	for i := range out {
 		out[i] = c.most[i] >= enough
 	}
 	return out
+}
+
+// largest is the largest of some numbers but for so many that are as large or larger.
+func largest(of []int64, but int) int64 {
+	low, high := slices.Min(of), slices.Max(of)
+	if but == 0 {
+		return high
+	}
+	if high-low > int64(len(of)) {
+		sorted := slices.Sorted(slices.Values(of))
+		return sorted[len(sorted)-1-but]
+	}
+	counts := make([]int, high-low+1)
+	for _, v := range of {
+		counts[v-low]++
+	}
+	for v := high; ; v-- {
+		if but -= counts[v-low]; but < 0 {
+			return v
+		}
+	}
 }
 
 // Scores returns what each node gets that was compared, in the order of the cluster. It is nil where no points are counted.

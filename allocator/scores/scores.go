@@ -40,6 +40,7 @@ type Scorer struct {
 	failure string            // why the scheduler fails to compare nodes, or ""
 	other   *filters.Doubt    // why nothing is known of how nodes are compared, or nil
 	nodes   []filters.Node    // of the index
+	silent  answer            // whether a node does not say how much it has; found while the scorer is prepared
 	like    *Scorer           // while the scorer is prepared
 	changed []int             // numbers of nodes that are not as they were for like
 	now     int               // the plugin that is being prepared
