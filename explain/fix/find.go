@@ -19,12 +19,23 @@ const maxParts = 3
 // the verdict is Unsatisfiable. The question must have been put to its nodes. The error is that of the context, or
 // one of the allocator that is no abort.
 func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
+	return findBy(ctx, q, e, (*search).run)
+}
+
+// FindReason is [Find] for who wants to know why the answer is no, and not what helps. Of the fixes it finds only those that tell of a
+// request how much less of it can be had.
+func FindReason(ctx context.Context, q *whatif.Question, e *explain.Explanation) error {
+	return findBy(ctx, q, e, (*search).runForReason)
+}
+
+// findBy is Find with a way of searching.
+func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run func(*search, context.Context) ([]explain.Fix, error)) error {
 	if e.Verdict != explain.Unsatisfiable {
 		return nil
 	}
 	nodes := nearest(q, e.Groups)
 	if q.PerNode == nil {
-		return findSame(ctx, q, e, nodes)
+		return findSame(ctx, q, e, nodes, run)
 	}
 	// What is asked for differs between nodes. The conflict is that of the node that comes nearest.
 	var conflict *explain.Conflict
@@ -34,7 +45,7 @@ func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error
 		if len(same) == 0 {
 			break
 		}
-		if err := findSame(ctx, part, e, same); err != nil {
+		if err := findSame(ctx, part, e, same, run); err != nil {
 			return err
 		}
 		if nodes = rest; conflict == nil {
@@ -52,7 +63,9 @@ func Find(ctx context.Context, q *whatif.Question, e *explain.Explanation) error
 
 // findSame is Find for a question that is the same for all of its nodes. The nodes are those that refuse, the nearest
 // first.
-func findSame(ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode) error {
+func findSame(
+	ctx context.Context, q *whatif.Question, e *explain.Explanation, nodes []whatif.RankedNode, run func(*search, context.Context) ([]explain.Fix, error),
+) error {
 	lists := requirement.NewLists(q)
 	c, err := conflict.Nearest(ctx, lists, nodes)
 	if err != nil {
@@ -63,7 +76,7 @@ func findSame(ctx context.Context, q *whatif.Question, e *explain.Explanation, n
 		return err
 	}
 	s.preemption = e.Preemption
-	fixes, err := s.run(ctx)
+	fixes, err := run(s, ctx)
 	if err != nil {
 		return err
 	}

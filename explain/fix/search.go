@@ -94,6 +94,17 @@ func (s *search) run(ctx context.Context) ([]explain.Fix, error) {
 	return s.verify(ctx)
 }
 
+// runForReason is run for changes that only ask for less of a request.
+func (s *search) runForReason(ctx context.Context) ([]explain.Fix, error) {
+	if err := s.relaxEach(ctx); err != nil {
+		return nil, err
+	}
+	s.changes = slices.DeleteFunc(s.changes, func(c requirement.Change) bool {
+		return c.Kind != explain.ReduceCount && c.Kind != explain.ReduceCapacity || len(c.Also) > 0
+	})
+	return s.verify(ctx)
+}
+
 // foundInReach reports whether a change was found that is in the reach of the user.
 func (s *search) foundInReach() bool { return s.fewestInReach() > 0 }
 

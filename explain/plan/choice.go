@@ -26,6 +26,8 @@ type chooser struct {
 	Choosing
 	// known are the scorers of shapes, of which the next one takes over what is still true.
 	known map[string]*scores.Scorer
+	// candidates is memory that is used again.
+	candidates []scores.Candidate
 }
 
 // among narrows the nodes of a turn to those that kube-scheduler may choose. failure is why it chooses none, or "".
@@ -34,10 +36,11 @@ func (c *chooser) among(ctx context.Context, s *simulation, t *turn, pod *corev1
 		return "", nil
 	}
 	claims := claimsOf(s.cluster.Snapshot(), pod)
-	candidates := make([]scores.Candidate, len(t.nodes))
-	for i, node := range t.nodes {
-		candidates[i].Node = inspect.NodeName(node.Name)
+	candidates := slices.Grow(c.candidates[:0], len(t.nodes))
+	for _, node := range t.nodes {
+		candidates = append(candidates, scores.Candidate{Node: inspect.NodeName(node.Name)})
 	}
+	c.candidates = candidates
 	if slices.ContainsFunc(claims, hasAlternatives) {
 		if err := s.allocations(ctx, t, candidates); err != nil {
 			return "", err
@@ -53,11 +56,13 @@ func (c *chooser) among(ctx context.Context, s *simulation, t *turn, pod *corev1
 	if choice.Failure != "" {
 		return choice.Failure, nil
 	}
-	chosen := make(map[inspect.NodeName]bool, len(choice.Nodes))
-	for _, name := range choice.Nodes {
-		chosen[name] = true
+	chosen := make([]*corev1.Node, 0, len(choice.Nodes))
+	for _, node := range t.nodes { // both are in the order of the cluster
+		if n := len(chosen); n < len(choice.Nodes) && choice.Nodes[n] == inspect.NodeName(node.Name) {
+			chosen = append(chosen, node)
+		}
 	}
-	t.nodes = slices.DeleteFunc(slices.Clone(t.nodes), func(n *corev1.Node) bool { return !chosen[inspect.NodeName(n.Name)] })
+	t.nodes = chosen
 	return "", nil
 }
 

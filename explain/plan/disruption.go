@@ -80,10 +80,10 @@ func PlayOut(ctx context.Context, c *allocator.Cluster, e *Event) (*Aftermath, e
 	return &Aftermath{Disruption: d, With: then, Without: alone, Waiting: len(without.Pending)}, nil
 }
 
-// unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then.
+// unplanned is what kube-scheduler makes of all that waits as things are, and the cluster then. It does not say why pods are left waiting.
 func unplanned(ctx context.Context, c *allocator.Cluster) (*explain.Replay, *inspect.Snapshot, error) {
 	waiting, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
-	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true})
+	p, alone, err := placeAll(ctx, c, waiting, Options{NoJoint: true, noReasons: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -245,12 +245,13 @@ func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain
 		return nil, nil
 	}
 	order, shapes := r.localShapes(ctx, base)
+	alone := newSimulation(base)
 	for _, shape := range order {
 		pods := shapes[shape]
 		if !slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
 			continue
 		}
-		room, minimal, err := roomFor(ctx, base, pods)
+		room, minimal, err := roomFor(ctx, alone.forkFor(shape), pods)
 		if err != nil {
 			return nil, err
 		}
@@ -270,10 +271,10 @@ func (r *replay) tooMany(ctx context.Context, base *allocator.Cluster) (*explain
 	return nil, nil
 }
 
-// roomFor is the number of pods of one shape for which there is room at most if nothing else is placed. They change only what is left of
+// roomFor is the number of pods of one shape for which there is room at most in a simulation if nothing else is placed. They change only what is left of
 // their nodes, so as many find room in whatever order and on whatever nodes. sure says that so many do.
-func roomFor(ctx context.Context, base *allocator.Cluster, pods []*corev1.Pod) (room int, sure bool, err error) {
-	alone := newFreeReplay(newSimulation(base))
+func roomFor(ctx context.Context, in *simulation, pods []*corev1.Pod) (room int, sure bool, err error) {
+	alone := newFreeReplay(in)
 	for _, pod := range pods {
 		placed, w, err := alone.one(ctx, pod)
 		switch {

@@ -37,7 +37,7 @@ func (r *replay) explainPending(ctx context.Context) error {
 			p = &explain.PendingPod{Verdict: verdictOf(w.turn), Message: "finds no room after the others; why was not looked into"}
 		default:
 			explained++
-			e, err := question.PodObject(ctx, r.cluster, w.pod, r.opts)
+			e, err := question.Refusal(ctx, r.cluster, w.pod, r.opts)
 			if err != nil {
 				return fmt.Errorf("explaining why pod %s/%s is left waiting: %w", w.pod.Namespace, w.pod.Name, err)
 			}
@@ -52,6 +52,14 @@ func (r *replay) explainPending(ctx context.Context) error {
 		r.out.Pending = append(r.out.Pending, own)
 	}
 	return nil
+}
+
+// listPending is explainPending without any explanation.
+func (r *replay) listPending() {
+	r.out.Pending = make([]explain.PendingPod, len(r.waiting))
+	for i := range r.waiting {
+		r.out.Pending[i] = explain.PendingPod{Subject: subjectOf(r.waiting[i].pod), Verdict: verdictOf(r.waiting[i].turn)}
+	}
 }
 
 // doubtPending makes it unknown that pods are left waiting, where that is so in the run that was played and may not be in others.
@@ -128,7 +136,7 @@ func (d *doubter) count(ctx context.Context) error {
 		if !slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.turn.member.Shape == shape }) {
 			continue
 		}
-		room, _, err := roomFor(ctx, d.cluster, shapes[shape])
+		room, _, err := roomFor(ctx, d.alone.forkFor(shape), shapes[shape])
 		if err != nil {
 			return err
 		}

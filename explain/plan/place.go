@@ -31,6 +31,8 @@ type Options struct {
 	Others []*corev1.Pod
 	// Choosing is what kube-scheduler chooses nodes by, besides the snapshot.
 	Choosing Choosing
+	// noReasons leaves out why pods are left waiting, and how sure that is of each.
+	noReasons bool
 }
 
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
@@ -68,14 +70,18 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 	after := r.cluster
 	r.contenders = slices.Clone(r.waiting)
 	r.leaveOut()
-	if err := r.explainPending(ctx); err != nil {
+	if opts.noReasons {
+		r.listPending()
+	} else if err := r.explainPending(ctx); err != nil {
 		return nil, nil, err
 	}
 	if err := r.certain(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	if err := r.doubtPending(ctx); err != nil {
-		return nil, nil, err
+	if !opts.noReasons {
+		if err := r.doubtPending(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if opts.NoJoint || len(r.asked) == 0 {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,16 @@ func (s *simulation) fork() *simulation {
 	return &out
 }
 
+// forkFor is fork where only pods of one shape are asked about.
+func (s *simulation) forkFor(shape string) *simulation {
+	out := *s
+	out.changed, out.local, out.turns = slices.Clip(s.changed), maps.Clone(s.local), map[string]*knownTurn{}
+	if t, ok := s.turns[shape]; ok {
+		out.turns[shape] = &knownTurn{slices.Clone(t.fits), t.seen}
+	}
+	return &out
+}
+
 // turn is what may become of a pod at its turn.
 type turn struct {
 	member *joint.Member
@@ -112,6 +123,13 @@ func (s *simulation) ask(ctx context.Context, pod *corev1.Pod) (*turn, error) {
 
 // take notes the nodes that fit.
 func (t *turn) take(all []*corev1.Node, fits []bool) {
+	n := 0
+	for _, ok := range fits {
+		if ok {
+			n++
+		}
+	}
+	t.nodes = make([]*corev1.Node, 0, n)
 	for i, ok := range fits {
 		if ok {
 			t.nodes = append(t.nodes, all[i])

@@ -18,7 +18,7 @@ import (
 func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opts Options) error {
 	if reason := precheck(q); reason != nil {
 		refuse(q, e, reason)
-		if opts.verdictOnly {
+		if opts.verdictOnly || opts.reasonOnly {
 			return nil
 		}
 		return fix.FindForRefusal(ctx, q, e, reason)
@@ -55,7 +55,7 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 	if e.Verdict == explain.Unsatisfiable {
 		e.Preemption = preemption.Of(q)
 	}
-	if err := findFixes(ctx, q, e, o); err != nil {
+	if err := findFixes(ctx, q, e, o, opts.reasonOnly); err != nil {
 		return err
 	}
 	sayPreempting(e)
@@ -101,8 +101,8 @@ func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answe
 	markTold(e.Groups, o.aborted())
 }
 
-// findFixes adds why the answer is no, and what helps.
-func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o outcomes) error {
+// findFixes adds why the answer is no, and what helps. If only the reason is wanted, it looks for no more than that takes.
+func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, o outcomes, reasonOnly bool) error {
 	if abort := o.aborted(); abort != nil && !abort.Undecided() && e.Verdict != explain.Unknown {
 		if err := fix.FindForAbort(ctx, q, e, abort); err != nil {
 			return err
@@ -113,7 +113,11 @@ func findFixes(ctx context.Context, q *whatif.Question, e *explain.Explanation, 
 	if o.slow() && o.timeout == explain.WouldTimeOut {
 		return fix.FindForGivingUp(ctx, q, e, nil)
 	}
-	if err := fix.Find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
+	find := fix.Find
+	if reasonOnly {
+		find = fix.FindReason
+	}
+	if err := find(ctx, q, e); err != nil || e.Verdict != explain.Unsatisfiable {
 		return err
 	}
 	h := headline.Of(ctx, q, e)

@@ -73,6 +73,16 @@ func Preemption(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts
 	return preemption.Of(q), false, nil
 }
 
+// Refusal is [PodObject] without what helps: it says whether a pod can be placed, and why not. That costs much less.
+func Refusal(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, error) {
+	opts.reasonOnly = true
+	e, err := PodObject(ctx, c, pod, opts)
+	if err == nil {
+		e.Fixes, e.NoHelp = nil, nil // the message was made with some of them
+	}
+	return e, err
+}
+
 // MaxTogether is the number of pods up to which [Together] looks for changes.
 const MaxTogether = maxJointly
 

@@ -36,7 +36,7 @@ func PodObject(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts 
 // askScheduler is askPod without what has become of the pod since.
 func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) (*explain.Explanation, *whatif.Question, error) {
 	e, q, err := podAsIs(ctx, c, pod, opts)
-	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly {
+	if err != nil || pod.Spec.NodeName != "" || e.Verdict != explain.Unsatisfiable || opts.verdictOnly || opts.reasonOnly {
 		return e, q, err
 	}
 	allocated := slices.DeleteFunc(claimsFor(c.Snapshot(), pod).allocated, func(claim *resourcev1.ResourceClaim) bool {
@@ -100,7 +100,7 @@ func podAsIs(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Op
 
 // changed asks about a pod that was changed. It is nil where only the verdict is wanted.
 func changed(ctx context.Context, c *allocator.Cluster, opts Options) func(*corev1.Pod) (*explain.Explanation, error) {
-	if opts.verdictOnly {
+	if opts.verdictOnly || opts.reasonOnly {
 		return nil
 	}
 	opts.Events.List = nil // which tell of the pod as it is, that its claim could not be made
