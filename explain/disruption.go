@@ -60,7 +60,7 @@ const (
 	ComesBack Comeback = "Placed"
 	// LeftWaiting means that another one is made, and finds none, or that it is not known.
 	LeftWaiting Comeback = "Pending"
-	// NeverComes means that nobody makes another one.
+	// NeverComes means that nothing will recreate it.
 	NeverComes Comeback = "Gone"
 )
 

@@ -42,7 +42,7 @@ type Eviction struct {
 	Pod   *corev1.Pod
 	After time.Duration
 	Cause string
-	// Along says that the pod goes anyway, which the event tells besides: nobody makes another one in its place for that.
+	// Along says that the pod goes anyway, which the event tells besides: nothing will recreate it because of that.
 	Along bool
 }
 

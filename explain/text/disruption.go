@@ -163,7 +163,7 @@ func (p *page) comeback(d *explain.Disruption, g *explain.GonePod) []styled.Span
 		return append(out, span(styled.Bad, "✗ "+why))
 	case explain.NeverComes:
 	}
-	return append(out, span(styled.Warn, "gone: nobody makes another one"))
+	return append(out, span(styled.Warn, "gone: nothing will recreate it"))
 }
 
 // sameCause reports whether all pods go for the same reason.

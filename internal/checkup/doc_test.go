@@ -37,7 +37,8 @@ kubectl dra check --only PoolIncomplete,PoolInvalid
 kubectl dra check --from snapshot.pb.gz          # a snapshot of another cluster
 kubectl dra check -f deploy/ -o sarif            # the manifests of a driver, for its CI
 kubectl dra check --baseline known.json          # only what is new since -o json printed known.json
-kubectl dra check --target 1.38                  # before an upgrade
+kubectl dra check --target 1.38                  # before an upgrade; for what the upgrade changes alone:
+kubectl dra check --target 1.38 --severity note --only VersionRemoved,OldVersionWritten,UpgradeGates,UpgradeVerdict
 kubectl dra check --watch gpu.example.com        # follow what a driver publishes while you test it
 kubectl dra check --taint-rule rule.yaml         # what a DeviceTaintRule would do: which pods it evicts, and when
 ` + "```" + `

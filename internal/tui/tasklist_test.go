@@ -53,7 +53,7 @@ var tasks = []task{
 	{
 		question:    "Whom would it help if pretrain-1 were released?",
 		keys:        []string{":", "pretrain-1", "enter", "w", "home"},
-		shows:       []string{"WHAT IF  ml/pretrain-1 released", "✓ helped", "✓ ml/pretrain-2 can be allocated on 1 of 12 nodes", "as is supposed; as things are, it is stuck", "1 helped"},
+		shows:       []string{"WHAT IF  ml/pretrain-1 released", "✓ helped", "✓ ml/pretrain-2 can be allocated on 1 of 12 nodes", "if that were so; at the moment it is stuck", "1 helped"},
 		says:        "Claims that are stuck now and would not be then come first. On a tainted device `w` asks what if the taint were tolerated, and on a node what if there were one more such node.",
 		kubectlLeft: "you find out only by deleting it and watching what happens.",
 		k9sLeft:     "as kubectl.",

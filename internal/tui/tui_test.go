@@ -174,7 +174,7 @@ func TestSupposingLeavesOutWhatIsSo(t *testing.T) {
 func TestSupposingShowsWhomItHelps(t *testing.T) {
 	d := drive(t, 120, 30, "")
 	d.press(":", "ml/pretrain-1", "enter", "w", "home")
-	d.shows("1 helped, 44 claims", "as is supposed; as things are, it is stuck")
+	d.shows("1 helped, 44 claims", "if that were so; at the moment it is stuck")
 	if row := line(d.frame(), "✓ helped"); row == "" {
 		t.Errorf("a claim that is helped does not come first:\n%s", d.frame())
 	}

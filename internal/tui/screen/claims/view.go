@@ -73,7 +73,7 @@ func (s *Screen) panel(width, height int) []styled.Line {
 		lines = append(lines, deviceNames(e.Allocation))
 	}
 	if row.helped {
-		lines = append(lines, styled.Text(styled.Supposed, "as is supposed; as things are, it is stuck"))
+		lines = append(lines, styled.Text(styled.Supposed, "if that were so; at the moment it is stuck"))
 	}
 	for _, n := range e.Waits {
 		if row.released || row.helped {
