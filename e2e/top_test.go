@@ -109,6 +109,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
 	}
 
 	shows("1 claim")
+	shows("● live") // everything has been read
 	press("A")
 	shows("write this to the cluster?")
 	shows("gpu.example.com/n1/gpu-0")
