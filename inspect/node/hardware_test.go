@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,48 @@ func TestHardware(t *testing.T) {
 	}
 	if _, devices, h := find("0000:82:00.0", "n1"); !cmp.Equal(devices, []string{"example.com/gpu=0000:82:00.0 healthy No"}) || h.Twice {
 		t.Errorf("of a device plugin alone: %q", devices)
+	}
+}
+
+// TestHardwareIdentity: neither another device of a plugin nor another plugin's device of the same id is the one that is meant, and what a
+// device belongs to is no name of its own.
+func TestHardwareIdentity(t *testing.T) {
+	const address, other, function = "0000:81:00.0", "0000:82:00.0", "0000:81:00.2"
+	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
+	s := cluster(inspect.Objects{Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "hw"}, Spec: resourcev1.ResourceSliceSpec{
+		Driver: "hw.example.test", NodeName: new("n1"), Pool: resourcev1.ResourcePool{Name: "n1", ResourceSliceCount: 1}, Devices: []resourcev1.Device{
+			{Name: "vf", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+				"pfPCIBusID": text(address), "uuidRoot": text(other), "pciBusID": text(function), "numa": {StringValue: new("1")}, "numaNodes": {IntValue: new(int64(7))}, "interfaceName": text("eth1"),
+			}},
+		},
+	}}}})
+	used, idle, others := node.PluginDevice{Resource: "example.com/a", ID: address}, node.PluginDevice{Resource: "example.com/a", ID: other}, node.PluginDevice{Resource: "example.com/b", ID: address}
+	v := viewOf(node.View{
+		Pods:        []node.Pod{{Ref: inspect.PodRef{Namespace: "ml", Name: "p"}, Containers: []node.Container{{Name: "main", Devices: []node.PluginDevice{used}}}}},
+		Allocatable: node.Allocatable{Devices: []node.PluginDevice{used}},
+		Registered:  []node.RegisteredDevices{{Resource: idle.Resource, IDs: []string{idle.ID}}, {Resource: others.Resource, IDs: []string{others.ID}}},
+	})
+	type found struct {
+		names   []string
+		plugins string
+		part    bool
+	}
+	for name, want := range map[string]found{
+		address:  {[]string{address}, "example.com/a Yes 1, example.com/b No 0, ", true},
+		other:    {[]string{other}, "example.com/a No 0, ", true},
+		function: {[]string{function}, "", false},
+	} {
+		h := node.FindHardware(name, "n1", node.Join(v, s, "n1"), v, s)
+		plugins := ""
+		for _, p := range h.Plugins {
+			plugins += fmt.Sprintf("%s %s %d, ", p.Resource, p.Healthy, len(p.Containers))
+		}
+		if len(h.Devices) != 1 || h.Devices[0].Part != want.part || plugins != want.plugins || !slices.Equal(h.Names, want.names) || h.Twice {
+			t.Errorf("%s: %q, plugins %q, %+v, twice %t", name, h.Names, plugins, h.Devices, h.Twice)
+		}
+		if len(h.Devices) == 1 && (h.Devices[0].NUMA != "" || h.Devices[0].Interface != "eth1") {
+			t.Errorf("%s: %+v", name, h.Devices[0])
+		}
 	}
 }
 
