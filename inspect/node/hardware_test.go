@@ -104,7 +104,9 @@ func TestHardware(t *testing.T) {
 func TestHardwareIdentity(t *testing.T) {
 	const address, other, function = "0000:81:00.0", "0000:82:00.0", "0000:81:00.2"
 	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
-	s := cluster(inspect.Objects{Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "hw"}, Spec: resourcev1.ResourceSliceSpec{
+	claim := claimObject("c", "u")
+	claim.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Driver: "hw.example.test", Pool: "n1", Device: "vf"}}}}
+	s := cluster(inspect.Objects{Claims: []*resourcev1.ResourceClaim{claim}, Slices: []*resourcev1.ResourceSlice{{ObjectMeta: metav1.ObjectMeta{Name: "hw"}, Spec: resourcev1.ResourceSliceSpec{
 		Driver: "hw.example.test", NodeName: new("n1"), Pool: resourcev1.ResourcePool{Name: "n1", ResourceSliceCount: 1}, Devices: []resourcev1.Device{
 			{Name: "vf", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
 				"pfPCIBusID": text(address), "uuidRoot": text(other), "pciBusID": text(function), "numa": {StringValue: new("1")}, "numaNodes": {IntValue: new(int64(7))}, "interfaceName": text("eth1"),
@@ -112,30 +114,36 @@ func TestHardwareIdentity(t *testing.T) {
 		},
 	}}}})
 	used, idle, others := node.PluginDevice{Resource: "example.com/a", ID: address}, node.PluginDevice{Resource: "example.com/a", ID: other}, node.PluginDevice{Resource: "example.com/b", ID: address}
+	unknown := node.PluginDevice{Resource: "example.com/c", ID: "0000:83:00.0"}
 	v := viewOf(node.View{
-		Pods:        []node.Pod{{Ref: inspect.PodRef{Namespace: "ml", Name: "p"}, Containers: []node.Container{{Name: "main", Devices: []node.PluginDevice{used}}}}},
+		Pods:        []node.Pod{{Ref: inspect.PodRef{Namespace: "ml", Name: "p"}, Containers: []node.Container{{Name: "main", Devices: []node.PluginDevice{used, unknown}}}}},
 		Allocatable: node.Allocatable{Devices: []node.PluginDevice{used}},
-		Registered:  []node.RegisteredDevices{{Resource: idle.Resource, IDs: []string{idle.ID}}, {Resource: others.Resource, IDs: []string{others.ID}}},
+		Registered:  []node.RegisteredDevices{{Resource: idle.Resource, IDs: []string{idle.ID}}, {Resource: others.Resource, IDs: []string{others.ID, function}}},
 	})
 	type found struct {
 		names   []string
 		plugins string
+		devices int
 		part    bool
+		twice   bool
 	}
 	for name, want := range map[string]found{
-		address:  {[]string{address}, "example.com/a Yes 1, example.com/b No 0, ", true},
-		other:    {[]string{other}, "example.com/a No 0, ", true},
-		function: {[]string{function}, "", false},
+		address:    {[]string{address}, "example.com/a Yes 1 1, example.com/b No 0 0, ", 1, true, true},
+		other:      {[]string{other}, "example.com/a No 0 0, ", 1, true, false},
+		function:   {[]string{function}, "example.com/b No 0 0, ", 1, false, false},
+		unknown.ID: {[]string{unknown.ID}, "example.com/c No 1 0, ", 0, false, false},
 	} {
-		h := node.FindHardware(name, "n1", node.Join(v, s, "n1"), v, s)
+		r := node.Join(v, s, "n1")
+		r.Health = []node.DeviceHealth{{Resource: used.Resource, ID: used.ID}}
+		h := node.FindHardware(name, "n1", r, v, s)
 		plugins := ""
 		for _, p := range h.Plugins {
-			plugins += fmt.Sprintf("%s %s %d, ", p.Resource, p.Healthy, len(p.Containers))
+			plugins += fmt.Sprintf("%s %s %d %d, ", p.Resource, p.Healthy, len(p.Containers), len(p.Health))
 		}
-		if len(h.Devices) != 1 || h.Devices[0].Part != want.part || plugins != want.plugins || !slices.Equal(h.Names, want.names) || h.Twice {
+		if len(h.Devices) != want.devices || plugins != want.plugins || !slices.Equal(h.Names, want.names) || h.Twice != want.twice {
 			t.Errorf("%s: %q, plugins %q, %+v, twice %t", name, h.Names, plugins, h.Devices, h.Twice)
 		}
-		if len(h.Devices) == 1 && (h.Devices[0].NUMA != "" || h.Devices[0].Interface != "eth1") {
+		if len(h.Devices) == 1 && (h.Devices[0].Part != want.part || h.Devices[0].NUMA != "" || h.Devices[0].Interface != "eth1") {
 			t.Errorf("%s: %+v", name, h.Devices[0])
 		}
 	}
