@@ -1,0 +1,68 @@
+package question_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestClassesThatWereNotRead: that a device class does not exist is known only if all were read.
+func TestClassesThatWereNotRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		health inspect.Health
+		want   explain.Verdict
+	}{
+		"read":      {inspect.Health{State: inspect.Synced}, explain.Unsatisfiable},
+		"forbidden": {inspect.Health{State: inspect.Forbidden, Message: "m"}, explain.Unknown},
+		"broken":    {inspect.Health{State: inspect.Broken, Message: "m"}, explain.Unknown},
+	} {
+		s := inspect.New(explaintest.NodesWithDevices(1), inspect.Config{
+			Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: map[inspect.Resource]inspect.Health{inspect.Classes: test.health},
+		})
+		c := allocator.NewCluster(s, allocator.Options{})
+		for class, want := range map[string]explain.Verdict{"none": test.want, "any": explain.Allocatable} {
+			e, err := question.ClaimObject(t.Context(), c, explaintest.GPUClaim(1, class), question.Options{})
+			if err != nil || e.Verdict != want {
+				t.Errorf("%s, class %s: %s %s, %v", name, class, e.Verdict, e.Message, err)
+				continue
+			}
+			if class == "any" {
+				continue
+			}
+			unknown := want == explain.Unknown
+			if (e.Brief == "") != unknown {
+				t.Errorf("%s: %q, %q", name, e.Message, e.Brief)
+			}
+			if reason := e.Groups[0].Reasons[0]; reason.Code != allocator.ClassNotFound || reason.Told == unknown {
+				t.Errorf("%s: %+v", name, reason)
+			}
+		}
+	}
+}
+
+// TestVolumeWithoutNodes: where a volume can be is not known where no node is, nor where what it depends on was not read.
+func TestVolumeWithoutNodes(t *testing.T) {
+	e := askVolume(t, demoVolumes(t, func(o *inspect.Objects) { o.Nodes, o.Slices = nil, nil }), question.Options{})
+	if e.Verdict != explain.Unknown {
+		t.Errorf("%s, %s", e.Verdict, e.Message)
+	}
+	// The class that a claim names may be there, though it was not read.
+	o := demoVolumes(t, corpus(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("elsewhere") })).Objects()
+	health := map[inspect.Resource]inspect.Health{inspect.StorageClasses: {State: inspect.Forbidden, Message: "m"}}
+	for read, want := range map[bool]explain.Verdict{true: explain.Unsatisfiable, false: explain.Unknown} {
+		config := inspect.Config{Features: inspect.DefaultFeatures(inspect.NewestMinor)}
+		if !read {
+			config.Health = health
+		}
+		e := askVolume(t, inspect.New(*o, config), question.Options{})
+		if e.Verdict != want {
+			t.Errorf("classes read %t: %s, %s %s", read, e.Verdict, e.Message, e.Basis.Remarks)
+		}
+	}
+}
