@@ -1,6 +1,7 @@
 package question_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ func TestClassesThatWereNotRead(t *testing.T) {
 				continue
 			}
 			unknown := want == explain.Unknown
-			if (e.Brief == "") != unknown {
+			if (e.Brief == "") != unknown || (len(e.Partial) > 0) != unknown || e.Nodes.Total != 1 || strings.Contains(e.Message, "not known whether the device class exists") != unknown {
 				t.Errorf("%s: %q, %q", name, e.Message, e.Brief)
 			}
 			if reason := e.Groups[0].Reasons[0]; reason.Code != allocator.ClassNotFound || reason.Told == unknown {

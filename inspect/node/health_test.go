@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/node"
@@ -94,5 +95,68 @@ func TestHealth(t *testing.T) {
 				t.Errorf("%d devices more are unhealthy than there are problems: %+v", unhealthy, r.Problems)
 			}
 		})
+	}
+}
+
+// TestHealthOfWhich has IDs that are of other pods, claims and devices as well: what a status says is about the one that is meant, or about
+// none that can be told.
+func TestHealthOfWhich(t *testing.T) {
+	const bad, good = corev1.ResourceHealthStatusUnhealthy, corev1.ResourceHealthStatusHealthy
+	kept := func(claim, pod, device string, cdi ...string) node.PreparedClaim {
+		return node.PreparedClaim{Claim: ref(claim), Pods: []types.UID{types.UID(pod)}, Devices: []node.PreparedDevice{{Device: dra("n1", device, ""), CDI: cdi}}}
+	}
+	widget := func(resource, id string) node.PluginDevice { return node.PluginDevice{Resource: resource, ID: id} }
+	named := podObject("p", corev1.PodRunning, "c")
+	named.UID = "pod-u"
+	unnamed := fromTemplate(named, "")
+	const plain = "gpu.example.test/n1/gpu-1"
+	for name, test := range map[string]struct {
+		prepared []node.PreparedClaim
+		pod      *corev1.Pod
+		id       string
+		devices  []string // of claim c, as the API server has it
+		want     string   // claim and device
+	}{
+		"another pod's claim":       {[]node.PreparedClaim{kept("o", "x", "gpu-1", "x"), kept("c", "pod-u", "gpu-1", "x")}, unnamed, "x", nil, "ml/c gpu-1"},
+		"another claim of the pod":  {[]node.PreparedClaim{kept("o", "pod-u", "gpu-2", "y"), kept("c", "pod-u", "gpu-1", "x")}, unnamed, "x", nil, "ml/c gpu-1"},
+		"by its name":               {[]node.PreparedClaim{kept("o", "pod-u", "gpu-2"), kept("c", "pod-u", "gpu-1")}, unnamed, plain, nil, "ml/c gpu-1"},
+		"of none":                   {[]node.PreparedClaim{kept("o", "pod-u", "gpu-2", "y")}, unnamed, "x", nil, "ml/ "},
+		"another claim's device":    {[]node.PreparedClaim{kept("o", "pod-u", "gpu-5", "x"), kept("c", "pod-u", "gpu-1", "x")}, named, "x", nil, "ml/c gpu-1"},
+		"the only one":              {nil, named, "x", []string{"gpu-0"}, "ml/c gpu-0"},
+		"one of two":                {nil, named, "x", []string{"gpu-0", "gpu-1"}, "ml/c "},
+		"one of two, by its name":   {nil, named, plain, []string{"gpu-0", "gpu-1"}, "ml/c gpu-1"},
+		"the node knows it better":  {[]node.PreparedClaim{kept("c", "pod-u", "gpu-1", "x")}, named, "x", []string{"gpu-0"}, "ml/c gpu-1"},
+		"and it is the second name": {[]node.PreparedClaim{kept("c", "pod-u", "gpu-1", "y", "x")}, named, "x", []string{"gpu-0"}, "ml/c gpu-0"},
+	} {
+		o := inspect.Objects{Pods: []*corev1.Pod{withHealth(test.pod, "claim:c", unit(test.id, bad))}}
+		if len(test.devices) > 0 {
+			o.Claims = []*resourcev1.ResourceClaim{claimObject("c", "u", test.devices...)}
+		}
+		r := node.Join(viewOf(node.View{Claims: test.prepared}), cluster(o), "n1")
+		if len(r.Health) != 1 || fmt.Sprint(r.Health[0].Claim, " ", r.Health[0].Device.Device) != test.want {
+			t.Errorf("%s: %+v, want %s", name, r.Health, test.want)
+		}
+	}
+	view := node.View{
+		Pods:        []node.Pod{{Ref: inspect.PodRef{Namespace: "ml", Name: "p"}, Containers: []node.Container{{Name: "main", Devices: []node.PluginDevice{widget("a", "0"), widget("a", "1"), widget("b", "0")}}}}},
+		Allocatable: node.Allocatable{Devices: []node.PluginDevice{widget("a", "1")}},
+	}
+	for name, pod := range map[string]*corev1.Pod{
+		"another device":    withHealth(named, "a", unit("1", good)),
+		"another resource":  withHealth(named, "b", unit("0", good)),
+		"another container": withHealth(named, "a", unit("0", good)),
+	} {
+		if name == "another container" {
+			pod.Status.ContainerStatuses[0].Name = "other"
+		}
+		withdrawn := ""
+		for _, h := range node.Join(viewOf(view), cluster(inspect.Objects{Pods: []*corev1.Pod{pod}}), "n1").Health {
+			if h.Withdrawn {
+				withdrawn += h.Resource + h.ID
+			}
+		}
+		if withdrawn != "a0" {
+			t.Errorf("%s has a status: %q is withdrawn", name, withdrawn)
+		}
 	}
 }
