@@ -194,7 +194,7 @@ func (s *Screen) Status() string {
 	if s.helped > 0 {
 		text = fmt.Sprintf("%d helped, %s", s.helped, text)
 	}
-	if n := s.stuck(); n > 0 {
+	if n := s.stuck(); n > 0 && s.known { // as long as not all are worked out, it would be too few
 		text += fmt.Sprintf(", %d stuck", n)
 	}
 	return text
