@@ -112,9 +112,11 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 	return snapshot, output.Moment{Source: name, Time: snapshot.Time()}, nil
 }
 
-// hasObjects reports whether there is anything at all in a snapshot.
+// hasObjects reports whether there is anything at all in a snapshot, besides nodes that are only assumed.
 func hasObjects(s *inspect.Snapshot) bool {
-	return slices.ContainsFunc(inspect.Kinds(), func(k inspect.Kind) bool { return len(k.Objects(s.Objects())) > 0 })
+	return slices.ContainsFunc(inspect.Kinds(), func(k inspect.Kind) bool {
+		return len(k.Objects(s.Objects())) > 0 && !(k.Resource == inspect.Nodes && s.NodesAssumed())
+	})
 }
 
 // now reads what the flags say: the cluster, unless they say otherwise.

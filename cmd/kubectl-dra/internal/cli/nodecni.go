@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -163,13 +164,13 @@ func (o *cniOptions) ask(ctx context.Context) (*inspect.Snapshot, *corev1.Node, 
 	return snapshot, node, nil
 }
 
-// removedFlags looks for flags in files that need not exist.
+// removedFlags looks for flags in files. Those that are looked at unless others are named need not exist.
 func (o *cniOptions) removedFlags() []cni.RemovedFlag {
 	text := ""
 	for _, path := range o.kubeletFlags {
 		data, err := readSome(path)
 		if err != nil {
-			if !os.IsNotExist(err) {
+			if !os.IsNotExist(err) || !slices.Equal(o.kubeletFlags, kubeletFlagFiles) {
 				o.streams.note("warning: %v", fmt.Errorf("reading arguments of the kubelet: %w", err))
 			}
 			continue

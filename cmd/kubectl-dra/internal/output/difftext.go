@@ -38,7 +38,7 @@ func DiffLines(d *flip.Diff, from, to Moment, opts DiffOptions) []styled.Line {
 	p.sentence(styled.Dim, "from  "+momentLine(from))
 	p.sentence(styled.Dim, "to    "+momentLine(to))
 	p.blank()
-	p.headline(d)
+	p.sentence(styled.Strong, diffHeadline(len(d.Flips), len(d.Step.Changes), len(d.Partial)+len(d.Undecided) == 0))
 	shown := d.Flips
 	if !opts.All {
 		shown = shown[:min(len(shown), maxFlips)]
@@ -54,7 +54,7 @@ func DiffLines(d *flip.Diff, from, to Moment, opts DiffOptions) []styled.Line {
 	p.counts(d.Step.Changes, d.Counts)
 	if n := len(d.Undecided); n > 0 {
 		p.blank()
-		p.sentence(styled.Warn, fmt.Sprintf("! %s not decided about, because too many wait: %s", words.Count(n, "claim or pod"), words.Shorten(subjectNames(d.Undecided), maxSubjects)))
+		p.sentence(styled.Warn, fmt.Sprintf("! %s not decided about, because too many wait: %s", words.Plural(n, "1 claim or pod was", fmt.Sprintf("%d claims and pods were", n)), words.Shorten(subjectNames(d.Undecided), maxSubjects)))
 	}
 	for i, text := range d.Partial {
 		if i == 0 {
@@ -84,15 +84,20 @@ func (p *diffPage) wrap(first, rest string, line styled.Line) {
 
 func (p *diffPage) blank() { p.lines = append(p.lines, nil) }
 
-func (p *diffPage) headline(d *flip.Diff) {
-	switch n := len(d.Flips); {
-	case len(d.Step.Changes) == 0:
-		p.sentence(styled.Strong, "Nothing changed")
-	case n == 0:
-		p.sentence(styled.Strong, "No verdict flipped")
-	default:
-		p.sentence(styled.Strong, fmt.Sprintf("%s another verdict, or other devices", words.Plural(n, "1 claim or pod has", fmt.Sprintf("%d claims and pods have", n))))
+// diffHeadline says in a few words what comes of a comparison. Where not everything could be read, or not everything was decided, it says no more
+// than is known.
+func diffHeadline(flips, changes int, certain bool) string {
+	switch {
+	case flips > 0:
+		return words.Plural(flips, "1 claim or pod has", fmt.Sprintf("%d claims and pods have", flips)) + " another verdict, or other devices"
+	case changes == 0 && certain:
+		return "Nothing changed"
+	case changes == 0:
+		return "Nothing is known to have changed"
+	case certain:
+		return "No verdict flipped"
 	}
+	return "No verdict is known to have flipped"
 }
 
 // verdictRoles are the colours of verdicts. Others are a warning.

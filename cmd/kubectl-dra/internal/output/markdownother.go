@@ -8,14 +8,7 @@ import (
 )
 
 func (p *markdownPage) diff(d *Diff) {
-	headline := "No verdict flipped"
-	switch n := len(d.Flips); {
-	case len(d.Changed) == 0 && n == 0:
-		headline = "Nothing changed"
-	case n > 0:
-		headline = fmt.Sprintf("%s another verdict, or other devices", words.Plural(n, "1 claim or pod has", fmt.Sprintf("%d claims and pods have", n)))
-	}
-	p.heading(headline)
+	p.heading(diffHeadline(len(d.Flips), len(d.Changed), len(d.Partial)+len(d.Undecided) == 0))
 	p.Bullets(momentText("from", d.From), momentText("to", d.To))
 	for i := range d.Flips[:min(len(d.Flips), maxMarkdownRows)] {
 		f := &d.Flips[i]
