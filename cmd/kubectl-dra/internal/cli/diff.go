@@ -115,7 +115,7 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 // hasObjects reports whether there is anything at all in a snapshot, besides nodes that are only assumed.
 func hasObjects(s *inspect.Snapshot) bool {
 	return slices.ContainsFunc(inspect.Kinds(), func(k inspect.Kind) bool {
-		return len(k.Objects(s.Objects())) > 0 && !(k.Resource == inspect.Nodes && s.NodesAssumed())
+		return len(k.Objects(s.Objects())) > 0 && (k.Resource != inspect.Nodes || !s.NodesAssumed())
 	})
 }
 
