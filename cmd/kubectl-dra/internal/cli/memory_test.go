@@ -59,11 +59,14 @@ func TestMemoryBound(t *testing.T) {
 // is: nothing but what one MiB of files may take.
 func TestMemoryWatch(t *testing.T) {
 	m := &memory{}
+	debug.FreeOSMemory() // what tests before have left would be in use at first, and then no longer
 	err := m.runBounded(context.Background(), func(ctx context.Context) error {
 		m.watch()
 		taken := make([][]byte, 0, 1000)
-		for len(taken) < cap(taken) && ctx.Err() == nil {
-			taken = append(taken, make([]byte, 1<<20))
+		for end := time.Now().Add(time.Minute); ctx.Err() == nil && time.Now().Before(end); {
+			if len(taken) < cap(taken) {
+				taken = append(taken, make([]byte, 1<<20))
+			}
 			if len(taken) > int(fileMemory>>20) {
 				time.Sleep(time.Millisecond)
 			}

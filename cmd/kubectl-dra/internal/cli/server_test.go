@@ -201,7 +201,7 @@ func kubeconfigWith(t *testing.T, server, script string) {
 // TestPluginsCannotSteerTheTerminal: what a credential plugin writes to stderr is shown without escape sequences.
 func TestPluginsCannotSteerTheTerminal(t *testing.T) {
 	server := serverOf(t, map[string]http.HandlerFunc{"tls": nil})
-	kubeconfigWith(t, server, `printf 'open \033[31mhttps://x\033]0;pwn\007\nPassword: \303\244' >&2; exit 1`)
+	kubeconfigWith(t, server, `printf 'open \033[31mhttps://x\033]0;pwn\007\nPassword: \303\244' >&2; exit 1 # `+server) // client-go keeps what it knows of a command, and where that writes to
 	terminal := os.Stderr
 	code, _, stderr := command(t.Context(), "version")
 	if code != exitFailed || strings.ContainsAny(stderr, "\x1b\x07") || !strings.Contains(stderr, `open \x1b[31mhttps://x`) || !strings.Contains(stderr, "\nPassword: ä") {
