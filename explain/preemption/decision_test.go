@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -245,5 +246,36 @@ func TestMiscounted(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		})
+	}
+}
+
+// TestUnreadPods: whom the scheduler would end is not known where there may be pods that are not seen, or one whose priority is not.
+func TestUnreadPods(t *testing.T) {
+	for name, test := range map[string]struct {
+		health inspect.Health
+		server string
+		change func(*corev1.Pod)
+		want   explain.PreemptionOutcome
+	}{
+		"read":                  {inspect.Health{State: inspect.Synced}, "v1.37.0", nil, explain.PreemptionPossible},
+		"forbidden":             {inspect.Health{State: inspect.Forbidden, Message: "m"}, "v1.37.0", nil, explain.PreemptionUnknown},
+		"of one namespace":      {inspect.Health{State: inspect.Narrowed, Namespaces: []string{"ml"}}, "v1.37.0", nil, explain.PreemptionUnknown},
+		"not read of a server":  {inspect.Health{State: inspect.NotRead}, "v1.37.0", nil, explain.PreemptionUnknown},
+		"not read, as of files": {inspect.Health{State: inspect.NotRead}, "", nil, explain.PreemptionPossible},
+		"a class that is not known": {inspect.Health{State: inspect.Synced}, "v1.37.0", func(p *corev1.Pod) {
+			p.Spec.Priority, p.Spec.PriorityClassName = nil, "high"
+		}, explain.PreemptionUnknown},
+	} {
+		o := fullNodes(1)
+		if test.change != nil {
+			test.change(o.Pods[3])
+		}
+		s := inspect.New(o, inspect.Config{
+			Features: inspect.DefaultFeatures(inspect.NewestMinor), ServerVersion: test.server, Health: map[inspect.Resource]inspect.Health{inspect.Pods: test.health},
+		})
+		e, err := question.PodObject(t.Context(), allocator.NewCluster(s, allocator.Options{}), podAsking("p", "", "4", 100), question.Options{})
+		if err != nil || e.Preemption == nil || e.Preemption.Outcome != test.want {
+			t.Errorf("%s: %+v, %v", name, e.Preemption, err)
+		}
 	}
 }
