@@ -49,7 +49,7 @@ func TestARefusalFits(t *testing.T) {
 	d := drive(t, 60, 15, "claims")
 	why := "ml/" + strings.Repeat("name-", 20) + " needs a device"
 	d.m.popup = refusal(why)
-	for _, width := range []int{60, 100, 60} {
+	for _, width := range []int{100, 60, 100} {
 		d.m.width = width
 		if d.frame(); d.m.popup == nil {
 			t.Fatal("it is gone")
