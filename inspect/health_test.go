@@ -9,7 +9,7 @@ import (
 // TestPartialIn asks for the objects of namespace ml, and for those of all namespaces, what may be missing.
 func TestPartialIn(t *testing.T) {
 	for name, test := range map[string]struct {
-		health          inspect.Health
+		health  inspect.Health
 		ml, all bool
 	}{
 		"nobody tried":     {health: inspect.Health{}},

@@ -126,7 +126,9 @@ func counts(step *Step) (out []Count) {
 }
 
 // mayBe reports whether an object that is not in a snapshot may be there all the same, since not all of its kind was read.
-func mayBe(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool { return s.Health(r).PartialIn(o.GetNamespace()) }
+func mayBe(s *inspect.Snapshot, r inspect.Resource, o metav1.Object) bool {
+	return s.Health(r).PartialIn(o.GetNamespace())
+}
 
 // missed reports whether one of two is nil because it was not read.
 func (c *comparison) missed(old, updated metav1.Object) bool {
