@@ -21,7 +21,8 @@ func live() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestWriteTakesLittle: neither copies of all objects nor all their bytes are in memory at once.
+// TestWriteTakesLittle: neither copies of all objects nor all their bytes are in memory at once. A copy alone is as large as the
+// snapshot. What is made while the collector is at work counts as in use, more of it on a busy machine.
 func TestWriteTakesLittle(t *testing.T) {
 	const slices, devices = 6000, 64
 	before := live()
@@ -54,7 +55,7 @@ func TestWriteTakesLittle(t *testing.T) {
 				most = max(most, live())
 			}
 		}
-		if more := int64(most) - int64(before+snapshot); more > int64(snapshot)/2 { //nolint:gosec // no machine has 2^63 bytes
+		if more := int64(most) - int64(before+snapshot); more > int64(snapshot)*4/5 { //nolint:gosec // no machine has 2^63 bytes
 			t.Errorf("%s: a snapshot of %d MiB takes %d MiB more while it is saved", name, snapshot>>20, more>>20)
 		} else {
 			t.Logf("%s: %d MiB beside a snapshot of %d MiB", name, more>>20, snapshot>>20)
