@@ -52,6 +52,21 @@ type celOptions struct {
 	lab bool
 }
 
+const celExample = `  # Which devices are these?
+  kubectl dra cel 'device.driver == "gpu.example.com"'
+
+  # On the devices of a class only, every device in a row of its own
+  kubectl dra cel --class gpu.example.com -v 'device.attributes["gpu.example.com"].numa == 0'
+
+  # All selectors of a claim
+  kubectl dra cel claim train-0 -n ml
+
+  # Which selector matches these two devices and no other?
+  kubectl dra cel --suggest --wanted gpu-a-01/gpu-0,gpu-a-01/gpu-1
+
+  # For a script
+  kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`
+
 func newCel(streams *streams, reader *reader, completer *completer, ui *terminalUI) *cobra.Command {
 	flags := &celFlags{}
 	cmd := &cobra.Command{
@@ -70,20 +85,7 @@ an editor that completes a selector and tries it on every device as you type.
 
 Exit codes: 0 some device matches, 3 none does, 1 it does not compile, or fails
 on a device: the scheduler then gives up with an error.`,
-		Example: `  # Which devices are these?
-  kubectl dra cel 'device.driver == "gpu.example.com"'
-
-  # On the devices of a class only, every device in a row of its own
-  kubectl dra cel --class gpu.example.com -v 'device.attributes["gpu.example.com"].numa == 0'
-
-  # All selectors of a claim
-  kubectl dra cel claim train-0 -n ml
-
-  # Which selector matches these two devices and no other?
-  kubectl dra cel --suggest --wanted gpu-a-01/gpu-0,gpu-a-01/gpu-1
-
-  # For a script
-  kubectl dra cel -f selector.cel -o jsonpath='{.matched}'`,
+		Example: celExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := flags.toOptions(streams, reader, ui, args)
 			if err != nil {
