@@ -90,7 +90,9 @@ const (
 	PodAntiAffinity Code = "PodAntiAffinity"
 	// DeclaredFeature: the kubelet does not have a feature that the pod needs.
 	DeclaredFeature Code = "DeclaredFeature"
-	// SchedulingGated: scheduling gates hold the pod back.
+	// AdminAccessRefused: the namespace lacks the label with which the API server takes claims for admin access.
+	AdminAccessRefused Code = "AdminAccessRefused"
+	// SchedulingGated: scheduling gates hold the pod back, or its controller does not make it, as that of a suspended Job.
 	SchedulingGated Code = "SchedulingGated"
 	// PodGroupIncomplete: the pod waits for others of its PodGroup.
 	PodGroupIncomplete Code = "PodGroupIncomplete"
@@ -101,7 +103,7 @@ func Codes() []Code {
 	return append(deviceCodes(),
 		InsufficientResources, TooManyPods, PortInUse, NodeAffinity, NodeTainted, NodeUnschedulable, VolumeCapacity, VolumeNode,
 		VolumeZone, VolumeLimit, VolumeInUse, VolumeUnbound, SpreadConstraint, PodAffinity, PodAntiAffinity, DeclaredFeature,
-		SchedulingGated, PodGroupIncomplete)
+		AdminAccessRefused, SchedulingGated, PodGroupIncomplete)
 }
 
 // deviceCodes are those that Allocate gives; the others come from the filters of a pod.

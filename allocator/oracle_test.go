@@ -101,10 +101,11 @@ func schedulerSlices(q *question) []*resourcev1.ResourceSlice {
 			for _, rule := range q.objects.TaintRules {
 				s := rule.Spec.DeviceSelector
 				switch {
-				case !q.features.Enabled("DRADeviceTaintRules"), s == nil,
-					s.Driver != nil && *s.Driver != slice.Spec.Driver,
-					s.Pool != nil && *s.Pool != slice.Spec.Pool.Name,
-					s.Device != nil && *s.Device != slice.Spec.Devices[i].Name:
+				case !q.features.Enabled("DRADeviceTaintRules"),
+					s == nil && q.serverVersion == "", // the older releases that are compared take it for all devices
+					s != nil && s.Driver != nil && *s.Driver != slice.Spec.Driver,
+					s != nil && s.Pool != nil && *s.Pool != slice.Spec.Pool.Name,
+					s != nil && s.Device != nil && *s.Device != slice.Spec.Devices[i].Name:
 				default:
 					slice.Spec.Devices[i].Taints = append(slice.Spec.Devices[i].Taints, rule.Spec.Taint)
 				}

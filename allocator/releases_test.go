@@ -33,6 +33,7 @@ type oracleRelease struct {
 
 var oracleReleases = []oracleRelease{
 	{version: "36.6"},
+	{version: "37.0"},
 	{version: "36.3"},
 	{version: "36.2"},
 	{version: "36.1"},

@@ -16,7 +16,7 @@ type rules struct {
 	// search: counters when a taint, a constraint or, with "all", capacity refuses it; with "all" and capacity
 	// also the device itself and its place in constraints. Giving back a share keeps its counters, too. Example:
 	// a tainted partition that nobody tolerates uses up the counter that the next partition needs.
-	// Before 1.36.3 (allocateDevice).
+	// (allocateDevice)
 	leaks bool
 	// distinctByRequest: of the devices of one request, distinctAttribute remembers only the last, and
 	// forgets that too when it goes back. Example: values a, b, a are distinct for one request of three.
@@ -32,14 +32,13 @@ type rules struct {
 	// sharesNeedCapacity: a device that is shared already, by claims that took no capacity of it, draws on its
 	// counters again. Before 1.37 (deviceCapacityInUse).
 	sharesNeedCapacity bool
-	// sharesDrawNothing: allocated shares of a device draw nothing from its counters. Before 1.36.2
-	// (checkAvailableCounters).
+	// sharesDrawNothing: allocated shares of a device draw nothing from its counters (checkAvailableCounters).
 	sharesDrawNothing bool
 	// countersByPoolName: pools of different drivers that have one name have the counters of the one that is
-	// looked at first. Before 1.36.4 (checkAvailableCounters).
+	// looked at first (checkAvailableCounters).
 	countersByPoolName bool
-	// allCrashesOnCounters: the scheduler crashes when it tries to take a device that consumes counters for "all". Before 1.36.2
-	// and, of 1.35, before 1.35.6 (validateDeviceRequest).
+	// allCrashesOnCounters: the scheduler crashes when it tries to take a device that consumes counters for "all"
+	// (validateDeviceRequest).
 	allCrashesOnCounters bool
 	// configPerRequest: configuration of a claim stands in the result once for each request that it names, and
 	// keeps the names when these are all requests. Before 1.37 (Allocate).
@@ -48,8 +47,7 @@ type rules struct {
 	// attribute with a list of values. Before 1.37 (getAttributeValue in ../cel/compile.go).
 	listsUnreadable bool
 	// countsWrap: the sum of the devices that a claim needs is compared with the limit when all its requests are
-	// known, and wraps around if counts are near 2^63. Before 1.36.5, in 1.35 before 1.35.9 and in 1.34 before
-	// 1.34.12 (Allocate, allocateOne).
+	// known, and wraps around if counts are near 2^63 (Allocate, allocateOne).
 	countsWrap bool
 	// basic: the variant knows neither distinctAttribute nor bindsToNode nor capacity that is requested, nor do
 	// expressions see allowMultipleAllocations; and an
@@ -82,21 +80,30 @@ type rules struct {
 	everyOrder bool
 }
 
+// What patch releases mended.
+var (
+	noLeaks        = inspect.Since{36: 3}
+	sharesDraw     = inspect.Since{36: 2}
+	countersByPool = inspect.Since{36: 4}
+	allCounts      = inspect.Since{35: 6, 36: 2}
+	countsHold     = inspect.Since{34: 12, 35: 9, 36: 5, 37: 1}
+)
+
 // rulesOf returns the rules of a variant in a release.
 func rulesOf(release inspect.Release, variant Variant, gates inspect.Features) rules {
 	r := release.Modelled()
 	before37 := r.Before(37, 0)
 	return rules{
-		leaks:                r.Before(36, 3),
+		leaks:                !noLeaks.In(r),
 		distinctByRequest:    before37,
 		lenientCapacity:      before37,
 		allIsWhatIsLeft:      before37,
 		sharesNeedCapacity:   before37,
-		sharesDrawNothing:    r.Before(36, 2),
-		countersByPoolName:   r.Before(36, 4),
-		allCrashesOnCounters: r.Before(36, 2) && (r.Minor != 35 || r.Patch < 6),
+		sharesDrawNothing:    !sharesDraw.In(r),
+		countersByPoolName:   !countersByPool.In(r),
+		allCrashesOnCounters: !allCounts.In(r),
 		configPerRequest:     before37,
-		countsWrap:           r.Before(36, 5) && (r.Minor != 35 || r.Patch < 9) && (r.Minor != 34 || r.Patch < 12),
+		countsWrap:           !countsHold.In(r),
 		basic:                variant == Stable || r.Before(36, 0) && variant == Incubating,
 		noTolerations:        r.Before(35, 0) || r.Before(36, 0) && variant == Stable,
 		fieldsUnknown:        before37,

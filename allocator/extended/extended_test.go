@@ -258,12 +258,13 @@ example.com/s in all: 0/0/0/0 on 0 nodes, at most 0 on "", 3 wanted by 1
 		"a pod that has devices by the name of the class": {cluster: plugins + classes + devices +
 			strings.ReplaceAll(pod("claimed", "stopped", "1", servedByClaim), "example.com/r", "deviceclass.resource.kubernetes.io/new"), want: `
 deviceclass.resource.kubernetes.io/new on "stopped": DRA 4/3/1/2 "new" claimed:1(DRA)
+deviceclass.resource.kubernetes.io/new on "without": DRA 2/2/0/2 "new" cordoned
 example.com/r on "gone": DRA 0/0/0/0 "new"
 example.com/r on "sick": DevicePlugin 4/3/0/3 "new"
 example.com/r on "stopped": DRA 4/3/1/2 "new"
 example.com/r on "well": DevicePlugin 4/4/0/4 "new"
 example.com/r on "without": DRA 2/2/0/2 "new" cordoned
-deviceclass.resource.kubernetes.io/new in all: 4/3/1/2 on 1 nodes, at most 2 on "stopped", 0 wanted by 0
+deviceclass.resource.kubernetes.io/new in all: 5/4/1/3 on 2 nodes, at most 2 on "stopped", 0 wanted by 0
 example.com/r in all: 13/11/1/10 on 4 nodes, at most 4 on "well", 0 wanted by 0
 `},
 		"fragments": {cluster: strings.ReplaceAll(plugins, `example.com/r: "4", cpu`, `example.com/r: "1", cpu`) + pod("a", "sick", "2", "") + pod("b", "", "2", ""), want: `

@@ -36,7 +36,7 @@ type surveyor struct {
 	cluster  *allocator.Cluster
 	snapshot *inspect.Snapshot
 	index    *filters.Index
-	// named are the resources that classes name or that a pod asks for.
+	// named are the resources that classes name, that a pod asks for, or that a pod has and a class provides.
 	named map[corev1.ResourceName]bool
 	// early: a node that lists a resource, if only with 0, is left to the device plugin, and classes are not resources by
 	// themselves. Before 1.35.
@@ -47,6 +47,7 @@ type surveyor struct {
 // of the cluster. The error is that of the context.
 func All(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory) (*Survey, error) {
 	s := newSurveyor(c, inventory)
+	s.nameUsed()
 	found := map[corev1.ResourceName]bool{}
 	for _, node := range s.snapshot.Nodes() {
 		if s.snapshot.NodesAssumed() && node.Name == string(inspect.PseudoNode) {
@@ -93,6 +94,7 @@ func Plugins(c *allocator.Cluster) *Survey {
 // On surveys one node of the snapshot of the cluster. The inventory is that of the snapshot. The error is that of the context.
 func On(ctx context.Context, c *allocator.Cluster, inventory *inspect.Inventory, node *corev1.Node) (*Survey, error) {
 	s := newSurveyor(c, inventory)
+	s.nameUsed()
 	var err error
 	s.Offers, err = s.on(ctx, node)
 	return s.Survey, err
@@ -129,6 +131,20 @@ func (s *surveyor) findWaiting() {
 			if r.Value > 0 && inspect.IsExtendedResource(r.Resource) {
 				s.named[r.Resource] = true
 				s.waiting[r.Resource] = append(s.waiting[r.Resource], Use{inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}, r.Value})
+			}
+		}
+	}
+}
+
+// nameUsed names what pods have on any node and a class provides: other nodes have devices of the class too, though no pod there
+// asks for them by this name.
+func (s *surveyor) nameUsed() {
+	for _, node := range s.snapshot.Nodes() {
+		for _, pod := range s.index.Occupants(inspect.NodeName(node.Name)) {
+			for _, r := range pod.Requests {
+				if r.Value > 0 && !s.named[r.Resource] && inspect.IsExtendedResource(r.Resource) && s.classOf(r.Resource) != nil {
+					s.named[r.Resource] = true
+				}
 			}
 		}
 	}

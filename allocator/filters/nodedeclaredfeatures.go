@@ -63,7 +63,7 @@ func (c nodeDeclaredFeatures) on(n *nodeInfo) Outcome {
 	switch {
 	case len(missing) == 0:
 		return Outcome{}
-	case c.files && len(n.Status.DeclaredFeatures) == 0:
+	case c.files && len(n.Status.DeclaredFeatures) == 0 && n.Status.NodeInfo.KubeletVersion == "": // whoever reports a version would declare them
 		return doubt(Doubt{Plugin: NodeDeclaredFeatures, Resource: inspect.Nodes, Key: names, Message: "the node does not say which features it has; the pod needs " + names})
 	}
 	return refuse(Refusal{

@@ -88,7 +88,7 @@ func (c nodeResourcesFit) on(n *nodeInfo) Outcome {
 				Message: "of " + string(w.Resource) + " more is asked for than can be counted",
 			}))
 		case w.Value > allocatable-used:
-			out.Refusals = append(out.Refusals, insufficient(w.Amount, used, allocatable))
+			out.Refusals = append(out.Refusals, insufficient(w.Amount, used, allocatable, stopped(n.Node, w.Resource)))
 		}
 	}
 	if len(silent) > 0 {
@@ -161,10 +161,19 @@ func tooManyPods(n *nodeInfo) Refusal {
 	return r
 }
 
-func insufficient(a Amount, used, allocatable int64) Refusal {
+// stopped is how many a node has of an extended resource of which it can give none.
+func stopped(node *corev1.Node, resource corev1.ResourceName) int64 {
+	capacity := node.Status.Capacity[resource]
+	if left := allocatableOf(node)[resource]; !inspect.IsExtendedResource(resource) || left.Sign() > 0 {
+		return 0
+	}
+	return max(0, capacity.Value())
+}
+
+func insufficient(a Amount, used, allocatable, stopped int64) Refusal {
 	r := Refusal{
 		Plugin: NodeResourcesFit, Code: InsufficientResources, Key: string(a.Resource), Resource: a.Resource,
-		Requested: a.Value, Used: used, Allocatable: allocatable,
+		Requested: a.Value, Used: used, Allocatable: allocatable, Stopped: stopped,
 	}
 	if r.Unresolvable = a.Value > allocatable; r.Unresolvable {
 		r.Key += " in all"
@@ -172,6 +181,9 @@ func insufficient(a Amount, used, allocatable int64) Refusal {
 	all, left := Amount{a.Resource, allocatable}, Amount{a.Resource, allocatable - used}
 	ask := "the pod asks for "
 	switch {
+	case stopped > 0:
+		r.Key += ", stopped"
+		r.Message = ask + a.String() + "; " + r.WhyStopped()
 	case allocatable <= 0:
 		r.Message = ask + a.String() + "; the node has none"
 	case left.Value <= 0:
@@ -182,6 +194,14 @@ func insufficient(a Amount, used, allocatable int64) Refusal {
 		r.Message = ask + a.String() + "; of " + all.number(false) + ", " + left.number(false) + left.verb() + " left"
 	}
 	return r
+}
+
+// WhyStopped says why the node can give nothing of the resource though it has some.
+func (r *Refusal) WhyStopped() string {
+	if r.Stopped == 1 {
+		return "the 1 that the node has is unhealthy, or its device plugin has stopped"
+	}
+	return fmt.Sprintf("all %d that the node has are unhealthy, or its device plugin has stopped", r.Stopped)
 }
 
 // classesFor says whether a device class provides a resource.

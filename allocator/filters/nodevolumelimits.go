@@ -108,14 +108,15 @@ func (v *nodeVolumeLimits) on(n *nodeInfo) Outcome {
 	if len(failed) > 0 {
 		return Outcome{Refusals: failed}
 	}
-	if len(pod) == 0 && len(v.unread) == 0 {
-		return Outcome{}
+	var out Outcome
+	if len(pod)+len(v.unread) > 0 {
+		out = v.missingDrivers(pod, node)
+		if hasLimits(node) {
+			out.and(v.compare(n, node, pod))
+			out.Doubts = append(out.Doubts, v.unread...)
+		}
 	}
-	out := v.missingDrivers(pod, node)
-	if hasLimits(node) {
-		out.and(v.compare(n, node, pod))
-		out.Doubts = append(out.Doubts, v.unread...)
-	}
+	// Also of a node on which none of the pod's volumes counts: the scheduler looks at all of them.
 	if len(v.broken) > 0 && !slices.Contains(v.broken, n.Name) {
 		out.Doubts = append(out.Doubts, Doubt{
 			Plugin: NodeVolumeLimits, Key: "broken " + v.broken[0],

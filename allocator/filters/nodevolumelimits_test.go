@@ -106,7 +106,12 @@ func TestBrokenCounts(t *testing.T) {
 	x := csiVolume("x", "csi")
 	objects := together(x, []metav1.Object{node("a"), node("b"), pvc("q-v0", "fast", ownedBy("other")), on("a", "q", podWith("ephemeral"))})
 	untranslated := together(x, []metav1.Object{node("a"), node("b"), on("a", "q", aws("aws://", false))})
+	migrates := attaches("a", "csi", 5)
+	migrates.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: "kubernetes.io/aws-ebs"}
+	migrated := liveSnapshot(aws("vol-1", false), append(objects, migrates)...)
+	migrated.minor = 35
 	runStorage(t, NodeVolumeLimits, map[string]storageTest{
+		"its own counts on a":   {migrated, "a: VolumeLimit; b: []", "the scheduler gives up on the pod as soon as it looks at node a"},
 		"without limits":        {liveSnapshot(podWith("x"), objects...), "", ""},
 		"with a limit":          {liveSnapshot(podWith("x"), append(objects, attaches("a", "csi", 5))...), "a: VolumeLimit; b: []", "the volume claim ml/q-v0 was not made for pod ml/q"},
 		"with a limit, no CSI":  {liveSnapshot(podWith(), append(objects, attaches("a", "csi", 5))...), "", ""},

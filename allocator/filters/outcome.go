@@ -67,6 +67,9 @@ type Refusal struct {
 	// is what the node has, Used what the pods on it take, of which Requested is more than the rest.
 	Resource                     corev1.ResourceName
 	Requested, Used, Allocatable int64
+	// Stopped is how many the node has of an extended resource of which none can be given: all are unhealthy, or the device plugin
+	// has stopped.
+	Stopped int64
 	// Taint is the one that the pod does not tolerate.
 	Taint *corev1.Taint
 	// Port is the one of the node that is taken, with protocol and address filled in.

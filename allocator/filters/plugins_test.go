@@ -318,4 +318,9 @@ func TestNodeDeclaredFeatures(t *testing.T) {
 	if got := said(NodeDeclaredFeatures, restarts, "n", files); got != `? nodes "`+restart+`" the node does not say which features it has; the pod needs `+restart {
 		t.Errorf("a node from a file that says nothing: %s", got)
 	}
+	printed := declares()
+	printed.Status.NodeInfo.KubeletVersion = "v1.37.1"
+	if got := said(NodeDeclaredFeatures, restarts, "n", snapshotOf(inspect.Objects{Nodes: []*corev1.Node{printed}})); got != lacks(restart) {
+		t.Errorf("a node as kubectl prints it: %s", got)
+	}
 }

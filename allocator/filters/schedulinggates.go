@@ -1,8 +1,13 @@
 package filters
 
-import "strings"
+import (
+	"strings"
 
-// prepareSchedulingGates is the plugin SchedulingGates: a pod with gates is not even put into the scheduler's queue.
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// prepareSchedulingGates is the plugin SchedulingGates: a pod with gates is not even put into the scheduler's queue, and
+// neither is one that its controller does not make.
 func prepareSchedulingGates(p *Prepared) (check, Outcome) {
 	var names []string
 	for i := range p.Pod.Spec.SchedulingGates {
@@ -10,6 +15,9 @@ func prepareSchedulingGates(p *Prepared) (check, Outcome) {
 	}
 	if len(names) == 0 {
 		return nil, Outcome{}
+	}
+	if why := inspect.HeldBy(p.Pod); why != "" {
+		return nil, refuse(Refusal{Plugin: SchedulingGates, Code: SchedulingGated, Unresolvable: true, Key: why, Message: why})
 	}
 	what := "gate"
 	if len(names) > 1 {
