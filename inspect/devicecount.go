@@ -9,22 +9,25 @@ import (
 )
 
 // DeviceCount counts devices by what can be had of them. Every view that counts devices counts them so. A device that
-// is published is one of three things:
+// is published is one of five things:
 //
 //   - used: a claim holds it or a share of it, whatever else is the matter with it. Admin access holds nothing.
 //   - free: nobody holds it and a claim could get it now. Its state is DeviceFree.
-//   - blocked: nobody holds it, and yet a claim cannot just get it. Its state is DeviceBlocked (others have taken
-//     what it is made of), DeviceTainted or DeviceUnreachable.
+//   - blocked, tainted or unreachable: nobody holds it, and its state (DeviceBlocked, DeviceTainted, DeviceUnreachable) says
+//     why a claim cannot just get it.
 //
-// So Total = Used + Blocked + Free. Each free device can be had, but those that draw on the same counters not all of
-// them together: AtOnce says how many can.
+// So Total = Used + Free + Blocked + Tainted + Unreachable. Each free device can be had, but those that draw on the same
+// counters not all of them together: AtOnce says how many can.
 //
 // Example: a GPU that can be had whole, in halves or in quarters, of which a half is taken: Total 7, Used 1, Blocked 1
 // (the whole), Free 5 (a half and four quarters), AtOnce 2.
 //
 // The counts of a ResourcePoolStatusRequest are others: there a blocked partition is available ([PoolCounts]).
 type DeviceCount struct {
-	Total, Used, Blocked, Free int
+	Total, Used, Free             int
+	Blocked, Tainted, Unreachable int
+	// Gone are held by claims though no slice publishes them any more. They are no part of Total.
+	Gone int
 	// AtOnce is how many of the free devices can be had together, if the smallest are taken first. More than that can
 	// fit only where devices draw on several counters in different proportions.
 	AtOnce int
@@ -33,10 +36,16 @@ type DeviceCount struct {
 func (c *DeviceCount) plus(other DeviceCount) {
 	c.Total += other.Total
 	c.Used += other.Used
-	c.Blocked += other.Blocked
 	c.Free += other.Free
+	c.Blocked += other.Blocked
+	c.Tainted += other.Tainted
+	c.Unreachable += other.Unreachable
+	c.Gone += other.Gone
 	c.AtOnce += other.AtOnce
 }
+
+// Unusable is how many devices nobody holds and no claim can just get.
+func (c DeviceCount) Unusable() int { return c.Blocked + c.Tainted + c.Unreachable }
 
 // Held reports whether a claim holds the device or a share of it, other than by admin access.
 func (d *DeviceStatus) Held() bool {
@@ -54,8 +63,12 @@ func (t *tally) add(d *DeviceStatus, levels map[PoolID]CounterLevels) {
 	switch {
 	case d.Held():
 		t.Used++
-	case d.State != DeviceFree:
+	case d.State == DeviceBlocked:
 		t.Blocked++
+	case d.State == DeviceTainted:
+		t.Tainted++
+	case d.State != DeviceFree:
+		t.Unreachable++
 	case len(d.Device.ConsumesCounters) > 0 && levels[d.ID.PoolID()] != nil:
 		t.Free++
 		if t.parts == nil {

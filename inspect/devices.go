@@ -31,6 +31,9 @@ const (
 	// DeviceUnreachable means that no node can use it, because its pool is obsolete, incomplete or invalid, or
 	// because it is offered to no node that exists.
 	DeviceUnreachable DeviceState = "Unreachable"
+	// DeviceUnknown means that nothing takes the device as far as can be seen, but that not all claims could be read. Lists show it
+	// in place of Free.
+	DeviceUnknown DeviceState = "Unknown"
 )
 
 // DeviceStatus is a device and who holds it.

@@ -307,11 +307,11 @@ func TestPoolPartitions(t *testing.T) {
 
 func TestNodeStatuses(t *testing.T) {
 	got := snapshotOf(t, devicesYAML, typeGate).NodeStatuses()
-	// Usable pools: plain (7 devices: held and held-tainted are used, tainted and ruled blocked), shared (3: half and full
+	// Usable pools: plain (7 devices: held and held-tainted are used, tainted and ruled are tainted), shared (3: half and full
 	// are used) and parts (5: quarter-0 is used, whole blocked). Tied to n1 besides: gone, waiting and twice, which are
-	// blocked, and waiting-held, which is used. Of the 30Gi that are left the quarter takes 10Gi and one half 20Gi, so that
+	// unreachable, and waiting-held, which is used. Of the 30Gi that are left the quarter takes 10Gi and one half 20Gi, so that
 	// of the seven that are free six can be had at once.
-	count := inspect.DeviceCount{Total: 19, Used: 6, Blocked: 6, Free: 7, AtOnce: 6}
+	count := inspect.DeviceCount{Total: 19, Used: 6, Blocked: 1, Tainted: 2, Unreachable: 3, Free: 7, AtOnce: 6}
 	want := []inspect.NodeStatus{{Name: "n1", Devices: count, Drivers: map[string]inspect.DeviceCount{"d": count}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("nodes (-want +got):\n" + diff)
@@ -321,10 +321,10 @@ func TestNodeStatuses(t *testing.T) {
 func TestInventory(t *testing.T) {
 	all := snapshotOf(t, devicesYAML, typeGate).Inventory()
 	counts := map[string]inspect.DeviceCount{
-		"plain":      {Total: 8, Used: 2, Blocked: 3, Free: 3, AtOnce: 3},
-		"incomplete": {Total: 2, Used: 1, Blocked: 1},
-		"invalid":    {Total: 1, Blocked: 1},
-		"nowhere":    {Total: 1, Blocked: 1},
+		"plain":      {Total: 8, Used: 2, Tainted: 2, Unreachable: 1, Free: 3, Gone: 1, AtOnce: 3},
+		"incomplete": {Total: 2, Used: 1, Unreachable: 1},
+		"invalid":    {Total: 1, Unreachable: 1},
+		"nowhere":    {Total: 1, Unreachable: 1},
 		"shared":     {Total: 3, Used: 2, Free: 1, AtOnce: 1},
 		"parts":      {Total: 5, Used: 1, Blocked: 1, Free: 3, AtOnce: 2},
 	}
@@ -339,8 +339,8 @@ func TestInventory(t *testing.T) {
 		t.Error("what fits (-want +got):\n" + diff)
 	}
 	driver := all.Drivers[0]
-	whole := inspect.DeviceCount{Total: 15, Used: 5, Blocked: 6, Free: 4, AtOnce: 4}
-	if driver.Devices != (inspect.DeviceCount{Total: 20, Used: 6, Blocked: 7, Free: 7, AtOnce: 6}) || driver.Whole != whole || len(all.Drivers) != 1 {
+	whole := inspect.DeviceCount{Total: 15, Used: 5, Tainted: 2, Unreachable: 4, Free: 4, AtOnce: 4}
+	if driver.Devices != (inspect.DeviceCount{Total: 20, Used: 6, Blocked: 1, Tainted: 2, Unreachable: 4, Free: 7, Gone: 1, AtOnce: 6}) || driver.Whole != whole || len(all.Drivers) != 1 {
 		t.Errorf("drivers %+v", all.Drivers)
 	}
 	memory := driver.Scarcest()

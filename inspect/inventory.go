@@ -18,6 +18,9 @@ type Inventory struct {
 	Stocks  []*Stock
 	Nodes   []NodeStatus   // as of [Snapshot.NodeStatuses]
 	Drivers []DriverStatus // sorted by driver
+	// Gone are the devices that claims hold though no slice publishes them any more, sorted. There are none where slices could
+	// not be read: then nothing is known to be gone.
+	Gone []GoneDevice
 
 	snapshot *Snapshot
 	levels   map[PoolID]CounterLevels
@@ -31,6 +34,7 @@ type Inventory struct {
 type Stock struct {
 	Pool    PoolStatus
 	Devices []DeviceStatus // sorted by name
+	gone    []GoneDevice   // of the pool, sorted
 }
 
 // place is where a device is: the indexes of its pool and of the device in it.
@@ -44,8 +48,9 @@ func (s *Snapshot) Inventory() *Inventory {
 		i.Stocks = append(i.Stocks, s.stockOf(id, r))
 	}
 	i.tie()
+	i.findGone()
 	i.Nodes = i.nodeStatuses(s.objects.Nodes)
-	i.Drivers = driverStatuses(i.Stocks)
+	i.Drivers = i.driverStatuses()
 	return i
 }
 
@@ -72,7 +77,9 @@ func (s *Snapshot) stockOf(id PoolID, r *reach) *Stock {
 		n += len(info.slice.Spec.Devices)
 	}
 	devices := s.appendDevices(make([]DeviceStatus, 0, n), r, id)
-	return &Stock{Pool: s.statusOf(id, r, devices), Devices: devices}
+	stock := &Stock{Pool: s.statusOf(id, r, devices), Devices: devices, gone: s.goneOf(id, devices)}
+	stock.Pool.Devices.Gone = len(stock.gone)
+	return stock
 }
 
 // Devices returns all devices in one list, as of [Snapshot.Devices]. It is made when it is first asked for, and shared.
@@ -102,6 +109,15 @@ func (i *Inventory) tie() {
 			}
 		}
 	}
+}
+
+// CountAll counts all devices, each once.
+func (i *Inventory) CountAll() DeviceCount {
+	var c DeviceCount
+	for at := range i.Drivers {
+		c.plus(i.Drivers[at].Devices)
+	}
+	return c
 }
 
 // Count counts some of the devices.
@@ -213,16 +229,26 @@ func (d *DriverStatus) Scarcest() *CounterStatus {
 	return most
 }
 
-func driverStatuses(stocks []*Stock) []DriverStatus {
+// driverStatuses sums up the pools of each driver. One whose pools are all gone has only devices that are.
+func (i *Inventory) driverStatuses() []DriverStatus {
 	byDriver := map[string]*DriverStatus{}
-	counters := map[[2]string]*CounterStatus{}
-	for i := range stocks {
-		p := &stocks[i].Pool
-		d := byDriver[p.ID.Driver]
+	of := func(driver string) *DriverStatus {
+		d := byDriver[driver]
 		if d == nil {
-			d = &DriverStatus{Driver: p.ID.Driver}
-			byDriver[p.ID.Driver] = d
+			d = &DriverStatus{Driver: driver}
+			byDriver[driver] = d
 		}
+		return d
+	}
+	for at := range i.Gone {
+		if id := i.Gone[at].ID; i.Stock(id.PoolID()) == nil {
+			of(id.Driver).Devices.Gone++
+		}
+	}
+	counters := map[[2]string]*CounterStatus{}
+	for _, stock := range i.Stocks {
+		p := &stock.Pool
+		d := of(p.ID.Driver)
 		d.Devices.plus(p.Devices)
 		d.Whole.plus(p.Whole)
 		for _, c := range p.Counters {

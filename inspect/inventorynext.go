@@ -115,13 +115,16 @@ func (c *inventoryChanges) inventory() *Inventory {
 		}
 	}
 	stale := c.countPools(i)
+	i.findGone()
+	noteGone(stale, c.before.Gone)
+	noteGone(stale, i.Gone)
 	i.Nodes = slices.Clone(c.before.Nodes)
 	for at, node := range c.objects.Nodes {
 		if stale[NodeName(node.Name)] || c.sees(i.pools[NodeName(node.Name)]) {
 			i.Nodes[at] = i.nodeStatus(node)
 		}
 	}
-	i.Drivers = driverStatuses(i.Stocks)
+	i.Drivers = i.driverStatuses()
 	return i
 }
 

@@ -49,5 +49,6 @@ func (i *Inventory) nodeStatus(node *corev1.Node) NodeStatus {
 		status.Drivers[drivers[at].driver] = c
 		status.Devices.plus(c)
 	}
+	status.addGone(i.Gone)
 	return status
 }

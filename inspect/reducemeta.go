@@ -20,6 +20,7 @@ var keptAnnotations = map[string]bool{
 	"volume.beta.kubernetes.io/storage-class":          true, // and volumes
 	"storage.alpha.kubernetes.io/migrated-plugins":     true, // CSI nodes
 	"storageclass.kubernetes.io/is-default-class":      true,
+	"apf.kubernetes.io/autoupdate-spec":                true, // levels and FlowSchemas
 	"storageclass.beta.kubernetes.io/is-default-class": true,
 }
 

@@ -3,7 +3,9 @@ package inspect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/version"
 )
@@ -15,7 +17,10 @@ const OldestMinor = 34
 // LatestPatch stands for the newest patch release of a minor release, where the patch is not known.
 const LatestPatch = math.MaxInt
 
-// Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler's allocator,
+// newestPatch is the newest patch of each minor release that was looked at. It stands for one that is not known.
+var newestPatch = map[int]int{34: 13, 35: 10, 36: 6, 37: 2}
+
+// Release is a release of Kubernetes, 1.Minor.Patch. Patch releases mend faults of the scheduler and of controllers,
 // so they can decide differently.
 type Release struct{ Minor, Patch int }
 
@@ -30,6 +35,32 @@ func (r Release) String() string {
 		return fmt.Sprintf("1.%d", r.Minor)
 	}
 	return fmt.Sprintf("1.%d.%d", r.Minor, r.Patch)
+}
+
+// Since says from which patch on something is so: by minor release, the first patch. In newer minor releases it always is, in older ones
+// never.
+type Since map[int]int
+
+// What patch releases changed in what several packages decide.
+var (
+	// rulesNeedSelector: a DeviceTaintRule without a device selector taints nothing. Before, kube-scheduler adds the taint to every
+	// device (resourceslice/tracker), while the controllers always took it for nothing.
+	rulesNeedSelector = Since{34: 14, 35: 11, 36: 7, 37: 1}
+	// EvictsExtended: a pod is evicted because of a device that it has through its claim for extended resources
+	// (pkg/controller/devicetainteviction).
+	EvictsExtended = Since{37: 2}
+)
+
+// In reports whether it is so in a release.
+func (since Since) In(r Release) bool {
+	first, named := since[r.Minor]
+	if !named {
+		return r.Minor > slices.Max(slices.Collect(maps.Keys(since)))
+	}
+	if r.Patch == LatestPatch {
+		return newestPatch[r.Minor] >= first
+	}
+	return r.Patch >= first
 }
 
 // Modelled returns the release whose rules stand for this one: itself, or the oldest or the newest that is

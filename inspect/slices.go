@@ -186,8 +186,8 @@ func sortUnlessSorted[T any](list []T, order func(a, b T) int) {
 // sliceInfos makes what is known of each slice. Both lists of slices are sorted by name, so what is known
 // already is found by walking along both.
 func (s *Snapshot) sliceInfos(before *Snapshot) []*sliceInfo {
-	rules := activeTaintRules(s.objects.TaintRules, s.config.Features)
-	sameRules := slices.Equal(rules, activeTaintRules(before.objects.TaintRules, before.config.Features))
+	rules := s.activeTaintRules()
+	sameRules := slices.Equal(rules, before.activeTaintRules())
 	if sameRules && len(before.slices) == len(s.objects.Slices) && slices.Equal(s.objects.Slices, before.objects.Slices) {
 		return before.slices
 	}
@@ -264,6 +264,34 @@ func (s *Snapshot) SlicesIn(pool PoolID) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, info := range s.slicesOfPool(pool) {
 		out = append(out, info.slice)
+	}
+	return out
+}
+
+// PublishedIn returns the slices of a pool as they were published, without the taints of DeviceTaintRules, of all generations.
+func (s *Snapshot) PublishedIn(pool PoolID) []*resourcev1.ResourceSlice {
+	var out []*resourcev1.ResourceSlice
+	for _, info := range s.slicesOfPool(pool) {
+		out = append(out, info.source)
+	}
+	return out
+}
+
+// NotPublished returns the devices of a claim that no slice of the newest generation of their pools has, each once, in the order of the
+// allocation. It says nothing about slices that were not read.
+func (s *Snapshot) NotPublished(claim *resourcev1.ResourceClaim) []DeviceID {
+	if claim.Status.Allocation == nil {
+		return nil
+	}
+	var out []DeviceID
+	for i := range claim.Status.Allocation.Devices.Results {
+		id := DeviceOf(&claim.Status.Allocation.Devices.Results[i])
+		published := slices.ContainsFunc(newest(s.slicesOfPool(id.PoolID())), func(info *sliceInfo) bool {
+			return slices.ContainsFunc(info.source.Spec.Devices, func(d resourcev1.Device) bool { return d.Name == id.Device })
+		})
+		if !published && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
 	}
 	return out
 }

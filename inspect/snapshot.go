@@ -288,6 +288,11 @@ func (s *Snapshot) WithKnown(of *Snapshot) *Snapshot { return s.Next(s.objects, 
 // Recorded reports whether the Snapshot is a moment of a log, which may be long ago.
 func (s *Snapshot) Recorded() bool { return s.config.Recorded }
 
+// VolumeClaim returns a PersistentVolumeClaim.
+func (s *Snapshot) VolumeClaim(namespace, name string) (*corev1.PersistentVolumeClaim, bool) {
+	return lookup(s.objects.VolumeClaims, namespace, name)
+}
+
 // Objects returns the objects of the snapshot. The slices are shared and must not be written.
 func (s *Snapshot) Objects() *Objects { return &s.objects }
 

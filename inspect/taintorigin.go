@@ -11,12 +11,9 @@ import (
 // the driver's own. Drivers can set the same taint besides.
 func (s *Snapshot) RulesBehind(id DeviceID, taint *resourcev1.DeviceTaint) []*resourcev1.DeviceTaintRule {
 	var rules []*resourcev1.DeviceTaintRule
-	if !s.config.Features.Enabled(GateDeviceTaintRules) {
-		return nil
-	}
 	for _, rule := range s.objects.TaintRules {
 		t := &rule.Spec.Taint
-		if t.Key == taint.Key && t.Value == taint.Value && t.Effect == taint.Effect && RuleSelects(rule, id) {
+		if t.Key == taint.Key && t.Value == taint.Value && t.Effect == taint.Effect && s.RuleTaints(rule, id) {
 			rules = append(rules, rule)
 		}
 	}

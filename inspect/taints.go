@@ -1,32 +1,39 @@
 package inspect
 
 import (
+	"slices"
+
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// activeTaintRules returns the rules that can taint a device: those with a device selector, while
-// the gate DRADeviceTaintRules is on. A rule without a selector selects nothing. Whether taints matter
+// activeTaintRules returns the rules that can taint a device, while the gate DRADeviceTaintRules is on. Whether taints matter
 // at all (DRADeviceTaints) is not asked here: the scheduler does not ask either when it adds them.
-func activeTaintRules(rules []*resourcev1.DeviceTaintRule, f Features) []*resourcev1.DeviceTaintRule {
-	if !f.Enabled(GateDeviceTaintRules) {
+func (s *Snapshot) activeTaintRules() []*resourcev1.DeviceTaintRule {
+	switch {
+	case !s.config.Features.Enabled(GateDeviceTaintRules):
 		return nil
+	case s.NoSelectorTaintsAll():
+		return s.objects.TaintRules
 	}
-	var active []*resourcev1.DeviceTaintRule
-	for _, rule := range rules {
-		if rule.Spec.DeviceSelector != nil {
-			active = append(active, rule)
-		}
-	}
-	return active
+	return slices.DeleteFunc(slices.Clone(s.objects.TaintRules), func(r *resourcev1.DeviceTaintRule) bool { return r.Spec.DeviceSelector == nil })
 }
 
-// applyTaintRules returns the slice with the taints of the rules appended to the devices that they
-// select, in the order of the rules' names. A slice that no rule touches is returned itself.
+// NoSelectorTaintsAll reports whether kube-scheduler takes a DeviceTaintRule without a device selector for one that taints every
+// device. No controller does.
+func (s *Snapshot) NoSelectorTaintsAll() bool { return !rulesNeedSelector.In(s.release) }
+
+// RuleTaints reports whether kube-scheduler adds the taint of a DeviceTaintRule to a device.
+func (s *Snapshot) RuleTaints(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
+	return s.config.Features.Enabled(GateDeviceTaintRules) && (RuleSelects(rule, id) || rule.Spec.DeviceSelector == nil && s.NoSelectorTaintsAll())
+}
+
+// applyTaintRules returns the slice with the taints of active rules appended to the devices that they
+// are for, in the order of the rules' names. A slice that no rule touches is returned itself.
 func applyTaintRules(slice *resourcev1.ResourceSlice, rules []*resourcev1.DeviceTaintRule) *resourcev1.ResourceSlice {
 	var out *resourcev1.ResourceSlice
 	for _, rule := range rules {
 		for i := range slice.Spec.Devices {
-			if !RuleSelects(rule, DeviceIDOf(slice, i)) {
+			if rule.Spec.DeviceSelector != nil && !RuleSelects(rule, DeviceIDOf(slice, i)) {
 				continue
 			}
 			if out == nil {
@@ -42,8 +49,8 @@ func applyTaintRules(slice *resourcev1.ResourceSlice, rules []*resourcev1.Device
 	return out
 }
 
-// RuleSelects reports whether a DeviceTaintRule selects a device: every field that its selector sets
-// must be equal. An empty selector selects all devices, a missing one none.
+// RuleSelects reports whether a DeviceTaintRule selects a device, as controllers see it: every field that its selector sets
+// must be equal. An empty selector selects all devices, a missing one none. See Snapshot.RuleTaints for the scheduler.
 func RuleSelects(rule *resourcev1.DeviceTaintRule, id DeviceID) bool {
 	sel := rule.Spec.DeviceSelector
 	if sel == nil {

@@ -30,6 +30,22 @@ func isPod(c *resourcev1.ResourceClaimConsumerReference) bool {
 	return c.APIGroup == "" && c.Resource == "pods"
 }
 
+// ReservedByGone returns the names of the pods that a claim is reserved for and that do not exist. The resourceclaim controller removes
+// such reservations within seconds. It returns nothing where not all pods were read.
+func (s *Snapshot) ReservedByGone(claim *resourcev1.ResourceClaim) []string {
+	if !s.Health(Pods).Complete() {
+		return nil
+	}
+	var gone []string
+	for i := range claim.Status.ReservedFor {
+		by := &claim.Status.ReservedFor[i]
+		if _, exists := s.Pod(PodRef{claim.Namespace, by.Name}); isPod(by) && !exists {
+			gone = append(gone, by.Name)
+		}
+	}
+	return gone
+}
+
 // Ended reports whether the containers of a pod have ended for good.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -26,6 +28,40 @@ type Workload struct {
 	Unseen bool
 	// Controller is the object that made this one. It is nil if a user did.
 	Controller *metav1.OwnerReference
+	// Held says why the controller makes no pods. It is nil if it does. The pod is held back then as by a scheduling gate: see HeldBy.
+	Held *Held
+	// Queue is the queue of Kueue that will hold the object back once it is created, or "". Whether Kueue is there is not known.
+	Queue string
+}
+
+// Held is what keeps a controller from making pods.
+type Held struct {
+	// Why is a sentence about the object, such as "Job train makes no pods: it is suspended (spec.suspend)".
+	Why string
+	// Until says what has to happen, such as "set spec.suspend to false".
+	Until string
+	// Pointer is the field that does it, as a JSON pointer, with the value that it has to get. It is "" if no field does.
+	Pointer string
+	Value   any
+}
+
+// heldGate begins the name of a scheduling gate of a pod that nobody makes. No API server takes such a name.
+const heldGate = "held: "
+
+// Hold makes the pod one that is held back by its controller.
+func (w *Workload) Hold(h *Held) {
+	w.Held = h
+	w.Spec.SchedulingGates = append(w.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: heldGate + h.Why})
+}
+
+// HeldBy says why the controller of a pod does not make it. It is "" if that is not so.
+func HeldBy(pod *corev1.Pod) string {
+	for i := range pod.Spec.SchedulingGates {
+		if why, ok := strings.CutPrefix(pod.Spec.SchedulingGates[i].Name, heldGate); ok {
+			return why
+		}
+	}
+	return ""
 }
 
 // GetName returns the name of the pod: the names of the pod and of the object would be ambiguous.

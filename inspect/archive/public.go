@@ -92,10 +92,10 @@ var publicWords = words(`
 	Immediate WaitForFirstConsumer Persistent Ephemeral File ReadWriteOnceWithFSType Resizing FileSystemResizePending
 
 	kubernetes.io/metadata.name kubernetes.io/ingress-bandwidth kubernetes.io/egress-bandwidth
-	resource.kubernetes.io/pod-claim-name resource.kubernetes.io/extended-resource-claim
+	resource.kubernetes.io/pod-claim-name resource.kubernetes.io/extended-resource-claim resource.kubernetes.io/admin-access
 	volume.kubernetes.io/selected-node volume.kubernetes.io/storage-provisioner volume.beta.kubernetes.io/storage-provisioner
 	volume.beta.kubernetes.io/storage-class storage.alpha.kubernetes.io/migrated-plugins storageclass.kubernetes.io/is-default-class
-	storageclass.beta.kubernetes.io/is-default-class pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
+	apf.kubernetes.io/autoupdate-spec storageclass.beta.kubernetes.io/is-default-class pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
 	pv.kubernetes.io/provisioned-by pv.kubernetes.io/migrated-to yes
 	kubernetes.io/aws-ebs kubernetes.io/gce-pd kubernetes.io/azure-disk kubernetes.io/azure-file kubernetes.io/cinder
 	kubernetes.io/vsphere-volume kubernetes.io/portworx-volume

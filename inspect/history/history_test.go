@@ -139,7 +139,7 @@ func recordFrom(t testing.TB, s *inspect.Snapshot, seed uint64, steps, every, re
 	var out recording
 	recorder := history.NewRecorder(bounds, time.Time{})
 	flush := func(s *inspect.Snapshot) {
-		blocks, err := recorder.Flush(s.Time(), time.Hour)
+		blocks, err := recorder.Flush(s.Time())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,16 +314,24 @@ func TestIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var data []byte
-	for _, later := range []time.Duration{0, 30 * time.Second, time.Minute, 70 * time.Second, 3 * time.Minute} {
-		blocks, err := r.Flush(s.Time().Add(later), time.Minute)
+	var last history.Block
+	for i, later := range []time.Duration{0, 30 * time.Second, time.Minute, time.Minute, 3 * time.Minute} {
+		blocks, err := r.Flush(s.Time().Add(later))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wanted := later != 30*time.Second && later != 70*time.Second; (len(blocks) == 1) != wanted {
+		if wanted := i != 3; (len(blocks) == 1) != wanted {
 			t.Errorf("after %s there are %d blocks", later, len(blocks))
 		}
 		for _, b := range blocks {
-			data = append(data, b.Data...)
+			longer, ok := b.Prolonging(&last)
+			if ok != (i >= 2) {
+				t.Errorf("after %s: %t, in one block with the one before", later, ok)
+			}
+			if ok {
+				b, data = longer, data[:int64(len(data))-last.Bytes()]
+			}
+			data, last = append(data, b.Data...), b
 		}
 	}
 	l := open(t, data)
@@ -339,7 +347,7 @@ func TestBlown(t *testing.T) {
 	if err := r.Take(s); err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := r.Flush(s.Time(), time.Hour)
+	blocks, err := r.Flush(s.Time())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,9 @@ func (l *Log) scan(size int64) error {
 		return err
 	}
 	if len(l.blocks) == 0 {
-		if size > 0 && l.Damaged != nil {
+		if begun, err := l.begun(size); err != nil {
+			return err
+		} else if !begun {
 			return ErrNoLog
 		}
 		return fmt.Errorf("%w: nothing was recorded in it yet", io.ErrUnexpectedEOF)
@@ -81,6 +84,33 @@ func (l *Log) scan(size int64) error {
 		return errors.New("it does not begin with a checkpoint")
 	}
 	return nil
+}
+
+// begun reports whether a file without a whole block is what is left of the first one: the beginning of its header, or
+// nothing but zeros, because a disk may have the length of a file before it has what is in it.
+func (l *Log) begun(size int64) (bool, error) {
+	if l.Damaged != nil {
+		return false, nil
+	}
+	start := make([]byte, min(size, int64(len(magic))))
+	if _, err := l.in.ReadAt(start, 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err //nolint:wrapcheck // of the file
+	}
+	if bytes.HasPrefix(magic[:], start) {
+		return true, nil
+	}
+	data := make([]byte, 1<<16)
+	for offset := int64(0); offset < size; {
+		n, err := l.in.ReadAt(data[:min(size-offset, int64(len(data)))], offset)
+		if n == 0 && err != nil {
+			return false, err //nolint:wrapcheck // of the file
+		}
+		if slices.ContainsFunc(data[:n], func(b byte) bool { return b != 0 }) {
+			return false, nil
+		}
+		offset += int64(n)
+	}
+	return true, nil
 }
 
 func (h *header) known() bool {

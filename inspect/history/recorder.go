@@ -204,11 +204,14 @@ func (r *Recorder) checkpoint(s *inspect.Snapshot, now int64) error {
 	return nil
 }
 
+// Break says that what happens from the last Flush until the next snapshot is not seen.
+func (r *Recorder) Break() { r.last = nil }
+
 // Flush returns the blocks that are to be appended to the log, in this order. until is the time up to which nothing happened
-// since the last snapshot. If nothing happened at all, there is a block only when that is later by idle at least.
-func (r *Recorder) Flush(until time.Time, idle time.Duration) ([]Block, error) {
+// since the last snapshot.
+func (r *Recorder) Flush(until time.Time) ([]Block, error) {
 	to := max(until.UnixNano(), r.to)
-	if r.open.Moments > 0 || r.last != nil && to-r.to >= int64(idle) {
+	if r.open.Moments > 0 || r.last != nil && to > r.to {
 		if r.open.Moments == 0 {
 			r.open = header{Kind: changes, From: r.to}
 		}

@@ -47,7 +47,7 @@ func TestDayOfLargeCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	flush := func() {
-		blocks, err := r.Flush(m.now, time.Hour)
+		blocks, err := r.Flush(m.now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,7 +109,7 @@ func (f *Finder) every(ctx context.Context, k kind, namespace, fields string) ([
 	options := metav1.ListOptions{Limit: choosingPage, FieldSelector: fields}
 	var out []object
 	buffer := &bytes.Buffer{}
-	for pages := newPaging(k); ; {
+	for pages := newPaging(k, f.patience); ; {
 		page, err := f.listPage(ctx, k, k.versions[0], namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {
 			options = smaller

@@ -66,7 +66,7 @@ func eventReader(config *rest.Config) (*reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	return &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil)}, nil
+	return &reader{client: client, negotiator: negotiator(), server: serverName(client), retries: readRetries, progress: serialized(nil), large: newLargeMemory()}, nil
 }
 
 // eventKind is how Events are read. They are no kind of a Snapshot.

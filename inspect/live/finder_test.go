@@ -251,3 +251,19 @@ func TestFinderNames(t *testing.T) {
 		t.Errorf("%v, %v", names, err)
 	}
 }
+
+// TestFinderPriorityClass: what is no priority class of that name, or may not be read, is none.
+func TestFinderPriorityClass(t *testing.T) {
+	const path = "/apis/scheduling.k8s.io/v1/priorityclasses/"
+	f := answers(newFake(), map[string]string{
+		path + "high":  `{"metadata":{"name":"high"},"value":7,"preemptionPolicy":"Never"}`,
+		path + "other": `{"metadata":{"name":"high"},"value":7}`, path + "text": `"x"`,
+	})
+	finder := finder(t, f)
+	for name, want := range map[string]bool{"high": true, "other": false, "text": false, "gone": false, "..": false} {
+		class, err := finder.PriorityClass(t.Context(), name)
+		if err != nil || (class != nil) != want || want && (class.Value != 7 || *class.PreemptionPolicy != corev1.PreemptNever) {
+			t.Errorf("%s: %v, %v", name, class, err)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (r *reader) listPages(ctx context.Context, k kind, v apiVersion, namespace 
 	if k.Resource == inspect.Slices {
 		k.devices = newDeviceDecoder(shared)
 	}
-	for pages := newPaging(k); ; {
+	for pages := newPaging(k, r.patience); ; {
 		page, err := r.listPage(ctx, k, v, namespace, options, buffer)
 		if smaller, ok := smallerPage(options, err); ok {
 			options = smaller
@@ -178,48 +178,51 @@ func (r *reader) listPage(ctx context.Context, k kind, v apiVersion, namespace s
 	if options.Limit == 0 || options.ResourceVersion != "" { // a server may answer that from its cache, which knows no pages
 		bounds.Bytes = limits.whole
 	}
-	media, err := r.fetch(ctx, r.request(k, v, namespace, options), bounds, buffer)
 	var p *page
-	if err == nil {
-		p, err = r.newPage(buffer.Bytes(), media, k, v)
-	}
+	err := r.fetch(ctx, r.request(k, v, namespace, options), bounds, buffer, func(data []byte, media string) (err error) {
+		p, err = r.newPage(data, media, k, v)
+		return err
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err() //nolint:wrapcheck // of the caller
 	}
 	return p, err
 }
 
-// fetch reads the answer to a request into a buffer, and returns its media type.
-func (r *reader) fetch(ctx context.Context, request *rest.Request, bounds connection.Bounds, into *bytes.Buffer) (media string, err error) {
+// fetch reads the answer to a request, and gives it to a function with its media type. It is read into a buffer, or into the memory for large
+// answers, and is not kept.
+func (r *reader) fetch(ctx context.Context, request *rest.Request, bounds connection.Bounds, into *bytes.Buffer, take func(data []byte, media string) error) error {
 	if r.timeout > 0 { // client-go does not see to it where it does not read the body
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeout)
 		defer cancel()
 	}
 	var content atomic.Value
-	bounds.ContentType = &content
+	var paused atomic.Bool
+	bounds.ContentType, bounds.Paused = &content, &paused
 	body, err := request.Stream(connection.With(ctx, bounds))
 	if err != nil {
-		return "", err //nolint:wrapcheck // callers look at it and say what they asked for
+		return err //nolint:wrapcheck // callers look at it and say what they asked for
 	}
 	defer body.Close() //nolint:errcheck // it was read
-	into.Reset()
-	if _, err := into.ReadFrom(body); err != nil {
+	data, release, err := r.large.readAll(ctx, body, into, &paused)
+	defer release()
+	if err != nil {
 		// The words of client-go, which reads all other answers.
-		return "", fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+		return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 	}
 	if log := klog.FromContext(ctx).V(bodyVerbosity); log.Enabled() {
-		log.Info("Response Body", "body", clean(into.String()))
+		log.Info("Response Body", "body", clean(string(data)))
 	}
 	text, _ := content.Load().(string)
 	if err := checkContent(text); err != nil {
-		return "", err
+		return err
 	}
-	media, _, err = mime.ParseMediaType(text)
+	media, _, err := mime.ParseMediaType(text)
 	if err != nil { // there is none
 		media = runtime.ContentTypeProtobuf
 	}
-	return media, nil
+	return take(data, media)
 }
 
 // decode decodes the answer to a request.

@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live/connection"
@@ -33,7 +35,7 @@ var limits = struct {
 	pages     int // from which on pages must be worth asking for
 }{
 	page: 64 << 20, whole: 512 << 20, list: 8 << 30, event: 16 << 20, discovery: 4 << 20, version: 64 << 10, metrics: 256 << 20,
-	token: 64 << 10, pods: 3_000_000, objects: 1_000_000, pages: 100,
+	token: 64 << 10, pods: 3_000_000, objects: 500_000, pages: 100,
 }
 
 // page is a part of a list.
@@ -55,11 +57,32 @@ func (r *reader) newPage(data []byte, media string, k kind, v apiVersion) (*page
 	if err := r.decodeInto(data, media, list); err != nil {
 		return nil, err
 	}
+	if err := checkItems(list, k.Name, k.groupVersion(v)); err != nil {
+		return nil, err
+	}
 	of, err := meta.ListAccessor(list)
 	if err != nil {
 		return nil, fmt.Errorf("reading the list: %w", err)
 	}
 	return &page{list: list, bytes: int64(len(data)), revision: of.GetResourceVersion(), next: of.GetContinue()}, nil
+}
+
+// checkItems refuses items that say that they are something else than what was asked for. Those of most servers say nothing.
+func checkItems(list runtime.Object, kind string, version schema.GroupVersion) error {
+	switch list.(type) {
+	case *alphaTaintRuleList, *alphaPodGroupList: // their items are no runtime.Object, and are asked for at one version
+		return nil
+	}
+	n := 0
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		n++
+		is := item.GetObjectKind().GroupVersionKind()
+		if is.Kind != "" && is.Kind != kind || is.Version != "" && is.GroupVersion() != version {
+			return fmt.Errorf("item %d is no %s of %s but %q of %q", n, kind, version, is.Kind, is.GroupVersion())
+		}
+		return nil
+	})
+	return err //nolint:wrapcheck // it says what is wrong
 }
 
 // decodeInto does what client-go does with an answer of whatever kind.
@@ -124,12 +147,15 @@ type paging struct {
 	objects int
 	bytes   int64
 	wanted  int64 // objects asked for in all
-	tokens  map[[sha256.Size]byte]bool
-	firsts  map[key]bool
+	began   time.Time
+	// patience is how long all pages may take; 0 is for ever.
+	patience time.Duration
+	tokens   map[[sha256.Size]byte]bool
+	firsts   map[key]bool
 }
 
-func newPaging(k kind) *paging {
-	return &paging{kind: k, tokens: map[[sha256.Size]byte]bool{}, firsts: map[key]bool{}}
+func newPaging(k kind, patience time.Duration) *paging {
+	return &paging{kind: k, began: time.Now(), patience: patience, tokens: map[[sha256.Size]byte]bool{}, firsts: map[key]bool{}}
 }
 
 // mostObjects is how many objects of a kind are read.
@@ -155,6 +181,8 @@ func (p *paging) add(page *page, objects []object, limit int64) error {
 		return fmt.Errorf("the list has more than %d MiB, the most that is read of one", limits.list>>20)
 	case page.next == "":
 		return nil
+	case p.patience > 0 && time.Since(p.began) > p.patience:
+		return fmt.Errorf("the list is not complete after %d objects in %s, which is %d times --request-timeout", p.objects, p.patience, listTimeouts)
 	case len(page.next) > limits.token:
 		return fmt.Errorf("the token to continue has %d bytes; at most %d are sent", len(page.next), limits.token)
 	case p.tokens[token], len(objects) > 0 && p.firsts[keyOf(objects[0])]:

@@ -24,6 +24,9 @@ const (
 	// server has its own priority and fairness.
 	queriesPerSecond = 50
 	burst            = 100
+
+	// listTimeouts is how many times as long as a request all pages of a list may take, where requests have a timeout.
+	listTimeouts = 10
 )
 
 // Options say what Read reads. The zero value reads what a question about devices needs, in all namespaces.
@@ -91,6 +94,8 @@ type reader struct {
 	progress   func(format string, args ...any)
 	recent     sync.Map   // of *recent by schema.GroupVersion, see discoverOften
 	lead       *headStart // nil if all resources are read alike
+	large      largeMemory
+	patience   time.Duration // how long all pages of a list may take; 0 is for ever
 }
 
 // Read reads the cluster that config points to. It ends when everything has been read, when the
@@ -155,7 +160,8 @@ func newReader(config *rest.Config, opts Options) (*reader, []kind, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
-	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), opts: opts, grow: grow, retries: readRetries}
+	r := &reader{client: client, negotiator: negotiator(), server: serverName(client), opts: opts, grow: grow, retries: readRetries, large: newLargeMemory()}
+	r.patience = listTimeouts * config.Timeout
 	r.served = r.discoveries(chosen)
 	r.progress = serialized(opts.Progress)
 	return r, chosen, nil

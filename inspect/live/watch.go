@@ -75,7 +75,7 @@ func Watch(ctx context.Context, config *rest.Config, opts Options) (*Watcher, er
 	if err != nil {
 		return nil, err
 	}
-	r.timeout, r.retries = timeout, 0 // a feed has a pace of its own
+	r.timeout, r.patience, r.retries = timeout, listTimeouts*timeout, 0 // a feed has a pace of its own
 	// client-go reports to its log what is in the health as well; a log would spoil the screen.
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	w := &Watcher{

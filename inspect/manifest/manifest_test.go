@@ -205,6 +205,39 @@ func TestReadDirectory(t *testing.T) {
 	}
 }
 
+// TestLinksOutOfADirectory: a directory may come from anybody, and does not decide what is read besides it.
+func TestLinksOutOfADirectory(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "report")
+	for _, err := range []error{
+		os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(parent, "mine.yaml"), []byte(yamlA), 0o600),
+		os.WriteFile(filepath.Join(dir, "its.yaml"), []byte(strings.ReplaceAll(yamlA, ": a", ": b")), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"file.yaml": "../mine.yaml", "up": "..", "up.yaml": parent} {
+		path := filepath.Join(dir, link)
+		if err := os.Symlink(target, path); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+		r, err := Read(context.Background(), []string{dir}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := classNames(&r.Objects); got != "b" {
+			t.Errorf("%s: got classes %q", link, got)
+		}
+		if len(r.Failures) != 1 || r.Failures[0].Source != path || !strings.Contains(r.Failures[0].Detail, "leads out of the directory") {
+			t.Errorf("%s: got failures %v", link, r.Failures)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -15,7 +15,7 @@ import (
 
 // filesBelow returns path itself when it is a file or "-", and else the manifests below the directory
 // in the order of their names. A directory that is reached twice through symbolic links is read once,
-// which also ends loops. What cannot be listed is a failure, unless nothing else is there.
+// which also ends loops, and links that lead out of the directory are not followed. What cannot be listed is a failure, unless nothing else is there.
 func (r *reading) filesBelow(ctx context.Context, path string, failures *failures) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
@@ -27,7 +27,11 @@ func (r *reading) filesBelow(ctx context.Context, path string, failures *failure
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	w := walker{reading: r, failures: failures, seen: map[string]bool{}}
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	w := walker{reading: r, failures: failures, root: root, seen: map[string]bool{}}
 	if err := w.walk(ctx, path); err != nil {
 		return nil, err
 	}
@@ -43,6 +47,7 @@ func (r *reading) filesBelow(ctx context.Context, path string, failures *failure
 type walker struct {
 	reading  *reading
 	failures *failures
+	root     string          // the real path of the directory
 	seen     map[string]bool // real paths of directories already visited
 	files    []string
 }
@@ -73,6 +78,10 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 			if err := unreadable(path, err); !w.failures.survive(err, "") {
 				return err
 			}
+		case (info.IsDir() || isManifest(name)) && w.leadsOut(path):
+			if err := leadingOut(path); !w.failures.survive(err, "") {
+				return err
+			}
 		case info.IsDir():
 			if err := w.walk(ctx, path); err != nil && !w.failures.survive(err, "") {
 				return err
@@ -82,6 +91,26 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 		}
 	}
 	return nil
+}
+
+// leadsOut reports whether a path is a symbolic link to something that is not below the directory. Who sends a directory
+// has no say in what else is read here.
+func (w *walker) leadsOut(path string) bool {
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return err != nil
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	below, err := filepath.Rel(w.root, resolved)
+	return err != nil || !filepath.IsLocal(below)
+}
+
+func leadingOut(path string) *Error {
+	return &Error{
+		Code: Unreadable, Source: path, Detail: "it is a symbolic link that leads out of the directory", Advice: "name what it leads to as well",
+	}
 }
 
 // names returns what is in a directory, in order, without what is hidden.

@@ -51,7 +51,7 @@ func (c *collector) workloadsIn(p *pending) []workload {
 	templates := findPodTemplates(tree)
 	var out []workload
 	for i := range templates {
-		out = append(out, c.workloadOf(p, &templates[i], &meta, len(templates) > 1))
+		out = append(out, c.workloadOf(p, tree, &templates[i], &meta, len(templates) > 1))
 	}
 	return out
 }
@@ -62,7 +62,7 @@ func (c *collector) tooLargeToSearch(raw []byte) bool {
 }
 
 // workloadOf decodes a template as a pod.
-func (c *collector) workloadOf(p *pending, t *podTemplate, meta *metav1.PartialObjectMetadata, several bool) workload {
+func (c *collector) workloadOf(p *pending, tree map[string]any, t *podTemplate, meta *metav1.PartialObjectMetadata, several bool) workload {
 	name := meta.Name
 	if name == "" {
 		name = strings.TrimSuffix(meta.GenerateName, "-")
@@ -98,6 +98,7 @@ func (c *collector) workloadOf(p *pending, t *podTemplate, meta *metav1.PartialO
 		w.Spec.Tolerations = append(w.Spec.Tolerations, daemonTolerations...)
 	}
 	w.invalid = validate.Object(w.Pod)
+	w.holdBack(tree, meta)
 	return w
 }
 

@@ -21,6 +21,7 @@ type joining struct {
 	// kubeletPods are those that the kubelet told of.
 	kubeletPods map[inspect.PodRef]*corev1.Pod
 	users       map[inspect.ClaimRef][]*corev1.Pod // that have not ended, sorted
+	holders     map[inspect.ClaimRef]bool          // claims that have devices of the node, whoever uses them
 	devices     func(inspect.DeviceID) bool        // whether a slice publishes it
 }
 
@@ -29,12 +30,13 @@ type joining struct {
 // snapshot is one (see [Report.KeepCommon]).
 func Join(view *View, s *inspect.Snapshot, name inspect.NodeName) *Report {
 	j := &joining{Report: &Report{Node: name}, view: view, snapshot: s, pods: map[inspect.PodRef]*corev1.Pod{},
-		kubeletPods: map[inspect.PodRef]*corev1.Pod{}, users: map[inspect.ClaimRef][]*corev1.Pod{}}
+		kubeletPods: map[inspect.PodRef]*corev1.Pod{}, users: map[inspect.ClaimRef][]*corev1.Pod{}, holders: map[inspect.ClaimRef]bool{}}
 	if n, ok := s.Node(name); ok && !s.NodesAssumed() {
 		j.node = n
 	}
 	j.gatherPods()
 	inventory := s.Inventory()
+	j.noteHolders(inventory)
 	j.devices = func(id inspect.DeviceID) bool { return inventory.Device(id) != nil }
 	j.containers()
 	j.claims()
@@ -240,6 +242,9 @@ func (j *joining) cpus() {
 		if _, taken := slices.BinarySearch(r.Exclusive, cpu); !taken {
 			r.Shared = append(r.Shared, cpu)
 		}
+	}
+	if j.view.CPUs != nil && len(j.view.CPUs.Shared) > 0 {
+		r.Shared = j.view.CPUs.Shared
 	}
 	j.CPUs = r
 }

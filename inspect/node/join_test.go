@@ -123,6 +123,9 @@ func TestProblems(t *testing.T) {
 		"pods are unknown":   {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0")}, Plugins: answering}, uses(corev1.PodSucceeded), []inspect.Resource{inspect.Pods}, nil},
 		"not prepared":       {node.View{}, uses(corev1.PodRunning), nil, []string{"NotPrepared"}},
 		"not prepared yet":   {node.View{}, uses(corev1.PodPending), nil, nil},
+		"prepare fails":      {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u")}, Plugins: answering}, uses(corev1.PodPending), nil, []string{"PrepareUnfinished"}},
+		"nothing to prepare": {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u")}, Plugins: answering}, uses(corev1.PodRunning), nil, nil},
+		"prepared for whom":  {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u")}, Plugins: answering}, uses(corev1.PodPending), []inspect.Resource{inspect.Pods}, nil},
 		"another device":     {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-1")}, Plugins: answering}, uses(corev1.PodRunning), nil, []string{"OtherDevice"}},
 		"not published":      {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0", "gpu-9")}, Plugins: answering}, uses(corev1.PodRunning), nil, []string{"DeviceUnpublished", "OtherDevice"}},
 		"slices are unknown": {node.View{Claims: []node.PreparedClaim{preparedAs("c", "u", "gpu-0", "gpu-9")}, Plugins: answering}, uses(corev1.PodRunning), []inspect.Resource{inspect.Slices}, []string{"OtherDevice"}},
@@ -156,6 +159,41 @@ func TestProblems(t *testing.T) {
 				t.Errorf("problems are kept that the other report has not: %+v", r.Problems)
 			}
 		})
+	}
+}
+
+// TestPrepareFailed: a claim that a driver was asked to prepare, and gave no device for, is not prepared, unless a pod with it has begun.
+func TestPrepareFailed(t *testing.T) {
+	v := viewOf(node.View{Claims: []node.PreparedClaim{preparedAs("c", "u")}})
+	for _, test := range []struct {
+		phase  corev1.PodPhase
+		unread []inspect.Resource
+		want   node.Answer
+	}{{corev1.PodPending, nil, node.No}, {corev1.PodRunning, nil, node.Yes}, {corev1.PodPending, []inspect.Resource{inspect.Pods}, node.Unknown}} {
+		s := cluster(inspect.Objects{Claims: []*resourcev1.ResourceClaim{claimObject("c", "u", "gpu-0")}, Pods: []*corev1.Pod{podObject("p", test.phase, "c")}}, test.unread...)
+		if got := node.Join(v, s, "n1").Claims[0].Prepared; got != test.want {
+			t.Errorf("%s, %v: prepared %s, want %s", test.phase, test.unread, got, test.want)
+		}
+	}
+}
+
+// TestHolders: a claim that holds a device of the node is listed, whether or not a pod uses it, and one on another node is not.
+func TestHolders(t *testing.T) {
+	far := claimObject("far", "v", "gpu-0")
+	far.Status.Allocation.Devices.Results[0].Pool = "n2"
+	r := node.Join(&node.View{}, cluster(inspect.Objects{Claims: []*resourcev1.ResourceClaim{far, claimObject("idle", "u", "gpu-1")}}), "n1")
+	if len(r.Claims) != 1 || r.Claims[0].Claim != ref("idle") || len(r.Claims[0].Devices) != 1 {
+		t.Errorf("claims %+v", r.Claims)
+	}
+}
+
+// TestReservedCPUs: CPUs that are reserved cannot be exclusive, and are shared by all other containers.
+func TestReservedCPUs(t *testing.T) {
+	v := viewOf(node.View{Allocatable: node.Allocatable{CPUs: []int64{1}}, CPUs: &node.CPUState{Policy: "static", Shared: []int64{0}},
+		Pods: []node.Pod{{Containers: []node.Container{{Name: "c", CPUs: []int64{1}}}}}})
+	want := &node.CPUReport{Policy: "static", Allocatable: []int64{1}, Exclusive: []int64{1}, Shared: []int64{0}}
+	if diff := cmp.Diff(want, node.Join(v, cluster(inspect.Objects{}), "n1").CPUs); diff != "" {
+		t.Errorf("CPUs (-want +got):\n%s", diff)
 	}
 }
 

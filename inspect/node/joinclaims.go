@@ -37,7 +37,27 @@ func (j *joining) allocated(ref inspect.ClaimRef) []allocatedDevice {
 	return out
 }
 
-// claims compares the claims that are prepared with those that pods on the node use.
+// noteHolders notes the claims that have devices of the node, or had them until they were gone.
+func (j *joining) noteHolders(inventory *inspect.Inventory) {
+	note := func(node inspect.NodeName, holders []inspect.Holder) {
+		if node != j.Node {
+			return
+		}
+		for _, h := range holders {
+			j.holders[h.Claim] = true
+		}
+	}
+	for _, stock := range inventory.Stocks {
+		for i := range stock.Devices {
+			note(stock.Devices[i].Node, stock.Devices[i].Holders)
+		}
+	}
+	for i := range inventory.Gone {
+		note(inventory.Gone[i].Node, inventory.Gone[i].Holders)
+	}
+}
+
+// claims compares the claims that are prepared with those that pods on the node use or that have devices of it.
 func (j *joining) claims() {
 	prepared := map[inspect.ClaimRef]*PreparedClaim{}
 	refs := map[inspect.ClaimRef]bool{}
@@ -55,6 +75,9 @@ func (j *joining) claims() {
 	for ref := range j.users {
 		refs[ref] = true
 	}
+	for ref := range j.holders {
+		refs[ref] = true
+	}
 	sorted := slices.SortedFunc(maps.Keys(refs), func(a, b inspect.ClaimRef) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -63,6 +86,18 @@ func (j *joining) claims() {
 		j.Claims = append(j.Claims, r)
 		j.disagreements(&r, prepared[ref])
 	}
+}
+
+// unfinished are the drivers that were asked to prepare a claim and have given no device. The kubelet writes their names down before it
+// asks, and starts the pod only when all have answered: one that has begun has a driver that gives none. Without a pod it cannot be told.
+func (j *joining) unfinished(ref inspect.ClaimRef, prepared *PreparedClaim) []string {
+	users := j.users[ref]
+	if prepared == nil || slices.ContainsFunc(users, begun) || len(users) == 0 && j.knowsPods() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(prepared.Drivers), func(driver string) bool {
+		return slices.ContainsFunc(prepared.Devices, func(d PreparedDevice) bool { return d.Driver == driver })
+	})
 }
 
 // claim reports one claim. prepared is nil if it is not in the checkpoint.
@@ -75,6 +110,9 @@ func (j *joining) claim(ref inspect.ClaimRef, prepared *PreparedClaim, listed []
 	r := ClaimReport{Claim: ref, Known: answer(j.read(inspect.Claims), known),
 		Allocated: answer(known || j.read(inspect.Claims), known && allocation != nil),
 		Prepared:  answer(j.view.Read(ClaimCheckpoint), prepared != nil || len(listed) > 0)}
+	if len(j.unfinished(ref, prepared)) > 0 {
+		r.Prepared = answer(j.knowsPods(), false)
+	}
 	for _, pod := range j.users[ref] {
 		r.Pods = append(r.Pods, inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name})
 	}
@@ -112,11 +150,7 @@ func (j *joining) disagreements(r *ClaimReport, prepared *PreparedClaim) {
 		j.Problems = append(j.Problems, Problem{Code: code, Claim: r.Claim, Device: d})
 	}
 	if prepared == nil {
-		for _, pod := range j.users[r.Claim] {
-			if r.Prepared == No && r.Allocated == Yes && running(pod) {
-				j.Problems = append(j.Problems, Problem{Code: NotPrepared, Claim: r.Claim, Pod: inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}})
-			}
-		}
+		j.unprepared(r)
 		return
 	}
 	switch {
@@ -124,8 +158,13 @@ func (j *joining) disagreements(r *ClaimReport, prepared *PreparedClaim) {
 		add(PreparedUnknown, Device{})
 	case r.Allocated == No:
 		add(PreparedNotAllocated, Device{})
-	case len(r.Pods) == 0 && (r.Known == Yes && j.read(inspect.Pods) || !j.read(inspect.Pods) && j.view.Read(PodsAPI)):
+	case len(r.Pods) == 0 && j.knowsPods() && (r.Known == Yes || !j.read(inspect.Pods)):
 		add(PreparedForNobody, Device{})
+	}
+	if len(r.Pods) > 0 && j.knowsPods() {
+		for _, driver := range j.unfinished(r.Claim, prepared) {
+			j.Problems = append(j.Problems, Problem{Code: PrepareUnfinished, Claim: r.Claim, Driver: driver})
+		}
 	}
 	for i := range r.Devices {
 		d := &r.Devices[i]
@@ -136,6 +175,25 @@ func (j *joining) disagreements(r *ClaimReport, prepared *PreparedClaim) {
 			add(DeviceUnpublished, d.Device)
 		}
 	}
+}
+
+// unprepared are the pods that run with a claim that is allocated and not prepared.
+func (j *joining) unprepared(r *ClaimReport) {
+	for _, pod := range j.users[r.Claim] {
+		if r.Prepared == No && r.Allocated == Yes && running(pod) {
+			j.Problems = append(j.Problems, Problem{Code: NotPrepared, Claim: r.Claim, Pod: inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}})
+		}
+	}
+}
+
+// knowsPods reports whether all pods of the node are known.
+func (j *joining) knowsPods() bool { return j.read(inspect.Pods) || j.view.Read(PodsAPI) }
+
+// begun reports whether any container of a pod has been started.
+func begun(pod *corev1.Pod) bool {
+	return running(pod) || slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
+		return c.State.Running != nil || c.State.Terminated != nil
+	})
 }
 
 // running reports whether the kubelet has begun with a pod that has not ended: then its claims are prepared.

@@ -17,7 +17,7 @@ type Report struct {
 	// Containers are those that have something of the kubelet to themselves: devices, claims, CPUs or memory. They are
 	// sorted by pod, and in the order of the kubelet.
 	Containers []ContainerReport
-	// Claims are those of pods on the node, and those that are prepared there, sorted by namespace and name.
+	// Claims are those of pods on the node, those that are prepared there, and those that hold devices that reach it, sorted by namespace and name.
 	Claims []ClaimReport
 	// Resources are the extended resources that a device plugin offers or did offer, sorted by name.
 	Resources []ResourceReport
@@ -95,7 +95,8 @@ type ResourceReport struct {
 // CPUReport is who has which CPUs. Lists are sorted, and empty for what could not be read.
 type CPUReport struct {
 	Policy string
-	// Allocatable can be exclusive. Exclusive are, and Shared are for all other containers: those that are left.
+	// Allocatable can be exclusive. Exclusive are, and Shared are for all other containers: those that are left, and those that are
+	// reserved, as far as the checkpoint could be read.
 	Allocatable, Exclusive, Shared []int64
 }
 
@@ -108,6 +109,7 @@ const (
 	PreparedNotAllocated ProblemCode = "PreparedNotAllocated" // prepared, and the claim is not allocated
 	PreparedForNobody    ProblemCode = "PreparedForNobody"    // prepared, and no pod on the node uses it
 	NotPrepared          ProblemCode = "NotPrepared"          // a pod that uses it runs, and it is not prepared
+	PrepareUnfinished    ProblemCode = "PrepareUnfinished"    // a driver was asked to prepare it, and has given no device
 	OtherDevice          ProblemCode = "OtherDevice"          // a device is prepared that is not allocated
 	DeviceUnpublished    ProblemCode = "DeviceUnpublished"    // a device is prepared that no slice publishes
 	DriverSilent         ProblemCode = "DriverSilent"         // the driver of prepared claims has no plugin that answers
@@ -151,6 +153,8 @@ func (p *Problem) Sentence() string {
 		return fmt.Sprintf("claim %s is prepared here, but no pod on this node uses it", p.Claim)
 	case NotPrepared:
 		return fmt.Sprintf("pod %s runs here with claim %s, which the kubelet has not prepared", p.Pod, p.Claim)
+	case PrepareUnfinished:
+		return fmt.Sprintf("driver %s was asked to prepare claim %s and has given no device: it has failed, or is still at it; the Events of the pod say why", p.Driver, p.Claim)
 	case OtherDevice:
 		return fmt.Sprintf("claim %s is prepared with device %s, which is not allocated to it", p.Claim, p.Device.DeviceID)
 	case DeviceUnpublished:

@@ -18,7 +18,7 @@ func (c *counter) entry(claim *resourcev1.ResourceClaim) Claim {
 		c.refused(&out)
 	case c.idle[out.Ref]:
 		out.State = Idle
-		c.ended(&out)
+		out.Since, out.Pod = IdleSince(c.snapshot, out.Ref)
 	}
 	return out
 }
@@ -53,22 +53,22 @@ func RefusedSince(pod *corev1.Pod) (since time.Time, refused bool) {
 	return time.Time{}, false
 }
 
-// ended finds since when an idle claim is idle: since the last of its pods has ended. That is not known if there are none, or
-// of one of them it is not known when.
-func (c *counter) ended(claim *Claim) {
-	for _, ref := range c.snapshot.PodsOf(claim.Ref) {
+// IdleSince returns since when an idle claim is idle: since the last of its pods has ended, and which that is. The time is zero if there
+// are none, or of one of them it is not known when.
+func IdleSince(s *inspect.Snapshot, claim inspect.ClaimRef) (since time.Time, last inspect.PodRef) {
+	for _, ref := range s.PodsOf(claim) {
 		var at time.Time
-		if pod, ok := c.snapshot.Pod(ref); ok {
+		if pod, ok := s.Pod(ref); ok {
 			at = EndOf(pod)
 		}
 		if at.IsZero() {
-			claim.Since, claim.Pod = time.Time{}, inspect.PodRef{}
-			return
+			return time.Time{}, inspect.PodRef{}
 		}
-		if at.After(claim.Since) {
-			claim.Since, claim.Pod = at, ref
+		if at.After(since) {
+			since, last = at, ref
 		}
 	}
+	return since, last
 }
 
 // EndOf returns when the containers of a pod that has ended did so, as far as the pod tells: that of the last one, or when

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 func Of(s *inspect.Snapshot, inventory *inspect.Inventory, by By, counts func(*resourcev1.ResourceClaim) bool) *Report {
 	c := &counter{
 		snapshot: s, by: by, rows: map[Key]*tally{}, total: newTally(Key{}), held: map[inspect.ClaimRef][]grip{},
-		idle: map[inspect.ClaimRef]bool{}, devices: inventory.Devices(), times: make([]int32, len(inventory.Devices())),
+		lost: map[inspect.ClaimRef][]loss{}, idle: map[inspect.ClaimRef]bool{},
+		devices: inventory.Devices(), gone: inventory.Gone, times: make([]int32, len(inventory.Devices())),
 	}
 	c.find()
 	for _, claim := range s.Objects().Claims {
@@ -33,15 +35,23 @@ type grip struct {
 	shared bool
 }
 
+// loss is a device that a claim holds, by one entry of its allocation, and that no slice publishes any more.
+type loss struct {
+	at     int // its place among those of the inventory that are gone
+	result *resourcev1.DeviceRequestAllocationResult
+}
+
 // counter adds up claims in rows.
 type counter struct {
 	snapshot *inspect.Snapshot
 	by       By
 	held     map[inspect.ClaimRef][]grip
+	lost     map[inspect.ClaimRef][]loss
 	idle     map[inspect.ClaimRef]bool
 	rows     map[Key]*tally
 	total    *tally
 	devices  []inspect.DeviceStatus
+	gone     []inspect.GoneDevice
 	times    []int32 // in how many rows each of the devices is
 }
 
@@ -53,6 +63,13 @@ func (c *counter) find() {
 		for _, h := range d.Holders {
 			if !h.Admin() {
 				c.held[h.Claim] = append(c.held[h.Claim], grip{d, i, h.Result, h.Shared() && sharing})
+			}
+		}
+	}
+	for i := range c.gone {
+		for _, h := range c.gone[i].Holders {
+			if !h.Admin() {
+				c.lost[h.Claim] = append(c.lost[h.Claim], loss{i, h.Result})
 			}
 		}
 	}
@@ -73,22 +90,22 @@ func (c *counter) row(key Key) *tally {
 // claim counts a claim in every row that it has to do with, and in the total.
 func (c *counter) claim(claim *resourcev1.ResourceClaim) {
 	ref := inspect.RefOf(claim)
-	entry, held, gone, idle := c.entry(claim), c.held[ref], c.gone(claim), c.idle[ref]
+	entry, held, lost, idle := c.entry(claim), c.held[ref], c.lost[ref], c.idle[ref]
 	entry.Wanted = wanted(claim, func(string) bool { return true })
-	c.total.add(entry, held, len(gone), idle)
+	c.total.add(entry, held, lost, idle)
 	keys := c.keys(claim)
 	if c.by == Namespace || c.by == Workload { // where a claim is in a row with all that it holds
 		for _, key := range keys {
-			c.row(key).add(entry, held, len(gone), idle)
+			c.row(key).add(entry, held, lost, idle)
 		}
 		return
 	}
-	for _, key := range c.split(claim, keys, held, gone) {
+	for _, key := range c.split(claim, keys, held, lost) {
 		own := entry
 		if c.by == Class {
 			own.Wanted = wanted(claim, func(class string) bool { return class == key.Name })
 		}
-		c.row(key.Key).add(own, key.held, key.gone, idle)
+		c.row(key.Key).add(own, key.held, key.lost, idle)
 	}
 }
 
@@ -96,11 +113,11 @@ func (c *counter) claim(claim *resourcev1.ResourceClaim) {
 type part struct {
 	Key
 	held []grip
-	gone int
+	lost []loss
 }
 
 // split divides what a claim holds among rows.
-func (c *counter) split(claim *resourcev1.ResourceClaim, keys []Key, held []grip, gone []*resourcev1.DeviceRequestAllocationResult) []part {
+func (c *counter) split(claim *resourcev1.ResourceClaim, keys []Key, held []grip, lost []loss) []part {
 	parts := make([]part, len(keys))
 	for i, key := range keys {
 		parts[i].Key = key
@@ -116,54 +133,52 @@ func (c *counter) split(claim *resourcev1.ResourceClaim, keys []Key, held []grip
 		p := in(c.keyOf(claim, g))
 		p.held = append(p.held, g)
 	}
-	for _, result := range gone {
-		in(c.keyOf(claim, grip{result: result})).gone++
+	for _, l := range lost {
+		p := in(c.keyOf(claim, grip{result: l.result}))
+		p.lost = append(p.lost, l)
 	}
 	return parts
 }
 
-// gone are the entries of the allocation of a claim whose devices no slice publishes.
-func (c *counter) gone(claim *resourcev1.ResourceClaim) []*resourcev1.DeviceRequestAllocationResult {
-	if claim.Status.Allocation == nil {
-		return nil
-	}
-	held := c.held[inspect.RefOf(claim)]
-	var out []*resourcev1.DeviceRequestAllocationResult
-	results := claim.Status.Allocation.Devices.Results
-	for i := range results {
-		r := &results[i]
-		admin := r.AdminAccess != nil && *r.AdminAccess
-		if !admin && !slices.ContainsFunc(held, func(g grip) bool { return g.result == r }) {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // report puts the rows in order.
 func (c *counter) report(inventory *inspect.Inventory) *Report {
-	for _, t := range c.rows {
+	r := &Report{By: c.by, Unseen: !c.snapshot.Health(inspect.Pods).Complete(), Cluster: inventory.CountAll(), counter: c}
+	r.add(slices.Collect(maps.Values(c.rows)), c.total)
+	return r
+}
+
+// Keep drops the rows for which keep is false. The total is of those that are left.
+func (r *Report) Keep(keep func(*Row) bool) {
+	var rows []*tally
+	total, claims := newTally(Key{}), map[inspect.ClaimRef]int{}
+	for i := range r.Rows {
+		if row := &r.Rows[i]; keep(row) {
+			rows = append(rows, r.counter.rows[row.Key])
+			total.merge(r.counter.rows[row.Key], claims)
+		}
+	}
+	if len(rows) < len(r.Rows) {
+		r.add(rows, total)
+	}
+}
+
+// add adds up rows.
+func (r *Report) add(rows []*tally, total *tally) {
+	c := r.counter
+	clear(c.times)
+	for _, t := range rows {
 		for at := range t.devices {
 			c.times[at]++
 		}
 	}
-	r := &Report{By: c.by, Unseen: !c.snapshot.Health(inspect.Pods).Complete(), Total: c.total.row(c.devices, c.times)}
+	r.Total, r.Rows = total.row(c.devices, c.times), nil
 	r.Counted, r.Total.Claims = len(r.Total.Claims), nil
-	for _, t := range c.rows {
+	for _, t := range rows {
 		r.Rows = append(r.Rows, t.row(c.devices, c.times))
 	}
 	slices.SortFunc(r.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Devices, a.Devices), cmp.Compare(b.Wanted, a.Wanted), cmp.Compare(b.Gone, a.Gone), a.compare(b.Key))
 	})
-	for i := range inventory.Drivers {
-		d := &inventory.Drivers[i].Devices
-		r.Cluster.Total += d.Total
-		r.Cluster.Used += d.Used
-		r.Cluster.Blocked += d.Blocked
-		r.Cluster.Free += d.Free
-		r.Cluster.AtOnce += d.AtOnce
-	}
-	return r
 }
 
 func (k Key) compare(other Key) int {

@@ -17,7 +17,7 @@ import (
 type tally struct {
 	key     Key
 	devices map[int]holding // by their places in the inventory
-	gone    int
+	gone    map[int]bool    // by their places among those that are gone
 	claims  []Claim
 }
 
@@ -28,11 +28,11 @@ type holding struct {
 }
 
 func newTally(key Key) *tally {
-	return &tally{key: key, devices: map[int]holding{}}
+	return &tally{key: key, devices: map[int]holding{}, gone: map[int]bool{}}
 }
 
 // add adds a claim with what it holds in the row.
-func (t *tally) add(claim Claim, grips []grip, gone int, idle bool) {
+func (t *tally) add(claim Claim, grips []grip, lost []loss, idle bool) {
 	claim.Devices = 0
 	for i, g := range grips {
 		if !slices.ContainsFunc(grips[:i], func(other grip) bool { return other.at == g.at }) {
@@ -43,8 +43,37 @@ func (t *tally) add(claim Claim, grips []grip, gone int, idle bool) {
 		h.take(g)
 		t.devices[g.at] = h
 	}
-	t.gone += gone
+	for _, l := range lost {
+		t.gone[l.at] = true
+	}
 	t.claims = append(t.claims, claim)
+}
+
+// merge adds another row, of which claims says where those are that are counted already.
+func (t *tally) merge(other *tally, claims map[inspect.ClaimRef]int) {
+	for at, add := range other.devices {
+		h := t.devices[at]
+		h.whole, h.busy = h.whole || add.whole, h.busy || add.busy
+		for name, share := range add.shares {
+			if h.shares == nil {
+				h.shares = map[resourcev1.QualifiedName]float64{}
+			}
+			h.shares[name] += share
+		}
+		t.devices[at] = h
+	}
+	for at := range other.gone {
+		t.gone[at] = true
+	}
+	for _, c := range other.claims {
+		if at, known := claims[c.Ref]; known {
+			t.claims[at].Devices += c.Devices
+			t.claims[at].Wanted += c.Wanted
+			continue
+		}
+		claims[c.Ref] = len(t.claims)
+		t.claims = append(t.claims, c)
+	}
 }
 
 func (h *holding) take(g grip) {
@@ -74,8 +103,8 @@ func (h *holding) part() float64 {
 
 // row adds up. times says in how many rows each of the devices is.
 func (t *tally) row(devices []inspect.DeviceStatus, times []int32) Row {
-	r := Row{Key: t.key, Claims: t.claims}
-	r.Gone = t.gone
+	r := Row{Key: t.key, Claims: slices.Clone(t.claims)}
+	r.Gone = len(t.gone)
 	drivers := map[string]int{}
 	counters := map[CounterAmount]resource.Quantity{}
 	for _, at := range slices.Sorted(maps.Keys(t.devices)) {

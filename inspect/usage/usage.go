@@ -46,7 +46,7 @@ type Amount struct {
 	Shares float64
 	// Joint are those of the Devices that others hold a part of too.
 	Joint int
-	// Gone are held though no ResourceSlice publishes them any more. They are not among the Devices.
+	// Gone are held though no ResourceSlice publishes them any more, each counted once. They are not among the Devices.
 	Gone int
 	// Idle are those of the Devices that only idle claims hold.
 	Idle int
@@ -114,6 +114,8 @@ type Report struct {
 	// Total is about everything that the rows are about, each claim and device once. It has no claims, and its Joint are the
 	// devices that are in several rows.
 	Total Row
+
+	counter *counter
 	// Counted is how many claims there are in all rows together.
 	Counted int
 	// Unseen says that there may be pods which could not be read: then more may be refused or idle than is counted, and the

@@ -33,6 +33,9 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 		pools.Total += p.Devices.Total
 		pools.Used += p.Devices.Used
 		pools.Blocked += p.Devices.Blocked
+		pools.Tainted += p.Devices.Tainted
+		pools.Unreachable += p.Devices.Unreachable
+		pools.Gone += p.Devices.Gone
 		pools.Free += p.Devices.Free
 		pools.AtOnce += p.Devices.AtOnce
 	}
@@ -362,6 +365,40 @@ func TestEndThatIsNotKnown(t *testing.T) {
 		row := usage.Of(s, s.Inventory(), usage.Namespace, nil).Rows[0]
 		if c := row.Claims[0]; c.Ref.Name != "idle" || c.State != usage.Idle || !c.Since.IsZero() || c.Pod.Name != "" {
 			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// TestKeep: the total of some rows is theirs, each device and claim once.
+func TestKeep(t *testing.T) {
+	s := small(t)
+	for _, by := range usage.Groupings() {
+		r := usage.Of(s, s.Inventory(), by, nil)
+		whole := r.Total.Amount
+		r.Keep(func(*usage.Row) bool { return true })
+		if r.Total.Amount != whole {
+			t.Errorf("by %s: all rows come to %+v, the total was %+v", by, r.Total.Amount, whole)
+		}
+		rows := len(r.Rows)
+		first := r.Rows[0]
+		r.Keep(func(row *usage.Row) bool { return row.Key == first.Key })
+		first.Joint = 0 // with rows that are left out
+		if len(r.Rows) != 1 || r.Total.Amount != first.Amount || r.Counted != len(first.Claims) || r.Total.Refused != first.Refused {
+			t.Errorf("by %s: of %d rows %d are left with %+v of %d claims, want %+v of %d", by, rows, len(r.Rows), r.Total.Amount, r.Counted, first.Amount, len(first.Claims))
+		}
+	}
+}
+
+// TestGoneOnce: a device that is gone and of which two claims hold a share is one device.
+func TestGoneOnce(t *testing.T) {
+	s := small(t).With(func(o *inspect.Objects) {
+		o.Slices = nil
+	})
+	inventory := s.Inventory()
+	for _, by := range usage.Groupings() {
+		r := usage.Of(s, inventory, by, nil)
+		if r.Total.Gone != len(inventory.Gone) || r.Cluster.Gone != len(inventory.Gone) || r.Total.Devices != 0 || r.Total.Gone != 4 {
+			t.Errorf("by %s: %+v are gone, the total has %+v, the cluster %+v", by, inventory.Gone, r.Total.Amount, r.Cluster)
 		}
 	}
 }

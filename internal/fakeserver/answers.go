@@ -2,6 +2,7 @@ package fakeserver
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -126,6 +127,19 @@ func Endless(contentType, prefix string, size int64) Answer {
 	}
 }
 
+// Bomb answers with a body that is short as it is sent, and has so many bytes unpacked.
+func Bomb(prefix string, size int) Answer {
+	var packed bytes.Buffer
+	zw := gzip.NewWriter(&packed)
+	chunk := bytes.Repeat([]byte("A"), 1<<18)
+	_, _ = zw.Write([]byte(prefix)) // to memory
+	for sent := 0; sent < size; sent += len(chunk) {
+		_, _ = zw.Write(chunk) // as above
+	}
+	_ = zw.Close() // as above
+	return Text(http.StatusOK, "application/json", packed.String(), "Content-Encoding", "gzip")
+}
+
 // EndlessHeader sends so many bytes of headers.
 func EndlessHeader(size int) Answer {
 	return Raw("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Fill: "+strings.Repeat("A", 1000)+"\r\n", size/1010) + "\r\n")
@@ -148,8 +162,17 @@ func List(items, next string) Answer {
 }
 
 // EndlessPages answers a list with one small object and the token of another page, always another one.
-func EndlessPages(e *Exchange) {
+func EndlessPages(e *Exchange) { endlessPage(e, 1) }
+
+// EndlessLargePages does so with as many objects as a page has most often.
+func EndlessLargePages(e *Exchange) { endlessPage(e, 500) }
+
+func endlessPage(e *Exchange, objects int) {
 	page, _ := strconv.Atoi(e.Request.URL.Query().Get("continue")) // "" is 0
-	name := fmt.Sprintf("page-%d", page)
-	List(fmt.Sprintf(`[{"metadata":{"name":%q,"namespace":"default","uid":%q}}]`, name, name), strconv.Itoa(page+1))(e)
+	items := make([]string, objects)
+	for i := range items {
+		name := fmt.Sprintf("page-%d-%d", page, i)
+		items[i] = fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"default","uid":%q}}`, name, name)
+	}
+	List("["+strings.Join(items, ",")+"]", strconv.Itoa(page+1))(e)
 }

@@ -51,9 +51,9 @@ var layers = []layer{
 	{"explain/conflict", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/whatif", "explain/requirement"}},
 	{"explain/fix", []string{"internal/spell", "inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/requirement", "explain/conflict"}},
 	{"explain/headline", []string{"inspect", "allocator", "allocator/filters", "allocator/selector", "explain", "explain/words", "explain/whatif", "explain/diagnose"}},
-	{"explain/question", []string{"inspect", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
-	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/question"}},
+	{"explain/question", []string{"inspect", "inspect/usage", "allocator", "allocator/filters", "explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix", "explain/headline", "explain/preemption"}},
 	{"explain/plan", []string{"inspect", "inspect/nodeshape", "allocator", "allocator/filters", "allocator/scores", "explain", "explain/words", "explain/whatif", "explain/joint", "explain/question"}},
+	{"explain/triage", []string{"inspect", "allocator", "explain", "explain/words", "explain/lifecycle", "explain/diagnose", "explain/whatif", "explain/question", "explain/plan"}},
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
@@ -82,7 +82,7 @@ var layers = []layer{
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
-	{"internal/clusters", []string{"inspect", "internal/demo", "internal/scenario"}},
+	{"internal/clusters", []string{"inspect", "inspect/manifest", "internal/demo", "internal/scenario"}},
 	{"internal/benchtable", nil},
 	{"internal/effort", nil},
 	{"internal/fakeserver", []string{"inspect"}},
@@ -212,7 +212,7 @@ var heavy = []struct {
 var pure = []string{
 	"styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
-	"explain/headline", "explain/preemption", "explain/question", "explain/triage", "explain/plan", "explain/flip", "explain/text", "internal/checkup",
+	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }
 
 // impureImports are packages of the standard library that pure packages may not import.

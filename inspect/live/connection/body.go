@@ -41,7 +41,8 @@ func (b *body) look() {
 	if b.closed {
 		return
 	}
-	if b.came.Swap(0) < LeastProgress {
+	paused := b.bounds.Paused != nil && b.bounds.Paused.Load()
+	if b.came.Swap(0) < LeastProgress && !paused {
 		b.cancel(&SilentError{After: b.bounds.Idle, Body: true})
 		return
 	}

@@ -18,6 +18,8 @@ type Bounds struct {
 	Begin time.Duration
 	// Idle is how long the server may take for LeastProgress bytes of the body; 0 means DefaultIdle.
 	Idle time.Duration
+	// Paused, if not nil, says while it is true that the client does not want the body to go on: that is no silence of the server.
+	Paused *atomic.Bool
 	// RetryAfter, if not nil, is set to the seconds of the header Retry-After.
 	RetryAfter *atomic.Int64
 	// ContentType, if not nil, is set to the header of that name.

@@ -2,6 +2,8 @@ package connection
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -19,7 +21,21 @@ func Client(config *rest.Config) (*http.Client, error) {
 		return nil, err //nolint:wrapcheck // callers say which server
 	}
 	client.Transport = &prompt{client.Transport}
+	client.CheckRedirect = sameServer
 	return client, nil
+}
+
+// sameServer refuses redirects that lead away from the server that was asked, or from TLS to plain text: nobody but the one in the
+// kubeconfig gets to see requests, and it cannot make us ask others.
+func sameServer(next *http.Request, before []*http.Request) error {
+	first := before[0].URL
+	switch {
+	case next.URL.Host != first.Host || next.URL.Scheme != first.Scheme && next.URL.Scheme != "https":
+		return fmt.Errorf("the server redirects to %s://%s, which is not followed", next.URL.Scheme, next.URL.Host)
+	case len(before) >= 10:
+		return errors.New("stopped after 10 redirects")
+	}
+	return nil
 }
 
 // prompt gives up a request as soon as its context ends. Transports do so by themselves, but a credential plugin

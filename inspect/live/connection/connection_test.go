@@ -169,3 +169,30 @@ func TestPaceHasJitter(t *testing.T) {
 		t.Errorf("only %d different pauses", len(seen))
 	}
 }
+
+// TestRedirects: a redirect is followed on the server that was asked, and to no other.
+func TestRedirects(t *testing.T) {
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for to, want := range map[string]string{
+		"/there":            "",
+		other.URL + "/":     "the server redirects to " + other.URL + ", which is not followed",
+		"/again":            "stopped after 10 redirects",
+		"file:///etc/hosts": "the server redirects to file://, which is not followed",
+	} {
+		body, err := get(t.Context(), t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/there" {
+				_, _ = io.WriteString(w, "here")
+				return
+			}
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+		})
+		if want == "" && (err != nil || body != "here") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("redirected to %s: got %q, %v; want %q", to, body, err, want)
+		}
+	}
+	if n := elsewhere.Load(); n != 0 {
+		t.Errorf("another server was asked %d times", n)
+	}
+}

@@ -1,0 +1,98 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// queueLabel names the queue of Kueue that admits an object.
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// suspending are the fields by which an object says that nothing of it runs. That of a CronJob may also be in the Jobs that it makes.
+var suspending = []string{"/spec/suspend", "/spec/runPolicy/suspend", "/spec/jobTemplate/spec/suspend"}
+
+// holdBack finds out why the controller of an object makes no pods of a template.
+func (w *workload) holdBack(tree map[string]any, meta *metav1.PartialObjectMetadata) {
+	queue := meta.Labels[queueLabel]
+	if status := finished(tree); status != "" && w.Type.Kind == "Job" {
+		w.hold("it has finished ("+status+")", "create the Job anew: one that has finished makes no more pods", "", nil)
+		return
+	}
+	for _, pointer := range suspending {
+		if suspended, _ := at(tree, pointer).(bool); !suspended {
+			continue
+		}
+		why := "it is suspended (" + dotted(pointer) + ")"
+		if queue != "" {
+			w.hold(why+", and is for the queue "+queue, "wait until Kueue admits it to the queue "+queue, "", nil)
+		} else {
+			w.hold(why, fmt.Sprintf("set %s to false", dotted(pointer)), pointer, false)
+		}
+		return
+	}
+	if paused, _ := at(tree, "/spec/paused").(bool); paused && w.Type.Kind == "Deployment" {
+		w.hold("it is paused (spec.paused)", "set spec.paused to false", "/spec/paused", false)
+		return
+	}
+	if w.Type.Kind == "Job" && isZero(at(tree, "/spec/completions")) {
+		w.Replicas = ptr.To[int64](0)
+		w.hold("it asks for none (spec.completions)", "create the Job anew with more spec.completions", "", nil)
+		return
+	}
+	if w.Replicas != nil && *w.Replicas == 0 {
+		for _, pointer := range []string{"/spec/replicas", "/spec/parallelism", "/spec/jobTemplate/spec/parallelism"} {
+			if isZero(at(tree, pointer)) {
+				w.hold("it asks for none ("+dotted(pointer)+")", fmt.Sprintf("set %s to 1 or more", dotted(pointer)), pointer, 1)
+				return
+			}
+		}
+		w.hold("it asks for none", "ask for more than none", "", nil)
+		return
+	}
+	if queue != "" && meta.UID == "" && w.Type.Kind != "Workload" {
+		w.Queue = queue
+	}
+}
+
+func (w *workload) hold(why, until, pointer string, value any) {
+	w.Hold(&inspect.Held{
+		Why:   fmt.Sprintf("%s %s makes no pods: %s", w.Type.Kind, w.Name, why),
+		Until: until, Pointer: pointer, Value: value,
+	})
+}
+
+// finished is the condition by which a Job has finished, or "".
+func finished(tree map[string]any) string {
+	conditions, _ := at(tree, "/status/conditions").([]any)
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		kind, _ := condition["type"].(string)
+		if status, _ := condition["status"].(string); status == "True" && slices.Contains([]string{"Complete", "Failed"}, kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+func isZero(value any) bool {
+	n := number(value)
+	return n != nil && *n == 0
+}
+
+// at is what stands at a JSON pointer that leads through maps, or nil.
+func at(tree map[string]any, pointer string) any {
+	var value any = tree
+	for key := range strings.SplitSeq(pointer[1:], "/") {
+		object, _ := value.(map[string]any)
+		value = object[key]
+	}
+	return value
+}
+
+func dotted(pointer string) string { return strings.ReplaceAll(pointer[1:], "/", ".") }
