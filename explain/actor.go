@@ -35,6 +35,7 @@ var fixActors = map[FixKind]Actor{
 	UseCapacity:        User,
 	UseClass:           User,
 	CreateClass:        ClusterAdmin,
+	LabelNamespace:     ClusterAdmin,
 	UseClaim:           User,
 	ReduceRequest:      User,
 	MovePod:            ClusterAdmin,
@@ -108,6 +109,8 @@ func (f *Fix) Actors(of Subject) []Actor {
 			}
 		case kind == RelaxSelector:
 			all = append(all, selectorActors(f, actor)...)
+		case kind == WaitFor && len(f.Patch) > 0: // of the workload that was asked about
+			all = append(all, User)
 		case known:
 			all = append(all, actor)
 		default:

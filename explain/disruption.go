@@ -22,10 +22,12 @@ type Disruption struct {
 	// not certain, the verdict of a loss is Unknown.
 	Gains  []PlacedPod
 	Losses []PendingPod
-	// Unseen says that not all pods or claims could be read, so that more may have to go.
+	// Unseen says that not all pods or claims were read, so that more may have to go.
 	Unseen bool
 	// Open says that this was to be the worst that can happen, and that it is not known whether it is.
 	Open bool
+	// LeavesSome says that it is certain that some of those who are to come back do not find a node, whichever these are.
+	LeavesSome bool
 	// Final says that those who go are not to come back.
 	Final bool
 	// Remarks are what a reader must know to act on the answer.

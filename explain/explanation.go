@@ -58,6 +58,8 @@ type Explanation struct {
 	Nodes NodeCount
 	// Turn says what is supposed about others that were asked together with the subject. It is nil if nothing is.
 	Turn *Turn
+	// Queue is the place of a pod among all that wait for kube-scheduler, and what becomes of it there. It is nil if that was not asked.
+	Queue *Queue
 	// Joint says whether the subject and those it was asked with can be placed together after all. It is nil if that is no
 	// question.
 	Joint *Joint
@@ -81,6 +83,8 @@ type Explanation struct {
 	Failure *Failure
 	// Search is what the scheduler's own search costs. It is nil if that is a few hundred steps at most.
 	Search *SearchCost
+	// Advice is what to see to first, since no fix that is tried can stand for it.
+	Advice []Advice
 	// Fixes are changes that make the claims allocatable: those first that the user can make, and of these the cheapest.
 	// Each was tried.
 	Fixes []Fix
@@ -108,6 +112,19 @@ type Turn struct {
 	// set if the subject can be allocated after them.
 	Alone      Verdict
 	AloneNodes NodeCount
+}
+
+// Queue is the place of a pod in the queue of kube-scheduler. The verdict of its explanation is about the cluster as it is.
+type Queue struct {
+	// Before is how many pods come before it, or may, and Waiting how many wait in all, with itself.
+	Before, Waiting int
+	// Verdict is Allocatable if the pod finds a node with all others that wait, Unsatisfiable if it is left waiting, and Unknown if
+	// that depends on choices of kube-scheduler that are not known, or was not tried.
+	Verdict Verdict
+	// After are those that are placed before it, in their order.
+	After []Subject
+	// Node is where it is placed. Of several nodes it is one.
+	Node inspect.NodeName
 }
 
 // NodeCount is the number of nodes that the question was put to, and of those that can give the devices.

@@ -39,7 +39,8 @@ const (
 	// helps, the one of which there are most.
 	AddNode FixKind = "AddNode"
 	// ReduceRequest: ask for as much CPU, memory or another resource as some node has left, for a volume of a size that there is,
-	// or for no port of the node. Patch: pod, or the volume claim.
+	// or for no port of the node; as the last resort, where nothing else helps, do without a volume, a claim or an extended
+	// resource. Patch: pod, or the volume claim.
 	ReduceRequest FixKind = "ReduceRequest"
 	// MovePod: end other pods on a node, or let them run elsewhere: those of the lowest priority, and as few as will do (pods in
 	// JSON; preempts says that kube-scheduler does so itself).
@@ -56,8 +57,10 @@ const (
 	// puts them.
 	ReduceMinCount FixKind = "ReduceMinCount"
 	// WaitFor: wait for something that somebody else has to do: remove a scheduling gate, repair the node, or make or bind the
-	// volume that the pod waits for.
+	// volume that the pod waits for. Or let the controller make the pod, as that of a suspended Job: then Patch is of the Job.
 	WaitFor FixKind = "WaitFor"
+	// LabelNamespace: label the namespace of the claim, so that the API server takes claims for admin access in it.
+	LabelNamespace FixKind = "LabelNamespace"
 	// AddDevices: more devices like those that the node has, those of which fewest are needed, or where it has none, like those of
 	// another node; or the missing slices of a pool.
 	AddDevices FixKind = "AddDevices"

@@ -30,12 +30,33 @@ type Replay struct {
 	// not, Remarks say why.
 	Certain bool
 	Remarks []string
+	// Ties are pods of which it is certain how many find a node, and not which. Certain is then false.
+	Ties []Tie
 	// Preempting says that kube-scheduler ends other pods for some that wait, or may. What happens then was not played on.
 	Preempting bool
 }
 
+// Nodes are those on which pods are placed.
+func (r *Replay) Nodes() map[Subject]inspect.NodeName {
+	out := make(map[Subject]inspect.NodeName, len(r.Placed))
+	for i := range r.Placed {
+		out[r.Placed[i].Subject] = r.Placed[i].Node
+	}
+	return out
+}
+
+// Tie is pods that differ in nothing but their names and have the same priority and second of creation, so that any of them may be the first.
+type Tie struct {
+	Pods []Subject
+	// Placed is how many of them find a node.
+	Placed int
+}
+
 // LeavesSome reports whether some pods are left waiting for certain, whichever these are.
 func (p *Plan) LeavesSome() bool {
+	if len(p.Replay.Ties) > 0 {
+		return true
+	}
 	invalid := false
 	for i := range p.Replay.Pending {
 		switch p.Replay.Pending[i].Verdict {

@@ -35,8 +35,12 @@ const (
 	BindingFailed ProblemCode = "BindingFailed"
 	// BindingPending: the scheduler waits for a binding condition of a device before it puts the pod on the node.
 	BindingPending ProblemCode = "BindingPending"
+	// VolumePending: the scheduler has chosen a node, and waits for a volume to be made there before it puts the pod on the node.
+	VolumePending ProblemCode = "VolumePending"
 	// Evicting: a device or the node has a NoExecute taint for which the pod is evicted, now or later.
 	Evicting ProblemCode = "Evicting"
+	// DeviceGone: devices of the pod or claim are in no ResourceSlice any more.
+	DeviceGone ProblemCode = "DeviceGone"
 	// DeviceUnhealthy: the driver reports that a device of the pod is unhealthy.
 	DeviceUnhealthy ProblemCode = "DeviceUnhealthy"
 )
@@ -45,7 +49,7 @@ const (
 func ProblemCodes() []ProblemCode {
 	return []ProblemCode{
 		PodFailed, ClaimNotCreated, NodeSilent, PrepareFailed, DriverMissing, MountFailed, SandboxFailed, ContainerFailed, BindingFailed,
-		BindingPending, Evicting, DeviceUnhealthy,
+		BindingPending, VolumePending, Evicting, DeviceGone, DeviceUnhealthy,
 	}
 }
 

@@ -12,12 +12,18 @@ type Triage struct {
 	// the order of its queue.
 	Waiting int
 	Ready   []Subject
+	// Binding are the pods for which the scheduler has chosen a node, and which wait there for their volumes to be made.
+	Binding []Subject
 	// NotLookedInto are those that may be stuck too, and of which the cause was not looked for, since there are so many
 	// different ones, or since the question takes too long.
 	NotLookedInto []Subject
+	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or in which order it takes pods.
+	Depends []Subject
+	// Unsure says that others than Ready may be placed, and Partial why.
+	Unsure bool
 	// OtherSchedulers are the pods that wait for a scheduler that is not decided about here, by its name.
 	OtherSchedulers map[string][]Subject
-	// Unseen says that pods or claims could not be read that may be stuck.
+	// Unseen says that pods or claims were not read that may be stuck.
 	Unseen bool
 	// Partial says what could not be read or tried, and what that means.
 	Partial []string
@@ -29,7 +35,7 @@ func (t *Triage) Stuck() int { return t.count(func(c *Cause) bool { return c.Ver
 
 // Undecided is the number of subjects of which it is not known whether they are stuck.
 func (t *Triage) Undecided() int {
-	return len(t.NotLookedInto) + t.count(func(c *Cause) bool { return c.Verdict == Unknown })
+	return len(t.NotLookedInto) + len(t.Depends) + t.count(func(c *Cause) bool { return c.Verdict == Unknown })
 }
 
 func (t *Triage) count(of func(*Cause) bool) int {
@@ -43,11 +49,12 @@ func (t *Triage) count(of func(*Cause) bool) int {
 }
 
 // Best is the change that frees more than any other that was tried, under the cause with that index. It is nil if there is none that
-// frees several and takes room from nobody, or if others may free as many.
+// frees several and takes room from nobody, or if others may free as many. What a class would have to select is not known, so that to
+// create one is not it.
 func (t *Triage) Best() (cause int, fix *CauseFix) {
 	for i := range t.Causes {
 		for j := range t.Causes[i].Fixes {
-			if f := &t.Causes[i].Fixes[j]; fix == nil || f.Net() > fix.Net() {
+			if f := &t.Causes[i].Fixes[j]; f.Kind != CreateClass && (fix == nil || f.Net() > fix.Net()) {
 				cause, fix = i, f
 			}
 		}
@@ -57,7 +64,7 @@ func (t *Triage) Best() (cause int, fix *CauseFix) {
 	}
 	for i := range t.Causes {
 		for j := range t.Causes[i].Fixes {
-			if f := &t.Causes[i].Fixes[j]; f != fix && (f.AtLeast || f.Net() == fix.Net()) {
+			if f := &t.Causes[i].Fixes[j]; f != fix && f.Kind != CreateClass && (f.AtLeast || f.Net() == fix.Net()) {
 				return 0, nil
 			}
 		}
@@ -83,6 +90,8 @@ type Cause struct {
 	Subjects []StuckSubject
 	// Since is when the first of them began to wait. It is zero if that is not known.
 	Since time.Time
+	// Advice is what to see to first, since no fix that is tried can stand for it.
+	Advice []Advice
 	// Fixes are changes that free some of the subjects, those first that free most.
 	Fixes []CauseFix
 	// Commands look for more. None of them changes anything.
@@ -92,10 +101,14 @@ type Cause struct {
 // StuckSubject is a pod or a claim that is stuck.
 type StuckSubject struct {
 	Subject
+	// Owner is the kind and name of what made the pod, such as "StatefulSet workers". It is empty if nothing did.
+	Owner string
 	// Since is when it began to wait. It is zero if that is not known.
 	Since time.Time
 	// Message is why, in a sentence without the name.
 	Message string
+	// Brief is the same in a few words, for a column of a table. It is empty if the message is brief enough.
+	Brief string
 	// Alike is the same number for subjects of a cause of which the same is to be said, since they ask for the same.
 	Alike int
 	// Behind says that it would fit if nothing before it in the queue took what it needs.

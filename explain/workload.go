@@ -10,4 +10,6 @@ type Workload struct {
 	Pods *int64
 	// EachNode means that there is to be one on each node. Pods is nil then.
 	EachNode bool
+	// Held says why its controller makes no pods, such as "Job train makes no pods: it is suspended (spec.suspend)". It is "" if it does.
+	Held string
 }

@@ -36,20 +36,80 @@ func (s *search) combineChanges(ctx context.Context) error {
 			best = c
 		}
 	}
-	if best == nil || fewest > 0 && (len(best.Edits) >= fewest || !inReach(best)) {
-		return nil
+	best, err := s.endingFewest(ctx, best)
+	if err != nil || best == nil || fewest > 0 && (len(best.Edits) >= fewest || !inReach(best)) {
+		return err
 	}
 	s.changes = append(s.changes, *best)
 	return s.moveConflict(ctx, best.Node)
 }
 
+// maxMoved is the number of nodes that are tried one after the other because fewer pods have to end for the next.
+const maxMoved = 3
+
+// endingFewest returns changes that end no pod for nothing: where one could stay since the question then fits on some other node, those for
+// that node. It is nil if none are found.
+func (s *search) endingFewest(ctx context.Context, c *requirement.Change) (*requirement.Change, error) {
+	for range maxMoved {
+		if c == nil {
+			return nil, nil
+		}
+		node, err := s.fitsWithFewer(ctx, c.Edits)
+		if err != nil || node == "" {
+			return c, err
+		}
+		if c, err = s.combineOn(ctx, s.Q.SandboxOf(node)); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// fitsWithFewer is a node on which the question fits although one of the pods stays that the edits end. It is "" if there is none.
+func (s *search) fitsWithFewer(ctx context.Context, edits []whatif.Edit) (inspect.NodeName, error) {
+	for _, fewer := range endingFewer(s.Q.Cluster.Snapshot(), edits) {
+		fitting, err := s.FittingWith(ctx, fewer, "")
+		if err != nil || fitting.Len() > 0 {
+			return fitting.First(), err
+		}
+	}
+	return "", nil
+}
+
+// endingFewer are the edits without one of the pods that they end, for each of these.
+func endingFewer(s *inspect.Snapshot, edits []whatif.Edit) [][]whatif.Edit {
+	var out [][]whatif.Edit
+	for i, e := range edits {
+		var pods []inspect.PodRef
+		switch e := e.(type) {
+		case whatif.EndPodsEdit:
+			pods = e.Pods
+		case whatif.ReleaseEdit:
+			if pods = whatif.EndedBy(s, e.Claim); len(pods) > whatif.MaxSpared {
+				continue
+			}
+		}
+		for k := range pods {
+			var rest []whatif.Edit
+			if len(pods) > 1 {
+				rest = []whatif.Edit{whatif.EndPodsEdit{Pods: slices.Delete(slices.Clone(pods), k, k+1)}}
+			}
+			if fewer := slices.Replace(slices.Clone(edits), i, i+1, rest...); len(fewer) > 0 {
+				out = append(out, fewer)
+			}
+		}
+	}
+	return out
+}
+
 // moveConflict takes the conflict of the node that the fix is for, if it says no less than the other one. Then both are
 // about the same node.
 func (s *search) moveConflict(ctx context.Context, node inspect.NodeName) error {
-	if node == s.conflict.Node {
+	b := s.Q.SandboxOf(node)
+	if node == s.conflict.Node || b == nil {
 		return nil
 	}
-	c, err := conflict.On(ctx, s.lists, s.Q.SandboxOf(node))
+	c, err := conflict.On(ctx, s.lists, b)
 	if err != nil || c == nil {
 		return err
 	}
@@ -175,7 +235,7 @@ func (s *search) join(ctx context.Context, b *whatif.Sandbox, all []requirement.
 		parts, keys = append(parts, p.Message), append(keys, p.Key)
 		c.Cost += all[i].Price(s.Q)
 	}
-	c.Edits, c.Claims = together.Edits, together.Released
+	c.Edits, c.Claims, c.Pods = together.Edits, together.Released, together.Ended
 	c.Message, c.Key = strings.Join(parts, ", and "), strings.Join(keys, "\n")
 	return c, nil
 }

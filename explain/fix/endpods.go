@@ -44,17 +44,23 @@ func (s *search) endPods(ctx context.Context) error {
 	if best == nil {
 		return nil
 	}
-	s.changes = append(s.changes, s.ending(best))
-	return nil
+	change := s.ending(best)
+	node, err := s.fitsWithFewer(ctx, change.Edits)
+	if err == nil && node == "" {
+		s.changes = append(s.changes, change)
+	}
+	return err
 }
 
-// crowd is the pods of a node, some of which are in the way.
+// crowd is the pods of a node, some of which are in the way, and those elsewhere that keep the pod in question away from it.
 type crowd struct {
 	q *whatif.Question
 	b *whatif.Sandbox
 	// pods are those that could end, the least important first.
 	pods   []filters.Occupant
 	chosen []filters.Occupant
+	// lacking are the resources of which the node has too little left.
+	lacking []corev1.ResourceName
 	// wide says that it is also about pods on other nodes, so that it may be of no help if pods only leave the node.
 	wide bool
 }
@@ -66,38 +72,71 @@ func crowdOf(q *whatif.Question, b *whatif.Sandbox) *crowd {
 	o := filtered.On(inspect.NodeName(b.Node.Name))
 	c := &crowd{q: q, b: b}
 	about := false
-	var lacking []corev1.ResourceName
 	for i := range o.Refusals {
 		r := &o.Refusals[i]
 		switch r.Code {
 		case filters.InsufficientResources:
-			lacking = append(lacking, r.Resource)
+			c.lacking = append(c.lacking, r.Resource)
 			about = about || r.Requested <= r.Allocatable
 		case filters.TooManyPods, filters.PortInUse, filters.PodAntiAffinity, filters.VolumeInUse, filters.VolumeLimit:
 			about = true
 		case filters.SpreadConstraint:
 			about = about || !r.Unresolvable
 		}
-		if r.Topology != nil && r.Topology.Key != corev1.LabelHostname {
-			c.wide = true
-		}
+		c.wide = c.wide || anywhere(r)
 	}
 	if !about {
 		return nil
 	}
-	for _, occupant := range filtered.Occupants(inspect.NodeName(b.Node.Name)) {
-		supposed := q.SupposedPods[inspect.PodRef{Namespace: occupant.Namespace, Name: occupant.Name}]
-		if !supposed && !whatif.BoundToNode(occupant.Pod) {
-			c.pods = append(c.pods, occupant)
+	c.add(filtered.Occupants(inspect.NodeName(b.Node.Name)))
+	return c
+}
+
+// anywhere reports whether pods are in the way on other nodes, too: on all of a rack or zone, or wherever they have the volume.
+func anywhere(r *filters.Refusal) bool {
+	return r.Topology != nil && r.Topology.Key != corev1.LabelHostname || r.Code == filters.VolumeInUse && r.Object.Kind == "PersistentVolumeClaim"
+}
+
+// add adds pods that could end.
+func (c *crowd) add(pods []filters.Occupant) {
+	for _, p := range pods {
+		supposed := c.q.SupposedPods[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}]
+		known := slices.ContainsFunc(c.pods, func(o filters.Occupant) bool { return o.Pod == p.Pod })
+		if !supposed && !known && !whatif.BoundToNode(p.Pod) {
+			c.pods = append(c.pods, p)
 		}
 	}
 	slices.SortStableFunc(c.pods, func(x, y filters.Occupant) int {
 		return cmp.Or(
 			cmp.Compare(corev1helpers.PodPriority(x.Pod), corev1helpers.PodPriority(y.Pod)),
-			cmp.Compare(takes(&y, lacking), takes(&x, lacking)),
+			cmp.Compare(takes(&y, c.lacking), takes(&x, c.lacking)),
 		)
 	})
-	return c
+}
+
+// maxElsewhere is how often pods on other nodes are looked for that are still in the way without those found before.
+const maxElsewhere = 8
+
+// addElsewhere adds the pods on other nodes that are still in the way when those of this one have ended.
+func (c *crowd) addElsewhere(ctx context.Context) {
+	s := c.q.Cluster.Snapshot()
+	for range maxElsewhere {
+		var found []filters.Occupant
+		for _, r := range c.b.World(ctx, []whatif.Edit{endingOf(c.pods)}).RefusalsOn(inspect.NodeName(c.b.Node.Name)) {
+			if !anywhere(&r) {
+				continue
+			}
+			for _, ref := range r.Pods {
+				if pod, ok := s.Pod(ref); ok && pod.Spec.NodeName != "" {
+					found = append(found, filters.Occupant{Pod: pod})
+				}
+			}
+		}
+		before := len(c.pods)
+		if c.add(found); len(c.pods) == before {
+			return
+		}
+	}
 }
 
 // takes is how much a pod takes of resources, of the first that it takes any of.
@@ -117,6 +156,9 @@ func (c *crowd) choose(ctx context.Context) error {
 	enough := func(pods []filters.Occupant) (bool, error) {
 		o, err := c.b.Try(ctx, []whatif.Edit{endingOf(pods)})
 		return o == whatif.Fits, err
+	}
+	if c.wide {
+		c.addElsewhere(ctx)
 	}
 	ok, err := enough(c.pods)
 	if err == nil && !ok {
@@ -213,9 +255,12 @@ func (s *search) ending(c *crowd) requirement.Change {
 	}
 	node := inspect.NodeName(c.b.Node.Name)
 	change := requirement.Change{
-		Kind: explain.MovePod, Edits: []whatif.Edit{e}, Node: node, NamesNode: true, Cost: requirement.CostPods + 10*len(e.Pods),
+		Kind: explain.MovePod, Edits: []whatif.Edit{e}, Node: node, Cost: requirement.CostPods + 10*len(e.Pods),
 		Key: e.Key(), Pods: e.Pods,
-		Message: fmt.Sprintf("end %s %s on %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3), node),
+		Message: fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3)),
+	}
+	if !slices.ContainsFunc(c.chosen, func(o filters.Occupant) bool { return o.Spec.NodeName != string(node) }) {
+		change.NamesNode, change.Message = true, change.Message+" on "+string(node)
 	}
 	if !c.wide {
 		change.Message += fmt.Sprintf(", or let %s run elsewhere", words.Plural(len(names), "it", "them"))

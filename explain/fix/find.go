@@ -40,6 +40,7 @@ func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run
 	// What is asked for differs between nodes. The conflict is that of the node that comes nearest.
 	var conflict *explain.Conflict
 	var fixes []explain.Fix
+	var err error
 	for i := range maxParts {
 		part, same, rest := partOf(q, nodes)
 		if len(same) == 0 {
@@ -48,8 +49,11 @@ func findBy(ctx context.Context, q *whatif.Question, e *explain.Explanation, run
 		if err := findSame(ctx, part, e, same, run); err != nil {
 			return err
 		}
-		if nodes = rest; conflict == nil {
+		if nodes = rest; conflict == nil || e.Conflict != nil && e.Conflict.Sole && !conflict.Sole {
 			conflict = e.Conflict
+		}
+		if e.Fixes, err = everywhere(ctx, q, part, e.Fixes); err != nil {
+			return err
 		}
 		fixes = append(fixes, e.Fixes...)
 		if i > 0 || len(rest) > 0 {
@@ -80,7 +84,12 @@ func findSame(
 	if err != nil {
 		return err
 	}
-	if e.Conflict, e.Fixes = nil, distinct(fixes); s.conflict != nil {
+	if e.Fixes = distinct(fixes); s.conflict != nil && len(e.Fixes) > 0 && !slices.ContainsFunc(e.Fixes, func(f explain.Fix) bool { return f.Node == s.conflict.Node }) {
+		if err := s.moveConflict(ctx, e.Fixes[0].Node); err != nil {
+			return err
+		}
+	}
+	if e.Conflict = nil; s.conflict != nil {
 		e.Conflict = &s.conflict.Conflict
 	}
 	if e.NoHelp, err = s.noHelp(ctx); err != nil {
@@ -132,16 +141,63 @@ func partOf(q *whatif.Question, nodes []whatif.RankedNode) (part *whatif.Questio
 	return &out, same, rest
 }
 
+// everywhere asks all nodes about the fixes that were found for a part of them: what changes the pod or the cluster changes
+// it for the others, too. In a large cluster the nodes of the part are those that count.
+func everywhere(ctx context.Context, q, part *whatif.Question, fixes []explain.Fix) ([]explain.Fix, error) {
+	if len(q.Nodes) > whatif.MaxSwept {
+		return fixes, nil
+	}
+	var out []explain.Fix
+	for i := range fixes {
+		f := fixes[i]
+		if f.Like == "" && len(f.Edits) > 0 {
+			edits := make([]whatif.Edit, len(f.Edits))
+			for k, e := range f.Edits {
+				edits[k] = e.(whatif.Edit) //nolint:forcetypeassert // they were made of such edits
+			}
+			fitting, err := q.FittingAnew(ctx, part, edits)
+			if err != nil {
+				return nil, err
+			}
+			if f.Nodes = len(fitting); f.Nodes == 0 {
+				continue
+			}
+			needless, err := endsNeedlessly(ctx, q, part, edits)
+			if err != nil {
+				return nil, err
+			}
+			if needless {
+				continue
+			}
+			if !slices.Contains(fitting, f.Node) {
+				f.Node, f.NamesNode = fitting[0], false
+			}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// endsNeedlessly reports whether one of the pods that edits of a part of the question end could stay.
+func endsNeedlessly(ctx context.Context, q, part *whatif.Question, edits []whatif.Edit) (bool, error) {
+	for _, fewer := range endingFewer(q.Cluster.Snapshot(), edits) {
+		if fitting, err := q.FittingAnew(ctx, part, fewer); err != nil || len(fitting) > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
 // distinct leaves out fixes that make the same changes as one before, such as those of a term that a class has in
-// two selectors.
+// two selectors. It leaves out those, too, of which a part helps.
 func distinct(fixes []explain.Fix) []explain.Fix {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(fixes, func(f explain.Fix) bool {
-		key := fmt.Sprintf("%s %s %s", f.Kind, f.Node, f.Key)
-		again := seen[key]
-		seen[key] = true
+	return withoutSupersets(slices.DeleteFunc(fixes, func(f explain.Fix) bool {
+		key, deeds := fmt.Sprintf("%s %s %s", f.Kind, f.Node, f.Key), deeds(&f)
+		again := seen[key] || deeds != "" && seen[deeds]
+		seen[key], seen[deeds] = true, true
 		return again
-	})
+	}))
 }
 
 // FindForRefusal adds fixes to the explanation of a question that was refused, for a reason, before any node was

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
@@ -27,6 +29,14 @@ func TestEveryFixKind(t *testing.T) {
 	}
 	pod := podWith()
 	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimName: ptr.To("trian-1")}}
+	unlabelled := allocator.NewCluster(s.With(func(o *inspect.Objects) {
+		o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}}
+	}), allocator.Options{})
+	admin, _ := s.Claim(inspect.ClaimRef{Namespace: "ml", Name: "sweep-3"})
+	admin = admin.DeepCopy()
+	admin.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "all", Exactly: &resourcev1.ExactDeviceRequest{
+		DeviceClassName: "gpu.example.com", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1, AdminAccess: ptr.To(true),
+	}}}
 	questions := map[explain.FixKind]func() (*explain.Explanation, error){
 		explain.ReduceCount:    claim(cluster, "ml", "train-0", ""),
 		explain.DropConstraint: claim(cluster, "ml", "train-0", ""),
@@ -40,6 +50,9 @@ func TestEveryFixKind(t *testing.T) {
 		explain.EnableFeature:  claim(off, "ml", "sweep-3", ""),
 		explain.UseClass:       claim(cluster, "infer", "rerank-0", ""),
 		explain.CreateClass:    claim(cluster, "infer", "rerank-0", ""),
+		explain.LabelNamespace: func() (*explain.Explanation, error) {
+			return question.ClaimObject(context.Background(), unlabelled, admin, question.Options{})
+		},
 		explain.UseCapacity: func() (*explain.Explanation, error) {
 			return question.ClaimObject(context.Background(), explaintest.NewCluster(sharedCPUs()), cpuClaim("cpu", "8"), question.Options{})
 		},

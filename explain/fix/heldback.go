@@ -94,7 +94,7 @@ func (s *search) waiting(o filters.Object) (whatif.Edit, string) {
 	}
 	classes := s.Q.Cluster.Snapshot().Objects().StorageClasses
 	if class := filters.DefaultStorageClass(classes); claim.Spec.StorageClassName == nil && claim.Annotations[corev1.BetaStorageClassAnnotation] == "" && class != nil {
-		return whatif.VolumeClaimEdit{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, fmt.Sprintf(
+		return whatif.GiveClassEdit{Namespace: o.Namespace, Name: o.Name, Class: class.Name}, fmt.Sprintf(
 			"the controller has given the volume claim %s the class %s, which is the default", o.Name, class.Name)
 	}
 	for _, class := range classes {

@@ -28,6 +28,8 @@ func refusedFixes(ctx context.Context, q *whatif.Question, reason *explain.Reaso
 	switch reason.Code {
 	case allocator.ClassNotFound:
 		s.replaceClass()
+	case allocator.AdminAccessRefused:
+		s.changes = []requirement.Change{s.granting(reason.Claim.Namespace)}
 	case allocator.FeatureDisabled:
 		s.changes = []requirement.Change{requirement.Enabling(whatif.GatesEdit{Gates: []inspect.Gate{inspect.GatePrioritizedList}})}
 	}
@@ -108,6 +110,18 @@ func (s *search) creating(missing []missingClass) requirement.Change {
 	return requirement.Change{
 		Kind: explain.CreateClass, Edits: []whatif.Edit{e}, Cost: requirement.CostCreate, Key: e.Key(),
 		Message: fmt.Sprintf("create the device class %s; what it has to select is not known: tried with one that selects every device", missing[0].name),
+		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
+			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
+		},
+	}
+}
+
+// granting is the change that lets claims of a namespace have admin access.
+func (s *search) granting(namespace string) requirement.Change {
+	e := whatif.GrantEdit{Namespace: namespace}
+	return requirement.Change{
+		Kind: explain.LabelNamespace, Edits: []whatif.Edit{e}, Cost: requirement.CostRules, Key: e.Key(),
+		Message: fmt.Sprintf("label namespace %s for admin access, if everybody who may create claims there may have it", namespace),
 		Fitting: func(ctx context.Context) (whatif.NodeSet, error) { // no node was asked before, so all are
 			return s.Q.Real(ctx, []whatif.Edit{e}).Fitting(ctx, s.Nodes)
 		},

@@ -61,6 +61,9 @@ func firstAlike(q *whatif.Question) map[inspect.NodeName]bool {
 	out := make(map[inspect.NodeName]bool, len(q.Answers))
 	for i := range q.Answers {
 		a := &q.Answers[i]
+		if len(a.Unsuitable) > 0 {
+			continue // no question is put to such nodes
+		}
 		for _, at := range roomiest(a) {
 			out[inspect.NodeName(q.Nodes[a.Nodes[at]].Name)] = true
 		}

@@ -103,7 +103,7 @@ func driverTerm(ctx context.Context, q *whatif.Question, class *resourcev1.Devic
 	for i := range class.Spec.Selectors {
 		if cel := class.Spec.Selectors[i].CEL; cel != nil {
 			for _, term := range q.Terms(ctx, cel.Expression) {
-				if requirement.NamesDriver(term) {
+				if whatif.NamesDriver(term) {
 					return term
 				}
 			}

@@ -142,7 +142,7 @@ func TestEndOfPodsFreesDevices(t *testing.T) {
 		shared bool
 		want   []string
 	}{
-		{"of its own claim", false, []string{"MovePod n0 1"}},
+		{"of its own claim", false, []string{"ReleaseClaim n0 1 ml/held"}}, // by the same command as to end the pod
 		{"not of one that another pod uses, too", true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

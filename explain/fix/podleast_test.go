@@ -38,14 +38,14 @@ func (c *podChecks) least(f *explain.Fix) {
 func (c *podChecks) needed(f *explain.Fix) {
 	for i := range f.Changes {
 		for j, op := range f.Changes[i].Patch {
-			if strings.Contains(op.Path, "/limits/") {
-				continue // it goes with that of the request
+			if strings.Contains(op.Path, "/limits/") || strings.HasSuffix(op.Path, "/minDomains") {
+				continue // it goes with that of the request, or of the constraint
 			}
 			less := *f
 			less.Changes = slices.Clone(f.Changes)
 			less.Changes[i].Patch = slices.Delete(slices.Clone(f.Changes[i].Patch), j, j+1)
 			less.Changes[i].Patch = slices.DeleteFunc(less.Changes[i].Patch, func(o explain.PatchOperation) bool {
-				return o.Path == strings.Replace(op.Path, "/requests/", "/limits/", 1)
+				return o.Path == strings.Replace(op.Path, "/requests/", "/limits/", 1) || o.Path == strings.Replace(op.Path, "/whenUnsatisfiable", "/minDomains", 1)
 			})
 			if slices.ContainsFunc(less.Changes[i].Patch, func(o explain.PatchOperation) bool { return strings.HasSuffix(o.Path, "/-") }) {
 				continue // to what would not be there
@@ -99,6 +99,9 @@ func raised(patch []explain.PatchOperation) []explain.PatchOperation {
 func (c *podChecks) largest(f *explain.Fix) {
 	if !slices.ContainsFunc(f.Changes[0].Patch, isRequest) {
 		return // a port
+	}
+	if slices.ContainsFunc(f.Changes[0].Patch, func(op explain.PatchOperation) bool { return op.Op == "remove" }) {
+		return // a last resort, which asks for nothing
 	}
 	more := *f
 	more.Changes = slices.Clone(f.Changes)

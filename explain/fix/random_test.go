@@ -133,12 +133,9 @@ func (p *smallProblem) relaxed(demands []demand, choose func(key string) bool) *
 
 // TestFixesOfRandomProblems compares conflicts and fixes with what trying everything gives.
 func TestFixesOfRandomProblems(t *testing.T) {
-	want := 80
-	switch {
-	case *explaintest.Thorough:
+	want := effort.Of(400, 80)
+	if *explaintest.Thorough {
 		want = 5000
-	case effort.Full():
-		want = 400
 	}
 	tally := map[string]int{}
 	for seed := uint64(1); tally["problems"] < want; seed++ {

@@ -53,8 +53,35 @@ func (s *search) release(ctx context.Context) error {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b requirement.Change) int { return a.Cost - b.Cost })
-	s.changes = append(s.changes, found[:min(len(found), maxReleases)]...)
+	seen := map[string]bool{}
+	for i := range found[:min(len(found), maxReleases)] {
+		c, err := s.fewestReleases(ctx, found[i])
+		if err != nil {
+			return err
+		}
+		if !seen[c.Key] {
+			s.changes = append(s.changes, c)
+		}
+		seen[c.Key] = true
+	}
 	return nil
+}
+
+// fewestReleases leaves out claims that need not be released, since with the others the question fits on some other node.
+func (s *search) fewestReleases(ctx context.Context, c requirement.Change) (requirement.Change, error) {
+	for i := 0; i < len(c.Claims) && len(c.Claims) > 1; {
+		less := slices.Delete(slices.Clone(c.Claims), i, i+1)
+		fitting, err := s.FittingWith(ctx, whatif.ReleaseEdits(less), "")
+		switch {
+		case err != nil:
+			return c, err
+		case fitting.Len() > 0:
+			c = s.releaseChange(less, fitting.First())
+		default:
+			i++
+		}
+	}
+	return c, nil
 }
 
 // releaseNodes returns the nodes that come nearest, and some with claims that nobody uses. Nodes that do not differ for

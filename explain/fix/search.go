@@ -44,6 +44,9 @@ type search struct {
 	// conflict is nil if none was found.
 	conflict *conflict.Conflict
 	lists    *requirement.Lists
+	// ruled are the taints by DeviceTaintRules that nobody can tolerate, since they are in the way of the claim for extended
+	// resources.
+	ruled []ruledTaint
 	// requirements are those of the nodes that come nearest, each once, that somebody can give up.
 	requirements []requirement.Listed
 	// changes are the proposals, which are not verified yet.
@@ -73,6 +76,8 @@ func newSearch(ctx context.Context, q *whatif.Question, lists *requirement.Lists
 				seen[key] = true
 				if q.Feasible(r.Relaxing()) {
 					s.requirements = append(s.requirements, r)
+				} else if rules := r.Describe().TaintRules; len(rules) > 0 {
+					s.ruled = append(s.ruled, ruledTaint{rules, inspect.NodeName(b.Node.Name)})
 				}
 			}
 		}
@@ -207,6 +212,9 @@ func sortByActor(fixes []explain.Fix, of explain.Subject) {
 // confirm asks the nodes again with the change made (see whatif.ClusterSandbox.FittingWith for which nodes). It returns
 // nil when the change does not help.
 func (s *search) confirm(ctx context.Context, c *requirement.Change) (*explain.Fix, error) {
+	if !s.writable(ctx, c) || s.endsOwnClaim(c) {
+		return nil, nil
+	}
 	find := c.Fitting
 	if find == nil {
 		find = func(ctx context.Context) (whatif.NodeSet, error) { return s.FittingWith(ctx, c.Edits, c.Node) }

@@ -8,20 +8,30 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/requirement"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // maxRules is the number of DeviceTaintRules that are tried.
 const maxRules = 4
 
-// deleteRules proposes to delete the DeviceTaintRules behind taints which it helps to tolerate: one by itself, or if that
-// does not help all that set the taint. Drivers may set the same taint themselves.
+// ruledTaint is a taint on a node, by the rules that set it.
+type ruledTaint struct {
+	rules []explain.TaintRule
+	node  inspect.NodeName
+}
+
+// deleteRules proposes to delete the DeviceTaintRules behind taints which it helps to tolerate, or which nobody can tolerate:
+// one by itself, or if that does not help all that set the taint. Drivers may set the same taint themselves.
 func (s *search) deleteRules(ctx context.Context) error {
 	done := map[string]bool{}
-	for _, c := range slices.Clone(s.changes) {
-		if c.Kind != explain.TolerateTaint || len(c.Edits) != 1 {
-			continue
+	taints := slices.Clone(s.ruled)
+	for _, c := range s.changes {
+		if c.Kind == explain.TolerateTaint && len(c.Edits) == 1 {
+			taints = append(taints, ruledTaint{s.taintRules(c.Edits, c.Node), c.Node})
 		}
-		rules := s.taintRules(c.Edits, c.Node)
+	}
+	for _, t := range taints {
+		rules := t.rules
 		var sets [][]explain.TaintRule
 		for i := range rules[:min(len(rules), maxRules)] {
 			sets = append(sets, rules[i:i+1])
@@ -31,7 +41,7 @@ func (s *search) deleteRules(ctx context.Context) error {
 		}
 		helped := false
 		for _, set := range sets {
-			change := deletingRules(set, &c)
+			change := deletingRules(set, t.node)
 			if done[change.Key] || helped && len(set) > 1 {
 				continue
 			}
@@ -49,15 +59,15 @@ func (s *search) deleteRules(ctx context.Context) error {
 	return nil
 }
 
-// deletingRules is the change that deletes rules, on the node on which another one helps.
-func deletingRules(rules []explain.TaintRule, tolerating *requirement.Change) requirement.Change {
+// deletingRules is the change that deletes rules, of which a node has the taint.
+func deletingRules(rules []explain.TaintRule, node inspect.NodeName) requirement.Change {
 	e := whatif.DeleteRulesEdit{}
 	var names []string
 	for _, r := range rules {
 		e.Names, names = append(e.Names, r.Name), append(names, r.String())
 	}
 	return requirement.Change{
-		Kind: explain.RemoveTaint, Edits: []whatif.Edit{e}, Node: tolerating.Node, Cost: requirement.CostRules + len(rules), Key: e.Key(), TaintRules: rules,
+		Kind: explain.RemoveTaint, Edits: []whatif.Edit{e}, Node: node, Cost: requirement.CostRules + len(rules), Key: e.Key(), TaintRules: rules,
 		Message: "delete " + words.Shorten(names, 3),
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/filters"
@@ -129,7 +131,7 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error 
 	var found []proposal
 	classes := s.Q.Cluster.Snapshot().Objects().StorageClasses
 	for _, class := range classes[:min(len(classes), maxStorageClasses)] {
-		if v.Spec.StorageClassName != nil && class.Name == *v.Spec.StorageClassName {
+		if v.Spec.StorageClassName != nil && class.Name == *v.Spec.StorageClassName || !s.provisioned(class) {
 			continue
 		}
 		c := requirement.Change{
@@ -150,6 +152,21 @@ func (s *search) otherStorageClass(ctx context.Context, v *refusedVolume) error 
 	}
 	return nil
 }
+
+// provisioned reports whether something is known to make volumes of a storage class, or nothing needs to: they are made by hand,
+// or by what is part of Kubernetes. A class outlives its provisioner, and a claim of it then waits for ever.
+func (s *search) provisioned(class *storagev1.StorageClass) bool {
+	o, by := s.Q.Cluster.Snapshot().Objects(), class.Provisioner
+	return strings.HasPrefix(by, "kubernetes.io/") ||
+		slices.ContainsFunc(o.CSIDrivers, func(d *storagev1.CSIDriver) bool { return d.Name == by }) ||
+		slices.ContainsFunc(o.CSINodes, func(n *storagev1.CSINode) bool {
+			return slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == by })
+		}) ||
+		slices.ContainsFunc(o.Volumes, func(v *corev1.PersistentVolume) bool { return v.Annotations[provisionedBy] == by })
+}
+
+// provisionedBy is the annotation by which a provisioner marks its volumes.
+const provisionedBy = "pv.kubernetes.io/provisioned-by"
 
 // helpsVolume tells on how many nodes the pod fits with a change, and notes one of them.
 func (s *search) helpsVolume(ctx context.Context, c *requirement.Change) (int, error) {

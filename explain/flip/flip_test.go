@@ -267,7 +267,7 @@ func TestPlantedInLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i%50 == 0 || i == len(p)-1 {
-				blocks, err := r.Flush(s.Time(), time.Hour)
+				blocks, err := r.Flush(s.Time())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -331,6 +331,15 @@ func TestLast(t *testing.T) {
 		}
 		if most := 2 + bits.Len(uint(len(fits)))*4/3 + 1; asked > most {
 			t.Fatalf("asked %d times of %d", asked, len(fits))
+		}
+		asked = 0
+		more := 1 + r.IntN(100)
+		later, all, err := flip.Later(ctx, len(fits), last, more, func(_ context.Context, i int) (bool, error) { asked++; return fits[i], nil })
+		if err != nil || later < last || later >= 0 && (!fits[later] || fits[later+1]) || asked > more+bits.Len(uint(len(fits))) {
+			t.Fatalf("%v: after %d comes %d, %v; asked %d times of %d", fits, last, later, err, asked, more)
+		}
+		if want := len(fits)-2-last <= more; all != want || all && slices.Contains(fits[later+1:], true) {
+			t.Fatalf("%v: %d is the last, all is %t, want %t", fits, later, all, want)
 		}
 	}
 	for _, n := range []int{10_000, 10_001} {

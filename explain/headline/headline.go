@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,10 +27,13 @@ type Headline struct {
 // Of returns the headline of an explanation with the verdict Unsatisfiable whose conflict and fixes have been looked
 // for. It is empty if there is none.
 func Of(ctx context.Context, q *whatif.Question, e *explain.Explanation) Headline {
-	if q.PerNode != nil { // what is asked for differs between nodes
+	if q.PerNode != nil && len(e.Advice) == 0 { // what is asked for differs between nodes
 		return Headline{}
 	}
 	s, ok := shortageOf(q, e)
+	if absent := explain.AbsentClasses(e.Advice); len(absent) > 0 && (!ok || !slices.Contains(absent, s.class)) {
+		return headlineOf(words.Plural(len(absent), "a device of class ", "devices of the classes ")+words.And(absent), running(absent))
+	}
 	if !ok {
 		return Headline{}
 	}
@@ -160,7 +164,7 @@ func (s *shortage) ofDevices(ctx context.Context) Headline {
 		if split || s.blames(explain.ConstraintRequired) {
 			constraint = s.constraint()
 		}
-		if split && constraint == "" {
+		if split {
 			together = " together"
 		}
 		all := ""
@@ -169,13 +173,16 @@ func (s *shortage) ofDevices(ctx context.Context) Headline {
 		}
 		return Headline{
 			Sentence: fmt.Sprintf("needs %s%s; %s", s.wanted(), constraint, s.noneHasMore(fmt.Sprint(most)+s.free()+together)+all),
-			Brief:    fmt.Sprintf("at most %d%s%s%s on a node%s, %d needed", most, s.free(), constraint, together, all, f.Needed),
+			Brief:    fmt.Sprintf("at most %d%s%s on a node%s, %d needed", most, s.free(), cmp.Or(constraint, together), all, f.Needed),
 		}
 	case most > 0:
 		return Headline{}
 	}
 	return s.nothing(ctx)
 }
+
+// running asks whether a driver runs of which nothing is published.
+func running(classes []string) string { return explain.NothingPublished(classes) + " (is it running?)" }
 
 // headlineOf joins what is needed and what is missing.
 func headlineOf(needs, lack string) Headline {

@@ -20,7 +20,7 @@ import (
 func TestDemo(t *testing.T) {
 	cluster := explaintest.DemoCluster(t)
 	for _, tt := range []struct{ claim, sentence, brief string }{
-		{"ml/train-0", "needs 5 devices of class gpu.example.com with the same numa; no node has more than 4 free", "at most 4 free with the same numa on a node, 5 needed"},
+		{"ml/train-0", "needs 5 devices of class gpu.example.com with the same numa; no node has more than 4 free together", "at most 4 free with the same numa on a node, 5 needed"},
 		{"ml/pretrain-2", "needs 8 devices of class gpu-80gb.example.com; no node has more than 6 free", "at most 6 free on a node, 8 needed"},
 		{
 			"ml/llama-405b-eval", "needs a device of class gpu.example.com with memory >= 96Gi; devices of the class have 40Gi, 80Gi",

@@ -139,12 +139,14 @@ func (s *shortage) noClass(ctx context.Context) Headline {
 		where = " on node " + s.q.Nodes[0].Name
 	}
 	switch {
+	case slices.Contains(explain.AbsentClasses(s.e.Advice), s.class):
+		return headlineOf(s.wanted(), running([]string{s.class}))
 	case s.published(ctx):
 		return headlineOf(s.wanted(), fmt.Sprintf("no device of class %s reaches %s", s.class, s.aNode()))
 	case slices.ContainsFunc(s.losses("class"), func(l *explain.Loss) bool { return !l.OtherDriver }):
 		return headlineOf(s.wanted(), fmt.Sprintf("no device%s passes the selectors of class %s", where, s.class))
 	}
-	return headlineOf(s.wanted(), fmt.Sprintf("no driver publishes devices of class %s%s (is it running?)", s.class, where))
+	return headlineOf(s.wanted(), running([]string{s.class + where}))
 }
 
 // noneSelected says what no device of the class has.
@@ -238,7 +240,7 @@ func stateOf(step string, l *explain.Loss) string {
 	case allocator.DeviceInUse:
 		return "in use"
 	case allocator.CapacityPolicyViolated:
-		return "not offering that amount"
+		return "unable to give that amount"
 	case allocator.CompatibilityGroupConflict:
 		return "not compatible with partitions in use"
 	case allocator.AttributeMissing:
@@ -276,10 +278,7 @@ func states(obstacles []obstacle) string {
 	for i, o := range obstacles {
 		parts[i] = o.state
 	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " or " + parts[len(parts)-1]
+	return words.Or(parts)
 }
 
 // one is what devices were lost for at a step, if that is the same for all. Otherwise it is "".

@@ -201,10 +201,25 @@ func (l *lacks) resource(at *lack) Headline {
 	case of == 0:
 		none = node + " has any" + left
 	}
+	if of == 0 {
+		none += stopped(l.q.Nodes, at)
+	}
 	if sum >= asked {
 		none += fmt.Sprintf(" (%s in all)", filters.WordsLeft(name, sum))
 	}
 	return Headline{Sentence: "asks for " + filters.Words(name, asked) + "; " + none, Brief: none + ", " + filters.Words(name, asked) + " asked for"}
+}
+
+// stopped names a node that could give a resource if its devices were healthy and its device plugin ran.
+func stopped(nodes []*corev1.Node, at *lack) string {
+	i := slices.IndexFunc(at.refusal, func(r filters.Refusal) bool { return r.Stopped > 0 })
+	switch {
+	case i < 0:
+		return ""
+	case len(nodes) == 1:
+		return " to give: " + at.refusal[i].WhyStopped()
+	}
+	return " to give, though some have devices that are unhealthy, or whose device plugin has stopped"
 }
 
 // allocatable is the most that a node has of a resource, whoever uses it.
@@ -224,6 +239,9 @@ func (l *lacks) split() Headline {
 	}
 	slices.SortStableFunc(all, func(a, b *lack) int { return words.Btoi(a.key == devices) - words.Btoi(b.key == devices) })
 	first, second := all[0], all[1] // the second is devices, if any of them is
+	if l.what(first) == l.what(second) {
+		return Headline{} // there are no words that tell them apart
+	}
 	return Headline{
 		Sentence: fmt.Sprintf("needs %s and %s on one node; %s, and %s", l.what(first), l.what(second), l.has(first, second), l.has(second, first)),
 		Brief:    fmt.Sprintf("no node has both %s and %s", l.what(first), l.what(second)),

@@ -50,6 +50,9 @@ func concernedByPod(s *inspect.Snapshot, pod *corev1.Pod) []inspect.ObjectRef {
 	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil {
 		add(extended.ResourceClaimName)
 	}
+	for _, claim := range provisioning(s, pod) {
+		out = append(out, refOf(volumeClaimKind, claim))
+	}
 	return out
 }
 

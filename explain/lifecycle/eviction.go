@@ -44,24 +44,26 @@ func (b *builder) allDevicesEvict(pod *corev1.Pod, claims []*resourcev1.Resource
 	}
 	var found []deviceEviction
 	for _, claim := range claims {
-		if named(pod, claim) && Uses(pod, claim) {
+		if b.looksAt(pod, claim) && Uses(pod, claim) {
 			found = b.deviceEvictions(found, claim)
 		}
 	}
 	b.devicesEvict(pod, found)
 }
 
-// named reports whether the spec of a pod names a claim. The controller that evicts pods because of devices does not look
-// at claims for extended resources, nor at one for a template that was made for another pod (pkg/controller/devicetainteviction).
-func named(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
-	if extended := pod.Status.ExtendedResourceClaimStatus; extended != nil && extended.ResourceClaimName == claim.Name {
+// looksAt reports whether the controller that evicts pods because of devices looks at a claim of a pod. It does not look at
+// one that was made for another pod, nor, before EvictsExtended, at claims for extended resources.
+func (b *builder) looksAt(pod *corev1.Pod, claim *resourcev1.ResourceClaim) bool {
+	extended := pod.Status.ExtendedResourceClaimStatus
+	made := extended != nil && extended.ResourceClaimName == claim.Name
+	if made && !inspect.EvictsExtended.In(b.s.Release()) {
 		return false
 	}
 	owner := metav1.GetControllerOf(claim)
 	if owner == nil || owner.Kind != "Pod" || owner.UID == "" || pod.UID == "" || owner.UID == pod.UID {
 		return true
 	}
-	return !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
+	return !made && !slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
 		name, made := inspect.ClaimNameFor(pod, &entry)
 		return entry.ResourceClaimTemplateName != nil && made && name == claim.Name
 	})
@@ -205,7 +207,7 @@ func (b *builder) devicesEvict(pod *corev1.Pod, found []deviceEviction) {
 // taintsOf are the taints of a device, the driver's own and those of rules, as far as they count.
 func (b *builder) taintsOf(id inspect.DeviceID) []*resourcev1.DeviceTaint {
 	var out []*resourcev1.DeviceTaint
-	for _, slice := range inspect.NewestSlices(b.s.SlicesIn(id.PoolID())) {
+	for _, slice := range inspect.NewestSlices(b.s.PublishedIn(id.PoolID())) {
 		for i := range slice.Spec.Devices {
 			if inspect.DeviceIDOf(slice, i) != id {
 				continue

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -32,6 +35,36 @@ func (b *builder) devices(claim *resourcev1.ResourceClaim) {
 		if state.Health != "" || len(state.Conditions) > 0 || state.Network != nil {
 			b.l.Devices = append(b.l.Devices, state)
 		}
+	}
+}
+
+// gone adds the devices of an allocated claim that no slice publishes any more, as far as slices were read. pod is the one on whose node they
+// are used; it may be nil. A pod that has ended needs them no more.
+func (b *builder) gone(pod *corev1.Pod, claim *resourcev1.ResourceClaim) {
+	if pod != nil && inspect.Ended(pod) || b.s.Health(inspect.Slices).Partial() && len(b.s.Slices()) == 0 {
+		return
+	}
+	gone := map[string][]inspect.DeviceID{}
+	for _, id := range b.s.NotPublished(claim) {
+		gone[id.Driver] = append(gone[id.Driver], id)
+	}
+	for _, driver := range slices.Sorted(maps.Keys(gone)) {
+		devices := gone[driver]
+		p := explain.Problem{
+			Code: explain.DeviceGone, Fails: true, Devices: devices, Driver: driver, Actor: explain.DriverAdmin,
+			Object: explain.Subject{Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},
+		}
+		names := make([]string, len(devices))
+		for i, id := range devices {
+			names[i] = id.String()
+		}
+		n := len(devices)
+		p.Message = fmt.Sprintf("the driver no longer publishes %s", words.Shorten(names, 3))
+		p.Brief = fmt.Sprintf("the driver %s no longer publishes %s", driver, words.Plural(n, "its device "+devices[0].Device, fmt.Sprintf("%d of its devices", n)))
+		if pod != nil {
+			p.Commands = b.driverLogs(pod, []string{driver})
+		}
+		b.add(p)
 	}
 }
 
@@ -67,6 +100,8 @@ type health struct {
 	name, id string
 	// device is the allocated device that this is. It is empty for the resources of device plugins, and if it cannot be told.
 	device inspect.DeviceID
+	// like is a device that it may be, since CDI calls it the same. It is empty if there are none or several.
+	like   inspect.DeviceID
 	health explain.DeviceHealth
 	said   string
 }
@@ -85,7 +120,7 @@ func healthIn(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) []health {
 				if r.Message != nil {
 					h.said = *r.Message
 				}
-				h.device = deviceWithID(devices, h.id)
+				h.device, h.like = deviceWithID(devices, h.id), deviceLike(devices, h.id)
 				out = append(out, h)
 			}
 		}
@@ -143,6 +178,22 @@ func deviceWithID(devices []inspect.DeviceID, id string) inspect.DeviceID {
 	return inspect.DeviceID{}
 }
 
+// deviceLike is the only device whose name is the name of a CDI device. Most drivers call both the same, and none has to.
+func deviceLike(devices []inspect.DeviceID, id string) inspect.DeviceID {
+	_, name, _ := strings.Cut(id, "=")
+	var out inspect.DeviceID
+	for _, d := range devices {
+		switch {
+		case d.Device != name:
+		case out != inspect.DeviceID{}:
+			return inspect.DeviceID{}
+		default:
+			out = d
+		}
+	}
+	return out
+}
+
 // unhealthy adds the resources of a pod that are not healthy.
 func (b *builder) unhealthy(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 	for _, h := range healthIn(pod, claims) {
@@ -161,6 +212,9 @@ func (b *builder) unhealthy(pod *corev1.Pod, claims []*resourcev1.ResourceClaim)
 		case strings.HasPrefix(h.name, claimPrefix):
 			p.Message = "the device with the ID " + h.id + " of " + h.name + " is unhealthy"
 			p.Brief = "one of its devices is unhealthy"
+			if h.like != (inspect.DeviceID{}) {
+				p.Message += "; by its name it is " + h.like.String()
+			}
 		default:
 			p.Message, p.Brief = "device "+h.id+" of "+h.name+" is unhealthy", "one of its devices of "+h.name+" is unhealthy"
 		}

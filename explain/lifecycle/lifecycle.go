@@ -20,6 +20,7 @@ func Pod(s *inspect.Snapshot, pod *corev1.Pod, claims []*resourcev1.ResourceClai
 	b.happened("Pod", pod)
 	for _, claim := range claims {
 		b.devices(claim)
+		b.gone(pod, claim)
 		b.happened("ResourceClaim", claim)
 	}
 	if b.l.Pods[0].Stage == explain.Unbound && len(b.l.Events)+len(b.l.Problems) == 0 {
@@ -43,6 +44,7 @@ func Claim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, events inspect.
 		b.binding(claim)
 	}
 	b.devices(claim)
+	b.gone(nil, claim)
 	b.happened("ResourceClaim", claim)
 	b.l.Problems = slices.DeleteFunc(b.l.Problems, func(p explain.Problem) bool { return ofPodAlone[p.Code] })
 	b.l = b.finish()
@@ -54,7 +56,7 @@ func Claim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, events inspect.
 
 // ofPodAlone are the problems that have nothing to do with a claim of the pod.
 var ofPodAlone = map[explain.ProblemCode]bool{
-	explain.PodFailed: true, explain.ClaimNotCreated: true, explain.MountFailed: true, explain.SandboxFailed: true, explain.ContainerFailed: true,
+	explain.PodFailed: true, explain.ClaimNotCreated: true, explain.VolumePending: true, explain.MountFailed: true, explain.SandboxFailed: true, explain.ContainerFailed: true,
 }
 
 // Uses reports whether a pod uses the devices of a claim: it is reserved for the pod or its group.
@@ -89,6 +91,7 @@ func (b *builder) pod(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) {
 		for _, claim := range claims {
 			b.binding(claim)
 		}
+		b.volumes(pod)
 		return
 	case explain.Ended:
 		b.failed(pod)

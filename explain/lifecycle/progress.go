@@ -42,6 +42,8 @@ func (b *builder) stage(pod *corev1.Pod, claims []*resourcev1.ResourceClaim) exp
 		return explain.Ended
 	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return Uses(pod, c) && b.binds(c) }):
 		return explain.Binding
+	case len(provisioning(b.s, pod)) > 0:
+		return explain.Binding
 	case pod.Spec.NodeName == "":
 		return explain.Unbound
 	case pod.DeletionTimestamp != nil:

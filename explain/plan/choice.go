@@ -9,6 +9,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/scores"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -112,16 +114,18 @@ func (s *simulation) allocations(ctx context.Context, t *turn, candidates []scor
 	return nil
 }
 
-// The runs that differ by which of several nodes kube-scheduler chooses are all played if they are few.
+// The runs that differ by the order of equal turns, by when pods are tried again, or by which of several nodes kube-scheduler chooses are
+// all played if they are few.
 const maxRuns, maxRunPods = 256, 4096
 
-// allRuns plays every choice of nodes, and reports whether all place the same pods. It is not known if there are too many runs.
-func (r *replay) allRuns(ctx context.Context, pods []*corev1.Pod) (same, known bool, err error) {
+// allRuns plays every choice that kube-scheduler has, and counts in how many of the runs each pod is placed. It is not known if there are too
+// many runs.
+func (r *replay) allRuns(ctx context.Context, pods []*corev1.Pod) (placed map[explain.Subject]int, runs int, known bool, err error) {
 	path := []int{}
-	want := placedNames(r)
-	for runs := 1; ; runs++ {
+	placed = map[explain.Subject]int{}
+	for runs = 1; ; runs++ {
 		if runs > maxRuns || runs*len(pods) > maxRunPods {
-			return false, false, nil
+			return nil, 0, false, nil
 		}
 		at := 0
 		var widths []int
@@ -129,45 +133,102 @@ func (r *replay) allRuns(ctx context.Context, pods []*corev1.Pod) (same, known b
 		if r.choosing != nil {
 			trial = newReplay(newSimulation(r.base), r.choosing.Choosing)
 		}
-		trial.choose = func(nodes []*corev1.Node) int {
-			if len(nodes) == 1 {
+		choose := func(n int) int {
+			if n == 1 {
 				return 0
 			}
 			if at == len(path) {
 				path = append(path, 0)
 			}
-			widths = append(widths, len(nodes))
+			widths = append(widths, n)
 			at++
 			return path[at-1]
 		}
-		if err := trial.run(ctx, pods); err != nil {
-			return false, false, err
+		trial.choose = func(nodes []*corev1.Node) int { return choose(len(nodes)) }
+		if err := trial.runAnyOrder(ctx, pods, choose); err != nil || trial.doubtful {
+			return nil, 0, false, err
 		}
-		if trial.doubtful {
-			return false, false, nil
-		}
-		trial.about = r.about
-		trial.leaveOut()
-		if !slices.Equal(placedNames(trial), want) {
-			return false, true, nil
+		for i := range trial.out.Placed {
+			placed[trial.out.Placed[i].Subject]++
 		}
 		last := len(path) - 1
 		for last >= 0 && path[last]+1 >= widths[last] {
 			last--
 		}
 		if last < 0 {
-			return true, true, nil
+			return placed, runs, true, nil
 		}
 		path = append(path[:last:last], path[last]+1)
 	}
 }
 
-// placedNames are the pods that a replay places, sorted.
-func placedNames(r *replay) []string {
-	var out []string
-	for i := range r.out.Placed {
-		out = append(out, r.out.Placed[i].Subject.FullName())
+// runAnyOrder is run, in which choose says which of several pods is next: of those whose turn is the same, or of those that were left waiting and
+// may fit now. Of pods that differ in nothing but their names, the first goes first.
+func (r *replay) runAnyOrder(ctx context.Context, pods []*corev1.Pod, choose func(n int) int) error {
+	queue := make([]*corev1.Pod, 0, len(pods))
+	for _, i := range question.QueueOrder(r.cluster.Snapshot(), objects(pods)) {
+		queue = append(queue, pods[i])
+		r.asked = append(r.asked, pods[i])
 	}
-	slices.Sort(out)
+	had := map[inspect.PodRef]bool{}
+	for {
+		queue = slices.DeleteFunc(queue, func(pod *corev1.Pod) bool { return had[refOf(pod)] }) // they had their turn with their group
+		next, again := r.firstInQueue(queue), r.retries()
+		if len(next)+len(again) == 0 {
+			return nil
+		}
+		at, pod := choose(len(next)+len(again)), (*corev1.Pod)(nil)
+		if at < len(next) {
+			pod = queue[next[at]]
+			queue = slices.Delete(slices.Clone(queue), next[at], next[at]+1)
+		} else {
+			w := r.waiting[again[at-len(next)]]
+			pod = w.pod
+			r.waiting = slices.DeleteFunc(slices.Clone(r.waiting), func(other waiting) bool {
+				if w.gang != "" && other.gang == w.gang && other.pod.Namespace == pod.Namespace {
+					delete(had, refOf(other.pod))
+					return true
+				}
+				return other.pod == pod
+			})
+		}
+		if err := r.take(ctx, pod, had); err != nil {
+			return err
+		}
+	}
+}
+
+// firstInQueue returns the indices of the pods that may be the next of a queue, one of each shape.
+func (r *replay) firstInQueue(queue []*corev1.Pod) []int {
+	var out []int
+	shapes := map[string]bool{}
+	for i, pod := range queue {
+		if i > 0 && !sameTurn(queue[0], pod) {
+			break
+		}
+		if i+1 == len(queue) && i == 0 {
+			return []int{0}
+		}
+		shape := question.Member(r.cluster, pod, r.opts).Shape
+		if shape == "" || !shapes[shape] {
+			shapes[shape] = true
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// retries returns the indices of the pods that were left waiting and may fit now, those of a group once.
+func (r *replay) retries() []int {
+	var out []int
+	gangs := map[string]bool{}
+	for i, w := range r.waiting {
+		gang := w.pod.Namespace + "/" + w.gang
+		if !r.mayFitNow(&w) || w.gang != "" && gangs[gang] {
+			continue
+		}
+		gangs[gang] = true
+		out = append(out, i)
+	}
 	return out
 }

@@ -87,7 +87,7 @@ func unplanned(ctx context.Context, c *allocator.Cluster) (*explain.Replay, *ins
 	if err != nil {
 		return nil, nil, err
 	}
-	return &p.Replay, alone.Snapshot(), nil
+	return &p.Replay, alone.cluster.Snapshot(), nil
 }
 
 // play is Play where it is known what happens without the event.
@@ -96,12 +96,18 @@ func play(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.
 	return d, err
 }
 
+// mayMiss reports whether pods or claims of a namespace, or of all, may be missing in a snapshot.
+func mayMiss(s *inspect.Snapshot, namespace string) bool {
+	pods := s.Health(inspect.Pods)
+	return pods.State == inspect.NotRead && len(s.Objects().Pods) == 0 || pods.PartialIn(namespace) || s.Health(inspect.Claims).PartialIn(namespace)
+}
+
 // playOut is play, with the cluster that it leads to.
 func playOut(ctx context.Context, c *allocator.Cluster, e *Event, without *explain.Replay) (*explain.Disruption, *inspect.Snapshot, error) {
 	s := c.Snapshot()
 	out := &explain.Disruption{
 		What: e.What, Besides: e.Besides, Remarks: slices.Clone(e.Remarks), Final: e.Final,
-		Unseen: s.Health(inspect.Pods).PartialIn(e.Within) || s.Health(inspect.Claims).PartialIn(e.Within) || len(withoutClaims(s)) > 0,
+		Unseen: mayMiss(s, e.Within) || len(withoutClaims(s)) > 0,
 		Basis:  question.Basis(c), Partial: question.Limits(s),
 	}
 	evicted := slices.Clone(e.Evicted)
@@ -213,8 +219,19 @@ func settle(ctx context.Context, c *allocator.Cluster, again []*corev1.Pod, out 
 		p.Replay = nowhere(all)
 	} else {
 		var err error
-		if p, settled, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
+		var r *replay
+		if p, r, err = placeAll(ctx, c, all, Options{NoJoint: true}); err != nil {
 			return nil, err
+		}
+		settled = r.cluster
+		if len(waiting) == 0 && !p.Replay.Certain && !p.Replay.Preempting && len(p.Replay.Pending) > 0 {
+			best, _, err := r.best(ctx, r.base)
+			if err != nil {
+				return nil, err
+			}
+			if out.LeavesSome = best.Verdict == explain.Infeasible; out.LeavesSome {
+				p.Replay.Remarks = append(p.Replay.Remarks, "not all of them find a node, whichever of them kube-scheduler takes first: "+best.Message)
+			}
 		}
 	}
 	out.Replay = p.Replay

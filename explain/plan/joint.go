@@ -33,7 +33,9 @@ func questionsFor(c *allocator.Cluster) int {
 // certain finds out whether the scheduler places the same pods whatever nodes it chooses.
 func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 	row := question.Row(ctx, base, r.asked, r.opts)
+	equals := r.equalPods(row)
 	tied := r.inAnyOrder(&row)
+	cleared := r.findCleared(base)
 	same := alike(row) // then every node is as full at the turn of the first that finds no room
 	preempts, err := r.sayPreempting(ctx, base, r.doubtful || (tied || r.chosen) && !same)
 	r.out.Remarks = append(r.out.Remarks, r.unseen...)
@@ -43,25 +45,153 @@ func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 		return err
 	case r.doubtful:
 		return r.sayDoubt(ctx, base)
-	case !tied && !r.chosen, same:
-		r.out.Certain = true
+	case cleared:
 		return nil
+	case !tied && !r.chosen && !r.retried, same:
+		r.out.Certain = true
+	case len(r.asked) > maxExplored:
+		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
+	default:
+		err = r.tryOthers(ctx, base, row, tied)
 	}
-	if !tied && len(r.asked) <= maxExplored {
-		if same, known, err := r.allRuns(ctx, r.pods()); err != nil || known && same {
-			r.out.Certain = err == nil
-			return err
+	r.spareEquals(equals)
+	if err == nil && r.out.Certain {
+		r.sayTies(equals)
+	}
+	return err
+}
+
+// findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to try again on any node. That is
+// not played. It reports whether there are any.
+func (r *replay) findCleared(c *allocator.Cluster) bool {
+	r.cleared = map[explain.Subject]bool{}
+	var names []string
+	for i := range r.waiting {
+		if pod := r.waiting[i].pod; losesDevices(c, pod) {
+			r.cleared[subjectOf(pod)] = true
+			names = append(names, subjectOf(pod).FullName())
 		}
-	} else if tied && len(row.Entities) > 1 {
+	}
+	if len(names) > 0 {
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("kube-scheduler may take their devices from %s, and place %s elsewhere, which was not played",
+			words.Shorten(names, 3), words.Plural(len(names), "it", "them")))
+	}
+	return len(names) > 0
+}
+
+// losesDevices reports whether kube-scheduler takes devices away from a pod that fits on no node. It does not try a pod with scheduling gates.
+func losesDevices(c *allocator.Cluster, pod *corev1.Pod) bool {
+	return len(pod.Spec.SchedulingGates) == 0 && slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
+		name, _ := inspect.ClaimNameFor(pod, &entry)
+		claim, ok := c.Snapshot().Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		return ok && claim.Status.Allocation != nil && question.Clears(c.Filters().Prepare(pod), claim)
+	})
+}
+
+// spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in the runs that are played, those
+// that are named first go first.
+func (r *replay) spareEquals(equals [][]explain.Subject) {
+	for _, group := range equals {
+		if slices.ContainsFunc(group, func(s explain.Subject) bool { return !r.never[s] }) {
+			for _, subject := range group {
+				delete(r.never, subject)
+			}
+		}
+	}
+}
+
+// tryOthers plays the other choices that kube-scheduler has, and says whether the same pods are placed by all of them.
+func (r *replay) tryOthers(ctx context.Context, base *allocator.Cluster, row joint.Row, tied bool) error {
+	placed, runs, known, err := r.allRuns(ctx, r.pods())
+	switch {
+	case err != nil:
+		return err
+	case known:
+		r.sayDepends(placed, runs)
+		return nil
+	case tied && len(row.Entities) > 1:
 		r.out.Remarks = append(r.out.Remarks, "pods were created in the same second; which of them kube-scheduler takes first is not known")
 		return nil
-	}
-	if len(r.asked) > maxExplored {
-		r.out.Remarks = append(r.out.Remarks, "kube-scheduler may place so many pods in too many ways to try them all")
+	case slices.ContainsFunc(row.Entities, mayRetry), slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.turn.fails }):
+		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 		return nil
 	}
 	row.MaxAsks = questionsFor(base)
 	return r.compare(ctx, row)
+}
+
+// sayDepends says which pods only some of the runs place, or that all is certain.
+func (r *replay) sayDepends(placed map[explain.Subject]int, runs int) {
+	var differ []string
+	r.never = map[explain.Subject]bool{}
+	for _, pod := range r.pods() {
+		subject := subjectOf(pod)
+		r.never[subject] = placed[subject] == 0
+		if n := placed[subject]; n > 0 && n < runs && (r.about == nil || r.about[subject]) {
+			differ = append(differ, subject.FullName())
+		}
+	}
+	if len(differ) == 0 {
+		r.out.Certain = true
+		return
+	}
+	r.depends = true
+	r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on the order and the nodes that kube-scheduler chooses for the others",
+		words.Shorten(differ, 3), words.Plural(len(differ), "finds", "find")))
+}
+
+// mayRetry reports whether a member that was left waiting may fit once others are placed. joint.Explore asks each only once.
+func mayRetry(e joint.Entity) bool {
+	return e.Need > 1 || slices.ContainsFunc(e.Members, func(m *joint.Member) bool { return m.Reaches })
+}
+
+// equalPods are pods that differ in nothing but their names, and whose turn is the same: any of them may be the first.
+func (r *replay) equalPods(row joint.Row) [][]explain.Subject {
+	var out [][]explain.Subject
+	at := map[string]int{} // of the shapes whose turn is that of the pod before
+	var before *corev1.Pod
+	for i := range row.Entities {
+		for _, m := range row.Entities[i].Members {
+			pod := r.member(r.asked[0].(*corev1.Pod), m.Subject)
+			if before != nil && !sameTurn(before, pod) {
+				clear(at)
+			}
+			before = pod
+			group, known := at[m.Shape]
+			if m.Shape == "" || !known {
+				group = len(out)
+				at[m.Shape] = group
+				out = append(out, nil)
+			}
+			out[group] = append(out[group], m.Subject)
+		}
+	}
+	return slices.DeleteFunc(out, func(group []explain.Subject) bool { return len(group) < 2 })
+}
+
+// sayTies says of equal pods of which only some are placed that it is certain how many are, but not which.
+func (r *replay) sayTies(equals [][]explain.Subject) {
+	placed := map[explain.Subject]bool{}
+	for i := range r.out.Placed {
+		placed[r.out.Placed[i].Subject] = true
+	}
+	for _, group := range equals {
+		tie := explain.Tie{Pods: group}
+		for _, subject := range group {
+			tie.Placed += words.Btoi(placed[subject])
+		}
+		if tie.Placed == 0 || tie.Placed == len(group) || r.about != nil && !r.about[group[0]] {
+			continue
+		}
+		r.out.Certain = false
+		r.out.Ties = append(r.out.Ties, tie)
+		names := make([]string, len(group))
+		for i := range group {
+			names[i] = group[i].Name
+		}
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("%d of these %d pods %s a node; they were created in the same second, and which of them kube-scheduler takes first is not known: %s",
+			tie.Placed, len(group), words.Plural(tie.Placed, "finds", "find"), words.Shorten(names, 4)))
+	}
 }
 
 // sayDoubt says what is not known of the first pod of which something is not.
@@ -79,7 +209,8 @@ func (r *replay) sayDoubt(ctx context.Context, base *allocator.Cluster) error {
 	return nil
 }
 
-// compare looks at all runs, and whether they end as the one that was played.
+// compare looks at all runs, and whether they end as the one that was played. The exploration takes each pod once, so it is for rows of which
+// mayRetry is false.
 func (r *replay) compare(ctx context.Context, row joint.Row) error {
 	result, err := joint.Explore(ctx, row)
 	if err != nil {
@@ -111,8 +242,10 @@ func (r *replay) compare(ctx context.Context, row joint.Row) error {
 		r.depends = true
 		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("whether %s %s a node depends on which of the nodes that fit kube-scheduler takes for others",
 			words.Shorten(depends, 3), words.Plural(len(depends), "finds", "find")))
+	case len(unclear) > 3:
+		r.out.Remarks = append(r.out.Remarks, "there are too many possible placements to try them all")
 	case len(unclear) > 0:
-		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.Shorten(unclear, 3)))
+		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("not all ways were tried in which kube-scheduler may place the pods before %s", words.And(unclear)))
 	default:
 		r.out.Certain = true
 	}
@@ -357,7 +490,7 @@ func (r *replay) search(ctx context.Context, base *allocator.Cluster) (*explain.
 		members += len(row.Entities[i].Members)
 	}
 	if members > maxExplored {
-		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("%d pods can be placed in too many ways to try them all", members)}, nil, nil
+		return &explain.JointPlan{Verdict: explain.JointUnknown, Message: fmt.Sprintf("there are too many ways to place %d pods to try them all", members)}, nil, nil
 	}
 	solution, err := joint.Solve(ctx, row, members)
 	switch {

@@ -103,11 +103,23 @@ type doubter struct {
 
 // doubt is what is known of a pod that is left waiting as p says.
 func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) error {
-	if p.Verdict != explain.Unsatisfiable || d.never[p.Subject] {
+	if p.Verdict != explain.Unsatisfiable && p.Verdict != explain.Invalid || d.never[p.Subject] {
+		return nil
+	}
+	if p.Verdict == explain.Invalid {
+		p.Verdict = explain.Unknown // in another run it may not come to that
 		return nil
 	}
 	if p.Preempts {
 		p.Verdict = explain.Unknown // its message says so
+		return nil
+	}
+	if d.cleared[p.Subject] {
+		p.Verdict, p.Message = explain.Unknown, "waits unless kube-scheduler takes its devices away and finds others, which was not played: "+p.Message
+		return nil
+	}
+	if slices.ContainsFunc(d.out.Ties, func(t explain.Tie) bool { return slices.Contains(t.Pods, p.Subject) }) {
+		p.Verdict, p.Message = explain.Unknown, "waits unless it is taken before those like it, which is not known: "+p.Message
 		return nil
 	}
 	t, err := d.alone.ask(ctx, w.pod)
@@ -122,7 +134,7 @@ func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) 
 	case d.out.Preempting:
 		p.Message = "has no room before kube-scheduler ends other pods, which was not played on: " + p.Message
 	default:
-		p.Message = "has no room if those before it are placed as shown, which is not certain: " + p.Message
+		p.Message = "may have no room, depending on where pods before it are placed: " + p.Message
 	}
 	p.Verdict = explain.Unknown
 	return nil
@@ -140,8 +152,9 @@ func (d *doubter) count(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, pod := range shapes[shape][room:] {
-			d.surplus[subjectOf(pod)] = true
+		pods := shapes[shape]
+		for _, pod := range pods[room:] {
+			d.surplus[subjectOf(pod)] = room == 0 || !sameTurn(pods[room-1], pod) // else it may be taken before
 		}
 	}
 	return nil
@@ -168,21 +181,65 @@ func pendingBy(e *explain.Explanation, t *turn) *explain.PendingPod {
 	if e.Preemption != nil && p.Preempts {
 		p.Message += "; " + e.Preemption.Message
 	}
+	p.Code = codeOf(e)
+	return p
+}
+
+// causes are the codes that say what requirements of a conflict say, the most telling first.
+var causes = []struct {
+	kind  explain.RequirementKind
+	codes []allocator.Code
+}{
+	{explain.PoolRequired, []allocator.Code{allocator.PoolIncomplete, allocator.PoolInvalid}},
+	{explain.TaintRequired, []allocator.Code{allocator.DeviceTainted}},
+	{explain.ConstraintRequired, []allocator.Code{allocator.MatchAttributeConflict, allocator.DistinctAttributeConflict}},
+	{explain.CapacityRequired, []allocator.Code{allocator.CapacityInsufficient}},
+	{explain.HeldRequired, []allocator.Code{allocator.DeviceInUse}},
+	{explain.CountersRequired, []allocator.Code{allocator.CountersExhausted}},
+}
+
+// codeOf is the code of the cause: of what the scheduler gives up over, or of the conflict on the node that comes nearest. Where there is neither,
+// it is the first that most nodes have.
+func codeOf(e *explain.Explanation) allocator.Code {
 	nodes := map[allocator.Code]int{}
 	var codes []allocator.Code
 	for i := range e.Groups {
-		if len(e.Groups[i].Reasons) == 0 {
+		reasons := e.Groups[i].Reasons
+		if len(reasons) == 0 {
 			continue
 		}
-		code := e.Groups[i].Reasons[0].Code
+		if told := slices.IndexFunc(reasons, func(r explain.Reason) bool { return r.Told }); told >= 0 && e.Verdict == explain.Invalid {
+			return reasons[told].Code
+		}
+		if e.Conflict != nil && slices.Contains(e.Groups[i].Nodes, e.Conflict.Node) {
+			return conflictCode(e.Conflict, reasons)
+		}
+		code := reasons[0].Code
 		if nodes[code] == 0 {
 			codes = append(codes, code)
 		}
 		nodes[code] += len(e.Groups[i].Nodes)
 	}
-	slices.SortStableFunc(codes, func(a, b allocator.Code) int { return cmp.Compare(nodes[b], nodes[a]) })
-	if len(codes) > 0 {
-		p.Code = codes[0]
+	if len(codes) == 0 {
+		return ""
 	}
-	return p
+	return slices.MaxFunc(codes, func(a, b allocator.Code) int { return cmp.Compare(nodes[a], nodes[b]) })
+}
+
+// conflictCode is the code of one of the reasons of a node that is about a conflict there.
+func conflictCode(c *explain.Conflict, reasons []explain.Reason) allocator.Code {
+	if reasons[0].Code == allocator.NotEnoughDevices { // of those that would do otherwise
+		return reasons[0].Code
+	}
+	for _, cause := range causes {
+		if !slices.ContainsFunc(c.Requirements, func(r explain.Requirement) bool { return r.Kind == cause.kind }) {
+			continue
+		}
+		for i := range reasons {
+			if slices.Contains(cause.codes, reasons[i].Code) {
+				return reasons[i].Code
+			}
+		}
+	}
+	return reasons[0].Code
 }

@@ -35,6 +35,17 @@ type Options struct {
 	noReasons bool
 }
 
+// Outcome says what becomes of all pods that wait for kube-scheduler: which nodes it chooses for them, and how sure that is of each. Why
+// pods are left waiting is not said. Errors are those of [Place].
+func Outcome(ctx context.Context, c *allocator.Cluster, by Choosing) (*explain.Replay, error) {
+	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	p, r, err := placeAll(ctx, c, pods, Options{NoJoint: true, Choosing: by, noReasons: true})
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return &p.Replay, r.doubtPending(ctx)
+}
+
 // Place says what becomes of pods that are to be placed. They need not be in the snapshot of the cluster. Those of a pod group bring
 // along the other pods of it that wait. The error is that of the context, or of a question that could not be put.
 func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, error) {
@@ -43,8 +54,20 @@ func Place(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts O
 	return p, err
 }
 
-// placeAll is Place, with the cluster in which all are placed that the replay places.
-func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *allocator.Cluster, error) {
+// Nodes returns the nodes that kube-scheduler chooses for the pods that wait for it, where it chooses any. Of several that are as good as each
+// other it is the first. Errors are those of [Place].
+func Nodes(ctx context.Context, c *allocator.Cluster, by Choosing) (map[explain.Subject]inspect.NodeName, error) {
+	pods, _ := Waiting(c.Snapshot(), func(*corev1.Pod) bool { return true })
+	c, pods, _ = admittedWith(c, pods, nil)
+	r := newReplay(newSimulation(c), by)
+	if err := r.run(ctx, pods); err != nil {
+		return nil, err
+	}
+	return r.out.Nodes(), nil
+}
+
+// placeAll is Place, with the replay that it comes from.
+func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opts Options) (*explain.Plan, *replay, error) {
 	c, pods, waiting := admittedWith(c, pods, opts.Others)
 	others, err := rivals(ctx, c, pods, waiting)
 	if err != nil {
@@ -67,7 +90,6 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 	if err := r.run(ctx, append(slices.Clip(pods), others...)); err != nil {
 		return nil, nil, err
 	}
-	after := r.cluster
 	r.contenders = slices.Clone(r.waiting)
 	r.leaveOut()
 	if opts.noReasons {
@@ -85,8 +107,9 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 	}
 	p := &explain.Plan{Replay: r.out, Partial: question.Limits(c.Snapshot()), Basis: question.Basis(c)}
 	if opts.NoJoint || len(r.asked) == 0 {
-		return p, after, nil
+		return p, r, nil
 	}
+	played := r
 	if len(others) > 0 { // the best that could be done is to let them wait
 		alone := newReplay(newSimulation(c), opts.Choosing)
 		if err := alone.run(ctx, pods); err != nil {
@@ -96,7 +119,7 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 		alone.out.Preempting = r.out.Preempting
 		r = alone
 	}
-	return p, after, r.addBest(ctx, c, p)
+	return p, played, r.addBest(ctx, c, p)
 }
 
 // unseen is what is not known of pods: of those that are asked about, or whether there are more.
@@ -153,7 +176,7 @@ func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Po
 		if err != nil {
 			return nil, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
-		rival := len(t.nodes) > 0 || t.open || t.member.Reaches
+		rival := len(t.nodes) > 0 || t.open || t.fails || t.member.Reaches
 		if !rival {
 			w := &waiting{pod: pod, turn: t}
 			preempting.note(c, w)
@@ -217,13 +240,16 @@ type replay struct {
 	waiting []waiting
 	// asked are the pods that had their turn, in the order of the queue.
 	asked []metav1.Object
-	// chosen says that there was a choice of nodes, and doubtful that something was not known, first of the pod in doubt.
-	chosen, doubtful bool
-	inDoubt          *corev1.Pod
+	// chosen says that there was a choice of nodes, retried that pods that were left waiting were asked again, and doubtful that something was
+	// not known, first of the pod in doubt.
+	chosen, retried, doubtful bool
+	inDoubt                   *corev1.Pod
 	// depends says that kube-scheduler may leave others waiting than in the run that was played, and never has those pods that wait
 	// in all runs, where these were looked at.
 	depends bool
 	never   map[explain.Subject]bool
+	// cleared are the pods that wait with devices which kube-scheduler may take away.
+	cleared map[explain.Subject]bool
 	// unseen says what is not known of the pods, so that nothing is certain.
 	unseen []string
 	// preempting judges for whom others may be ended. It is nil where that is not asked. contenders are the pods that are left waiting,
@@ -287,16 +313,23 @@ func (r *replay) again(ctx context.Context) error {
 		r.waiting = nil
 		had := map[inspect.PodRef]bool{}
 		for _, w := range left {
-			if w.at == len(r.out.Placed) || w.gang == "" && !w.turn.member.Reaches {
+			if !r.mayFitNow(&w) {
 				r.waiting = append(r.waiting, w)
 				continue
 			}
+			r.retried = true
 			if err := r.take(ctx, w.pod, had); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// mayFitNow reports whether something was placed since a pod was left waiting that may have made room for it, or has taken away what
+// kube-scheduler failed over: it tries such a pod again and again.
+func (r *replay) mayFitNow(w *waiting) bool {
+	return w.at != len(r.out.Placed) && (w.gang != "" || w.turn.member.Reaches || w.turn.fails)
 }
 
 // take takes a pod from the queue, with its group. had are the pods of groups that had their turn with another one.

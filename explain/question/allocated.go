@@ -6,12 +6,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/inspect/usage"
 )
 
 // allocationFrom is what the scheduler would pick on the first node of an answer that is yes.
@@ -28,6 +31,23 @@ func allocationFrom(q *whatif.Question, a *whatif.Answer) *explain.Allocation {
 		out.Node = inspect.NodeName(q.Nodes[a.Nodes[0]].Name)
 	}
 	return out
+}
+
+// bindingNotes says for which devices that the scheduler would pick it waits, before it binds a pod, until their driver has got them ready.
+func bindingNotes(q *whatif.Question, a *whatif.Answer) []explain.Note {
+	var notes []explain.Note
+	for i := range a.Result.Allocations {
+		for _, r := range a.Result.Allocations[i].Devices.Results {
+			if len(r.BindingConditions) > 0 {
+				notes = append(notes, explain.Note{
+					Kind: "ResourceClaim", Namespace: q.Claims[i].Namespace, Name: q.Claims[i].Name,
+					Message: fmt.Sprintf("once a pod is to get device %s, kube-scheduler waits up to %s for its driver to report %s",
+						inspect.DeviceOf(&r), words.Count(int(lifecycle.BindingTimeout.Minutes()), "minute"), words.And(r.BindingConditions)),
+				})
+			}
+		}
+	}
+	return notes
 }
 
 // addDevices adds what a claim has, or would have.
@@ -54,7 +74,9 @@ func explainAllocated(e *explain.Explanation, s *inspect.Snapshot, claim *resour
 		where = " on node " + string(e.Allocation.Node)
 	}
 	e.Nodes.Allocatable = usableNodes(nodes, r.NodeSelector)
-	if len(nodes) == 1 && e.Nodes.Allocatable == 0 {
+	// Of a stand-in for nodes that are not known no labels are known, and any node may be the one of the claim.
+	known := !s.NodesAssumed() || e.Allocation.Node != "" && nodes[0].Name != string(inspect.PseudoNode)
+	if len(nodes) == 1 && e.Nodes.Allocatable == 0 && known {
 		where += fmt.Sprintf(", which cannot be used on node %s", nodes[0].Name)
 	}
 	say(e, "has %s%s", words.Count(len(r.Devices.Results), "device"), where)
@@ -76,9 +98,13 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since 
 	}
 	slices.Sort(consumers)
 	if len(consumers) == 0 {
-		notes = append(notes, note("reserved by nobody: the devices are held without being used"))
+		notes = append(notes, note("%s", reservedByNobody(s, claim)))
 	} else {
 		notes = append(notes, note("reserved for %s", words.Shorten(consumers, 5)))
+	}
+	if gone := s.ReservedByGone(claim); len(gone) > 0 {
+		notes = append(notes, note("%s for which it is reserved %s not exist: %s; the resourceclaim controller removes such a reservation within seconds, unless it is not running",
+			words.Count(len(gone), "pod"), words.Plural(len(gone), "does", "do"), words.Shorten(gone, 5)))
 	}
 	if claim.DeletionTimestamp != nil {
 		notes = append(notes, note("being deleted; its devices become free when nothing reserves it any more"))
@@ -89,10 +115,7 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since 
 		id := inspect.DeviceOf(r)
 		device, ok := published[id]
 		if !ok {
-			if s.Health(inspect.Slices).State == inspect.Synced || len(s.Slices()) > 0 {
-				notes = append(notes, note("device %s is not published by its driver any more", id))
-			}
-			continue
+			continue // the problem DeviceGone says so
 		}
 		if taint := allocator.Untolerated(device.Taints, r.Tolerations); taint != nil && !evicts(since, id) {
 			by := ""
@@ -103,6 +126,21 @@ func allocatedNotes(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, since 
 		}
 	}
 	return notes
+}
+
+// reservedByNobody says since when the devices are not used, as far as the pods of the claim tell, and what frees them.
+func reservedByNobody(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) string {
+	ref, since := inspect.RefOf(claim), ""
+	if at, pod := usage.IdleSince(s, ref); !at.IsZero() {
+		since = fmt.Sprintf(" since pod %s ended %s ago", pod.Name, words.Age(at, s.Time()))
+	} else if held, known := lifecycle.HeldSince(s, ref); known == lifecycle.Exactly && len(s.PodsOf(ref)) == 0 {
+		since = fmt.Sprintf(" for %s", words.Age(held, s.Time()))
+	}
+	text := "reserved by nobody" + since + ": the devices are held without being used"
+	if claim.DeletionTimestamp != nil || len(validation.IsDNS1123Subdomain(ref.Name))+len(validation.IsDNS1123Label(ref.Namespace)) > 0 {
+		return text // a name that no API server takes is for no shell
+	}
+	return text + fmt.Sprintf("; kubectl dra deallocate claim %s -n %s frees them", ref.Name, ref.Namespace)
 }
 
 // evicts reports whether it is said already that a pod is evicted because of a device.

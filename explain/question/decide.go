@@ -52,8 +52,11 @@ func decide(ctx context.Context, q *whatif.Question, e *explain.Explanation, opt
 		return err
 	}
 	conclude(q, e, answers, o, limits)
+	if e.Allocation != nil && bindsLater(q.Cluster.Snapshot()) {
+		e.Waits = append(e.Waits, bindingNotes(o.first.Q, o.first)...)
+	}
 	if e.Verdict == explain.Unsatisfiable {
-		e.Preemption = preemption.Of(q)
+		e.Preemption, e.Advice = preemption.Of(q), append(diagnose.Absent(ctx, q), diagnose.Gone(ctx, q)...)
 	}
 	if err := findFixes(ctx, q, e, o, opts.reasonOnly); err != nil {
 		return err
@@ -80,6 +83,9 @@ func sayPreempting(e *explain.Explanation) {
 func conclude(q *whatif.Question, e *explain.Explanation, answers []whatif.Answer, o outcomes, limits limits) {
 	limits.addCapacityNames(q)
 	limits.addPods(q)
+	if o.first != nil {
+		limits.addAdmission(q)
+	}
 	e.Partial = limits.remarks
 	e.Verdict = o.verdict(limits)
 	if e.Verdict == explain.Allocatable && len(q.Doubts()) > 0 {

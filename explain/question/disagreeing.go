@@ -60,7 +60,7 @@ func announcing(ctx context.Context, q *whatif.Question, pools []inspect.Disagre
 	})
 	asked := &whatif.Question{
 		Cluster: allocator.NewCluster(changed, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: q.Nodes, Templates: q.Templates, Own: q.Own,
-		Supposed: q.Supposed, SupposedPods: q.SupposedPods, Unsuitable: q.Unsuitable, Pod: q.Pod, Grouped: q.Grouped, PerNode: q.PerNode,
+		Supposed: q.Supposed, SupposedPods: q.SupposedPods, Unsuitable: q.Unsuitable, UnsuitableWith: q.UnsuitableWith, Pod: q.Pod, Grouped: q.Grouped, PerNode: q.PerNode,
 		Subject: q.Subject, Partial: q.Partial,
 	}
 	answers, err := asked.Ask(ctx)

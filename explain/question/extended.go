@@ -28,6 +28,7 @@ import (
 
 // extended are the extended resources of a pod, as a whatif.ClaimPerNode.
 type extended struct {
+	s       *inspect.Snapshot
 	pod     *corev1.Pod
 	classes map[corev1.ResourceName]string // of resources that a class provides
 	others  []corev1.ResourceName          // of resources that none does
@@ -38,7 +39,7 @@ func extendedOf(s *inspect.Snapshot, pod *corev1.Pod) *extended {
 	if !s.Features().Enabled(inspect.GateExtendedResource) {
 		return nil
 	}
-	x := &extended{pod: pod, classes: map[corev1.ResourceName]string{}}
+	x := &extended{s: s, pod: pod, classes: map[corev1.ResourceName]string{}}
 	for _, c := range allContainers(pod) {
 		for name, quantity := range requestsOf(c) {
 			switch class := s.ClassOfExtendedResource(name); {
@@ -107,6 +108,14 @@ func (x *extended) On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfi
 	}
 	slices.SortFunc(claim.Spec.Devices.Requests, func(a, b resourcev1.DeviceRequest) int { return cmp.Compare(a.Name, b.Name) })
 	return claim, nil
+}
+
+// Of returns the special claims of another pod.
+func (x *extended) Of(pod *corev1.Pod) whatif.ClaimPerNode {
+	if of := extendedOf(x.s, pod); of != nil {
+		return of
+	}
+	return nil
 }
 
 // requests returns the requests of all containers for one resource.

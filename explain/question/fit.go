@@ -3,6 +3,8 @@ package question
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/diagnose"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -49,6 +52,8 @@ func FitClaim(ctx context.Context, c *allocator.Cluster, claim *resourcev1.Resou
 		}
 		return f, nil
 	}
+	f.Undecided = limits.addAdmission(q)
+	f.Partial = limits.remarks
 	answers, err := q.Ask(ctx)
 	if err != nil {
 		return nil, err
@@ -97,6 +102,7 @@ func count(ctx context.Context, q *whatif.Question, answers []whatif.Answer, f *
 		}
 		f.Total, f.AtLeast = f.Total+copies, f.AtLeast || atLeast
 	}
+	maySpoil(f)
 	return nil
 }
 
@@ -116,7 +122,7 @@ func fit(ctx context.Context, q *whatif.Question, a *whatif.Answer) (fit kindFit
 	if err != nil {
 		return fit, err
 	}
-	fit.Limit, err = limit(ctx, q, node, fit.allocations)
+	fit.Limit, fit.GivesUp, err = limit(ctx, q, node, fit.allocations)
 	return fit, err
 }
 
@@ -155,33 +161,64 @@ func copies(ctx context.Context, q *whatif.Question, node *corev1.Node, n int) (
 	for i := range claims {
 		claims[i] = q.Claims[0]
 	}
-	return q.Cluster.Allocate(ctx, node, claims, nil)
+	result, err := q.Cluster.Allocate(ctx, node, claims, nil)
+	if abort := (*allocator.AbortError)(nil); n > 1 && errors.As(err, &abort) { // over one of the copies after the first, which fits
+		result, err = &allocator.Result{Outcome: allocator.Unsatisfiable}, nil
+		if abort.Undecided() {
+			result.Outcome = allocator.Undecided
+		}
+	}
+	return result, err
 }
 
-// limit says why one more copy does not fit on a node once some are allocated.
-func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocations []resourcev1.AllocationResult) (explain.Reason, error) {
+// maySpoil bounds the total where one more copy on some node makes the scheduler give up, wherever else there is room: then no more are certain
+// than the fewest that such a node takes.
+func maySpoil(f *explain.Fit) {
+	with, fewest := 0, -1
+	var node explain.NodeFit
+	for _, n := range f.Nodes {
+		if n.Copies > 0 {
+			with++
+		}
+		if n.GivesUp && (fewest < 0 || n.Copies < fewest) {
+			node, fewest = n, n.Copies
+		}
+	}
+	if fewest < 0 || with < 2 {
+		return
+	}
+	f.Total, f.AtLeast = fewest, true
+	f.Partial = append(f.Partial, fmt.Sprintf("with %s on node %s, one more makes the scheduler give up, also where other nodes have room: how many fit depends on the nodes that it chooses",
+		fmt.Sprint(node.Copies, " ", words.Plural(node.Copies, "copy", "copies")), node.Node))
+}
+
+// limit says why one more copy does not fit on a node once some are allocated, and whether the scheduler gives up over it.
+func limit(ctx context.Context, q *whatif.Question, node *corev1.Node, allocations []resourcev1.AllocationResult) (reason explain.Reason, givesUp bool, err error) {
 	s := q.Cluster.Snapshot().With(func(o *inspect.Objects) {
 		o.Claims = append(o.Claims, whatif.Hold(allocations, 1)...)
 	})
 	more := &whatif.Question{Cluster: allocator.NewCluster(s, allocator.Options{Like: q.Cluster}), Claims: q.Claims, Nodes: []*corev1.Node{node}}
 	answers, err := more.Ask(ctx)
 	if err != nil {
-		return explain.Reason{}, err
+		return explain.Reason{}, false, err
+	}
+	if abort := answers[0].Abort; abort != nil {
+		return explain.Reason{Code: abort.Code, Request: abort.Request, Message: "one more " + abort.Consequence() + ": " + abort.Error()}, !abort.Undecided(), nil
 	}
 	groups, err := diagnose.Groups(ctx, more, answers)
 	if err != nil || len(groups) == 0 || len(groups[0].Reasons) == 0 {
-		return explain.Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, err
+		return explain.Reason{Code: allocator.SearchLimit, Message: "the count was given up here"}, false, err
 	}
 	pool, err := poolLimit(ctx, more, node, groups[0].Reasons)
 	if err != nil || pool != nil {
-		return *cmp.Or(pool, &explain.Reason{}), err
+		return *cmp.Or(pool, &explain.Reason{}), false, err
 	}
 	limit := groups[0].Reasons[0]
 	if onlyOtherDrivers(groups[0].Funnels, limit.Request) {
 		limit.Key, limit.Found, limit.Message = "no device of its class", "", "no device of its class here"
 	}
 	limit.Claims = slices.DeleteFunc(limit.Claims, func(h explain.Holder) bool { return h.Claim.Namespace == "" }) // the copies themselves
-	return limit, nil
+	return limit, false, nil
 }
 
 // poolLimit is the first of some reasons about a pool that offers nothing without which one more copy would fit. It is

@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -169,6 +170,9 @@ func oneByOne(ctx context.Context, q *whatif.Question, nodes []nodePools) (int, 
 	for n := range maxSharedCopies {
 		c := allocator.NewCluster(s, allocator.Options{Like: q.Cluster})
 		next, err := firstFit(ctx, c, list, q.Claims)
+		if n > 0 && errors.As(err, new(*allocator.AbortError)) {
+			err = nil // no more can be had
+		}
 		if err != nil || next == nil {
 			return n, err
 		}

@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/explain/fix"
 	"github.com/kubectl-dra/kubectl-dra/explain/preemption"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -53,6 +55,9 @@ func gated(refusals []filters.Refusal) bool {
 	return true
 }
 
+// waitForGates is the key of the fix that waits until a pod is no longer held back.
+const waitForGates = "scheduling gates"
+
 // explainGated adds what would be true of a pod without its scheduling gates.
 func explainGated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, e *explain.Explanation, opts Options) error {
 	free := pod.DeepCopy()
@@ -61,20 +66,36 @@ func explainGated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, e 
 	if err != nil {
 		return err
 	}
+	subject, once := "without its scheduling gates it", "once the scheduling gates are gone"
+	if inspect.HeldBy(pod) != "" {
+		subject, once = "a pod of it", "once the controller makes pods"
+	}
 	if then.Verdict == explain.Allocatable || then.Verdict == explain.Allocated {
 		e.Fixes = append(e.Fixes, explain.Fix{
-			Kind: explain.WaitFor, Key: "scheduling gates", Node: firstNode(then), Nodes: then.Nodes.Allocatable,
-			Message: "wait until whoever set the scheduling gates removes them",
+			Kind: explain.WaitFor, Key: waitForGates, Node: firstNode(then), Nodes: then.Nodes.Allocatable,
+			Message: afterGates(pod),
 		})
 		return nil
 	}
-	say(e, "%s; without its scheduling gates it %s", e.Predicate, then.Predicate)
+	say(e, "%s; %s %s", e.Predicate, subject, then.Predicate)
 	e.Conflict, e.Failure, e.Fixes, e.NoHelp = then.Conflict, then.Failure, then.Fixes, then.NoHelp
 	if len(e.Fixes) > 0 {
-		e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help does so once the scheduling gates are gone")
+		e.Basis.Remarks = append(e.Basis.Remarks, "what is said to help does so "+once)
 	}
 	e.Partial = append(e.Partial, then.Partial...)
 	return nil
+}
+
+// afterGates says who has to do what before a pod that is held back is scheduled.
+func afterGates(pod *corev1.Pod) string {
+	if inspect.HeldBy(pod) != "" {
+		return "wait until the controller makes pods"
+	}
+	names := make([]string, len(pod.Spec.SchedulingGates))
+	for i := range pod.Spec.SchedulingGates {
+		names[i] = pod.Spec.SchedulingGates[i].Name
+	}
+	return fmt.Sprintf("have whoever set the scheduling %s %s remove %s", words.Plural(len(names), "gate", "gates"), words.And(names), words.Plural(len(names), "it", "them"))
 }
 
 // firstNode is the node of an answer.

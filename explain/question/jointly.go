@@ -308,7 +308,11 @@ func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) erro
 				if !ok {
 					continue
 				}
-				done, err := j.withoutChoice(ctx, e, known)
+				of, ok := j.writtenIn(known, m.Subject)
+				if !ok {
+					continue
+				}
+				done, err := j.withoutChoice(ctx, e, of)
 				if done || err != nil {
 					return err
 				}
@@ -318,14 +322,65 @@ func (j *jointly) fewerChoices(ctx context.Context, e *explain.Explanation) erro
 	return nil
 }
 
-// withoutChoice proposes to drop the first alternatives of a request of a claim. It reports whether that helps.
-func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, claim *resourcev1.ResourceClaim) (bool, error) {
-	for r := range claim.Spec.Devices.Requests {
-		request := &claim.Spec.Devices.Requests[r]
+// written is where claims are written that are still to be allocated.
+type written struct {
+	explain.ObjectChange // without its patch
+
+	what, spec string // in words, and the path of the spec
+	claims     []*resourcev1.ResourceClaim
+}
+
+// writtenIn says where a claim of a pod is written: in itself, or in the template of all claims that are still to be made from it. It is not ok
+// for a claim that was made from a template, which nobody changes any more.
+func (j *jointly) writtenIn(claim *resourcev1.ResourceClaim, of explain.Subject) (out written, ok bool) {
+	out = written{
+		ObjectChange: explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name},
+		what:         "claim " + claim.Name, spec: "/spec", claims: []*resourcev1.ResourceClaim{claim},
+	}
+	template := templateOf(j.pods[of], claim.Name)
+	if template == "" {
+		return out, true
+	}
+	out.Kind, out.Name, out.what, out.spec, out.claims = "ResourceClaimTemplate", template, "template "+template, "/spec/spec", nil
+	for i := range j.entities {
+		for _, m := range j.entities[i].Members {
+			for _, other := range m.Claims {
+				known, ok := j.c.Snapshot().Claim(inspect.RefOf(other))
+				if ok && known.Namespace == claim.Namespace && known.CreationTimestamp.IsZero() && templateOf(j.pods[m.Subject], known.Name) == template {
+					out.claims = append(out.claims, known)
+				}
+			}
+		}
+	}
+	return out, claim.CreationTimestamp.IsZero()
+}
+
+// templateOf is the template from which a claim of a pod is made, or "".
+func templateOf(pod *corev1.Pod, claim string) string {
+	if pod == nil {
+		return ""
+	}
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		if name, ok := inspect.ClaimNameFor(pod, entry); ok && name == claim && entry.ResourceClaimTemplateName != nil {
+			return *entry.ResourceClaimTemplateName
+		}
+	}
+	return ""
+}
+
+// withoutChoice proposes to drop the first alternatives of a request. It reports whether that helps.
+func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, of written) (bool, error) {
+	for r := range of.claims[0].Spec.Devices.Requests {
+		request := &of.claims[0].Spec.Devices.Requests[r]
 		for drop := 1; drop < len(request.FirstAvailable); drop++ {
-			changed := claim.DeepCopy()
-			changed.Spec.Devices.Requests[r].FirstAvailable = changed.Spec.Devices.Requests[r].FirstAvailable[drop:]
-			c := joint.With(j.c, &joint.Taking{Claims: []*resourcev1.ResourceClaim{changed}})
+			var changed joint.Taking
+			for _, claim := range of.claims {
+				own := claim.DeepCopy()
+				own.Spec.Devices.Requests[r].FirstAvailable = own.Spec.Devices.Requests[r].FirstAvailable[drop:]
+				changed.Claims = append(changed.Claims, own)
+			}
+			c := joint.With(j.c, &changed)
 			ok, err := j.succeeds(ctx, c, j.with(c, nil))
 			if err != nil {
 				return false, err
@@ -333,24 +388,24 @@ func (j *jointly) withoutChoice(ctx context.Context, e *explain.Explanation, cla
 			if !ok {
 				continue
 			}
-			e.Fixes = append(e.Fixes, choiceFix(claim, r, drop))
+			e.Fixes = append(e.Fixes, choiceFix(of, r, drop))
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func choiceFix(claim *resourcev1.ResourceClaim, r, drop int) explain.Fix {
-	request := &claim.Spec.Devices.Requests[r]
+func choiceFix(of written, r, drop int) explain.Fix {
+	request := &of.claims[0].Spec.Devices.Requests[r]
 	var names []string
-	change := explain.ObjectChange{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaim", Namespace: claim.Namespace, Name: claim.Name}
+	change := of.ObjectChange
 	for i := range drop {
 		names = append(names, request.FirstAvailable[i].Name)
-		change.Patch = append(change.Patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf("/spec/devices/requests/%d/firstAvailable/0", r)})
+		change.Patch = append(change.Patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf("%s/devices/requests/%d/firstAvailable/0", of.spec, r)})
 	}
 	return explain.Fix{
-		Kind: explain.DropChoice, Key: words.Key(claim.Name, request.Name, drop), Nodes: 1, Changes: []explain.ObjectChange{change},
-		Message: fmt.Sprintf("drop %s %s from request %s of claim %s, which others need: kube-scheduler then places all of them",
-			words.Plural(drop, "the alternative", "the alternatives"), words.And(names), request.Name, claim.Name),
+		Kind: explain.DropChoice, Key: words.Key(of.Name, request.Name, drop), Nodes: 1, Changes: []explain.ObjectChange{change},
+		Message: fmt.Sprintf("drop %s %s from request %s of %s, which others need: kube-scheduler then places all of them",
+			words.Plural(drop, "the alternative", "the alternatives"), words.And(names), request.Name, of.what),
 	}
 }

@@ -46,6 +46,9 @@ func askScheduler(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, op
 	if len(fixes) > 0 {
 		e.Fixes, e.NoHelp = append(fixes, e.Fixes...), nil // which is about other claims
 	}
+	if err == nil && len(e.Fixes) == 0 && len(e.Advice) == 0 && q != nil && !q.Exhausted() {
+		e.Fixes, err = lastResorts(ctx, c, pod, opts)
+	}
 	return e, q, err
 }
 
@@ -129,6 +132,9 @@ func podQuestion(c *allocator.Cluster, e *explain.Explanation, pod *corev1.Pod, 
 	}
 	for _, claim := range claims.allocated {
 		q.Own[inspect.RefOf(claim)] = true
+	}
+	q.UnsuitableWith = func(node *corev1.Node, own map[inspect.ClaimRef]bool) *explain.Reason {
+		return unsuitable(s, pod, node, slices.DeleteFunc(slices.Clone(claims.allocated), func(c *resourcev1.ResourceClaim) bool { return !own[inspect.RefOf(c)] }))
 	}
 	if pod.Spec.NodeName != "" {
 		return q // the pod is on its node, whatever the filters would say now
@@ -291,7 +297,7 @@ func unsuitable(s *inspect.Snapshot, pod *corev1.Pod, node *corev1.Node, allocat
 	case node.Name:
 		return nil // the pod is on the node, whatever has changed since
 	default:
-		reason := whatif.UnsuitableFor("bound", "the pod is bound to node %s", pod.Spec.NodeName)
+		reason := whatif.UnsuitableFor(whatif.Bound, "the pod is bound to node %s", pod.Spec.NodeName)
 		return &reason
 	}
 	for _, claim := range allocated {

@@ -13,10 +13,13 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// precheck makes the checks that the scheduler makes before it asks any node. What fails there makes the pod
+// precheck makes the checks that the API server and the scheduler make before any node is asked. What fails there makes the pod
 // unschedulable, whereas the same fault found later is an error. It returns nil if nothing fails.
 func precheck(q *whatif.Question) *explain.Reason {
 	for _, claim := range q.Claims {
+		if r := adminRefused(q.Cluster.Snapshot(), claim); r != nil {
+			return r
+		}
 		for i := range claim.Spec.Devices.Requests {
 			if r := precheckRequest(q, claim, i); r != nil {
 				return r

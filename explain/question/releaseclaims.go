@@ -26,13 +26,19 @@ const maxReleased = 8
 // scheduler may clear.
 func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, claims []*resourcev1.ResourceClaim, opts Options) ([]explain.Fix, error) {
 	sets := [][]*resourcev1.ResourceClaim{}
-	// What the pod's group holds is for all pods of the group.
-	claims = slices.DeleteFunc(slices.Clone(claims), func(c *resourcev1.ResourceClaim) bool { return inspect.ReservedForGroupOf(pod, c) })
+	// What the pod's group holds is for all pods of the group. A pod may name a claim twice.
+	seen := map[inspect.ClaimRef]bool{}
+	claims = slices.DeleteFunc(slices.Clone(claims), func(claim *resourcev1.ResourceClaim) bool {
+		ref := inspect.RefOf(claim)
+		again := seen[ref]
+		seen[ref] = true
+		return again || inspect.ReservedForGroupOf(pod, claim) || endsOwner(c.Snapshot(), pod, claim, claims)
+	})
 	filtered := c.Filters().Prepare(pod)
 	var cleared []*resourcev1.ResourceClaim // of which the scheduler takes one after each attempt
 	for _, claim := range claims[:min(len(claims), maxReleased)] {
 		sets = append(sets, []*resourcev1.ResourceClaim{claim})
-		if clears(filtered, claim) {
+		if Clears(filtered, claim) {
 			cleared = append(cleared, claim)
 		}
 	}
@@ -44,7 +50,11 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 		if len(set) > 1 && len(out) > 0 {
 			break
 		}
-		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { whatif.Release(o, refsOf(set)...) }), allocator.Options{Like: c})
+		without := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+			for _, ref := range refsOf(set) {
+				whatif.ReleaseFromUse(o, c.Snapshot(), ref)
+			}
+		}), allocator.Options{Like: c})
 		e, _, err := podAsIs(ctx, without, pod, opts)
 		if err != nil {
 			return nil, err
@@ -56,9 +66,21 @@ func releaseAllocated(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod
 	return out, nil
 }
 
-// clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
+// endsOwner reports whether to release a claim of a pod is to end another pod for which one of the claims was made, which is then
+// deleted.
+func endsOwner(s *inspect.Snapshot, pod *corev1.Pod, claim *resourcev1.ResourceClaim, claims []*resourcev1.ResourceClaim) bool {
+	if len(claim.Status.ReservedFor) == 0 {
+		return false // it is released without ending anything
+	}
+	users := slices.DeleteFunc(slices.Clone(s.PodsOf(inspect.RefOf(claim))), func(user inspect.PodRef) bool {
+		return user == inspect.PodRef{Namespace: pod.Namespace, Name: pod.Name}
+	})
+	return slices.ContainsFunc(claims, func(c *resourcev1.ResourceClaim) bool { return whatif.GoesWith(c, users) })
+}
+
+// Clears reports whether the scheduler may clear the allocation of a claim itself. It does if nothing but the pod
 // reserves the claim, and if the claim is what keeps the pod from some node that no filter before refuses.
-func clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
+func Clears(filtered *filters.Prepared, claim *resourcev1.ResourceClaim) bool {
 	s, pod := filtered.Snapshot(), filtered.Pod
 	by := claim.Status.ReservedFor
 	if len(by) > 1 || len(by) == 1 && (by[0].UID != pod.UID || by[0].Name != pod.Name) {

@@ -3,6 +3,7 @@ package question_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,7 @@ func allocatedOn(name, node string, reservedBy ...string) *resourcev1.ResourceCl
 // TestReleaseAllocatedClaims asks for pods with a device on a node that has too few for the rest of the pod.
 // kube-scheduler clears an allocation that nothing but the pod reserves, and tries again.
 func TestReleaseAllocatedClaims(t *testing.T) {
+	twice := allocatedOn("held", "n0", "p", "other")
 	const itself = ", as kube-scheduler does itself when no node fits, before it tries again"
 	for _, tt := range []struct {
 		name    string
@@ -50,6 +52,8 @@ func TestReleaseAllocatedClaims(t *testing.T) {
 		{"reserved by the pod", []int{2, 3}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0", "p")}, 2,
 			"ReleaseClaim n1 1 default/held release default/held" + itself},
 		{"reserved by another pod as well", []int{2, 3}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0", "p", "other")}, 2,
+			"ReleaseClaim n1 1 default/held release default/held (used by pod other)"},
+		{"named twice, allocated twice", []int{2, 4}, []*resourcev1.ResourceClaim{twice, twice}, 2,
 			"ReleaseClaim n1 1 default/held release default/held (used by pod other)"},
 		// Without it the rest fits on n0, but then there is no device for it.
 		{"of no help", []int{2, 2}, []*resourcev1.ResourceClaim{allocatedOn("held", "n0")}, 2, ""},
@@ -67,8 +71,11 @@ func TestReleaseAllocatedClaims(t *testing.T) {
 				tt.claims = append(tt.claims, wanted)
 			}
 			for _, claim := range tt.claims {
-				o.Claims = append(o.Claims, claim)
-				pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: claim.Name, ResourceClaimName: ptr.To(claim.Name)})
+				if !slices.Contains(o.Claims, claim) {
+					o.Claims = append(o.Claims, claim)
+				}
+				name := fmt.Sprint(claim.Name, len(pod.Spec.ResourceClaims))
+				pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimName: ptr.To(claim.Name)})
 			}
 			e, err := question.PodObject(context.Background(), explaintest.NewCluster(o), pod, question.Options{})
 			if err != nil {
@@ -76,9 +83,12 @@ func TestReleaseAllocatedClaims(t *testing.T) {
 			}
 			got := ""
 			for i := range e.Fixes {
-				if f := &e.Fixes[i]; f.Kind == explain.ReleaseClaim {
+				switch f := &e.Fixes[i]; {
+				case f.Kind != explain.ReleaseClaim:
+				case got == "":
 					got = describeRelease(f)
-					break
+				case describeRelease(f) == got:
+					t.Errorf("the same fix again: %s", describeRelease(f))
 				}
 			}
 			if got != tt.want {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
@@ -98,6 +99,9 @@ func podMember(c *allocator.Cluster, pod *corev1.Pod, opts Options) *joint.Membe
 	}
 	return m
 }
+
+// DependsOnPods reports whether a pod that fits nowhere may fit once others are placed.
+func DependsOnPods(pod *corev1.Pod) bool { return reaches(pod) }
 
 // reaches reports whether a pod changes more for others than its node, or depends on where others are.
 func reaches(pod *corev1.Pod) bool {
@@ -236,6 +240,7 @@ func turnOf(ctx context.Context, q *whatif.Question, subject metav1.Object) (*jo
 	}
 	limits := limitsOf(q.Cluster.Snapshot())
 	limits.addPods(q)
+	limits.addAdmission(q)
 	if err := limits.addDisagreeing(ctx, q); err != nil {
 		return nil, err
 	}
@@ -313,6 +318,9 @@ func take(ctx context.Context, q *whatif.Question, a *whatif.Answer, node int, s
 			claim.Namespace = subject.GetNamespace()
 		}
 		claim.Status.Allocation = result.Allocations[i].DeepCopy()
+		if s := q.Cluster.Snapshot(); bindsLater(s) { // as the scheduler does, which refuses pods that come later otherwise
+			claim.Status.Allocation.AllocationTimestamp = ptr.To(metav1.NewTime(s.Time()))
+		}
 		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer...)
 		t.Claims = append(t.Claims, claim)
 	}

@@ -47,11 +47,26 @@ func sinceBinding(e *explain.Explanation, s *inspect.Snapshot, pod *corev1.Pod, 
 		sayEnded(e, pod, claims)
 	}
 	switch failing := e.Lifecycle.Failing(); {
+	case progress.Stage == explain.Binding && lifecycle.SelectedNode(s, pod) != "":
+		sayProvisioning(e, opts)
 	case e.Verdict == explain.Allocated:
 		sayProgress(e, progress, len(claims))
 	case e.Verdict == explain.Allocatable && len(failing) > 0: // it was put on its node without the scheduler
 		say(e, "%s, but does not run: %s", e.Predicate, briefs(e, failing))
 	}
+}
+
+// sayProvisioning makes the explanation of a pod that the scheduler has put on a node, if it would still fit there, and that waits for
+// its volumes. Whether they will be made is not known.
+func sayProvisioning(e *explain.Explanation, opts Options) {
+	at := slices.IndexFunc(e.Lifecycle.Problems, func(p explain.Problem) bool { return p.Code == explain.VolumePending })
+	if at < 0 || opts.verdictOnly || e.Verdict != explain.Allocatable && e.Verdict != explain.Allocated {
+		return
+	}
+	if !e.Lifecycle.Problems[at].Fails {
+		e.Verdict = explain.Unknown
+	}
+	say(e, "has a node, but is not bound to it yet: %s", e.Lifecycle.Problems[at].Brief)
 }
 
 // sinceAllocation is sinceBinding for a claim that has its devices.

@@ -205,7 +205,7 @@ func dependsOn(e *explain.Explanation, f *joint.Fate) {
 func notAllTried(e *explain.Explanation) {
 	open(e)
 	remark(e, "whether it can be scheduled is not known: not all the ways were tried in which kube-scheduler may place the pods before it")
-	e.Partial = append(e.Partial, "kube-scheduler may place the pods before it in too many ways to try them all")
+	e.Partial = append(e.Partial, "there are too many ways to place the pods before it to try them all")
 }
 
 // open takes back what was said of one possible choice.

@@ -209,7 +209,7 @@ func (v *volumeQuestion) notes(s *inspect.Snapshot) []explain.Note {
 	case s.Health(inspect.Pods).PartialIn(a.Claim.Namespace):
 		out = append(out, onClaim(false, podsUnread))
 	default:
-		out = append(out, onClaim(true, "no pod uses the claim; it gets a volume when a pod that uses it is scheduled"))
+		out = append(out, onClaim(true, "a pod: no pod uses the claim, and it gets a volume when one that does is scheduled"))
 	}
 	for _, pod := range a.Waiting {
 		if together := v.together(pod); together != "" {

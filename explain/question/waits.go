@@ -32,7 +32,7 @@ func waitsOf(s *inspect.Snapshot, claim *resourcev1.ResourceClaim, opts Options)
 		if s.Health(inspect.Pods).PartialIn(claim.Namespace) {
 			return append(notes, onClaim(podsUnread))
 		}
-		unused := onClaim("no pod uses the claim; the scheduler allocates it when a pod that uses it is scheduled")
+		unused := onClaim("a pod: no pod uses the claim, and the scheduler allocates it when one that does is scheduled")
 		unused.Aside = true
 		return append(notes, unused)
 	}

@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,9 @@ func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, op
 		APIVersion: w.Type.APIVersion, Kind: w.Type.Kind, Namespace: w.Namespace, Name: w.Name,
 		Path: w.Path, Pods: w.Replicas, EachNode: w.EachNode,
 	}
+	if w.Held != nil {
+		e.Workload.Held = w.Held.Why
+	}
 	for i := range e.Fixes {
 		f := &e.Fixes[i]
 		f.Patch = inTemplate(w, f.Patch)
@@ -31,10 +35,38 @@ func Workload(ctx context.Context, c *allocator.Cluster, w *inspect.Workload, op
 			}
 		}
 	}
+	release(e, w.Held)
 	if w.Unseen {
 		unseen(e, w.Type.Kind)
 	}
+	if w.Queue != "" {
+		e.Partial = append(e.Partial, InQueue(w))
+		if e.Verdict == explain.Allocatable {
+			e.Verdict = explain.Unknown
+			say(e, "could be scheduled on %d of %d nodes, once it is admitted to its queue", e.Nodes.Allocatable, e.Nodes.Total)
+		}
+	}
 	return e, nil
+}
+
+// InQueue says that an object has to be admitted to its queue before its controller makes pods.
+func InQueue(w *inspect.Workload) string {
+	return fmt.Sprintf("%s %s is for the queue %s: where Kueue runs, it suspends the %s until the queue admits it, and the quota of queues is not looked at", w.Type.Kind, w.Name, w.Queue, w.Type.Kind)
+}
+
+// release says what makes the controller make pods, where waiting for that is all that is needed.
+func release(e *explain.Explanation, held *inspect.Held) {
+	if held == nil {
+		return
+	}
+	for i := range e.Fixes {
+		if f := &e.Fixes[i]; f.Kind == explain.WaitFor && f.Key == waitForGates {
+			f.Message = held.Until
+			if held.Pointer != "" {
+				f.Patch = []explain.PatchOperation{{Op: "replace", Path: held.Pointer, Value: held.Value}}
+			}
+		}
+	}
 }
 
 // inTemplate returns operations on a pod as operations on the pod template of a workload.

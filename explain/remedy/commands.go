@@ -1,10 +1,13 @@
 package remedy
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -42,15 +45,26 @@ func Add(s *inspect.Snapshot, e *explain.Explanation, asked Asked) {
 		b.change(f.Changes)
 		b.release(f.Claims)
 		b.end(f.Pods)
-		switch f.Kind {
-		case explain.UncordonNode:
-			b.add(b.kubectl("uncordon", b.name(string(f.Node))))
-		case explain.UseNode:
-			b.admit(f.Node)
-		case explain.RemoveTaint:
-			b.deleteRules(f.TaintRules)
+		for _, kind := range append([]explain.FixKind{f.Kind}, f.Also...) {
+			b.act(kind, f, e)
 		}
 		f.Commands, f.Remarks = b.written()
+	}
+}
+
+// act writes what a fix of a kind, or the part of a fix that is of the kind, does besides changing objects and ending pods.
+func (b *builder) act(kind explain.FixKind, f *explain.Fix, e *explain.Explanation) {
+	switch kind {
+	case explain.UncordonNode:
+		b.add(b.kubectl("uncordon", b.name(string(f.Node))))
+	case explain.LabelNamespace:
+		b.add(b.kubectl("label", "namespace", b.name(e.Subject.Namespace), resourcev1.DRAAdminNamespaceLabelKey+"=true", "--overwrite"))
+	case explain.UseNode:
+		b.admit(f.Node)
+	case explain.RemoveTaint:
+		b.deleteRules(f.TaintRules)
+	case explain.WaitFor:
+		b.resume(e.Workload, f.Patch)
 	}
 }
 
@@ -97,11 +111,26 @@ type builder struct {
 	remarks []string
 }
 
-func (b *builder) add(line string) { b.lines = append(b.lines, line) }
+// add adds a command, once.
+func (b *builder) add(line string) {
+	if !slices.Contains(b.lines, line) {
+		b.lines = append(b.lines, line)
+	}
+}
 
 func (b *builder) remark(text string) {
 	if !slices.Contains(b.remarks, text) {
 		b.remarks = append(b.remarks, text)
+	}
+}
+
+// resume writes what makes the controller of a workload make pods.
+func (b *builder) resume(w *explain.Workload, patch []explain.PatchOperation) {
+	if w == nil || len(patch) == 0 || len(b.asked.Files) > 0 || b.asked.Once {
+		return
+	}
+	if text, err := json.Marshal(operations(patch)); err == nil {
+		b.add(b.kubectl("patch", b.of(w.Kind, w.Name), "-n", w.Namespace, "--type=json", "-p", string(text)))
 	}
 }
 
@@ -142,7 +171,7 @@ func (b *builder) change(changes []explain.ObjectChange) {
 	}
 	for _, c := range written {
 		if c.Kind == "ResourceClaimTemplate" {
-			b.remake(c)
+			b.remake(c, written)
 		}
 	}
 }

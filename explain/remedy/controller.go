@@ -51,11 +51,6 @@ func templatePatch(s *inspect.Snapshot, c explain.ObjectChange) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
-	}
 	var tests, list []operation
 	for _, op := range c.Patch {
 		rest, ok := strings.CutPrefix(op.Path, "/spec/")

@@ -86,7 +86,7 @@ func (b *builder) cordon(before, now []inspect.NodeName) {
 	words("uncordon", before, now)
 }
 
-// move ends a pod, and waits until the one in its place is on a node.
+// move ends a pod, and waits until the one in its place is on a node, but not for ever: the node is opened again in any case.
 func (b *builder) move(m *explain.Move) {
 	b.add(b.kubectl("delete", "pod", b.name(m.Pod.Name), "-n", m.Pod.Namespace))
 	pod, ok := b.s.Pod(inspect.PodRef{Namespace: m.Pod.Namespace, Name: m.Pod.Name})
@@ -95,31 +95,51 @@ func (b *builder) move(m *explain.Move) {
 		return
 	}
 	list := []string{"get", "pods", "-n", pod.Namespace, "--field-selector", "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed", "-o", "name"}
-	if selector := selectorOf(pod); selector != "" {
-		list = append(list, "-l", selector)
+	labels := b.lastingLabels(pod)
+	if len(labels) > 0 {
+		list = append(list, "-l", selectorOf(labels))
 	}
-	b.add(fmt.Sprintf("until [ $(%s | wc -l) -ge %d ]; do sleep 1; done", b.kubectl(list...), b.placedLike(pod)))
+	b.add(fmt.Sprintf("for i in $(seq 600); do [ $(%s | wc -l) -ge %d ] && break; sleep 1; done", b.kubectl(list...), b.placedLike(pod, labels)))
 }
 
-// selectorOf selects the pods that have all labels of a pod.
-func selectorOf(pod *corev1.Pod) string {
-	var parts []string
+// lastingLabels are the labels of a pod that the one in its place will have too, wherever it goes: those that admission copies from the
+// node when a pod is bound are not among them.
+func (b *builder) lastingLabels(pod *corev1.Pod) map[string]string {
+	out := map[string]string{}
+	node, known := b.s.Node(inspect.NodeName(pod.Spec.NodeName))
 	for key, value := range pod.Labels {
+		domain, _, _ := strings.Cut(key, "/")
+		copied := domain == "topology.kubernetes.io" || domain == "topology.k8s.io"
+		if known && !copied {
+			of, has := node.Labels[key]
+			copied = has && of == value
+		}
+		if !copied {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// selectorOf selects the pods that have all of some labels.
+func selectorOf(labels map[string]string) string {
+	var parts []string
+	for key, value := range labels {
 		parts = append(parts, key+"="+value)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
 
-// placedLike is the number of pods on nodes that have all labels of a pod.
-func (b *builder) placedLike(pod *corev1.Pod) int {
+// placedLike is the number of pods on nodes, in the namespace of a pod, that have all of some labels.
+func (b *builder) placedLike(pod *corev1.Pod, labels map[string]string) int {
 	n := 0
 	for _, other := range b.s.Objects().Pods {
 		if other.Namespace != pod.Namespace || other.Spec.NodeName == "" || inspect.Ended(other) {
 			continue
 		}
 		alike := true
-		for key, value := range pod.Labels {
+		for key, value := range labels {
 			if own, ok := other.Labels[key]; !ok || own != value {
 				alike = false
 			}

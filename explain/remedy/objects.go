@@ -134,25 +134,61 @@ func strip(object Object) {
 	}
 	if spec, ok := object["spec"].(Object); ok && object["kind"] == "Pod" {
 		delete(spec, "nodeName")
+		stripMerged(spec)
 	}
 }
 
-// Patched applies RFC 6902 operations to an object, which stays as it is.
-func Patched(object Object, operations []explain.PatchOperation) (Object, error) {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
+// stripMerged takes out of the selectors of a pod what the server has put there for matchLabelKeys and mismatchLabelKeys. It
+// refuses a pod that has both.
+func stripMerged(value any) {
+	switch v := value.(type) {
+	case []any:
+		for _, element := range v {
+			stripMerged(element)
+		}
+	case Object:
+		if selector, ok := v["labelSelector"].(Object); ok {
+			if all, ok := selector["matchExpressions"].([]any); ok {
+				selector["matchExpressions"] = slices.DeleteFunc(all, func(e any) bool {
+					expression, _ := e.(Object)
+					return merged(v["matchLabelKeys"], "In", expression) || merged(v["mismatchLabelKeys"], "NotIn", expression)
+				})
+			}
+		}
+		for _, field := range v {
+			stripMerged(field)
+		}
 	}
-	list := make([]operation, len(operations))
-	for i, op := range operations {
+}
+
+// merged reports whether an expression of a selector stands for one of some keys.
+func merged(keys any, operator string, expression Object) bool {
+	list, _ := keys.([]any)
+	return expression["operator"] == operator && slices.Contains(list, expression["key"])
+}
+
+// operation is a [explain.PatchOperation] as RFC 6902 writes it.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func operations(patch []explain.PatchOperation) []operation {
+	list := make([]operation, len(patch))
+	for i, op := range patch {
 		list[i] = operation(op)
 	}
-	text, err := json.Marshal(list)
+	return list
+}
+
+// Patched applies RFC 6902 operations to an object, which stays as it is.
+func Patched(object Object, patch []explain.PatchOperation) (Object, error) {
+	text, err := json.Marshal(operations(patch))
 	if err != nil {
 		return nil, err
 	}
-	patch, err := jsonpatch.DecodePatch(text)
+	decoded, err := jsonpatch.DecodePatch(text)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +196,7 @@ func Patched(object Object, operations []explain.PatchOperation) (Object, error)
 	if err != nil {
 		return nil, err
 	}
-	after, err := patch.Apply(before)
+	after, err := decoded.Apply(before)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,13 @@ func (b *builder) release(claims []explain.Holder) {
 	for i := range claims {
 		ref := claims[i].Claim
 		claim, ok := b.s.Claim(ref)
-		if !ok || claim.DeletionTimestamp != nil {
+		if !ok {
 			continue
 		}
 		if len(claim.Status.ReservedFor) == 0 {
-			b.add(b.kubectl("dra", "deallocate", "claim", b.name(ref.Name), "-n", ref.Namespace))
+			if claim.DeletionTimestamp == nil {
+				b.add(b.kubectl("dra", "deallocate", "claim", b.name(ref.Name), "-n", ref.Namespace))
+			}
 			continue
 		}
 		for _, pod := range claims[i].Pods {

@@ -2,6 +2,7 @@ package remedy_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -111,22 +112,27 @@ func controlledBy(kind, name string) string {
 	return ", ownerReferences: [{apiVersion: apps/v1, kind: " + kind + ", name: " + name + ", uid: x, controller: true}]"
 }
 
-// TestCommands asks how fixes are carried out. The commands were worked out by hand; kubectl 1.37 takes them.
-func TestCommands(t *testing.T) {
-	template := `
+// template is one of three devices.
+const template = `
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
 metadata: {name: three, namespace: ml}
 spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 3}}]}}}
 ---
 `
-	madeFor := func(pod string) string {
-		return ", annotations: {resource.kubernetes.io/pod-claim-name: c0}, ownerReferences: [{apiVersion: v1, kind: Pod, name: " + pod + ", uid: '" + pod + "', controller: true}]"
-	}
-	waits := func(name, metadata string) string {
-		return claim(name+"-c0-x", madeFor(name), "gpu", "3", "") + strings.Replace(pod(name, metadata, "", "resourceClaimTemplateName: three"),
-			"]}}", "]}, status: {resourceClaimStatuses: [{name: c0, resourceClaimName: "+name+"-c0-x}]}}", 1)
-	}
+
+func madeFor(pod string) string {
+	return ", annotations: {resource.kubernetes.io/pod-claim-name: c0}, ownerReferences: [{apiVersion: v1, kind: Pod, name: " + pod + ", uid: '" + pod + "', controller: true}]"
+}
+
+// waits is a pod that waits with a claim made from the template.
+func waits(name, metadata string) string {
+	return claim(name+"-c0-x", madeFor(name), "gpu", "3", "") + strings.Replace(pod(name, metadata, "", "resourceClaimTemplateName: three"),
+		"]}}", "]}, status: {resourceClaimStatuses: [{name: c0, resourceClaimName: "+name+"-c0-x}]}}", 1)
+}
+
+// TestCommands asks how fixes are carried out. The commands were worked out by hand; kubectl 1.37 takes them.
+func TestCommands(t *testing.T) {
 	args := []string{"claim", "big", "-n", "ml"}
 	for _, tt := range []struct {
 		name       string
@@ -193,6 +199,14 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 			"a claim of a pod", []string{claim("big", "", "gpu", "2", ""), claim("held", "", "gpu", "1", allocated("gpu-0", "p")), pod("p", "", "nodeName: n1, ", "resourceClaimName: held")},
 			"ResourceClaim", "big", remedy.Asked{Args: args, Flags: []string{"--context", "prod"}}, explain.ReleaseClaim, false,
 			[]string{"kubectl delete pod p -n ml --context prod"},
+		},
+		{
+			"a claim of a pod that is being deleted", []string{
+				claim("big", "", "gpu", "2", ""), pod("p", "", "nodeName: n1, ", "resourceClaimName: held"),
+				strings.Replace(claim("held", "", "gpu", "1", allocated("gpu-0", "p")), "name: held", `name: held, deletionTimestamp: "2026-11-20T00:00:00Z"`, 1),
+			},
+			"ResourceClaim", "big", remedy.Asked{Args: args}, explain.ReleaseClaim, false,
+			[]string{"kubectl delete pod p -n ml"},
 		},
 		{
 			"a claim of all pods of a Deployment", []string{
@@ -271,6 +285,19 @@ spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, c
 	}
 }
 
+// TestRemakesOnce: a pod that is written anew with a template is not made anew again for it.
+func TestRemakesOnce(t *testing.T) {
+	s := snapshotOf(t, devices, template, waits("a", ""), waits("b", ""))
+	e := &explain.Explanation{Subject: explain.Subject{Kind: "Pod", Namespace: "ml", Name: "a"}, Fixes: []explain.Fix{{Changes: []explain.ObjectChange{
+		{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaimTemplate", Namespace: "ml", Name: "three"}, {APIVersion: "v1", Kind: "Pod", Namespace: "ml", Name: "a"},
+	}}}}
+	remedy.Add(s, e, remedy.Asked{Args: []string{"pod", "a", "-n", "ml"}})
+	want := []string{"kubectl dra explain pod a -n ml --fix 1 -o yaml | kubectl replace --force -f -", "kubectl get pod b -n ml -o yaml | kubectl replace --force -f -"}
+	if !slices.Equal(e.Fixes[0].Commands, want) {
+		t.Errorf("%q, want %q", e.Fixes[0].Commands, want)
+	}
+}
+
 // TestDemo: commands of the demo say that they would reach a real cluster; where there is no command, nothing is said.
 func TestDemo(t *testing.T) {
 	s := snapshotOf(t, devices, claim("big", "", "gpu", "3", ""))
@@ -326,5 +353,59 @@ func TestNamesInCommands(t *testing.T) {
 		if f, _ := fixOf(t, e, explain.ReleaseClaim); strings.Join(f.Commands, "\n") != want {
 			t.Errorf("a claim called %q: %q, want %q", name, f.Commands, want)
 		}
+	}
+}
+
+// TestMoveWaits: the wait for the pod in the place of another selects by labels that it will have on any node, and ends by itself.
+func TestMoveWaits(t *testing.T) {
+	s := snapshotOf(t, `{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {rack: r1, topology.kubernetes.io/zone: a, tier: gold}}}`,
+		`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ml, labels: {app: web, rack: r1, topology.kubernetes.io/zone: b, tier: silver}}, spec: {nodeName: n1, containers: [{name: c, image: x}]}}`)
+	m := &explain.Moves{Subject: explain.Subject{Kind: "Pod", Namespace: "ml", Name: "new"}, Target: &explain.PlacedPod{Node: "n1"},
+		Moves: []explain.Move{{Pod: explain.Subject{Kind: "Pod", Namespace: "ml", Name: "p"}, From: "n1", To: "n2"}}}
+	remedy.AddMoves(s, m, remedy.Asked{})
+	script := strings.Join(m.Commands, "\n")
+	if !strings.Contains(script, "-l app=web,tier=silver | wc -l) -ge 1 ] && break") || strings.Contains(script, "until ") {
+		t.Errorf("commands\n%s", script)
+	}
+}
+
+// TestManyPods: all pods that wait with a claim of a template that is changed are made anew, the one that was asked about too.
+func TestManyPods(t *testing.T) {
+	waiting := func(n int, owner string) string {
+		var b strings.Builder
+		for i := range n {
+			name := fmt.Sprintf("w-%d", i)
+			text := pod(name, `, labels: {app: w, n: "`+fmt.Sprint(i)+`"}, `+owner, "", "resourceClaimTemplateName: t")
+			text = strings.TrimSuffix(text, "}\n---\n") + ", status: {phase: Pending, resourceClaimStatuses: [{name: c0, resourceClaimName: c-" + name + "}]}}\n---\n"
+			made := ", annotations: {resource.kubernetes.io/pod-claim-name: c0}, ownerReferences: [{apiVersion: v1, kind: Pod, name: " + name + ", uid: " + name + ", controller: true}]"
+			b.WriteString(text + claim("c-"+name, made, "gpu", "3", ""))
+		}
+		return b.String()
+	}
+	template := `
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: t, namespace: ml}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 3}}]}}}
+`
+	owner := func(kind string) string {
+		return "ownerReferences: [{apiVersion: apps/v1, kind: " + kind + ", name: w, uid: w, controller: true}]"
+	}
+	for _, tt := range []struct {
+		name, owner string
+		pods        int
+		want        string
+	}{
+		{"few", owner("StatefulSet"), 3, "kubectl delete pod w-2 w-0 w-1 -n ml"},
+		{"many", owner("StatefulSet"), 20, "kubectl delete pod -l app=w --field-selector=spec.nodeName= -n ml"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := snapshotOf(t, devices, template, waiting(tt.pods, tt.owner))
+			e := explained(t, s, "Pod", "w-2", remedy.Asked{Args: []string{"pod", "w-2"}})
+			f, _ := fixOf(t, e, explain.ReduceCount)
+			if last := f.Commands[len(f.Commands)-1]; last != tt.want {
+				t.Errorf("commands %q, want the last to be %s", f.Commands, tt.want)
+			}
+		})
 	}
 }

@@ -1,45 +1,102 @@
 package remedy
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// maxRemade is the number of pods that commands name.
+// maxRemade is the number of pods that a command names.
 const maxRemade = 16
 
 // remake writes what lets pods have claims that are made from a changed template. A claim that is deleted would be made
 // anew, but the controller that does so (package resourceclaim of kube-controller-manager) may remember the old one for an
-// hour. So it is the pods that are made anew: those that wait with a claim made from the template.
-func (b *builder) remake(template explain.ObjectChange) {
-	words := []string{"delete", "pod"}
-	found := 0
-	for _, pod := range b.s.Objects().Pods {
-		if pod.Namespace != template.Namespace || !waitsWithClaimOf(pod, template.Name) {
+// hour. So it is the pods that are made anew: all that wait with a claim made from the template, those first that were asked about,
+// and but for those that are written anew anyway.
+func (b *builder) remake(template explain.ObjectChange, written []explain.ObjectChange) {
+	var alone []*corev1.Pod
+	made := map[Controller][]*corev1.Pod{}
+	var controllers []Controller
+	for _, pod := range b.waiting(template) {
+		if slices.ContainsFunc(written, func(c explain.ObjectChange) bool {
+			return c.Kind == "Pod" && c.Name == pod.Name && c.Namespace == pod.Namespace
+		}) {
 			continue
 		}
-		if found++; found > maxRemade {
+		c := ControllerOf(pod)
+		if c == nil {
+			alone = append(alone, pod)
 			continue
 		}
-		if ControllerOf(pod) != nil {
-			words = append(words, b.name(pod.Name))
-			continue
+		if made[*c] == nil {
+			controllers = append(controllers, *c)
 		}
+		made[*c] = append(made[*c], pod)
+	}
+	for _, pod := range alone {
 		b.add(b.kubectl("get", "pod", b.name(pod.Name), "-n", pod.Namespace, "-o", "yaml") + " | " + b.kubectl("replace", "--force", "-f", "-"))
 	}
-	if len(words) > 2 {
-		b.add(b.kubectl(append(words, "-n", template.Namespace)...))
+	var named []string
+	for _, c := range controllers {
+		switch selector := b.selecting(made[c]); {
+		case c.Kind == "Deployment" && len(podsOf(b.s, template.Namespace, c)) == len(made[c]):
+			b.add(b.kubectl("rollout", "restart", b.of(c.Kind, c.Name), "-n", template.Namespace))
+		case len(made[c]) > maxRemade && selector != "":
+			b.add(b.kubectl("delete", "pod", "-l", selector, "--field-selector=spec.nodeName=", "-n", template.Namespace))
+		default:
+			for _, pod := range made[c] {
+				named = append(named, b.name(pod.Name))
+			}
+		}
 	}
-	if found > 0 {
+	for some := range slices.Chunk(named, maxRemade) {
+		b.add(b.kubectl(append(append([]string{"delete", "pod"}, some...), "-n", template.Namespace)...))
+	}
+	if len(alone)+len(controllers) > 0 {
 		b.remark("Claims that were made from the template stay as they are, so the pods that wait with one are made anew.")
 	}
-	if found > maxRemade {
-		b.remark(fmt.Sprintf("%d more pods wait with such a claim.", found-maxRemade))
+}
+
+// waiting are the pods that wait with a claim made from a template. The one that was asked about comes first.
+func (b *builder) waiting(template explain.ObjectChange) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, pod := range b.s.Objects().Pods {
+		if pod.Namespace == template.Namespace && waitsWithClaimOf(pod, template.Name) {
+			out = append(out, pod)
+		}
 	}
+	slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return b.order(x) - b.order(y) })
+	return out
+}
+
+func (b *builder) order(pod *corev1.Pod) int {
+	if pod.Namespace == b.asking.Namespace && pod.Name == b.asking.Name {
+		return 0
+	}
+	return 1
+}
+
+// selecting is a selector of labels that selects these pods and, of all that have no node, no other. It is "" if there is none.
+func (b *builder) selecting(pods []*corev1.Pod) string {
+	common := maps.Clone(pods[0].Labels)
+	for _, pod := range pods {
+		maps.DeleteFunc(common, func(key, value string) bool { return pod.Labels[key] != value })
+	}
+	if len(common) == 0 {
+		return ""
+	}
+	selector := labels.SelectorFromSet(common)
+	for _, pod := range b.s.Objects().Pods {
+		if pod.Namespace == pods[0].Namespace && pod.Spec.NodeName == "" && selector.Matches(labels.Set(pod.Labels)) && !slices.Contains(pods, pod) {
+			return ""
+		}
+	}
+	return selector.String()
 }
 
 // waitsWithClaimOf reports whether a pod that has no node yet has got a claim that was made from a template.

@@ -69,14 +69,16 @@ func leastAmount(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) *r
 // amountsLeft says what the devices have left of a capacity, or that their policy is in the way.
 func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.QualifiedName) string {
 	var left []resource.Quantity
-	policy := ""
+	var policies []string
 	for _, d := range devicesFor(r) {
 		capacity, ok := d.Device.Capacity[name]
 		if !ok {
 			continue
 		}
 		if f := d.Fails(allocator.CapacityPolicyViolated); f != nil && f.Capacity == name {
-			policy = allowed(capacity.RequestPolicy)
+			if policy := allowed(capacity.RequestPolicy); policy != "" && !slices.Contains(policies, policy) {
+				policies = append(policies, policy)
+			}
 		}
 		amount := amountLeft(s.Sandbox, d.ID, name, capacity.Value)
 		if !slices.ContainsFunc(left, func(have resource.Quantity) bool { return have.Cmp(amount) == 0 }) {
@@ -87,8 +89,8 @@ func (s *site) amountsLeft(r *allocator.ExaminedRequest, name resourcev1.Qualifi
 	switch {
 	case len(left) == 0:
 		return "no device here has it" + meant(name, CapacityNames(devicesFor(r)))
-	case policy != "":
-		return "devices here give " + policy
+	case len(policies) > 0:
+		return "devices here give " + words.Or(policies)
 	case len(left) == 1:
 		return fmt.Sprintf("at most %s left here", &left[0])
 	}

@@ -3,7 +3,6 @@ package requirement
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -30,7 +29,7 @@ func listClassTerms(ctx context.Context, s *site) []Relaxable {
 			}
 			path := fmt.Sprintf("deviceclass/%s spec.selectors[%d].cel.expression", r.Class.Name, n)
 			for t, term := range s.Q.Terms(ctx, cel.Expression) {
-				if NamesDriver(term) {
+				if whatif.NamesDriver(term) {
 					continue // it says what is asked for
 				}
 				text, actual := termOfClass.describe(ctx, s, r, term)
@@ -44,9 +43,6 @@ func listClassTerms(ctx context.Context, s *site) []Relaxable {
 	}
 	return out
 }
-
-// NamesDriver reports whether a term asks for the devices of a driver.
-func NamesDriver(term string) bool { return strings.HasPrefix(term, "device.driver == ") }
 
 // termOfClass describes the terms of a class: by all devices that have a field which it reads, because others belong
 // to other drivers.

@@ -16,6 +16,8 @@ type Combination struct {
 	Edits []whatif.Edit
 	// Released are the claims that the edits release.
 	Released []inspect.ClaimRef
+	// Ended are the pods that the edits end.
+	Ended []inspect.PodRef
 }
 
 // Part is one of the changes of a combination.

@@ -207,11 +207,16 @@ func (c *Comparison) distance(values []fieldValue, i int) float64 {
 }
 
 // textDistance says how much two strings differ. Those that differ only in numbers, as "3g.40gb" and
-// "2g.20gb", are nearest, by the ratio of the numbers; others are by the letters.
+// "2g.20gb", are nearest, by the ratio of the numbers; then one that begins with the other, as "H100" and "H100 NVL"; others
+// are by the letters.
 func textDistance(a, b string) float64 {
 	x, inA := numbersIn(a)
 	y, inB := numbersIn(b)
-	if inA != inB {
+	switch {
+	case inA == inB:
+	case strings.HasPrefix(a, b) || strings.HasPrefix(b, a):
+		return 1
+	default:
 		return 1 + float64(spell.Distance(a, b))
 	}
 	sum := 0.0

@@ -3,6 +3,7 @@ package requirement
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
@@ -61,9 +62,48 @@ func (r heldRequirement) Propose(context.Context, *whatif.ClusterSandbox, inspec
 	return nil, nil
 }
 
-func (r heldRequirement) Combine(_ context.Context, c *Combination, _ int) (Part, error) {
-	c.Released = append(c.Released, r.edit.Claim)
-	return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}, nil
+// Combine releases the claim, or ends only some of its pods if that is enough: what they take besides may be what the pod in question
+// needs.
+func (r heldRequirement) Combine(ctx context.Context, c *Combination, i int) (Part, error) {
+	ended, err := r.fewerPods(ctx, c, i)
+	if err != nil {
+		return Part{}, err
+	}
+	if len(ended) == 0 {
+		c.Released = append(c.Released, r.edit.Claim)
+		return Part{explain.ReleaseClaim, fmt.Sprint([]inspect.ClaimRef{r.edit.Claim}), "release " + r.edit.Claim.String()}, nil
+	}
+	c.Ended = append(c.Ended, ended...)
+	var names []string
+	for _, pod := range ended {
+		names = append(names, pod.String())
+	}
+	return Part{explain.MovePod, fmt.Sprint(ended), fmt.Sprintf("end %s %s", words.Plural(len(names), "pod", "pods"), words.Shorten(names, 3))}, nil
+}
+
+// fewerPods are some of the pods that use the claim, of which the end is enough. There are none if all have to end.
+func (r heldRequirement) fewerPods(ctx context.Context, c *Combination, at int) ([]inspect.PodRef, error) {
+	all := whatif.EndedBy(c.Q.Cluster.Snapshot(), r.edit.Claim)
+	if len(all) > whatif.MaxSpared {
+		return nil, nil
+	}
+	pods := all
+	for i := 0; i < len(pods) && len(pods) > 1; {
+		fewer := slices.Delete(slices.Clone(pods), i, i+1)
+		ok, err := c.helpsWith(ctx, at, whatif.EndPodsEdit{Pods: fewer})
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			pods = fewer
+		default:
+			i++
+		}
+	}
+	if len(pods) == len(all) {
+		return nil, nil
+	}
+	return pods, nil
 }
 
 // ReleaseCost says how much it disturbs to release claims: nobody, or so many claims, pods and devices.

@@ -222,8 +222,12 @@ type portRequirement struct{ onPod }
 func listPorts(_ context.Context, s *site) []Relaxable {
 	var out []Relaxable
 	for _, r := range s.refusals(filters.PortInUse) {
+		wants, actual := fmt.Sprintf("the pod wants port %d/%s of the node", r.Port.HostPort, r.Port.Protocol), r.Message
+		if who, ok := strings.CutPrefix(r.Message, wants+", which "); ok {
+			actual = who + " it"
+		}
 		out = append(out, portRequirement{onPod{
-			ofPod(explain.PortRequired, &r, "spec.containers[*].ports", fmt.Sprintf("the pod wants port %d/%s of the node", r.Port.HostPort, r.Port.Protocol), r.Message),
+			ofPod(explain.PortRequired, &r, "spec.containers[*].ports", wants, actual),
 			whatif.PortEdit{Port: r.Port.HostPort, Protocol: r.Port.Protocol}, 2, CostValue,
 		}})
 	}

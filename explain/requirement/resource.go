@@ -42,6 +42,8 @@ func listResources(_ context.Context, s *site) []Relaxable {
 // leftHere says what a node has left of a resource.
 func leftHere(r *filters.Refusal) string {
 	switch {
+	case r.Stopped > 0:
+		return r.WhyStopped()
 	case r.Allocatable == 0:
 		return "the node has none"
 	case r.Used == 0:

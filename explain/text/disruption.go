@@ -55,7 +55,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		for _, part := range []struct {
 			n    int
 			text string
-		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - open, "%d left waiting"}, {open, "%d of which it is not known"}, {never, "%d gone for good"}} {
+		}{{counts[explain.ComesBack], "%d placed again"}, {stuck - open, "%d left waiting"}, {open, "%d may not find a node"}, {never, "%d will not come back"}} {
 			if part.n > 0 {
 				parts = append(parts, fmt.Sprintf(part.text, part.n))
 			}
@@ -63,7 +63,7 @@ func (p *page) disruptionHeadline(d *explain.Disruption) {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if d.Unseen {
-		text += "; not all pods and claims could be read, so there may be more"
+		text += "; not all pods and claims were read, so there may be more"
 	}
 	sign := styled.Span{Text: "✓ ", Role: styled.Good}
 	switch {
@@ -207,8 +207,34 @@ func (p *page) released(claims []explain.LostClaim) {
 	}
 }
 
+// maxAnyway is the number of pods that are named which are placed with the event and without.
+const maxAnyway = 5
+
+// placedAnyway are the pods that wait now and are placed with the event and without, where others are left waiting whose room they may have.
+func placedAnyway(d *explain.Disruption) []string {
+	told, waits := map[explain.Subject]bool{}, len(d.Losses) > 0
+	for i := range d.Gains {
+		told[d.Gains[i].Subject] = true
+	}
+	for i := range d.Gone {
+		told[d.Gone[i].Subject] = true
+		waits = waits || d.Gone[i].Then == explain.LeftWaiting
+	}
+	var out []string
+	for i := range d.Replay.Placed {
+		if p := &d.Replay.Placed[i]; waits && !told[p.Subject] {
+			out = append(out, fmt.Sprintf("%s on %s", p.Subject.FullName(), p.Node))
+		}
+	}
+	return out
+}
+
 // alsoPlaced shows what it changes for those that wait now.
 func (p *page) alsoPlaced(d *explain.Disruption) {
+	if names := placedAnyway(d); len(names) > 0 {
+		p.blank()
+		p.add("", "  ", span(styled.Plain, "Others that wait now are placed too: "+words.Shorten(names, maxAnyway)))
+	}
 	if len(d.Gains) > 0 {
 		p.blank()
 		p.add("", "", span(styled.Title, "Placed then, of those that wait now"))

@@ -30,7 +30,7 @@ func ExampleLines() {
 	}
 	// Output:
 	// ✗ ml/train-0 needs 5 devices of class gpu.example.com with the same numa; no
-	//   node has more than 4 free
+	//   node has more than 4 free together
 	//
 	// Why  on gpu-b-04, one of the closest nodes, removing either of these is enough:
 	//     spec.devices.requests[0].exactly.count      gpus needs 5 devices; 6 here fit

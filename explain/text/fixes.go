@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/styled"
 )
@@ -40,15 +41,18 @@ func (p *page) conflict() {
 	if held > maxHeld && !p.opts.Verbose {
 		p.add("    ", "      ", span(styled.Plain, fmt.Sprintf("and %s more that hold devices%s", plural(held-maxHeld, "claim"), p.opts.more("shows all"))))
 	}
-	if text := aloneHelps(c); text != "" {
+	if text := aloneHelps(p.e, c); text != "" {
 		p.add("    ", "    ", span(styled.Plain, text))
 	}
 }
 
 // aloneHelps says which requirements of a conflict it helps to give up alone, where that is not so of each.
-func aloneHelps(c *explain.Conflict) string {
-	if c.Sole {
+func aloneHelps(e *explain.Explanation, c *explain.Conflict) string {
+	switch absent := explain.AbsentClasses(e.Advice); {
+	case c.Sole:
 		return ""
+	case len(absent) > 0:
+		return "Nothing else helps as long as " + explain.NothingPublished(absent) + "."
 	}
 	var helps []string
 	for i := range c.Requirements {
@@ -56,16 +60,13 @@ func aloneHelps(c *explain.Conflict) string {
 			helps = append(helps, ordinal(i+1))
 		}
 	}
-	switch last := len(helps) - 1; {
+	switch {
 	case len(c.Requirements) == 1:
-		return "To give that up alone does not help: something else is in the way as well."
-	case last < 0:
-		return "To give up one of these alone does not help: something else is in the way as well."
-	case last == 0:
-		return fmt.Sprintf("To give up one alone helps only for the %s; behind the rest something else is in the way as well.", helps[0])
+		return "Removing it does not help by itself: something else is in the way as well."
+	case len(helps) == 0:
+		return "Removing one of these does not help by itself: something else is in the way as well."
 	default:
-		return fmt.Sprintf("To give up one alone helps only for the %s and %s; behind the rest something else is in the way as well.",
-			strings.Join(helps[:last], ", "), helps[last])
+		return fmt.Sprintf("Only removing the %s helps by itself.", words.Or(helps))
 	}
 }
 
@@ -161,6 +162,16 @@ func (p *page) heldBy(r *explain.Requirement) {
 // heldText names a claim that holds devices, and says what is known of it.
 func heldText(r *explain.Requirement) (name, text string) {
 	return r.Holder.Claim.String(), r.Message + " (" + strings.Join(about(*r.Holder), ", ") + ")"
+}
+
+// advice says what to see to first.
+func (p *page) advice() {
+	for i := range p.e.Advice {
+		a := &p.e.Advice[i]
+		p.blank()
+		p.add("", "  ", styled.Span{Text: "First", Role: styled.Strong}, span(styled.Plain, "  "+actorNames[a.Actor]+" can "+a.Message))
+		p.commands(a.Commands, "    ")
+	}
 }
 
 // fixes lists what was found to help, and what was found not to.

@@ -58,9 +58,7 @@ func (p *page) problem(pr *explain.Problem) {
 		p.add("    ", "      ", span(styled.Warn, p.short(pr.Said)))
 	}
 	p.add("    ", "      ", span(styled.Dim, "Who acts: "+who(pr)))
-	for _, c := range pr.Commands {
-		p.command("      ", c)
-	}
+	p.commands(pr.Commands, "      ")
 }
 
 // who is the person who can do something about a problem.
@@ -83,25 +81,6 @@ func (p *page) short(said string) string {
 		return said
 	}
 	return inspect.SanitizeShort(said, maxSaid)
-}
-
-// command shows a command such that it can be copied as it is: where it is broken into lines, a shell puts them together.
-func (p *page) command(indent, command string) {
-	first := true
-	for fields := strings.Fields(command); len(fields) > 0; first = false {
-		margin := indent
-		if !first {
-			margin += "  "
-		}
-		line, n := fields[0], 1
-		for ; n < len(fields) && styled.Width(margin+line+" "+fields[n])+2 <= p.opts.Width; n++ {
-			line += " " + fields[n]
-		}
-		if fields = fields[n:]; len(fields) > 0 {
-			line += ` \`
-		}
-		p.lines = append(p.lines, styled.Line{styled.Span{Text: margin}, span(styled.Name, line)})
-	}
 }
 
 // reports returns what is reported of an allocated device, to be shown below it.

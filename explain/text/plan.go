@@ -54,7 +54,7 @@ func (p *page) replayHeadline(r *explain.Replay, some bool) {
 		text = fmt.Sprintf("kube-scheduler places %d of %s", len(r.Placed), plural(all, "pod"))
 	case open > 0:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
-		text = fmt.Sprintf("kube-scheduler places %d of %s; of the others it is not known", len(r.Placed), plural(all, "pod"))
+		text = fmt.Sprintf("kube-scheduler places %d of %s; for the others it is not known", len(r.Placed), plural(all, "pod"))
 	case !r.Certain:
 		sign = styled.Span{Text: "? ", Role: styled.Warn}
 		text = "kube-scheduler may place " + allOf(all) + ", but not for certain"

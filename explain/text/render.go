@@ -52,6 +52,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	p := &page{opts: opts, e: e}
 	p.headline()
 	p.turn()
+	p.queue()
 	p.joint()
 	p.workload()
 	p.allocation()
@@ -64,6 +65,7 @@ func Lines(e *explain.Explanation, opts Options) []styled.Line {
 	if helps {
 		p.preemption() // before anybody does by hand what the scheduler is about to do
 	}
+	p.advice()
 	p.fixes()
 	switch {
 	case e.Volume != nil:
@@ -112,12 +114,18 @@ func (p *page) headline() {
 // signOf is the sign of an answer: yes, no, not quite or not known.
 func signOf(e *explain.Explanation) (sign string, role styled.Role) {
 	switch l := e.Lifecycle; {
-	case e.Verdict == explain.Unsatisfiable, e.Verdict == explain.Invalid:
+	case l != nil && l.Outcome == explain.Failing, e.Verdict == explain.Invalid:
 		return "✗", styled.Bad
-	case l != nil && l.Outcome == explain.Failing:
+	case e.Verdict == explain.Unsatisfiable && e.Queue != nil && e.Queue.Verdict == explain.Unknown: // what kube-scheduler does next may help
+		return "?", styled.Warn
+	case e.Verdict == explain.Unsatisfiable:
 		return "✗", styled.Bad
 	case e.Verdict == explain.Allocated && l != nil && l.Outcome == explain.Waiting:
 		return "!", styled.Warn
+	case e.Queue != nil && (e.Queue.Verdict == explain.Unsatisfiable || e.Queue.Verdict == explain.Invalid):
+		return "✗", styled.Bad
+	case e.Queue != nil && e.Queue.Verdict != explain.Allocatable && e.Queue.Verdict != explain.Allocated:
+		return "?", styled.Warn
 	case e.Verdict == explain.Allocated, e.Verdict == explain.Allocatable:
 		return "✓", styled.Good
 	}

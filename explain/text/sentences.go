@@ -112,7 +112,7 @@ func (s *Sentences) addCauses(e *explain.Explanation) {
 	}
 	switch {
 	case e.Conflict != nil:
-		s.Why, s.Alone = conflictHeading(e, e.Conflict), aloneHelps(e.Conflict)
+		s.Why, s.Alone = conflictHeading(e, e.Conflict), aloneHelps(e, e.Conflict)
 		for i := range e.Conflict.Requirements {
 			add(&e.Conflict.Requirements[i])
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
@@ -42,6 +43,11 @@ func TriageLines(t *explain.Triage, opts Options) []styled.Line {
 		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s %s not looked into, and may be stuck too: %s",
 			subjectCount(t.NotLookedInto), words.Plural(n, "was", "were"), words.Shorten(fullNames(t.NotLookedInto), maxSubjects))))
 	}
+	if n := len(t.Depends); n > 0 {
+		p.blank()
+		p.add("! ", "  ", span(styled.Warn, fmt.Sprintf("%s may find a node or not, depending on the nodes that kube-scheduler chooses for others: %s",
+			subjectCount(t.Depends), words.Shorten(fullNames(t.Depends), maxSubjects))))
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.OtherSchedulers)) {
 		waiting := t.OtherSchedulers[name]
 		p.blank()
@@ -68,14 +74,18 @@ func (p *page) stuckHeadline(t *explain.Triage) {
 		if causes > 1 {
 			text += fmt.Sprintf(", for %d different reasons", causes)
 		}
-	case t.Undecided() > 0 || t.Unseen:
+	case t.Undecided() > 0 || t.Unseen || t.Unsure || len(t.Binding) > 0:
 		sign, text = styled.Span{Text: "? ", Role: styled.Warn}, "nothing is known to be stuck"
 	}
 	if n := t.Undecided(); n > 0 {
-		text += fmt.Sprintf("; of %d %s it is not known", n, words.Plural(n, "other", "others"))
+		text += fmt.Sprintf("; for %d more it is not known", n)
 	}
 	if t.Unseen {
-		text += "; not everything could be read"
+		text += "; not everything was read"
+	}
+	if n := len(t.Binding); n > 0 {
+		text += fmt.Sprintf("; %s %s a node and %s there for %s volumes to be made (%s)", plural(n, "pod"), words.Plural(n, "has", "have"),
+			words.Plural(n, "waits", "wait"), words.Plural(n, "its", "their"), words.Shorten(fullNames(t.Binding), maxSubjects))
 	}
 	if len(t.Ready) > 0 {
 		text += "; " + readyText(t)
@@ -117,51 +127,59 @@ func CauseLines(t *explain.Triage, index int, opts Options) []styled.Line {
 	indent := strings.Repeat(" ", len(number))
 	p.add(number, indent, span(styled.Strong, c.Message))
 	p.stuckSubjects(t, c, indent)
-	p.freeing(c, indent)
-	for _, command := range c.Commands {
-		p.add(indent+"  ", indent+"    ", span(styled.Name, command))
+	for j := range c.Advice {
+		a := &c.Advice[j]
+		p.add(indent+"→ ", indent+"  ", span(styled.Plain, a.Message+"; up to "+actorNames[a.Actor]))
+		p.commands(a.Commands, indent+"    ")
 	}
+	p.freeing(c, indent)
+	p.commands(c.Commands, indent+"  ")
 	return p.lines
 }
 
 // stuckSubjects names the subjects of a cause, by why each is stuck if that differs.
 func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string) {
-	var order []int
-	groups := map[int][]explain.Subject{}
-	messages := map[int]string{}
+	var order []string
+	groups := map[string][]explain.StuckSubject{}
 	behind := 0
 	for _, s := range c.Subjects {
-		if _, known := groups[s.Alike]; !known {
-			order = append(order, s.Alike)
-			messages[s.Alike] = s.Message
+		if _, known := groups[s.Message]; !known {
+			order = append(order, s.Message)
 		}
-		groups[s.Alike] = append(groups[s.Alike], s.Subject)
+		groups[s.Message] = append(groups[s.Message], s)
 		if s.Behind {
 			behind++
 		}
 	}
+	for _, group := range groups {
+		slices.SortStableFunc(group, func(a, b explain.StuckSubject) int { return words.CompareNames(a.FullName(), b.FullName()) })
+	}
 	age := ""
-	if text := words.Age(c.Since, t.At); text != "" {
+	if text := waits(c, t.At); text != "" {
 		age = ", " + text
 	}
-	limit := maxSubjects
-	if p.opts.Verbose {
-		limit = len(c.Subjects)
-	}
+	slices.SortStableFunc(order, func(a, b string) int { return len(groups[b]) - len(groups[a]) })
+	count := subjectCount(subjectsOf(c)) + age
 	if len(order) == 1 {
-		all := groups[order[0]]
-		p.add(indent, indent, span(styled.Dim, subjectCount(all)+age+": "), span(styled.Name, words.Shorten(fullNames(all), limit)))
+		p.add(indent, indent, span(styled.Dim, count+": "), span(styled.Name, p.stuckNames(groups[order[0]])))
 		if !c.Told {
-			p.add(indent, indent+"  ", span(styled.Plain, messages[order[0]]))
+			p.add(indent, indent+"  ", span(styled.Plain, order[0]))
 		}
 	} else {
-		p.add(indent, indent, span(styled.Dim, subjectCount(subjectsOf(c))+age+":"))
-		for i, alike := range order {
+		p.add(indent, indent, span(styled.Dim, count+":"))
+		for i, message := range order {
 			if i == maxPhrases && !p.opts.Verbose {
 				p.add(indent+"  ", "", span(styled.Dim, fmt.Sprintf("and %d more%s", len(order)-i, p.opts.more("shows all"))))
 				break
 			}
-			p.add(indent+"  ", indent+"    ", span(styled.Name, words.Shorten(fullNames(groups[alike]), limit)), span(styled.Plain, " "+messages[alike]))
+			each := " "
+			switch {
+			case c.Verdict == explain.Unknown:
+				each = ": " // these messages are sentences of their own
+			case len(groups[message]) > 1:
+				each = ": each "
+			}
+			p.add(indent+"  ", indent+"    ", span(styled.Name, p.stuckNames(groups[message])), span(styled.Plain, each+message))
 		}
 	}
 	if behind > 0 {
@@ -171,6 +189,33 @@ func (p *page) stuckSubjects(t *explain.Triage, c *explain.Cause, indent string)
 		}
 		p.add(indent, indent, span(styled.Plain, fmt.Sprintf("now %s would fit, but not once those that come before in the scheduler's queue are placed", who)))
 	}
+}
+
+// minOwned is the number of pods from which on their owner stands for them.
+const minOwned = 3
+
+// stuckNames names some subjects, and, without Verbose, in place of many pods what made them.
+func (p *page) stuckNames(list []explain.StuckSubject) string {
+	owned := map[[2]string]int{}
+	for _, s := range list {
+		owned[[2]string{s.Namespace, s.Owner}]++
+	}
+	var names []string
+	for _, s := range list {
+		owner := [2]string{s.Namespace, s.Owner}
+		switch n := owned[owner]; {
+		case p.opts.Verbose || s.Owner == "" || n > 0 && n < minOwned:
+			names = append(names, s.FullName())
+		case n > 0:
+			kind, name, _ := strings.Cut(s.Owner, " ")
+			names = append(names, fmt.Sprintf("%d of %s %s/%s", n, kind, s.Namespace, name))
+			owned[owner] = 0 // named
+		}
+	}
+	if p.opts.Verbose {
+		return words.Shorten(names, len(names))
+	}
+	return words.Shorten(names, maxSubjects)
 }
 
 // freeing shows what frees subjects, and how many.
@@ -193,7 +238,7 @@ func (p *page) freeing(c *explain.Cause, indent string) {
 		}
 		p.add(indent+"→ ", indent+"  ", span(styled.Good, freesText(f)), span(styled.Plain, "  "+text))
 	}
-	if len(c.Fixes) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
+	if len(c.Fixes)+len(c.Advice) == 0 && c.Verdict != explain.Unknown && c.Actor != explain.User {
 		p.add(indent, indent, span(styled.Dim, "this is up to "+actorNames[c.Actor]))
 	}
 }
@@ -249,4 +294,21 @@ func subjectCount(list []explain.Subject) string {
 	default:
 		return words.Count(pods, "pod") + " and " + words.Count(claims, "claim")
 	}
+}
+
+// waits says for how long the first of the subjects waits, and, where most began long after it, for how long these do.
+func waits(c *explain.Cause, at time.Time) string {
+	text := words.Age(c.Since, at)
+	var since []time.Time
+	for _, s := range c.Subjects {
+		if !s.Since.IsZero() && !s.Since.After(at) {
+			since = append(since, s.Since)
+		}
+	}
+	slices.SortFunc(since, time.Time.Compare)
+	late := slices.IndexFunc(since, func(t time.Time) bool { return 2*at.Sub(t) < at.Sub(c.Since) })
+	if n := len(since) - late; late > 0 && 2*n > len(c.Subjects) {
+		text += fmt.Sprintf(", %d of them %s or less", n, words.Age(since[late], at))
+	}
+	return text
 }

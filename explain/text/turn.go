@@ -19,17 +19,7 @@ func (p *page) turn() {
 	if t == nil {
 		return
 	}
-	var names []string
-	for _, s := range t.After {
-		names = append(names, kindInWords(s.Kind)+" "+s.FullName())
-	}
-	most := maxBefore
-	if p.opts.Verbose {
-		most = len(names)
-	}
-	if more := len(names) - most; more > 0 {
-		names = append(names[:most], fmt.Sprintf("%d more", more))
-	}
+	names := p.namesOf(t.After)
 	pods := !slices.ContainsFunc(t.After, func(s explain.Subject) bool { return s.Kind != "Pod" })
 	list, got := names[0], "got its devices"
 	if pods {
@@ -43,6 +33,28 @@ func (p *page) turn() {
 	}
 	text := fmt.Sprintf("Asked after %s %s.", list, got)
 	p.add("  ", "  ", span(styled.Plain, strings.TrimSpace(text+" "+alone(t, p.e.Subject.Kind))))
+}
+
+// namesOf are subjects in words, the first of them if there are many.
+func (p *page) namesOf(subjects []explain.Subject) []string {
+	var names []string
+	for _, s := range subjects {
+		names = append(names, kindInWords(s.Kind)+" "+s.FullName())
+	}
+	if more := len(names) - maxBefore; more > 0 && !p.opts.Verbose {
+		names = append(names[:maxBefore], fmt.Sprintf("%d more", more))
+	}
+	return names
+}
+
+// queue says which place a pod has in the queue, and who is placed before it, where that matters to it.
+func (p *page) queue() {
+	q := p.e.Queue
+	if q == nil || len(q.After) == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d of %s come before it in the queue; placed before it: %s.", q.Before, plural(q.Waiting, "waiting pod"), words.And(p.namesOf(q.After)))
+	p.add("  ", "  ", span(styled.Plain, text))
 }
 
 // alone says what the answer is if the subject alone is asked.

@@ -2,6 +2,7 @@ package triage
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -26,6 +28,12 @@ type blocker struct {
 	message  string
 }
 
+// asked is the kind of blocker that requests are which ask for too much.
+const asked = "Asked"
+
+// driverAbsent is the kind of blocker that a driver is which publishes nothing.
+const driverAbsent = "DriverAbsent"
+
 // name is how the key of a cause spells the blocker.
 func (b blocker) name() string {
 	if b.of == "" {
@@ -40,6 +48,12 @@ func blockersOf(e *explain.Explanation) []blocker {
 	switch {
 	case e.Verdict == explain.Unknown:
 		return []blocker{{kind: string(explain.Unknown), message: "it is not known whether these can be scheduled"}}
+	case len(explain.AbsentClasses(e.Advice)) > 0 && !heldBack(e):
+		for i := range e.Advice {
+			if a := &e.Advice[i]; len(a.Classes) > 0 {
+				out = append(out, blocker{driverAbsent, a.Driver, explain.NothingPublished(a.Classes)})
+			}
+		}
 	case e.Failure != nil:
 		out = append(out, blocker{string(allocator.SelectorError), e.Failure.Term, "a selector makes the scheduler give up: " + e.Failure.Term})
 	case e.Conflict != nil && !heldBack(e):
@@ -87,9 +101,9 @@ func askedToo(c *explain.Conflict) blocker {
 		}
 	}
 	slices.Sort(kinds)
-	b := blocker{"Asked", strings.Join(append(slices.Compact(kinds), terms...), " "), "these ask for more than any node can give together"}
+	b := blocker{kind: asked, of: strings.Join(append(slices.Compact(kinds), terms...), " ")}
 	if len(terms) > 0 {
-		b.message = "no node has devices that are as these want them: " + strings.Join(terms, " and ")
+		b.message = "the closest nodes have no devices as these want them: " + strings.Join(terms, " and ")
 	}
 	return b
 }
@@ -178,15 +192,23 @@ type collection struct {
 	unlike int
 	// of are the keys of the causes of subjects.
 	of map[explain.Subject]string
+	// asks are what the subjects of each cause ask for, where only that is in the way: each text once.
+	asks map[string][]string
+	// left are, by cause, the numbers of pods with devices of a driver that publishes nothing any more.
+	left map[string]int
 }
 
 func newCollection(s *inspect.Snapshot) *collection {
-	return &collection{s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}}
+	return &collection{
+		s: s, causes: map[string]*explain.Cause{}, alike: map[string]map[int]bool{}, of: map[explain.Subject]string{}, asks: map[string][]string{},
+		left: map[string]int{},
+	}
 }
 
 // add puts a subject to its cause, which newCause makes if there is none with the key yet.
 // tells says that the message of the subject is all that there is to say about the cause.
 func (c *collection) add(key string, subject explain.StuckSubject, tells bool, newCause func() *explain.Cause) {
+	subject.Owner = c.ownerOf(subject.Subject)
 	cause, ok := c.causes[key]
 	if !ok {
 		cause = newCause()
@@ -197,6 +219,19 @@ func (c *collection) add(key string, subject explain.StuckSubject, tells bool, n
 	cause.Since = earliest(cause.Since, subject.Since)
 	c.alike[key][subject.Alike] = tells
 	c.of[subject.Subject] = key
+}
+
+// ownerOf is the kind and name of what made a pod, directly or not, or "".
+func (c *collection) ownerOf(subject explain.Subject) string {
+	pod, ok := c.s.Pod(inspect.PodRef{Namespace: subject.Namespace, Name: subject.Name})
+	if !ok || subject.Kind != "Pod" {
+		return ""
+	}
+	chain := inspect.Controllers(pod, nil)
+	if len(chain) == 0 {
+		return ""
+	}
+	return chain[len(chain)-1].Kind + " " + chain[len(chain)-1].Name
 }
 
 // unlikeOthers is the number of another subject that is like no others.
@@ -212,13 +247,20 @@ func (c *collection) addWaiting(object metav1.Object, a *answer) {
 	for _, b := range blockers {
 		names, texts = append(names, b.name()), append(texts, b.message)
 	}
-	subject := explain.StuckSubject{Subject: subjectOf(object), Since: since(object), Message: whyOf(a.e), Alike: a.number, Behind: a.behind}
+	subject := explain.StuckSubject{Subject: subjectOf(object), Since: since(object), Message: whyOf(a.e), Brief: a.e.Brief, Alike: a.number, Behind: a.behind}
 	tells := a.e.Verdict != explain.Unknown && (a.e.Brief != "" || a.e.Conflict == nil)
-	c.add(strings.Join(names, ", "), subject, tells, func() *explain.Cause {
+	key := strings.Join(names, ", ")
+	c.add(key, subject, tells, func() *explain.Cause {
 		return &explain.Cause{
 			Message: strings.Join(texts, ", and "), Verdict: a.e.Verdict, OnPurpose: heldBack(a.e), Actor: actorOf(a.e),
 		}
 	})
+	c.causes[key].Advise(a.e.Advice)
+	if blockers[0].message == "" && a.e.Subject == subject.Subject { // others of the answer ask for the same
+		if text := askedBy(c.s, object, a.e.Conflict); !slices.Contains(c.asks[key], text) {
+			c.asks[key] = append(c.asks[key], text)
+		}
+	}
 }
 
 // whyOf is why a subject is stuck, without its name.
@@ -229,10 +271,14 @@ func whyOf(e *explain.Explanation) string {
 	return e.Predicate
 }
 
-// actorOf is who has to act for a subject: who makes the first of the fixes, or else who can mend what is in the way.
+// actorOf is who has to act for a subject: who makes the first of the fixes, who has to see to something, or else who can mend
+// what is in the way.
 func actorOf(e *explain.Explanation) explain.Actor {
-	if len(e.Fixes) > 0 {
+	switch {
+	case len(e.Fixes) > 0:
 		return e.Fixes[0].Actor(e.Subject)
+	case len(e.Advice) > 0:
+		return e.Advice[0].Actor
 	}
 	for i := range e.Groups {
 		for j := range e.Groups[i].Reasons {
@@ -252,8 +298,17 @@ func actorOf(e *explain.Explanation) explain.Actor {
 func (c *collection) sorted() []explain.Cause {
 	var out []explain.Cause
 	for key, cause := range c.causes {
-		if first := &cause.Subjects[0]; len(c.alike[key]) == 1 && c.alike[key][first.Alike] {
+		first := &cause.Subjects[0]
+		switch absent := explain.AbsentClasses(cause.Advice); {
+		case len(c.alike[key]) == 1 && c.alike[key][first.Alike]:
 			cause.Message, cause.Told = first.Message, true
+		case len(c.asks[key]) > 0:
+			cause.Message = "not even the closest nodes can give " + askedTogether(c.asks[key])
+		case len(absent) > 0:
+			cause.Message = explain.NothingPublished(absent) + " (is it running?)"
+			if n := c.left[key]; n > 0 {
+				cause.Message += fmt.Sprintf("; %s %s some that it published", words.Count(n, "pod"), words.Plural(n, "uses", "use"))
+			}
 		}
 		out = append(out, *cause)
 	}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
@@ -137,7 +139,21 @@ func (r *replay) with(ctx context.Context, c *allocator.Cluster, t *trial) (*rep
 	if r.opts.maxFreed > 0 {
 		limit = len(r.placed) + r.opts.maxFreed
 	}
-	return run(ctx, allocator.NewCluster(snapshot, allocator.Options{Like: c}), queue, limit, r.opts)
+	changed, nodes := allocator.NewCluster(snapshot, allocator.Options{Like: c}), r.nodes
+	if r.playsTrials() {
+		if nodes, err = plan.Nodes(ctx, changed, plan.Choosing{}); err != nil {
+			return nil, fmt.Errorf("placing what waits after a change: %w", err)
+		}
+	}
+	return run(ctx, changed, queue, nodes, limit, r.opts)
+}
+
+// maxPlayed bounds the number of subjects times that of the nodes up to which the nodes are chosen anew for each change.
+const maxPlayed = 20_000
+
+// playsTrials reports whether it is looked at which nodes kube-scheduler chooses after each change.
+func (r *replay) playsTrials() bool {
+	return len(r.queue)*len(r.cluster.Snapshot().Nodes()) <= maxPlayed
 }
 
 // changeAll changes the subjects of a shape as one of them was changed.
@@ -188,17 +204,51 @@ func (c *collection) addFixes(trials []*trial, queue []queued) {
 				continue // what it changes of the subject is of no use to it
 			}
 			key = c.of[t.of]
+			t.forAll(queue)
 		}
 		if cause := c.causes[key]; cause != nil {
 			cause.Fixes = append(cause.Fixes, explain.CauseFix{Fix: t.fix, Of: t.of, Frees: t.frees, Loses: t.loses, AtLeast: t.cut})
 		}
 	}
 	for _, cause := range c.causes {
-		slices.SortStableFunc(cause.Fixes, func(a, b explain.CauseFix) int { return b.Net() - a.Net() })
+		slices.SortStableFunc(cause.Fixes, func(a, b explain.CauseFix) int {
+			return cmp.Or(boolOrder(a.Kind == explain.CreateClass, b.Kind == explain.CreateClass), b.Net()-a.Net())
+		})
 		cause.Fixes = cause.Fixes[:min(len(cause.Fixes), maxFixes)]
 		if len(cause.Fixes) > 0 {
 			f := &cause.Fixes[0]
 			cause.Actor = f.Actor(f.Of)
+		}
+	}
+}
+
+// forAll says that the change is made for all subjects that ask for the same, where each has an object of its own, and how.
+func (t *trial) forAll(queue []queued) {
+	if !slices.ContainsFunc(t.fix.Changes, func(c explain.ObjectChange) bool { return c.Kind == "ResourceClaim" || c.Kind == "Pod" }) {
+		return
+	}
+	of := func(s explain.Subject) string { return fmt.Sprintf(" %s -n %s ", s.Name, s.Namespace) }
+	commands := slices.Clip(t.fix.Commands)
+	more := 0
+	for _, q := range queue {
+		own := subjectOf(q.subject)
+		if q.shape != t.shape || own == t.of {
+			continue
+		}
+		more++
+		for _, command := range t.fix.Commands {
+			if strings.Contains(command, of(t.of)) {
+				commands = append(commands, strings.Replace(command, of(t.of), of(own), 1))
+			}
+		}
+	}
+	if more > 0 {
+		t.fix.Commands = commands
+		in, what, ok := strings.Cut(t.fix.Message, ": ")
+		if ok && strings.HasPrefix(in, "in claim ") {
+			t.fix.Message = fmt.Sprintf("%s and %d alike: %s", in, more, what)
+		} else {
+			t.fix.Message += fmt.Sprintf(", and the same for %d more that %s the same", more, words.Plural(more, "asks for", "ask for"))
 		}
 	}
 }

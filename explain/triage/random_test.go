@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/explaintest"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
@@ -86,7 +87,7 @@ func synced() map[inspect.Resource]inspect.Health {
 
 // simply schedules a queue with none of the shortcuts: every pod that is not placed is asked about on all nodes, again and
 // again until nothing changes.
-func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []queued) map[string]inspect.NodeName {
+func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []queued, chosen map[explain.Subject]inspect.NodeName) map[string]inspect.NodeName {
 	t.Helper()
 	placed := map[string]inspect.NodeName{}
 	for before := -1; before != len(placed); {
@@ -97,6 +98,12 @@ func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []que
 				continue
 			}
 			d, err := question.Decide(ctx, c, pod, question.Options{})
+			if node, ok := c.Snapshot().Node(chosen[subjectOf(pod)]); ok && err == nil {
+				var there *question.Decision
+				if there, err = question.Decide(ctx, c, pod, question.Options{}.Among([]*corev1.Node{node})); err == nil && there.Places() {
+					d = there
+				}
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,6 +116,16 @@ func simply(ctx context.Context, t *testing.T, c *allocator.Cluster, queue []que
 	return placed
 }
 
+// chosenNodes are those that kube-scheduler chooses.
+func chosenNodes(t *testing.T, c *allocator.Cluster) map[explain.Subject]inspect.NodeName {
+	t.Helper()
+	nodes, err := plan.Nodes(t.Context(), c, plan.Choosing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodes
+}
+
 // TestShortcuts compares the placements of random queues with those that are found without shortcuts, and the effect of fixes
 // that change the cluster with what comes of the same changes made by hand.
 func TestShortcuts(t *testing.T) {
@@ -117,8 +134,9 @@ func TestShortcuts(t *testing.T) {
 	for seed := range n {
 		c := randomCluster(seed)
 		queue, _ := queueOf(c.Snapshot(), Options{})
-		want := simply(t.Context(), t, c, queue)
-		r, err := run(t.Context(), c, queue, len(queue), Options{})
+		chosen := chosenNodes(t, c)
+		want := simply(t.Context(), t, c, queue, chosen)
+		r, err := run(t.Context(), c, queue, chosen, len(queue), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,6 +192,9 @@ func checkTriage(t *testing.T, seed int, c *allocator.Cluster, queue []queued, b
 	for _, s := range got.Ready {
 		told[s.Name]++
 	}
+	for _, s := range got.Depends {
+		told[s.Name]++
+	}
 	for i := range got.Causes {
 		for _, s := range got.Causes[i].Subjects {
 			told[s.Name]++
@@ -196,7 +217,8 @@ func checkFix(t *testing.T, seed int, c *allocator.Cluster, queue []queued, befo
 		return
 	}
 	tried[f.Kind]++
-	after := simply(t.Context(), t, allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), allocator.Options{}), queue)
+	changed := allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) { byHand(o, &f.Fix) }), allocator.Options{})
+	after := simply(t.Context(), t, changed, queue, chosenNodes(t, changed))
 	var frees, loses []string
 	for _, q := range queue {
 		_, was := before[q.subject.GetName()]

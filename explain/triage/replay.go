@@ -22,6 +22,8 @@ type replay struct {
 	queue   []queued
 	// outcomes are by the index in the queue.
 	outcomes []outcome
+	// nodes are those that kube-scheduler chooses for pods where several fit, as far as they are known.
+	nodes map[explain.Subject]inspect.NodeName
 	// placed are the decisions by which subjects got something, in their order.
 	placed []*question.Decision
 	// alone is what becomes of each shape while nothing is placed.
@@ -61,9 +63,9 @@ type refusal struct {
 }
 
 // run schedules the queue in a cluster.
-func run(ctx context.Context, c *allocator.Cluster, queue []queued, limit int, opts Options) (*replay, error) {
+func run(ctx context.Context, c *allocator.Cluster, queue []queued, nodes map[explain.Subject]inspect.NodeName, limit int, opts Options) (*replay, error) {
 	r := &replay{
-		cluster: c, opts: opts, queue: queue, limit: limit, outcomes: make([]outcome, len(queue)),
+		cluster: c, opts: opts, queue: queue, nodes: nodes, limit: limit, outcomes: make([]outcome, len(queue)),
 		alone: map[*shape]outcome{}, refused: map[*shape]refusal{}, from: map[*shape]int{},
 	}
 	if err := r.askFirst(ctx); err != nil {
@@ -150,10 +152,16 @@ func (r *replay) take(ctx context.Context, i int) error {
 	return nil
 }
 
-// find asks about a subject. Nodes that have refused its shape do so again, so the search goes on where the last subject of
-// the shape was placed.
+// find asks about a subject: first the node that kube-scheduler chooses, if it is known. Nodes that have refused its shape do so
+// again, so otherwise the search goes on where the last subject of the shape was placed.
 func (r *replay) find(ctx context.Context, q *queued) (*question.Decision, outcome, error) {
 	nodes := r.cluster.Snapshot().Nodes()
+	if node, ok := r.cluster.Snapshot().Node(r.nodes[subjectOf(q.subject)]); ok {
+		d, o, err := r.decide(ctx, q.subject, r.opts.Question.Among([]*corev1.Node{node}))
+		if err != nil || o.verdict != explain.Unsatisfiable {
+			return d, o, err
+		}
+	}
 	from, known := r.from[q.shape]
 	for size := 1; known && from < len(nodes); size *= 16 {
 		some := nodes[from:min(len(nodes), from+size)]

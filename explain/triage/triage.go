@@ -3,6 +3,7 @@ package triage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
@@ -20,6 +22,8 @@ type Options struct {
 	// Namespace is the only one whose subjects are told. If it is "", those of all are. What waits elsewhere is scheduled
 	// too, since it may take what they need.
 	Namespace string
+	// Kind is the only kind of subjects that are told, Pod or ResourceClaim. If it is "", both are.
+	Kind string
 	// Selector selects the subjects by their labels. If it is nil, all are.
 	Selector labels.Selector
 	// Question are options of the single questions.
@@ -47,7 +51,8 @@ func (o *Options) bound(ctx context.Context, ask func(context.Context) error) er
 
 // asks reports whether an object is among those that are told.
 func (o *Options) asks(object metav1.Object) bool {
-	return (o.Namespace == "" || object.GetNamespace() == o.Namespace) && (o.Selector == nil || o.Selector.Matches(labels.Set(object.GetLabels())))
+	return (o.Namespace == "" || object.GetNamespace() == o.Namespace) && (o.Kind == "" || subjectOf(object).Kind == o.Kind) &&
+		(o.Selector == nil || o.Selector.Matches(labels.Set(object.GetLabels())))
 }
 
 const (
@@ -64,7 +69,14 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	queue, others := queueOf(s, opts)
 	t.OtherSchedulers = others
 	t.Unseen = s.Health(inspect.Pods).PartialIn(opts.Namespace) || s.Health(inspect.Claims).PartialIn(opts.Namespace)
-	before, err := run(ctx, c, queue, max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
+	if s.Health(inspect.Pods).State == inspect.NotRead {
+		t.Unseen, t.Partial = true, append(t.Partial, "no pods were read")
+	}
+	played, err := plan.Outcome(ctx, c, plan.Choosing{})
+	if err != nil {
+		return nil, fmt.Errorf("placing what waits: %w", err)
+	}
+	before, err := run(ctx, c, queue, played.Nodes(), max(minPlaced, maxPlaced/max(1, len(s.Nodes()))), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +88,26 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 	if err != nil {
 		return nil, err
 	}
-	for i, q := range queue {
+	stuck.addQueue(t, before, answers, fatesOf(played), opts)
+	if t.Unsure = !played.Certain && len(played.Ties) == 0 && len(t.Ready)+len(t.Depends) > 0; t.Unsure {
+		t.Partial = append(t.Partial, played.Remarks...)
+	}
+	stuck.addRunning(opts)
+	stuck.addDeleting(opts)
+	if err := stuck.tryChanges(ctx, c, t, before, looked, answers, opts); err != nil {
+		return nil, err
+	}
+	t.Causes = stuck.sorted()
+	return t, nil
+}
+
+// addQueue sorts what was asked about of the queue: what can be placed, what is stuck and why, and what is not known.
+func (c *collection) addQueue(t *explain.Triage, r *replay, answers map[*shape]*answer, played *fates, opts Options) {
+	for i, q := range r.queue {
 		if !q.asked {
 			continue
 		}
-		o := before.outcomes[i]
+		o := r.outcomes[i]
 		a := answers[q.shape]
 		if _, pod := q.subject.(*corev1.Pod); pod {
 			t.Waiting++
@@ -88,32 +115,68 @@ func Of(ctx context.Context, c *allocator.Cluster, opts Options) (*explain.Triag
 			continue // it could have its devices, and no pod wants them
 		}
 		switch {
+		case o.placed() && c.binding(t, q.subject, opts):
+		case played.disagree(subjectOf(q.subject), o):
+			t.Depends = append(t.Depends, subjectOf(q.subject))
 		case o.placed():
 			t.Ready = append(t.Ready, subjectOf(q.subject))
 		case o.verdict == "" || o.tooLong || a == nil || a.e == nil:
 			t.NotLookedInto = append(t.NotLookedInto, subjectOf(q.subject))
 		default:
-			stuck.addWaiting(q.subject, a)
+			c.addWaiting(q.subject, a)
 		}
 	}
-	stuck.addRunning(opts)
-	stuck.addDeleting(opts)
-	trials, cut := candidatesOf(looked, answers, before)
+}
+
+// tryChanges tries what helps somebody on all that is stuck.
+func (c *collection) tryChanges(ctx context.Context, cluster *allocator.Cluster, t *explain.Triage, r *replay, looked []*shape, answers map[*shape]*answer, opts Options) error {
+	trials, cut := candidatesOf(looked, answers, r)
 	if opts.Untried {
 		trials, cut = nil, false
 	}
-	if err := before.try(ctx, c, trials); err != nil {
-		return nil, err
+	if err := r.try(ctx, cluster, trials); err != nil {
+		return err
 	}
-	if len(before.placed) > 0 || len(trials) > 0 {
-		t.Basis.Remarks = append(t.Basis.Remarks, "where several nodes fit a pod, the first of them is assumed; the scheduler chooses among them by its scores")
+	if len(trials) > 0 && !r.playsTrials() {
+		t.Basis.Remarks = append(t.Basis.Remarks, "where a change lets a pod fit on several nodes, the first of them is assumed; the scheduler chooses among them by its scores")
 	}
 	if cut {
 		t.Partial = append(t.Partial, "so much is stuck that not every change that helps somebody was tried on all of it: there may be others that free more")
 	}
-	stuck.addFixes(trials, queue)
-	t.Causes = stuck.sorted()
-	return t, nil
+	c.addFixes(trials, r.queue)
+	return nil
+}
+
+// fates are what a plan says of pods that wait.
+type fates struct{ placed, left, depends map[explain.Subject]bool }
+
+func fatesOf(played *explain.Replay) *fates {
+	out := &fates{placed: map[explain.Subject]bool{}, left: map[explain.Subject]bool{}, depends: map[explain.Subject]bool{}}
+	for i := range played.Placed {
+		out.placed[played.Placed[i].Subject] = true
+	}
+	for i := range played.Pending {
+		p := &played.Pending[i]
+		out.left[p.Subject] = true
+		out.depends[p.Subject] = p.Verdict == explain.Unknown && !p.Preempts
+	}
+	for _, tie := range played.Ties { // as many of them wait in any case
+		for _, subject := range tie.Pods {
+			delete(out.placed, subject)
+			delete(out.left, subject)
+			delete(out.depends, subject)
+		}
+	}
+	return out
+}
+
+// disagree reports whether what becomes of a pod depends on choices of kube-scheduler that are not known, or on what only a plan looks at:
+// whether it can compare the nodes that fit.
+func (f *fates) disagree(subject explain.Subject, o outcome) bool {
+	if o.placed() {
+		return f.left[subject]
+	}
+	return o.verdict == explain.Unsatisfiable && (f.depends[subject] || f.placed[subject])
 }
 
 // stuckShapes are the shapes of what is not placed and was asked about: those first of which there are most.
@@ -154,7 +217,7 @@ func (r *replay) explainAll(ctx context.Context, c *allocator.Cluster, shapes []
 	}
 	for i, q := range r.queue {
 		if a, ok := out[q.shape]; ok && !r.outcomes[i].placed() && r.outcomes[i].verdict != "" {
-			a.behind = !r.outcomes[i].first
+			a.behind = !r.outcomes[i].first && r.alone[q.shape].placed()
 			a.members = append(a.members, i)
 		}
 	}

@@ -116,6 +116,19 @@ func TestTriage(t *testing.T) {
 			}, "",
 		},
 		{
+			"who never fits does not wait for those before it", func() inspect.Objects {
+				o := explaintest.NodesWithDevices(2)
+				waiting(&o, "bad", 1, 0)
+				o.Claims[0].Spec.Devices.Requests[0].Exactly.Selectors = explaintest.CELSelectors(`device.attributes["gpu.example.com"].missing == "x"`)
+				waiting(&o, "good", 1, 1)
+				return o
+			},
+			[]string{
+				`SelectorError device.attributes["gpu.example.com"].missing == "x" (User): bad`,
+				"  RelaxSelector frees [bad], loses []",
+			}, "good",
+		},
+		{
 			"who comes first takes what others would fit on", func() inspect.Objects {
 				o := explaintest.NodesWithDevices(2)
 				waiting(&o, "late", 2, 5)

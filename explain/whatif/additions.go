@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +34,20 @@ func (e CreateClassesEdit) Apply(d *Draft) {
 	})
 }
 
-// AddDevicesEdit publishes copies of devices on a node, untainted and free, each in a pool of its own with counters of
-// its own.
+// GrantEdit lets claims of a namespace have admin access.
+type GrantEdit struct{ Namespace string }
+
+// Key names the namespace.
+func (e GrantEdit) Key() string { return "grant admin access in " + e.Namespace }
+
+// Apply labels the namespace.
+func (e GrantEdit) Apply(d *Draft) {
+	d.Change(e.Key(), func(o *inspect.Objects) { o.GrantAdminAccess(e.Namespace) })
+}
+
+// AddDevicesEdit publishes copies of devices on a node, free and with no taints but those that rules set on all of the pool,
+// each with counters of its own: in the pool that the driver has there or, where it has none, each in a pool of its own. A pool
+// that is incomplete or invalid stays so.
 type AddDevicesEdit struct {
 	Node  string
 	Added []DeviceCopies
@@ -59,38 +72,95 @@ func (e AddDevicesEdit) Key() string {
 	return b.String()
 }
 
-// Apply adds the slices of the pools.
+// Apply adds the slices.
 func (e AddDevicesEdit) Apply(d *Draft) {
+	s := d.q.Cluster.Snapshot()
 	d.Change(e.Key(), func(o *inspect.Objects) {
 		number := 0
+		pools := map[string]resourcev1.ResourcePool{} // of drivers, as they are by now
 		for _, a := range e.Added {
+			pool, there := pools[a.ID.Driver]
+			if !there {
+				pool, there = driversPool(s, a.ID.Driver, e.Node)
+			}
+			taints := taintsOfPool(s, a.ID.Driver, cmp.Or(pool.Name, e.Node))
 			for range a.Count {
-				o.Slices = append(o.Slices, a.pool(e.Node, fmt.Sprintf("added-%d.kubectl-dra.dev", number))...)
+				name := fmt.Sprintf("added-%d.kubectl-dra.dev", number)
 				number++
+				more := a.copied(e.Node, name, taints)
+				in := inspect.PoolID{Driver: a.ID.Driver, Pool: name}
+				of := resourcev1.ResourcePool{Name: name, Generation: 1}
+				if there {
+					in.Pool, of = pool.Name, pool
+				}
+				of.ResourceSliceCount += int64(len(more))
+				pool.ResourceSliceCount = of.ResourceSliceCount
+				for _, slice := range more {
+					slice.Spec.Pool = of
+				}
+				newest := func(s *resourcev1.ResourceSlice) bool { return s.Spec.Pool.Generation == of.Generation }
+				changeSlices(o, in, newest, func(s *resourcev1.ResourceSlice) { s.Spec.Pool = of })
+				o.Slices = append(o.Slices, more...)
+			}
+			if there {
+				pools[a.ID.Driver] = pool
 			}
 		}
 	})
 }
 
-// pool returns the slices of a new pool on a node with one copy of the device.
-func (a DeviceCopies) pool(node, name string) []*resourcev1.ResourceSlice {
-	device := a.Device.DeepCopy()
-	device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = nil, nil, nil, nil
-	pool := resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}
-	if len(device.ConsumesCounters) > 0 {
-		pool.ResourceSliceCount = 2
+// driversPool is the pool that a driver has on a node, in its newest generation, if it has one.
+func driversPool(s *inspect.Snapshot, driver, node string) (resourcev1.ResourcePool, bool) {
+	var out resourcev1.ResourcePool
+	for _, slice := range s.Slices() {
+		p := slice.Spec.Pool
+		if slice.Spec.Driver != driver || slice.Spec.NodeName == nil || *slice.Spec.NodeName != node {
+			continue
+		}
+		if out.Name == "" || p.Name == out.Name && p.Generation > out.Generation {
+			out = p
+		}
 	}
+	return out, out.Name != ""
+}
+
+// taintsOfPool are the taints that DeviceTaintRules give to whatever a driver adds to a pool.
+func taintsOfPool(s *inspect.Snapshot, driver, pool string) []resourcev1.DeviceTaint {
+	var out []resourcev1.DeviceTaint
+	for _, rule := range s.Objects().TaintRules {
+		if s.RuleTaints(rule, inspect.DeviceID{Driver: driver, Pool: pool}) {
+			out = append(out, rule.Spec.Taint)
+		}
+	}
+	return out
+}
+
+// copied returns slices for a node with one copy of the device, with the taints that it gets there, and with its counters.
+// They are in no pool yet.
+func (a DeviceCopies) copied(node, name string, taints []resourcev1.DeviceTaint) []*resourcev1.ResourceSlice {
+	device := a.Device.DeepCopy()
+	device.Name, device.Taints, device.NodeName, device.NodeSelector, device.AllNodes = name[:strings.Index(name, ".")], taints, nil, nil, nil
 	slice := func(name string, devices []resourcev1.Device, counters []resourcev1.CounterSet) *resourcev1.ResourceSlice {
 		return &resourcev1.ResourceSlice{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: resourcev1.ResourceSliceSpec{
-				Driver: a.ID.Driver, NodeName: ptr.To(node), Pool: pool, Devices: devices, SharedCounters: counters,
-			},
+			Spec:       resourcev1.ResourceSliceSpec{Driver: a.ID.Driver, NodeName: ptr.To(node), Devices: devices, SharedCounters: counters},
 		}
 	}
+	var sets []resourcev1.CounterSet
+	for i := range device.ConsumesCounters {
+		consumed := &device.ConsumesCounters[i].CounterSet
+		for k := range a.Counters {
+			if a.Counters[k].Name == *consumed {
+				set := *a.Counters[k].DeepCopy()
+				set.Name += "-" + device.Name
+				sets = append(sets, set)
+			}
+		}
+		*consumed += "-" + device.Name
+	}
 	out := []*resourcev1.ResourceSlice{slice(name, []resourcev1.Device{*device}, nil)}
-	if len(device.ConsumesCounters) > 0 {
-		out = append(out, slice(name+"-counters", nil, a.Counters))
+	if len(sets) > 0 {
+		out = append(out, slice(name+"-counters", nil, sets))
 	}
 	return out
 }

@@ -51,23 +51,11 @@ func (q *Question) Carry(ctx context.Context, edits []explain.Edit) *Carried {
 	return out
 }
 
-// releaseForGood takes their devices from the claims that are released, and ends the pods that use them and those that end
-// anyway.
+// releaseForGood takes their devices from the claims that are released, and ends the pods that end.
 func (d *Draft) releaseForGood(o *inspect.Objects) {
-	ended := maps.Clone(d.ended)
-	if ended == nil {
-		ended = map[inspect.PodRef]bool{}
-	}
-	var refs []inspect.ClaimRef
-	for ref := range d.released {
-		refs = append(refs, ref)
-		for _, pod := range d.q.Cluster.Snapshot().PodsOf(ref) {
-			ended[pod] = true
-		}
-	}
-	Release(o, refs...)
-	if len(ended) > 0 {
-		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
+	Release(o, slices.Collect(maps.Keys(d.released))...)
+	if len(d.ended) > 0 {
+		o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return d.ended[inspect.PodRef{Namespace: p.Namespace, Name: p.Name}] })
 	}
 }
 

@@ -96,8 +96,6 @@ func classChanges(ctx context.Context, q *Question, edits []Edit) []explain.Obje
 }
 
 // patchOfContainers writes numbers of devices of the claim for extended resources into the containers that ask for them.
-// What a container of the pod asks for also decides how much of it init containers leave over for others; where it does,
-// nothing is written, since the number alone does not tell what would become of them.
 func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 	var out []explain.PatchOperation
 	for _, e := range edits {
@@ -105,38 +103,50 @@ func patchOfContainers(q *Question, edits []Edit) []explain.PatchOperation {
 		if !ok || !q.Generated(count.At.Claim) || q.Pod == nil {
 			continue
 		}
-		operations := patchOfContainer(q.Pod, q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name, count.Count)
-		if operations == nil {
+		c, name, ok := containerOf(q.Pod, q.Claims[count.At.Claim].Spec.Devices.Requests[count.At.Request].Name)
+		if !ok {
 			return nil
 		}
-		out = append(out, operations...)
+		for _, list := range []struct {
+			field  string
+			amount corev1.ResourceList
+		}{{"limits", c.Resources.Limits}, {"requests", c.Resources.Requests}} {
+			if _, ok := list.amount[name]; ok {
+				path := c.path + "/resources/" + list.field + "/" + escape(string(name))
+				out = append(out, explain.PatchOperation{Op: "replace", Path: path, Value: count.Count})
+			}
+		}
 	}
 	return out
 }
 
-// patchOfContainer writes into a container how many devices it wants. The request of the claim for extended resources is
-// that of the container: "container-<i>-request-<j>", where i counts init containers and containers, and j the sorted
-// names of its resources.
-func patchOfContainer(pod *corev1.Pod, request string, count int64) []explain.PatchOperation {
+// containerOf returns the container that a request of the claim for extended resources is for, and the resource. The request
+// is called "container-<i>-request-<j>", where i counts init containers and containers, and j the sorted names of the
+// resources of the container. What the others ask for also decides how much an init container that ends asks for in
+// addition, so ok is false where one asks for the resource: the number alone does not tell what would become of it.
+func containerOf(pod *corev1.Pod, request string) (c container, name corev1.ResourceName, ok bool) {
 	var i, j int
-	if _, err := fmt.Sscanf(request, "container-%d-request-%d", &i, &j); err != nil || len(pod.Spec.InitContainers) > 0 || i >= len(pod.Spec.Containers) {
-		return nil
+	all := containersOf(pod)
+	if _, err := fmt.Sscanf(request, "container-%d-request-%d", &i, &j); err != nil || i >= len(all) {
+		return c, "", false
 	}
-	r := &pod.Spec.Containers[i].Resources
-	names := slices.Concat(slices.Collect(maps.Keys(r.Requests)), slices.Collect(maps.Keys(r.Limits)))
-	slices.Sort(names)
-	if names = slices.Compact(names); j >= len(names) {
-		return nil
+	names := slices.Sorted(maps.Keys(asked(all[i])))
+	if j >= len(names) {
+		return c, "", false
 	}
-	var out []explain.PatchOperation
-	for _, list := range []struct {
-		field  string
-		amount corev1.ResourceList
-	}{{"limits", r.Limits}, {"requests", r.Requests}} {
-		if _, ok := list.amount[names[j]]; ok {
-			path := fmt.Sprintf("/spec/containers/%d/resources/%s/%s", i, list.field, escape(string(names[j])))
-			out = append(out, explain.PatchOperation{Op: "replace", Path: path, Value: count})
+	for k, other := range all[:len(pod.Spec.InitContainers)] {
+		sidecar := other.RestartPolicy != nil && *other.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		if amount := asked(other)[names[j]]; !sidecar && k != i && !amount.IsZero() || k == i && !sidecar {
+			return c, "", false
 		}
 	}
+	return all[i], names[j], true
+}
+
+// asked is what a container asks for. A limit without a request is a request.
+func asked(c container) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	maps.Copy(out, c.Resources.Limits)
+	maps.Copy(out, c.Resources.Requests)
 	return out
 }

@@ -90,14 +90,26 @@ func (c *ClusterSandbox) Examined(ctx context.Context) ([]*allocator.ExaminedReq
 // FirstFit returns a node on which the edits help, the nearest first. It is "" when there is none.
 func (c *ClusterSandbox) FirstFit(ctx context.Context, edits []Edit) (inspect.NodeName, error) {
 	node, err := c.fitsNear(ctx, edits)
-	if err != nil || node != "" || !OnlySpecEdits(edits) {
+	if err != nil || node != "" {
 		return node, err
 	}
-	fitting, err := c.fitting(ctx, edits)
+	var fitting NodeSet
+	switch {
+	case OnlySpecEdits(edits):
+		fitting, err = c.fitting(ctx, edits)
+	case onlyPodEdits(edits) && len(c.Near) < len(c.Nodes) && len(c.Nodes) <= MaxSwept && !c.Q.Exhausted():
+		// Nodes that refuse the pod alike need not be alike for one that wants less.
+		fitting, err = c.Q.AsIs(ctx, edits).Fitting(ctx, c.Nodes)
+	}
 	if err != nil {
 		return "", err
 	}
 	return fitting.First(), nil
+}
+
+// onlyPodEdits reports whether edits change nothing but the pod.
+func onlyPodEdits(edits []Edit) bool {
+	return !slices.ContainsFunc(edits, func(e Edit) bool { _, ok := e.(PodEdit); return !ok })
 }
 
 // fitsNear is FirstFit on the near nodes only.
@@ -171,7 +183,17 @@ func (c *ClusterSandbox) fitting(ctx context.Context, edits []Edit) (NodeSet, er
 // snapshot. When the edits are about more than the claims, only the nodes that come nearest are asked in a large
 // cluster, and one more.
 func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more inspect.NodeName) (NodeSet, error) {
-	if OnlySpecEdits(edits) {
+	if c.Q.PerNode != nil {
+		names, err := c.Q.FittingAnew(ctx, c.Q, edits)
+		return c.Q.setOf(names), err
+	}
+	again := c.Q.madeAnew(edits)
+	switch {
+	case again == nil:
+		return NodeSet{}, nil
+	case again != c.Q:
+		return again.Real(ctx, edits).Fitting(ctx, NewClusterSandbox(again, nil).Nodes)
+	case OnlySpecEdits(edits):
 		return c.fitting(ctx, edits)
 	}
 	nodes := c.Nodes
@@ -182,6 +204,21 @@ func (c *ClusterSandbox) FittingWith(ctx context.Context, edits []Edit, more ins
 		}
 	}
 	return c.Q.Real(ctx, edits).Fitting(ctx, nodes)
+}
+
+// setOf is the set of the nodes of these names.
+func (q *Question) setOf(names []inspect.NodeName) NodeSet {
+	out := NodeSet{Nodes: q.Nodes}
+	var list []int
+	for i, n := range q.Nodes {
+		if slices.Contains(names, inspect.NodeName(n.Name)) {
+			list = append(list, i)
+		}
+	}
+	if len(list) > 0 {
+		out.Lists = [][]int{list}
+	}
+	return out
 }
 
 // AsIs makes edits that are about claims only, and leaves the cluster as it is.

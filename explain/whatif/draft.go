@@ -48,12 +48,16 @@ type constraintRef struct{ claim, constraint int }
 // Draft makes the edits of the first of the claims from a template to the others too.
 func (q *Question) Draft(edits []Edit) *Draft {
 	d := &Draft{q: q, claims: q.Claims, pod: q.Pod}
+	for _, ref := range q.Renewed {
+		d.freeDevices(ref)
+	}
 	for _, e := range q.forSameTemplate(edits) {
 		e.Apply(d)
 	}
 	if len(d.podTerms) > 0 {
 		removePodTerms(d.pod, d.podTerms)
 	}
+	d.freeOfEnded()
 	return d
 }
 
@@ -77,7 +81,10 @@ func (d *Draft) Pod() *corev1.Pod {
 // world puts together what the edits make of the question, in a cluster in which they are made. With whole that is made of
 // the whole snapshot.
 func (d *Draft) world(ctx context.Context, c *allocator.Cluster, whole bool) *World {
-	w := &World{Cluster: c, Claims: d.Result(ctx)}
+	w := &World{Cluster: c, Claims: d.q.inPodOrder(d.Result(ctx))}
+	for _, n := range d.q.inVain() {
+		w.inVain = append(w.inVain, d.q.Nodes[n])
+	}
 	if d.pod != nil {
 		w.pod = sync.OnceValue(func() *filters.Prepared { return d.filtered(c, whole) })
 	}
@@ -132,12 +139,52 @@ func (d *Draft) freeDevices(ref inspect.ClaimRef) {
 	d.released[ref] = true
 }
 
-// release takes its devices from a claim, and ends whoever uses it.
+// release takes its devices from a claim. Whoever uses it ends for that, but for a claim that is reserved for nobody: that one
+// is deallocated as it is.
 func (d *Draft) release(ref inspect.ClaimRef) {
 	d.freeDevices(ref)
-	if d.q.Pod != nil { // whoever uses the claim has to end for that
-		d.EndPods(d.q.Cluster.Snapshot().PodsOf(ref)...)
+	s := d.q.Cluster.Snapshot()
+	if claim, ok := s.Claim(ref); ok && len(claim.Status.ReservedFor) == 0 {
+		return
 	}
+	for _, user := range s.PodsOf(ref) {
+		if d.q.Pod == nil || user != (inspect.PodRef{Namespace: d.q.Pod.Namespace, Name: d.q.Pod.Name}) {
+			d.EndPods(user)
+		}
+	}
+}
+
+// freeOfEnded takes their devices from the claims of pods that end which go with them, or are reserved for nobody else:
+// Kubernetes does that. Others keep their devices, and whoever uses them stays.
+func (d *Draft) freeOfEnded() {
+	s := d.q.Cluster.Snapshot()
+	for ref := range d.ended {
+		pod, ok := s.Pod(ref)
+		if !ok {
+			continue
+		}
+		for _, name := range claimNames(pod) {
+			own := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
+			claim, ok := s.Claim(own)
+			if ok && !d.q.Own[own] && !d.q.Supposed[own] && (d.ended[ownerOf(claim)] || reservedOnlyFor(claim, d.ended)) {
+				d.freeDevices(own)
+			}
+		}
+	}
+}
+
+// claimNames are the claims that a pod uses.
+func claimNames(pod *corev1.Pod) []string {
+	var out []string
+	for i := range pod.Spec.ResourceClaims {
+		if name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i]); ok && name != "" {
+			out = append(out, name)
+		}
+	}
+	if ext := pod.Status.ExtendedResourceClaimStatus; ext != nil {
+		out = append(out, ext.ResourceClaimName)
+	}
+	return out
 }
 
 // enable turns feature gates on.
@@ -299,9 +346,7 @@ func (d *Draft) snapshot(s *inspect.Snapshot) *inspect.Snapshot {
 func (d *Draft) changeClasses(ctx context.Context) {
 	classes := d.classEdits()
 	d.classTerms = nil
-	for name, terms := range classes {
-		d.Change("class "+name, func(o *inspect.Objects) { rewriteClass(ctx, d.q, o, name, terms) })
-	}
+	classesEdit{ctx, classes}.Apply(d)
 }
 
 // classEdits are the terms of classes that edits replace, by name, selector and term.

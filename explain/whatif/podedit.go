@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -303,12 +302,25 @@ func (e SpreadEdit) Key() string { return fmt.Sprint("spread ", e.Index) }
 
 // Apply makes the constraint a wish.
 func (e SpreadEdit) Apply(d *Draft) {
-	d.Pod().Spec.TopologySpreadConstraints[e.Index].WhenUnsatisfiable = corev1.ScheduleAnyway
+	c := &d.Pod().Spec.TopologySpreadConstraints[e.Index]
+	c.WhenUnsatisfiable, c.MinDomains = corev1.ScheduleAnyway, nil
 }
 
-// PatchPod makes the constraint a wish.
+// feasible: the API server takes no second wish about the same topology key.
+func (e SpreadEdit) feasible(q *Question) bool {
+	all := q.Pod.Spec.TopologySpreadConstraints
+	return !slices.ContainsFunc(all, func(c corev1.TopologySpreadConstraint) bool {
+		return c.TopologyKey == all[e.Index].TopologyKey && c.WhenUnsatisfiable == corev1.ScheduleAnyway
+	})
+}
+
+// PatchPod makes the constraint a wish. The API server takes no wish with minDomains.
 func (e SpreadEdit) PatchPod(p *Patch) {
-	p.Add("replace", fmt.Sprintf("/spec/topologySpreadConstraints/%d/whenUnsatisfiable", e.Index), string(corev1.ScheduleAnyway))
+	path := fmt.Sprintf("/spec/topologySpreadConstraints/%d/", e.Index)
+	p.Add("replace", path+"whenUnsatisfiable", string(corev1.ScheduleAnyway))
+	if p.q.Pod.Spec.TopologySpreadConstraints[e.Index].MinDomains != nil {
+		p.Add("remove", path+"minDomains", nil)
+	}
 }
 
 // PodAffinityEdit drops a term of the required affinity or anti-affinity of the pod to other pods.
@@ -363,24 +375,8 @@ type EndPodsEdit struct{ Pods []inspect.PodRef }
 // Key names the pods.
 func (e EndPodsEdit) Key() string { return fmt.Sprintf("end pods %v", e.Pods) }
 
-// Apply takes the pods away, and their devices from claims that only they use: Kubernetes clears these.
-func (e EndPodsEdit) Apply(d *Draft) {
-	d.EndPods(e.Pods...)
-	s := d.q.Cluster.Snapshot()
-	for _, ref := range e.Pods {
-		pod, ok := s.Pod(ref)
-		if !ok {
-			continue
-		}
-		for i := range pod.Spec.ResourceClaims {
-			name, ok := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
-			claim, found := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
-			if ok && found && onlyUsedBy(claim, e.Pods) {
-				d.release(inspect.RefOf(claim))
-			}
-		}
-	}
-}
+// Apply takes the pods away.
+func (e EndPodsEdit) Apply(d *Draft) { d.EndPods(e.Pods...) }
 
 // NotRepellingEdit makes other pods keep nobody away. Nobody can do that; it says what they have against the pod, apart from
 // the room that they take.
@@ -402,13 +398,6 @@ func (e NotRepellingEdit) Apply(d *Draft) {
 }
 
 func (e NotRepellingEdit) feasible(*Question) bool { return false }
-
-// onlyUsedBy reports whether a claim is reserved for none but some pods of its namespace.
-func onlyUsedBy(claim *resourcev1.ResourceClaim, pods []inspect.PodRef) bool {
-	return !slices.ContainsFunc(claim.Status.ReservedFor, func(c resourcev1.ResourceClaimConsumerReference) bool {
-		return c.APIGroup != "" || c.Resource != "pods" || !slices.Contains(pods, inspect.PodRef{Namespace: claim.Namespace, Name: c.Name})
-	})
-}
 
 // DropVolumesEdit takes volumes out of the pod. Nobody wants that; it says what a volume has to do with it.
 type DropVolumesEdit struct{ Volumes []string }

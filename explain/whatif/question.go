@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,12 +26,17 @@ type Question struct {
 	Templates []string
 	// Own are claims of the pod in question that have devices already. To release them is no help: it needs them.
 	Own map[inspect.ClaimRef]bool
+	// Renewed are claims that go with the pod when it is made anew, with their devices.
+	Renewed []inspect.ClaimRef
 	// Supposed are claims that have devices by supposition only, so that there is nothing to release.
 	Supposed map[inspect.ClaimRef]bool
 	// SupposedPods are pods that are on nodes by supposition only, so that there is nothing to end.
 	SupposedPods map[inspect.PodRef]bool
 	// Unsuitable says, for nodes that the pod cannot use whatever the devices, why not.
 	Unsuitable map[inspect.NodeName]explain.Reason
+	// UnsuitableWith says why the pod cannot use a node with only some of its claims that have devices. It is nil if it can, and may be
+	// nil itself if there are no such claims.
+	UnsuitableWith func(node *corev1.Node, own map[inspect.ClaimRef]bool) *explain.Reason
 	// Pod is the pod that asks, if the question is about one. The scheduler's other filters are then asked about it too.
 	Pod *corev1.Pod
 	// Grouped says that the other pods of its group are asked about too, so that whether they find room is no doubt here.
@@ -66,6 +72,8 @@ type ClaimPerNode interface {
 	// On returns the claim for a node, or nil when the node needs none. misfit says why the node cannot be used at all;
 	// it is nil if it can.
 	On(node *corev1.Node) (claim *resourcev1.ResourceClaim, misfit *explain.Reason)
+	// Of returns the claim for another pod in place of the one that it is for. It is nil if that needs none on any node.
+	Of(pod *corev1.Pod) ClaimPerNode
 }
 
 // Answer is what nodes that look alike say.
@@ -138,7 +146,59 @@ func (q *Question) Ask(ctx context.Context) ([]Answer, error) {
 			answers = append(answers, split...)
 		}
 	}
+	answers, err := q.askInVain(ctx, answers, outcomes)
 	slices.SortFunc(answers, func(a, b Answer) int { return a.Nodes[0] - b.Nodes[0] })
+	return answers, err
+}
+
+// inVain are the nodes, by their index, that the pod cannot use because of claims that have devices already. The scheduler asks them
+// for the devices of its other claims before it says so, and gives up on the pod if that fails there (Filter of its plugin
+// DynamicResources).
+func (q *Question) inVain() []int {
+	var out []int
+	for i, node := range q.Nodes {
+		if reason, bad := q.Unsuitable[inspect.NodeName(node.Name)]; bad && reason.Key != Bound && !strings.HasPrefix(reason.Key, extendedResource) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// askInVain finds out on which of the nodes that are asked in vain the scheduler gives up: these answer so, and nothing else.
+func (q *Question) askInVain(ctx context.Context, answers []Answer, outcomes []filters.Outcome) ([]Answer, error) {
+	vain := q.inVain()
+	if len(vain) == 0 || !slices.ContainsFunc(answers, func(a Answer) bool { return a.hasDevices() && !a.Refused() }) {
+		return answers, nil
+	}
+	for _, variant := range variants(q, vain) {
+		nodes := make([]*corev1.Node, 0, len(variant.nodes))
+		var at []int
+		for _, n := range variant.nodes {
+			if len(outcomes) == 0 || !RefusedBefore(&outcomes[n]) {
+				nodes, at = append(nodes, q.Nodes[n]), append(at, n)
+			}
+		}
+		if len(variant.q.Claims) == 0 || len(nodes) == 0 {
+			continue
+		}
+		kinds, err := q.Cluster.Sweep(ctx, nodes, variant.q.Claims)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // as in Ask
+		}
+		for _, kind := range kinds {
+			if kind.Abort == nil {
+				continue
+			}
+			a := Answer{Q: variant.q, Result: kind.Result, Abort: kind.Abort}
+			for _, n := range kind.Nodes {
+				a.Nodes = append(a.Nodes, at[n])
+			}
+			for i := range answers {
+				answers[i].Nodes = slices.DeleteFunc(slices.Clone(answers[i].Nodes), func(n int) bool { return slices.Contains(a.Nodes, n) })
+			}
+			answers = append(slices.DeleteFunc(answers, func(a Answer) bool { return len(a.Nodes) == 0 }), a)
+		}
+	}
 	return answers, nil
 }
 
@@ -313,6 +373,12 @@ func variants(q *Question, nodes []int) []variant {
 	}
 	return out
 }
+
+// Keys of reasons for which a pod cannot use a node, and which the scheduler finds before it asks for devices.
+const (
+	Bound            = "bound"
+	extendedResource = "extended resource"
+)
 
 // UnsuitableFor is the reason for which a pod cannot use a node. Nodes with the same key are told as one.
 func UnsuitableFor(key, format string, args ...any) explain.Reason {

@@ -29,10 +29,8 @@ func Release(o *inspect.Objects, refs ...inspect.ClaimRef) {
 // devices back, too. A claim that is not among the objects changes nothing.
 func ReleaseFromUse(o *inspect.Objects, s *inspect.Snapshot, ref inspect.ClaimRef) {
 	ended := map[inspect.PodRef]bool{}
-	for _, name := range s.PodsOf(ref) {
-		if pod, ok := s.Pod(name); ok && pod.Spec.NodeName != "" { // those that wait go on waiting
-			ended[name] = true
-		}
+	for _, name := range EndedBy(s, ref) {
+		ended[name] = true
 	}
 	refs := []inspect.ClaimRef{ref}
 	if len(ended) > 0 {
@@ -48,6 +46,17 @@ func ReleaseFromUse(o *inspect.Objects, s *inspect.Snapshot, ref inspect.ClaimRe
 	Release(o, refs...)
 }
 
+// MaxSpared is the number of pods that use a claim up to which it is tried whether some of them can stay.
+const MaxSpared = 16
+
+// EndedBy are the pods that have to end for a claim to be released. Those that wait go on waiting.
+func EndedBy(s *inspect.Snapshot, ref inspect.ClaimRef) []inspect.PodRef {
+	return slices.DeleteFunc(slices.Clone(s.PodsOf(ref)), func(name inspect.PodRef) bool {
+		pod, ok := s.Pod(name)
+		return !ok || pod.Spec.NodeName == ""
+	})
+}
+
 // reservedOnlyFor reports whether a claim is reserved, and for nothing but some pods.
 func reservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bool) bool {
 	for _, c := range claim.Status.ReservedFor {
@@ -56,6 +65,20 @@ func reservedOnlyFor(claim *resourcev1.ResourceClaim, pods map[inspect.PodRef]bo
 		}
 	}
 	return len(claim.Status.ReservedFor) > 0
+}
+
+// GoesWith reports whether a claim is deleted when some pods end: it was made for one of them.
+func GoesWith(claim *resourcev1.ResourceClaim, ended []inspect.PodRef) bool {
+	owner := ownerOf(claim)
+	return owner.Name != "" && slices.Contains(ended, owner)
+}
+
+// ownerOf is the pod that a claim was made for. It has no name if there is none.
+func ownerOf(claim *resourcev1.ResourceClaim) inspect.PodRef {
+	if owner := metav1.GetControllerOf(claim); owner != nil && owner.Kind == "Pod" {
+		return inspect.PodRef{Namespace: claim.Namespace, Name: owner.Name}
+	}
+	return inspect.PodRef{}
 }
 
 // Hold makes claims that hold allocations, for copies of a claim that exist nowhere. They have no namespace and are
@@ -88,7 +111,7 @@ func SettleTaints(o *inspect.Objects, s *inspect.Snapshot, of ...inspect.DeviceI
 	}
 	var settled, kept []*resourcev1.DeviceTaintRule
 	for _, rule := range o.TaintRules {
-		if slices.ContainsFunc(of, func(id inspect.DeviceID) bool { return inspect.RuleSelects(rule, id) }) {
+		if slices.ContainsFunc(of, func(id inspect.DeviceID) bool { return s.RuleTaints(rule, id) }) {
 			settled = append(settled, rule)
 		} else {
 			kept = append(kept, rule)
@@ -99,7 +122,7 @@ func SettleTaints(o *inspect.Objects, s *inspect.Snapshot, of ...inspect.DeviceI
 		own := slice
 		for d := range slice.Spec.Devices {
 			for _, rule := range settled {
-				if !inspect.RuleSelects(rule, inspect.DeviceIDOf(slice, d)) {
+				if !s.RuleTaints(rule, inspect.DeviceIDOf(slice, d)) {
 					continue
 				}
 				if own == slice {

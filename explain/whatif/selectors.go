@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -56,3 +57,26 @@ func Parenthesized(term string) string {
 	}
 	return term
 }
+
+// DriverOf is the driver that a device class wants by a term device.driver == "…" of a selector. It is "" if there is no such
+// term.
+func (q *Question) DriverOf(ctx context.Context, class *resourcev1.DeviceClass) string {
+	for i := range class.Spec.Selectors {
+		if class.Spec.Selectors[i].CEL == nil {
+			continue
+		}
+		for _, term := range q.Terms(ctx, class.Spec.Selectors[i].CEL.Expression) {
+			if literal, ok := strings.CutPrefix(term, namesDriver); ok {
+				if driver, err := strconv.Unquote(literal); err == nil {
+					return driver
+				}
+			}
+		}
+	}
+	return ""
+}
+
+const namesDriver = "device.driver == "
+
+// NamesDriver reports whether a term asks for the devices of a driver.
+func NamesDriver(term string) bool { return strings.HasPrefix(term, namesDriver) }

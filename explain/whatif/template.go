@@ -3,9 +3,11 @@ package whatif
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Claims of a pod that are made from the same template. The spec of a claim cannot be changed, only that of the
+// Claims of a pod that are made from the same template, or that are the same claim, which a pod may name more than once. The spec of a claim cannot be changed, only that of the
 // template, and then all of them are made anew; so they have their requirements in common, and those of the first
 // stand for all.
 
@@ -17,15 +19,13 @@ func (q *Question) TemplateOf(claim int) string {
 	return q.Templates[claim]
 }
 
-// sameTemplate lists the claims from the same template, the claim among them, ascending.
+// sameTemplate lists the claims from the same template, the claim among them, ascending. A claim without one is listed as often
+// as the pod names it.
 func (q *Question) sameTemplate(claim int) []int {
-	template := q.TemplateOf(claim)
-	if template == "" {
-		return []int{claim}
-	}
+	template, ref := q.TemplateOf(claim), inspect.RefOf(q.Claims[claim])
 	var out []int
-	for i, t := range q.Templates {
-		if t == template {
+	for i, c := range q.Claims {
+		if i == claim || q.TemplateOf(i) == template && (template != "" || inspect.RefOf(c) == ref) {
 			out = append(out, i)
 		}
 	}
@@ -55,7 +55,7 @@ func (q *Question) forSameTemplate(edits []Edit) []Edit {
 // EachOf says, for the first of several claims from a template, that its requirements are those of all.
 func (q *Question) EachOf(claim int) string {
 	same := q.sameTemplate(claim)
-	if len(same) == 1 {
+	if len(same) == 1 || q.TemplateOf(claim) == "" {
 		return ""
 	}
 	var names []string

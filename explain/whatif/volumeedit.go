@@ -1,7 +1,9 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,9 +31,18 @@ func (e VolumeClaimEdit) Key() string {
 	return fmt.Sprintf("volume claim %q size %q class %q", e.Namespace+"/"+e.Name, size, e.Class)
 }
 
-// Apply puts a changed copy in the place of the claim.
+// Apply puts a changed copy in the place of the claim. One that is made from a volume of the pod is made anew with it: for no node
+// yet, which the scheduler writes into its annotations.
 func (e VolumeClaimEdit) Apply(d *Draft) {
 	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) {
+		claim.UID += "-anew" // volumes that are kept for the claim as it was are not for this one
+		if source := e.sourceIn(d.q.Pod); source != nil && source.VolumeClaimTemplate != nil {
+			template := source.VolumeClaimTemplate
+			class := claim.Spec.StorageClassName // which the server fills in where the template has none
+			claim.Spec, claim.Status = *template.Spec.DeepCopy(), corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+			claim.Annotations = maps.Clone(template.Annotations)
+			claim.Spec.StorageClassName = cmp.Or(claim.Spec.StorageClassName, class)
+		}
 		if e.Size != nil {
 			if claim.Spec.Resources.Requests == nil {
 				claim.Spec.Resources.Requests = corev1.ResourceList{}
@@ -78,6 +89,19 @@ func (e BindClaimEdit) Apply(d *Draft) {
 		claim.Annotations[bindCompleted] = "yes"
 		claim.Status.Phase = corev1.ClaimBound
 	})
+}
+
+// GiveClassEdit gives a volume claim that names no storage class the default one, as the controller does once there is one.
+type GiveClassEdit struct{ Namespace, Name, Class string }
+
+// Key names the claim and the class.
+func (e GiveClassEdit) Key() string {
+	return fmt.Sprintf("volume claim %q has class %q", e.Namespace+"/"+e.Name, e.Class)
+}
+
+// Apply puts a copy with the class in the place of the claim.
+func (e GiveClassEdit) Apply(d *Draft) {
+	changeVolumeClaim(d, e.Key(), e.Namespace, e.Name, func(claim *corev1.PersistentVolumeClaim) { claim.Spec.StorageClassName = &e.Class })
 }
 
 // patch writes the change below the spec of a claim, or of the template of one.
@@ -134,11 +158,17 @@ func volumeChanges(q *Question, edits []Edit) []explain.ObjectChange {
 }
 
 // ofPod reports whether the claim is made from a volume of the pod.
-func (e VolumeClaimEdit) ofPod(pod *corev1.Pod) bool {
+func (e VolumeClaimEdit) ofPod(pod *corev1.Pod) bool { return e.sourceIn(pod) != nil }
+
+// sourceIn is the volume of a pod from which the claim is made, or nil. The pod may be nil.
+func (e VolumeClaimEdit) sourceIn(pod *corev1.Pod) *corev1.EphemeralVolumeSource {
+	if pod == nil {
+		return nil
+	}
 	for i := range pod.Spec.Volumes {
-		if e.madeFrom(pod, &pod.Spec.Volumes[i]) {
-			return true
+		if v := &pod.Spec.Volumes[i]; e.madeFrom(pod, v) {
+			return v.Ephemeral
 		}
 	}
-	return false
+	return nil
 }

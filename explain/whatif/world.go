@@ -21,6 +21,8 @@ type World struct {
 	Claims  []*resourcev1.ResourceClaim
 	// pod returns the pod that asks, as the scheduler's other filters see it. It is nil when the question is about a claim.
 	pod func() *filters.Prepared
+	// inVain are nodes that the pod cannot use, and that the scheduler asks all the same (see Question.inVain).
+	inVain []*corev1.Node
 }
 
 // Outcome is how a what-if question ended.
@@ -131,8 +133,28 @@ func (w *World) Sweep(ctx context.Context, nodes []*corev1.Node) (NodeSet, *allo
 		}
 		took, fitting = append(took, t), append(fitting, list)
 	}
+	if abort == nil && len(w.inVain) > 0 && slices.ContainsFunc(took, func(t timed) bool { return t.fits }) {
+		asked, _ := w.reach(w.inVain)
+		if abort, err = firstAbort(ctx, w.Cluster, asked, w.Claims); err != nil {
+			return out, nil, err
+		}
+	}
 	err = w.add(ctx, &out, took, fitting)
 	return out, abort, err
+}
+
+// firstAbort is why the scheduler gives up on one of some nodes, or nil.
+func firstAbort(ctx context.Context, c *allocator.Cluster, nodes []*corev1.Node, claims []*resourcev1.ResourceClaim) (*allocator.AbortError, error) {
+	kinds, err := c.Sweep(ctx, nodes, claims)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as in Sweep
+	}
+	for i := range kinds {
+		if kinds[i].Abort != nil {
+			return kinds[i].Abort, nil
+		}
+	}
+	return nil, nil
 }
 
 // reach returns the nodes for which the scheduler gets to the allocation of devices, and for each of them its index if

@@ -14,10 +14,33 @@ func FreeOf(c inspect.DeviceCount) string {
 	if c.AtOnce < c.Free {
 		text += fmt.Sprintf(", %d at once", c.AtOnce)
 	}
-	if c.Blocked > 0 {
-		text += fmt.Sprintf(", %d blocked", c.Blocked)
+	if rest := Unusable(c); rest != "" {
+		text += ", " + rest
 	}
 	return text
+}
+
+// Unusable says which devices nobody uses and nobody can get, and which are used though they are gone, as
+// "11 blocked, 1 tainted"; "" if there are none.
+func Unusable(c inspect.DeviceCount) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.Blocked, "blocked"}, {c.Tainted, "tainted"}, {c.Unreachable, "unreachable"}, {c.Gone, "gone"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// GoneToo says how many devices are held besides, though no driver publishes them any more; "" if none is.
+func GoneToo(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d that no driver publishes any more", n)
 }
 
 // Fits says which devices still fit into a pool, as "2 × 1g.10gb or 1 × 2g.20gb"; "nothing" if none does.

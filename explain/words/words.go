@@ -43,6 +43,15 @@ func And(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
+// Or is a list of names as "a, b or c".
+func Or(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // Shorten joins at most limit names with commas and counts the rest, as "a, b and 3 more".
 func Shorten(names []string, limit int) string {
 	if len(names) <= limit {

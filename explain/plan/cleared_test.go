@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// TestCleared: of a pod that waits with devices on a node that it cannot use it is not known that it goes on waiting, nor what others get, if
+// nobody else has reserved the devices.
+func TestCleared(t *testing.T) {
+	for reservedFor, certain := range map[string]bool{"": false, "b": false, "other": true} {
+		o := small(2)
+		claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "held"}, Spec: o.Templates[0].Spec.Spec}
+		o.Claims = append(o.Claims, claim)
+		node := o.Nodes[0].Name
+		of := o.Slices[0]
+		claim.Status.Allocation = &resourcev1.AllocationResult{
+			Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+				{Request: claim.Spec.Devices.Requests[0].Name, Driver: of.Spec.Driver, Pool: of.Spec.Pool.Name, Device: of.Spec.Devices[0].Name},
+			}},
+			NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+				{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}},
+			}}}},
+		}
+		if reservedFor != "" {
+			claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: reservedFor, UID: second(0, worker(reservedFor, "one")).UID}}
+		}
+		waits := second(0, worker("b", "one"))
+		waits.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("held")}
+		o.Nodes[0] = o.Nodes[0].DeepCopy()
+		o.Nodes[0].Spec.Unschedulable = true
+		p := place(t, o, waits)
+		said := strings.Contains(strings.Join(p.Replay.Remarks, "; "), "kube-scheduler may take their devices from ml/b")
+		if p.Replay.Certain != certain || said == certain || len(p.Replay.Pending) != 1 || (p.Replay.Pending[0].Verdict == explain.Unsatisfiable) != certain {
+			t.Errorf("reserved for %q: %+v", reservedFor, p.Replay)
+		}
+		if unseen, err := Place(t.Context(), unreadable(o, inspect.Pods), []*corev1.Pod{waits}, Options{}); err != nil || (unseen.Replay.Pending[0].Verdict == explain.Unsatisfiable) != certain {
+			t.Errorf("reserved for %q, not everything was read: %+v, %v", reservedFor, unseen, err)
+		}
+		o.Pods = append(o.Pods, waits)
+		c := fresh(*o)
+		e, err := question.PodObject(t.Context(), c, waits, question.Options{})
+		if err != nil || e.Verdict != explain.Unsatisfiable {
+			t.Fatal(e, err)
+		}
+		err = Queue(t.Context(), c, []*explain.Explanation{e})
+		if said = strings.Contains(e.Message, "takes its devices back"); err != nil || said == certain || (e.Queue.Verdict == explain.Unsatisfiable) != certain {
+			t.Errorf("reserved for %q: %+v %s, %v", reservedFor, e.Queue, e.Message, err)
+		}
+		gated := waits.DeepCopy()
+		gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+		if losesDevices(c, waits) == certain || losesDevices(c, gated) {
+			t.Errorf("reserved for %q: it is not told whether kube-scheduler takes the devices back, or of a gated pod that it does", reservedFor)
+		}
+	}
+}

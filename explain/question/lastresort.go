@@ -1,0 +1,174 @@
+package question
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/whatif"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+)
+
+// maxLastResorts is the number of things that a pod is asked about without.
+const maxLastResorts = 8
+
+// without is a pod that does without something.
+type without struct {
+	pod     *corev1.Pod
+	patch   []explain.PatchOperation
+	message string
+}
+
+// remove notes that what is at a path is taken out of the pod.
+func (w *without) remove(format string, args ...any) {
+	w.patch = append(w.patch, explain.PatchOperation{Op: "remove", Path: fmt.Sprintf(format, args...)})
+}
+
+// lastResorts are the single volumes, claims and resources without which the pod can be scheduled: all that is left where no
+// fix was found. Each is tried by asking about the changed pod.
+func lastResorts(ctx context.Context, c *allocator.Cluster, pod *corev1.Pod, opts Options) ([]explain.Fix, error) {
+	opts.verdictOnly, opts.Events.List = true, nil
+	all := slices.Concat(withoutVolumes(pod), withoutClaims(c.Snapshot(), pod), withoutResources(pod))
+	c = withoutItsClaims(c, pod)
+	var out []explain.Fix
+	for _, w := range all[:min(len(all), maxLastResorts)] {
+		w.pod.Status = corev1.PodStatus{}
+		e, q, err := podAsIs(ctx, c, w.pod, opts)
+		if err != nil {
+			return nil, err
+		}
+		if q == nil || e.Verdict != explain.Allocatable || e.Nodes.Allocatable == 0 {
+			continue
+		}
+		at := slices.IndexFunc(q.Answers, func(a whatif.Answer) bool { return a.Allocatable() })
+		if at < 0 {
+			continue
+		}
+		out = append(out, explain.Fix{
+			Kind: explain.ReduceRequest, Key: w.message, Node: inspect.NodeName(q.Nodes[q.Answers[at].Nodes[0]].Name), Nodes: e.Nodes.Allocatable,
+			Patch: w.patch, Changes: []explain.ObjectChange{{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, Patch: w.patch}},
+			Message: words.OneLine("as the last resort, do without " + w.message),
+		})
+	}
+	return out, nil
+}
+
+// withoutItsClaims is a cluster once a pod is deleted, to be made anew: claims that were made for it go with it, and what is reserved for
+// nobody else has no devices any more.
+func withoutItsClaims(c *allocator.Cluster, pod *corev1.Pod) *allocator.Cluster {
+	self := []inspect.PodRef{{Namespace: pod.Namespace, Name: pod.Name}}
+	return allocator.NewCluster(c.Snapshot().With(func(o *inspect.Objects) {
+		o.Claims = slices.DeleteFunc(slices.Clone(o.Claims), func(claim *resourcev1.ResourceClaim) bool { return whatif.GoesWith(claim, self) })
+		for _, claim := range o.Claims {
+			if len(claim.Status.ReservedFor) == 1 && claim.Namespace == pod.Namespace && claim.Status.ReservedFor[0].UID == pod.UID {
+				whatif.Release(o, inspect.RefOf(claim))
+			}
+		}
+	}), allocator.Options{Like: c})
+}
+
+// withoutVolumes are the pod without each of the volumes that decide where it can run.
+func withoutVolumes(pod *corev1.Pod) []*without {
+	var out []*without
+	for _, name := range whatif.VolumesOf(pod, "", "") {
+		w := &without{pod: pod.DeepCopy(), message: "the volume " + name}
+		i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+			w.message += fmt.Sprintf(" (claim %s)", claim.ClaimName)
+		}
+		w.each(func(c *corev1.Container, path string) {
+			for k, m := range slices.Backward(c.VolumeMounts) {
+				if m.Name == name {
+					c.VolumeMounts = slices.Delete(c.VolumeMounts, k, k+1)
+					w.remove("%s/volumeMounts/%d", path, k)
+				}
+			}
+			for k, m := range slices.Backward(c.VolumeDevices) {
+				if m.Name == name {
+					c.VolumeDevices = slices.Delete(c.VolumeDevices, k, k+1)
+					w.remove("%s/volumeDevices/%d", path, k)
+				}
+			}
+		})
+		w.pod.Spec.Volumes = slices.Delete(w.pod.Spec.Volumes, i, i+1)
+		w.remove("/spec/volumes/%d", i)
+		out = append(out, w)
+	}
+	return out
+}
+
+// withoutClaims are the pod without each of its claims. A claim that is made for it and has devices goes with the pod anyway.
+func withoutClaims(s *inspect.Snapshot, pod *corev1.Pod) []*without {
+	var out []*without
+	for i := range pod.Spec.ResourceClaims {
+		entry := &pod.Spec.ResourceClaims[i]
+		name, _ := inspect.ClaimNameFor(pod, entry)
+		claim, ok := s.Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
+		if ok && entry.ResourceClaimName == nil && claim.Status.Allocation != nil {
+			continue
+		}
+		w := &without{pod: pod.DeepCopy(), message: "the resource claim of its entry " + entry.Name}
+		w.each(func(c *corev1.Container, path string) {
+			for k, use := range slices.Backward(c.Resources.Claims) {
+				if use.Name == entry.Name {
+					c.Resources.Claims = slices.Delete(c.Resources.Claims, k, k+1)
+					w.remove("%s/resources/claims/%d", path, k)
+				}
+			}
+		})
+		w.pod.Spec.ResourceClaims = slices.Delete(w.pod.Spec.ResourceClaims, i, i+1)
+		w.remove("/spec/resourceClaims/%d", i)
+		out = append(out, w)
+	}
+	return out
+}
+
+// withoutResources are the pod without each of the resources that are only for pods that ask for them.
+func withoutResources(pod *corev1.Pod) []*without {
+	names := map[corev1.ResourceName]bool{}
+	for _, c := range allContainers(pod) {
+		for name := range requestsOf(c) {
+			names[name] = inspect.IsExtendedResource(name)
+		}
+	}
+	var out []*without
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !names[name] {
+			continue
+		}
+		w := &without{pod: pod.DeepCopy(), message: string(name)}
+		key := strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
+		w.each(func(c *corev1.Container, path string) {
+			if _, ok := c.Resources.Limits[name]; ok {
+				delete(c.Resources.Limits, name)
+				w.remove("%s/resources/limits/%s", path, key)
+			}
+			if _, ok := c.Resources.Requests[name]; ok {
+				delete(c.Resources.Requests, name)
+				w.remove("%s/resources/requests/%s", path, key)
+			}
+		})
+		out = append(out, w)
+	}
+	return out
+}
+
+// each calls a function for each container of the pod, with its JSON pointer.
+func (w *without) each(f func(c *corev1.Container, path string)) {
+	for _, list := range []struct {
+		field      string
+		containers []corev1.Container
+	}{{"initContainers", w.pod.Spec.InitContainers}, {"containers", w.pod.Spec.Containers}} {
+		for i := range list.containers {
+			f(&list.containers[i], fmt.Sprintf("/spec/%s/%d", list.field, i))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+)
+
+// RenderAll writes the answers to several questions. Of those that say the same, only the first is written, with the names of all,
+// unless Verbose.
+func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
+	var lines []styled.Line
+	for _, group := range grouped(all, opts.Verbose) {
+		if len(lines) > 0 {
+			lines = append(lines, styled.Line{})
+		}
+		if len(group) > 1 {
+			lines = append(lines, alikeLines(group, opts)...)
+		}
+		lines = append(lines, Lines(group[0], opts)...)
+	}
+	return Write(w, lines, opts.Color)
+}
+
+// alikeLines say of whom an answer is.
+func alikeLines(group []*explain.Explanation, opts Options) []styled.Line {
+	if opts.Width == 0 {
+		opts.Width = 80
+	}
+	names := make([]string, len(group))
+	for i, e := range group {
+		names[i] = e.Subject.FullName()
+	}
+	p := &page{opts: opts}
+	p.add("", "  ", span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), span(styled.Name, words.Shorten(names, maxSubjects)),
+		span(styled.Dim, "; this is the answer for the first"+opts.more("shows each")))
+	return append(p.lines, styled.Line{})
+}
+
+// grouped puts answers together that say the same, in the order of the first of each.
+func grouped(all []*explain.Explanation, each bool) [][]*explain.Explanation {
+	var out [][]*explain.Explanation
+	for _, e := range all {
+		at := slices.IndexFunc(out, func(group []*explain.Explanation) bool { return !each && sayTheSame(group[0], e) })
+		if at < 0 {
+			out = append(out, []*explain.Explanation{e})
+			continue
+		}
+		out[at] = append(out[at], e)
+	}
+	return out
+}
+
+// sayTheSame reports whether two answers differ in the names of their subjects at most, and in what is said besides of each.
+func sayTheSame(a, b *explain.Explanation) bool {
+	refused := a.Verdict == explain.Unsatisfiable || a.Verdict == explain.Invalid
+	return refused && a.Verdict == b.Verdict && a.Subject.Kind == b.Subject.Kind && a.Predicate == b.Predicate && a.Nodes == b.Nodes &&
+		slices.EqualFunc(a.Fixes, b.Fixes, func(a, b explain.Fix) bool { return a.Message == b.Message && a.Nodes == b.Nodes }) &&
+		slices.Equal(a.NoHelp, b.NoHelp)
+}
