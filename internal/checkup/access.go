@@ -56,21 +56,11 @@ var accessRules = []Rule{
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// grants reports whether a namespace is labelled for admin access. If it could not be read, that is not known.
-func (v *visit) grants(name string) (granted, known bool) {
-	for _, ns := range v.s.Objects().Namespaces {
-		if ns.Name == name {
-			return ns.Labels[resourcev1.DRAAdminNamespaceLabelKey] == "true", true
-		}
-	}
-	return false, false
-}
-
 func findRefusedAdmin(v *visit) {
 	for _, template := range v.s.Objects().Templates {
 		o := object("ResourceClaimTemplate", template.Namespace, template.Name)
 		requestsOf(o, &template.Spec.Spec, "spec.spec", func(r request) {
-			if granted, known := v.grants(template.Namespace); r.admin && known && !granted {
+			if granted, known := v.s.GrantsAdminAccess(template.Namespace); r.admin && known && !granted {
 				v.report(Finding{
 					Subject: subjectOf(o) + ", request " + r.name, Group: o.Namespace, Objects: []inspect.ObjectRef{o, object("Namespace", "", template.Namespace)}, Path: r.path + ".adminAccess",
 					Detail: fmt.Sprintf("namespace %s has no label %s=true", template.Namespace, resourcev1.DRAAdminNamespaceLabelKey),
@@ -90,7 +80,7 @@ func findOldLabels(v *visit) {
 
 func findAdminNamespaces(v *visit) {
 	for _, ns := range v.s.Objects().Namespaces {
-		if granted, _ := v.grants(ns.Name); granted {
+		if granted, _ := v.s.GrantsAdminAccess(ns.Name); granted {
 			v.report(Finding{
 				Subject: "Namespace " + ns.Name, Objects: []inspect.ObjectRef{object("Namespace", "", ns.Name)}, Path: "metadata.labels",
 				Detail: "claims in it can have admin access",

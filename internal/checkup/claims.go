@@ -138,14 +138,7 @@ func isPod(c *resourcev1.ResourceClaimConsumerReference) bool {
 
 func findReservedByGone(v *visit) {
 	for _, claim := range v.s.Objects().Claims {
-		var gone []string
-		for i := range claim.Status.ReservedFor {
-			by := &claim.Status.ReservedFor[i]
-			if _, exists := v.s.Pod(inspect.PodRef{Namespace: claim.Namespace, Name: by.Name}); isPod(by) && !exists {
-				gone = append(gone, by.Name)
-			}
-		}
-		if len(gone) > 0 {
+		if gone := v.s.ReservedByGone(claim); len(gone) > 0 {
 			v.reportClaim(claim, "status.reservedFor", fmt.Sprintf("it is reserved for %s, which %s not exist: %s",
 				words.Count(len(gone), "pod"), words.Plural(len(gone), "does", "do"), words.Shorten(gone, 3)))
 		}
@@ -208,14 +201,9 @@ func findNotReserved(v *visit) {
 
 func findDevicesGone(v *visit) {
 	for _, claim := range v.s.Objects().Claims {
-		if claim.Status.Allocation == nil {
-			continue
-		}
 		var gone []string
-		for i := range claim.Status.Allocation.Devices.Results {
-			if id := inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]); v.inventory().Device(id) == nil {
-				gone = append(gone, id.String())
-			}
+		for _, id := range v.s.NotPublished(claim) {
+			gone = append(gone, id.String())
 		}
 		if len(gone) > 0 {
 			v.reportClaim(claim, "status.allocation", fmt.Sprintf("it holds %s that %s no longer published: %s",

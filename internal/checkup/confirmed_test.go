@@ -26,7 +26,7 @@ import (
 var confirmations = map[checkup.Code]func(*confirmation, *checkup.Finding) error{
 	"SelectorInvalid": refusedClaim, "RequestMatchesNothing": refusedClaim, "ConstraintWithoutAttribute": refusedClaim, "ClassMissing": refusedClaim,
 	"SelectorAborts": refusedClaim, "SelectorRedundant": refusedOpposite, "ClassMatchesNothing": refusedClass, "DeviceTainted": refusedTainted,
-	"VersionRemoved": removedVersion,
+	"VersionRemoved": removedVersion, "Stuck": refusedAlone,
 }
 
 // atServer are the codes whose findings an API server confirms, in the end-to-end tests.
@@ -119,6 +119,16 @@ func indexIn(path, list string) int {
 		return -1
 	}
 	return n
+}
+
+// refusedAlone: a pod or claim is refused also when nobody else is asked about.
+func refusedAlone(c *confirmation, f *checkup.Finding) error {
+	o := f.Objects[0]
+	e, err := question.Named(c.Context(), c.cluster, explain.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, question.Options{})
+	if err == nil && e.Verdict != explain.Unsatisfiable && e.Verdict != explain.Invalid {
+		err = fmt.Errorf("the answer is %s: %s", e.Verdict, e.Message)
+	}
+	return err
 }
 
 // refusedClaim: the claim cannot be allocated.

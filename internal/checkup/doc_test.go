@@ -24,8 +24,8 @@ stable code and one of three severities:
 - **note**: something that the cluster's admin should know and that may be intended; shown with ` + "`--severity=note`" + `
 
 A finding is a fact about the objects at the moment when they were read; where something only seems to be so, the finding says "seems". Checks that could
-not be made, because something could not be read, are named at the end. The exit code is 0 if nothing was found, and then nothing is printed on
-standard output. It is 3 if something was found, and 1 if nothing was found but not everything could be read, or the files of ` + "`-f`" + ` hold nothing to check.
+not be made, because something was not read or files have nothing of a kind, are named at the end. The exit code is 0 if nothing was found, and then nothing
+is printed on standard output. It is 3 if something was found, and 1 if nothing was found but not every check was made, or there was nothing to check.
 
 Who may grant admin access is read from RBAC, which is not part of a snapshot. So with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
 the files of ` + "`--from`" + `); of the roles in deploy/rbac, only [audit.yaml](../deploy/rbac/audit.yaml) permits that.

@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +47,37 @@ func RulesEvent(s *inspect.Snapshot, rules []*resourcev1.DeviceTaintRule) *plan.
 			seen[v.Pod] = len(e.Evicted)
 			e.Evicted = append(e.Evicted, plan.Eviction{Pod: pod, After: after.Round(time.Second), Cause: "tainted: " + v.Devices[0].Device})
 		}
+		for _, note := range skipped(s, rule, preview.Staying) {
+			if !slices.Contains(e.Besides, note) {
+				e.Besides = append(e.Besides, note)
+			}
+		}
 	}
 	e.What = "DeviceTaintRule " + strings.Join(names, ", ")
 	return e
+}
+
+// skipped notes which of the pods that stay would be evicted if the controller looked at claims for extended resources.
+func skipped(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, staying []inspect.PodRef) []explain.Note {
+	if inspect.EvictsExtended.In(s.Release()) {
+		return nil
+	}
+	var out []explain.Note
+	for _, ref := range staying {
+		pod, _ := s.Pod(ref)
+		extended := pod.Status.ExtendedResourceClaimStatus
+		if extended == nil {
+			continue
+		}
+		claim, ok := s.Claim(inspect.ClaimRef{Namespace: ref.Namespace, Name: extended.ResourceClaimName})
+		if ok && tainted(s, rule, claim) > 0 {
+			out = append(out, explain.Note{
+				Kind: "Pod", Namespace: ref.Namespace, Name: ref.Name,
+				Message: fmt.Sprintf("stays on tainted devices: Kubernetes %s evicts no pod for devices that it has as extended resources (1.37.2 does); delete it yourself", s.Release()),
+			})
+		}
+	}
+	return out
 }
 
 // AgainEvicted says which of the pods that come back get tainted devices again, as they tolerate the taints for a while, and are

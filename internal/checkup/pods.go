@@ -3,6 +3,7 @@ package checkup
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,8 +85,8 @@ var podRules = []Rule{
 
 // causes are the codes of findings that say by themselves why their first object is stuck.
 var causes = []Code{
-	"ClaimMissing", "TemplateMissing", "ClaimNotCreated", "PrepareFailed", "DeviceUnhealthy", "Evicting", "NodeSilent",
-	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved",
+	"ClaimMissing", "TemplateMissing", "ClaimNotCreated", "PrepareFailed", "DeviceUnhealthy", "AllocatedDeviceGone", "Evicting", "NodeSilent",
+	"ClaimStuckDeleting", "SelectorAborts", "ClassMissing", "PodNotReserved", "BindingFailed",
 }
 
 // waiting is what is stuck.
@@ -101,9 +102,12 @@ func (v *visit) waiting(c *allocator.Cluster) (*waiting, error) {
 	t, err := triage.Of(v.ctx, c, triage.Options{
 		Question: question.Options{Events: v.opts.Events}, Untried: true,
 		Explained: func(e *explain.Explanation) {
-			if len(e.Fixes) > 0 {
-				mutex.Lock()
-				defer mutex.Unlock()
+			mutex.Lock()
+			defer mutex.Unlock()
+			switch {
+			case len(e.Advice) > 0:
+				w.helps[e.Subject] = strings.Join(append([]string{e.Advice[0].Message}, e.Advice[0].Commands...), ": ")
+			case len(e.Fixes) > 0:
 				w.helps[e.Subject] = e.Fixes[0].Message
 			}
 		},
@@ -124,9 +128,6 @@ func findStuck(v *visit) {
 		return
 	}
 	t, helps := w.triage, w.helps
-	if n := t.Undecided() + len(t.NotLookedInto); n > 0 {
-		v.skip("it is not known whether %s stuck", words.Plural(n, "a pod or claim is", fmt.Sprintf("%d pods and claims are", n)))
-	}
 	told := map[inspect.ObjectRef]bool{}
 	for _, f := range v.findings {
 		if !slices.Contains(causes, f.Code) {
@@ -139,6 +140,16 @@ func findStuck(v *visit) {
 				told[object("Pod", pod.Namespace, pod.Name)] = true
 			}
 		}
+	}
+	undecided := t.Undecided()
+	for _, subject := range t.Depends {
+		undecided -= words.Btoi(told[object(subject.Kind, subject.Namespace, subject.Name)])
+	}
+	if undecided > 0 {
+		v.skip("it is not known whether %s stuck", words.Plural(undecided, "a pod or claim is", fmt.Sprintf("%d pods and claims are", undecided)))
+	}
+	if t.Unseen || t.Unsure && undecided == 0 && len(t.Ready) > 0 {
+		v.skip("it is not known of everything that waits whether it is stuck")
 	}
 	for i := range t.Causes {
 		c := &t.Causes[i]

@@ -22,6 +22,9 @@ type RulePreview struct {
 	Taint resourcev1.DeviceTaint
 	// Ignored says that the cluster does not look at such rules, so that nothing of the rest comes true.
 	Ignored bool
+	// NoSelector is the release of kube-scheduler that taints every device because the rule has no device selector; it evicts no
+	// pod. It is empty for other rules.
+	NoSelector string
 	// Devices are those that the rule selects, sorted. Of a pool only those of its newest generation count.
 	Devices []inspect.DeviceID
 	// Claims are those that hold any device that the rule selects, sorted, even if it is no longer published; admin access counts.
@@ -66,13 +69,16 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 	})
 	after = after.WithFeatures(s.Features().With(map[inspect.Gate]bool{inspect.GateDeviceTaintRules: true, inspect.GateDeviceTaints: true}))
 	var users []inspect.PodRef
+	if rule.Spec.DeviceSelector == nil && s.NoSelectorTaintsAll() {
+		p.NoSelector = s.Release().String()
+	}
 	for d := range s.Inventory().Newest() {
-		if inspect.RuleSelects(rule, d.ID) {
+		if after.RuleTaints(rule, d.ID) {
 			p.Devices = append(p.Devices, d.ID)
 		}
 	}
 	for _, claim := range s.Objects().Claims {
-		if n := selected(rule, claim); n > 0 {
+		if n := tainted(after, rule, claim); n > 0 {
 			p.Allocated += n
 			p.Claims = append(p.Claims, inspect.RefOf(claim))
 			users = append(users, s.PodsOf(inspect.RefOf(claim))...)
@@ -89,12 +95,12 @@ func PreviewRule(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule) *RulePre
 	return p
 }
 
-// selected counts the devices of an allocation that a rule selects.
-func selected(rule *resourcev1.DeviceTaintRule, claim *resourcev1.ResourceClaim) int {
+// tainted counts the devices of an allocation that a rule taints.
+func tainted(s *inspect.Snapshot, rule *resourcev1.DeviceTaintRule, claim *resourcev1.ResourceClaim) int {
 	n := 0
 	if claim.Status.Allocation != nil {
 		for i := range claim.Status.Allocation.Devices.Results {
-			if inspect.RuleSelects(rule, inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i])) {
+			if s.RuleTaints(rule, inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i])) {
 				n++
 			}
 		}
@@ -134,6 +140,9 @@ func (p *RulePreview) Lines(l Layout) []styled.Line {
 	})
 	if p.Ignored {
 		out.text("! ", "  ", styled.Text(styled.Warn, "The cluster does not look at such rules: a feature gate is off. The rest is what would be if it did."))
+	}
+	if p.NoSelector != "" {
+		out.text("! ", "  ", styled.Text(styled.Warn, "The rule has no device selector. kube-scheduler "+p.NoSelector+" takes that for every device; the controller that evicts pods takes it for none."))
 	}
 	out.listed("devices", texts(p.Devices, inspect.DeviceID.String), l.All)
 	out.listed("claims that hold them", texts(p.Claims, inspect.ClaimRef.String), l.All)

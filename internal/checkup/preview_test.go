@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,11 +49,32 @@ status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
 
 // TestPreviewRule checks whom a rule evicts, and when: who does not tolerate it at once, who tolerates it for a while later.
 func TestPreviewRule(t *testing.T) {
-	s, _ := read(t, "", healthy(t), tolerant)
+	newest, _ := read(t, "", healthy(t), tolerant)
 	for name, test := range map[string]struct {
 		spec, features string
 		want           string
 	}{
+		"no selector": {"{taint: {key: hot, effect: NoExecute}}", "", `
+DeviceTaintRule r taints 0 devices with hot:NoExecute
+`},
+		"no selector, 1.37.0": {"{taint: {key: hot, effect: NoExecute}}", "server=v1.37.0", `
+DeviceTaintRule r taints 4 devices with hot:NoExecute
+! The rule has no device selector. kube-scheduler 1.37.0 takes that for every
+  device; the controller that evicts pods takes it for none.
+  devices: 4
+    gpu.example.com/n1/gpu-0
+    gpu.example.com/n1/gpu-1
+    gpu.example.com/n2/gpu-0
+    gpu.example.com/n2/gpu-1
+  claims that hold them: 3
+    ml/patient
+    ml/stoic
+    ml/train-0
+  pods that stay: 3
+    ml/patient
+    ml/stoic
+    ml/train-0
+`},
 		"all": {"{deviceSelector: {driver: gpu.example.com}, taint: {key: hot, effect: NoExecute}}", "", `
 DeviceTaintRule r taints 4 devices with hot:NoExecute
   devices: 4
@@ -96,8 +118,10 @@ DeviceTaintRule r taints 0 devices with hot:NoExecute
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := s
-			if gates, _ := inspect.ParseFeatures(test.features); len(gates) > 0 {
+			s := newest
+			if strings.HasPrefix(test.features, "server=") {
+				s, _ = read(t, test.features, healthy(t), tolerant)
+			} else if gates, _ := inspect.ParseFeatures(test.features); len(gates) > 0 {
 				s = s.WithFeatures(s.Features().With(gates))
 			}
 			given, err := manifest.ReadBytes("rule.yaml", []byte("apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: "+test.spec), manifest.Options{})
@@ -137,7 +161,7 @@ func TestRuleTable(t *testing.T) {
 	}
 	rules := result.Objects.TaintRules
 	result.Objects.TaintRules = nil
-	s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health})
+	s := inspect.New(result.Objects, inspect.Config{Revision: 1, Time: now, Features: inspect.DefaultFeatures(inspect.NewestMinor), Health: result.Health, ServerVersion: "v1.37.1"}) // as that control plane
 	var b strings.Builder
 	for _, rule := range rules {
 		p := checkup.PreviewRule(s, rule)
@@ -158,5 +182,43 @@ func TestRuleTable(t *testing.T) {
 	}
 	if string(want) != b.String() {
 		t.Errorf("previews\n%s", b.String())
+	}
+}
+
+// TestEventOfExtendedResources: a pod that has a tainted device as an extended resource is evicted from 1.37.2 on. Before, it is named
+// among those that stay, once, whatever number of rules taint its device.
+func TestEventOfExtendedResources(t *testing.T) {
+	given, err := manifest.ReadBytes("rules.yaml", []byte(`
+apiVersion: resource.k8s.io/v1
+kind: DeviceTaintRule
+metadata: {name: all}
+spec: {deviceSelector: {driver: gpu.example.com}, taint: {key: hot, effect: NoExecute}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceTaintRule
+metadata: {name: one}
+spec: {deviceSelector: {pool: n1}, taint: {key: broken, effect: NoExecute}}
+`), manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ server, want string }{
+		{"v1.37.1", "ml/old stays on tainted devices: Kubernetes 1.37.1 evicts no pod for devices that it has as extended resources (1.37.2 does); delete it yourself\nml/train-0 goes\n"},
+		{"v1.37.2", "ml/old goes\nml/train-0 goes\n"},
+	} {
+		s, _ := read(t, "server="+test.server, healthy(t), faultObjects(t, "EvictionSkipped"))
+		e := checkup.RulesEvent(s, given.Objects.TaintRules)
+		got := ""
+		for _, n := range e.Besides {
+			got += n.Namespace + "/" + n.Name + " " + n.Message + "\n"
+		}
+		var gone []string
+		for _, v := range e.Evicted {
+			gone = append(gone, v.Pod.Namespace+"/"+v.Pod.Name+" goes\n")
+		}
+		slices.Sort(gone)
+		if got += strings.Join(gone, ""); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", test.server, got, test.want)
+		}
 	}
 }

@@ -72,10 +72,13 @@ type Skipped struct {
 	Why string
 }
 
-// AtLeast returns the report without findings that are less bad than a severity.
+// AtLeast returns the report without findings that are less bad than a severity, and without rules that have no others.
 func (r *Report) AtLeast(s Severity) *Report {
 	out := *r
 	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f *Finding) bool { return !f.Severity.AtLeast(s) })
+	out.Skipped = slices.DeleteFunc(slices.Clone(r.Skipped), func(skipped Skipped) bool {
+		return slices.ContainsFunc(rules, func(r Rule) bool { return r.Code == skipped.Code && !r.worst().AtLeast(s) })
+	})
 	return &out
 }
 
@@ -97,10 +100,11 @@ func Run(ctx context.Context, s *inspect.Snapshot, opts Options) (*Report, error
 	report := &Report{Basis: question.Basis(v.cluster)}
 	for i := range rules {
 		rule := &rules[i]
-		if !opts.wants(rule) {
-			continue
+		why, missing := opts.leavesOut(rule), true
+		if opts.wants(rule) {
+			why, missing = v.unread(rule)
 		}
-		if why, missing := v.unread(rule); missing {
+		if missing {
 			if why != "" {
 				v.skipped = append(v.skipped, Skipped{rule.Code, why})
 			}
@@ -143,6 +147,19 @@ func (o *Options) wants(r *Rule) bool {
 		return false
 	}
 	return r.worst().AtLeast(o.Severity) || slices.Contains(causes, r.Code) // of what those tell, another rule is silent
+}
+
+// leavesOut says why a rule that was asked for by its code is not asked, or "": who names a check takes "nothing found" for its answer.
+func (o *Options) leavesOut(r *Rule) string {
+	switch {
+	case !slices.Contains(o.Only, r.Code), slices.Contains(o.Ignore, r.Code):
+		return ""
+	case o.Files && !r.files:
+		return "manifests alone do not tell"
+	case r.upgrade && o.Target == 0:
+		return "no release to upgrade to was given"
+	}
+	return fmt.Sprintf("only findings of the severity %s and worse are looked for", o.Severity)
 }
 
 // WantsAccess reports whether something is looked for that needs Access.
@@ -203,24 +220,32 @@ func newVisit(ctx context.Context, s *inspect.Snapshot, opts Options) *visit {
 	return v
 }
 
-// unread reports whether something that a rule needs was not read, and says what. Of files in which there is nothing of a kind
-// there is nothing to say: whoever gives one object does not claim that there are no others.
+// unread reports whether something that a rule needs was not read, and says what. Files hold what somebody put there: where nothing is
+// of a kind, it is not known that there is nothing. What is stuck is told of what there is, as kubectl dra explain tells it. Of manifests
+// that stand for nothing but themselves it is clear what they lack; only what was asked for by its code is named then.
 func (v *visit) unread(r *Rule) (why string, missing bool) {
-	if r.access && v.opts.Access == nil {
-		return "", true
-	}
-	var partial []string
+	told := !v.opts.Files || slices.Contains(v.opts.Only, r.Code)
+	var partial, absent []string
 	for _, resource := range r.needs {
-		h := v.s.Health(resource)
-		missing = missing || !h.Complete()
-		if h.Partial() {
+		switch h := v.s.Health(resource); {
+		case h.Partial():
 			partial = append(partial, string(resource))
+		case !h.Complete():
+			absent = append(absent, string(resource))
 		}
 	}
-	if len(partial) == 0 {
-		return "", missing
+	if r.triage && (v.s.Health(inspect.Pods).Complete() || v.s.Health(inspect.Claims).Complete()) {
+		absent = nil
 	}
-	return fmt.Sprintf("not all %s could be read", words.And(partial)), true
+	switch {
+	case len(partial) > 0:
+		return fmt.Sprintf("not all %s could be read", words.And(partial)), true
+	case len(absent) > 0 && told:
+		return fmt.Sprintf("no %s were read", words.And(absent)), true
+	case r.access && v.opts.Access == nil && told:
+		return "it was not read who may do what", true
+	}
+	return "", len(absent) > 0 || r.access && v.opts.Access == nil
 }
 
 // skip says that the rule that is being asked could not, or not wholly, be decided.

@@ -18,8 +18,8 @@ var taintRules = []Rule{
 		find:   findRulesOfAll,
 	},
 	{
-		Code: "TaintRuleOfNothing", Severity: Warning, needs: []inspect.Resource{inspect.TaintRules, inspect.Slices},
-		About:  "A DeviceTaintRule selects no device that is published.",
+		Code: "TaintRuleOfNothing", Severity: Warning, also: Error, needs: []inspect.Resource{inspect.TaintRules, inspect.Slices},
+		About:  "A DeviceTaintRule selects no device that is published. An error if it has no device selector at all and the scheduler therefore taints every device, as it does up to 1.34.13, 1.35.10, 1.36.6 and 1.37.0.",
 		Remedy: "Compare its driver, pool and device with kubectl dra get devices; delete it if the device is gone.",
 		find:   findRulesOfNothing,
 	},
@@ -31,7 +31,7 @@ var taintRules = []Rule{
 	},
 	{
 		Code: "EvictionSkipped", Severity: Warning, needs: []inspect.Resource{inspect.Claims, inspect.Slices, inspect.Pods},
-		About:  "A device with a NoExecute taint is held by a claim for extended resources, so its pod is not evicted: the controller ignores such claims.",
+		About:  "A device with a NoExecute taint is held by a claim for extended resources, so its pod is not evicted: before 1.37.2 the controller ignores such claims.",
 		Remedy: "Delete the pod by hand.",
 		find:   findSkippedEvictions,
 	},
@@ -75,7 +75,7 @@ func findRulesOfAll(v *visit) {
 func findRulesOfNothing(v *visit) {
 	for _, rule := range v.s.Objects().TaintRules {
 		if rule.Spec.DeviceSelector == nil {
-			v.reportRule(rule, "spec.deviceSelector", "it has no device selector, and so selects nothing")
+			v.reportNoSelector(rule)
 			continue
 		}
 		hit := false
@@ -90,9 +90,27 @@ func findRulesOfNothing(v *visit) {
 	}
 }
 
-func findIgnoredRules(v *visit) {
+func (v *visit) reportNoSelector(rule *resourcev1.DeviceTaintRule) {
+	f := Finding{
+		Subject: "DeviceTaintRule " + rule.Name, Objects: []inspect.ObjectRef{ruleRef(rule)}, Path: "spec.deviceSelector",
+		Detail: "it has no device selector, and so selects nothing",
+	}
+	if v.s.NoSelectorTaintsAll() && v.acted() {
+		f.Severity = Error
+		f.Detail = fmt.Sprintf("it has no device selector, and kube-scheduler %s therefore taints all %s with %s", v.s.Release(), words.Count(len(v.devices()), "device"), words.FormatTaint(&rule.Spec.Taint))
+		f.Remedy = "Delete the rule, or name a driver, a pool or a device in spec.deviceSelector."
+	}
+	v.report(f)
+}
+
+// acted reports whether the cluster acts on DeviceTaintRules.
+func (v *visit) acted() bool {
 	f := v.s.Features()
-	if f.Enabled(inspect.GateDeviceTaintRules) && f.Enabled(inspect.GateDeviceTaints) {
+	return f.Enabled(inspect.GateDeviceTaintRules) && f.Enabled(inspect.GateDeviceTaints)
+}
+
+func findIgnoredRules(v *visit) {
+	if v.acted() {
 		return
 	}
 	for _, rule := range v.s.Objects().TaintRules {
@@ -101,7 +119,7 @@ func findIgnoredRules(v *visit) {
 }
 
 func findSkippedEvictions(v *visit) {
-	if !v.s.Features().Enabled(inspect.GateDeviceTaints) {
+	if !v.s.Features().Enabled(inspect.GateDeviceTaints) || inspect.EvictsExtended.In(v.s.Release()) {
 		return
 	}
 	for _, d := range v.devices() {

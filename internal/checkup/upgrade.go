@@ -94,6 +94,9 @@ func findVerdicts(v *visit) {
 	if n := len(now.triage.NotLookedInto) + len(then.triage.NotLookedInto); n > 0 {
 		v.skip("so much is stuck that not all of it was looked into")
 	}
+	if n := len(now.triage.Depends) + len(then.triage.Depends); n > 0 {
+		v.skip("whether some pods find a node depends on which nodes kube-scheduler chooses for others")
+	}
 	v.verdicts(now.triage, then.triage, fmt.Sprintf("with the rules and gates of Kubernetes 1.%d it is stuck: ", v.opts.Target))
 	v.verdicts(then.triage, now.triage, fmt.Sprintf("it is stuck now, and not with the rules and gates of Kubernetes 1.%d: ", v.opts.Target))
 }
@@ -106,7 +109,7 @@ func (v *visit) verdicts(before, after *explain.Triage, say string) {
 			known[before.Causes[i].Subjects[j].Subject] = true
 		}
 	}
-	for _, s := range before.NotLookedInto {
+	for _, s := range slices.Concat(before.NotLookedInto, before.Depends) {
 		known[s] = true
 	}
 	for i := range after.Causes {
