@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 )
 
@@ -58,4 +60,33 @@ func TestCopiedNameIsOneLine(t *testing.T) {
 		}
 		d.press("esc")
 	}
+}
+
+// TestCommandsOfFixes: on the page that explains, a key shows each fix with all of its commands, and the copy key takes these, each on a
+// line of its own, however narrow the screen.
+func TestCommandsOfFixes(t *testing.T) {
+	options := Options{
+		Source: Static(demoSnapshot(t)), Origin: "demo", View: "claims", Profile: colorprofile.NoTTY, Clock: demo.Now,
+		Asked: askedOfDemo,
+	}
+	d := start(t, options, 60, 40)
+	d.send(screen.Go{View: "claims", Ref: screen.Ref{Kind: screen.Claim, Namespace: "infer", Name: "rerank-0"}})
+	d.press("e")
+	whole := d.frame()
+	for _, want := range []string{
+		"kubectl dra explain claim rerank-0 -n infer --demo --fix 1 -o yaml | kubectl replace --force -f -",
+		"kubectl dra explain claim rerank-0 -n infer --demo --fix 2 -o yaml | kubectl replace --force -f -",
+	} {
+		d.press("x")
+		if got := strings.Split(d.m.copied(), "\n")[0]; got != want {
+			t.Errorf("copied %q, want %q", got, want)
+		}
+		d.shows(`kubectl dra explain claim rerank-0 -n infer --demo \`)
+	}
+	for range 10 {
+		if d.press("x"); d.frame() == whole {
+			return
+		}
+	}
+	t.Error("the key does not come back to the explanation")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -48,12 +49,15 @@ func demoSnapshot(t testing.TB) *inspect.Snapshot {
 	return s
 }
 
+// askedOfDemo is how the program asks about the demo cluster.
+var askedOfDemo = remedy.Asked{Args: []string{"--demo"}, Demo: true}
+
 // drive starts on the demo cluster, without colours.
 func drive(t *testing.T, width, height int, view string) *driver {
 	t.Helper()
 	options := Options{
 		Source: Static(demoSnapshot(t)), Origin: "demo", Cluster: "demo", View: view, Profile: colorprofile.NoTTY,
-		Clock: demo.Now, NoWriter: "the demo cluster cannot be written",
+		Clock: demo.Now, NoWriter: "the demo cluster cannot be written", Asked: askedOfDemo,
 	}
 	return start(t, options, width, height)
 }
@@ -81,7 +85,7 @@ func alive(t *testing.T, options Options, width, height int) (*driver, *demo.Lif
 		t.Fatal(err)
 	}
 	at := demo.Now()
-	options.Source, options.Origin, options.Cluster = Static(life.Snapshot()), "demo", "demo"
+	options.Source, options.Origin, options.Cluster, options.Asked = Static(life.Snapshot()), "demo", "demo", askedOfDemo
 	options.Clock = func() time.Time { at = at.Add(5 * time.Second); return at }
 	return start(t, options, width, height), life
 }
@@ -119,7 +123,19 @@ func (d *driver) send(msg tea.Msg) {
 	settle(d.m, cmd)
 }
 
-// press presses keys, named as Bubble Tea names them; any other word is typed.
+// hear shows what the source has to say, if that is anything.
+func (d *driver) hear() {
+	d.Helper()
+	select {
+	case s, ok := <-d.m.options.Source.Updates():
+		if ok {
+			d.send(arrived{s})
+		}
+	default:
+	}
+}
+
+// press presses keys, named as Bubble Tea names them; any other word is typed. Then the source is heard.
 func (d *driver) press(keys ...string) {
 	d.Helper()
 	for _, key := range keys {
@@ -135,6 +151,7 @@ func (d *driver) press(keys ...string) {
 			d.send(tea.KeyPressMsg{Text: string(r), Code: r})
 		}
 	}
+	d.hear()
 }
 
 var namedKeys = map[string]tea.Key{

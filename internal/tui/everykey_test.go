@@ -52,6 +52,7 @@ func (p *presser) home() {
 // still are the actions that may change nothing, because there is nothing further on or because it is so already.
 var still = []keymap.Action{
 	"up", "down", "page up", "page down", "half a page up", "half a page down", "first", "last", "left", "right", "next device", "previous device", "next page", "previous page", "device before",
+	"next branch", "previous branch",
 }
 
 // try presses a key and fails if it neither does anything nor says why not.

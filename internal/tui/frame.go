@@ -45,9 +45,7 @@ func (m *model) View() tea.View {
 	if m.options.Cluster != "" {
 		v.WindowTitle += " – " + inspect.Sanitize(m.options.Cluster)
 	}
-	if m.drawing.show(v) {
-		m.pacer.wake()
-	}
+	m.drawing.show(v)
 	return m.drawing.view
 }
 
@@ -57,8 +55,8 @@ func (m *model) frame() string {
 		return ""
 	}
 	if m.tooSmall() {
-		text := fmt.Sprintf("%d×%d is too small: %d×%d is the least", m.width, m.height, minWidth, minHeight)
-		return widget.Fit(styled.Cut(text, m.width), m.width, m.height)
+		text := fmt.Sprintf("%d×%d is too small\n%d×%d is the least", m.width, m.height, minWidth, minHeight)
+		return widget.Fit(text, m.width, m.height)
 	}
 	th := m.world.Theme
 	header := m.headerHeight()
@@ -280,7 +278,8 @@ func (m *model) popupLine() string {
 
 // keyLine shows as many of the keys that work as have room; help, and the way back, are always among them.
 func (m *model) keyLine(room int) styled.Line {
-	keys := append(append(keymap.Map{}, m.screenKeys()...), m.keys()...)
+	own := m.screenKeys()
+	keys := append(append(keymap.Map{}, own...), m.keys()...)
 	line := styled.Line{}
 	always := m.alwaysShown()
 	if m.typing() {
@@ -288,6 +287,9 @@ func (m *model) keyLine(room int) styled.Line {
 	}
 	left := room - always.Width()
 	for _, k := range m.byWeight(keys) {
+		if first, taken := own.Find(firstPress(k)); taken && first.Action != k.Action {
+			continue
+		}
 		if k.Off != "" || k.Short == "" || k.Action == help || m.typing() && slices.Contains(k.Press, "esc") {
 			continue
 		}
@@ -326,12 +328,17 @@ func (m *model) byWeight(keys keymap.Map) keymap.Map {
 	return slices.Concat(root[:at], keys[:own], root[at:])
 }
 
+// firstPress is the press by which a key is told.
+func firstPress(k keymap.Key) string {
+	if len(k.Press) > 0 {
+		return k.Press[0]
+	}
+	return ""
+}
+
 // keyText is a key in the status line, where a click presses it.
 func keyText(k keymap.Key) styled.Line {
-	press := ""
-	if len(k.Press) > 0 {
-		press = k.Press[0]
-	}
+	press := firstPress(k)
 	return styled.Line{{Text: " " + k.Label(), Role: styled.Accent, Link: press}, {Text: " " + k.Short + " ", Role: styled.Dim, Link: press}}
 }
 

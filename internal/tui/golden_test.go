@@ -80,8 +80,8 @@ var goldens = []struct {
 func TestGolden(t *testing.T) {
 	for _, g := range goldens {
 		for _, size := range [][2]int{{60, 15}, {80, 24}, {120, 35}, {200, 50}, {300, 100}} {
-			if size[0] != 80 && !testwork.Full() && !*screentest.Update {
-				continue // the full run looks at large screens
+			if size[0] != 80 && testwork.Usual() && !*screentest.Update {
+				continue // every change is tried on large screens, too
 			}
 			name := fmt.Sprintf("%s-%dx%d", g.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {

@@ -123,7 +123,7 @@ var kindWords = []string{"claim", "pod", "node", "device", "class", "template", 
 // goFound goes to the best place that was found.
 func (m *model) goFound(f found) tea.Cmd {
 	if len(f.hits) == 0 {
-		text := fmt.Sprintf("nothing is called %q", f.text)
+		text := fmt.Sprintf("no such name: %q", f.text)
 		for i, p := range f.like {
 			text += []string{"; did you mean ", " or "}[min(i, 1)] + p.text
 		}
@@ -288,9 +288,9 @@ func (m *model) askName() tea.Cmd {
 			case len(f.hits) > 0:
 				in.prompt.Hint = ""
 			case len(f.like) > 0:
-				in.prompt.Hint = "nothing is called so; ↓ takes what is spelt like it"
+				in.prompt.Hint = "no such name; ↓ takes the closest spelling"
 			default:
-				in.prompt.Hint = "nothing is called so"
+				in.prompt.Hint = "no such name"
 			}
 		}
 		return ok

@@ -28,9 +28,9 @@ func TestPlaces(t *testing.T) {
 func TestUnknownPlace(t *testing.T) {
 	d := drive(t, 120, 40, "storage")
 	d.press(":", "nosuchthing")
-	d.shows("nothing is called so")
+	d.shows("no such name")
 	d.press("enter")
-	d.shows(`nothing is called "nosuchthing"`, "[5 Storage]")
+	d.shows(`no such name: "nosuchthing"`, "[5 Storage]")
 }
 
 // TestMisspeltPlace: what is spelt like it is offered, and told.
@@ -41,9 +41,9 @@ func TestMisspeltPlace(t *testing.T) {
 	} {
 		d := drive(t, 120, 40, "storage")
 		d.press(":", text)
-		d.shows("nothing is called so; ↓ takes what is spelt like it")
+		d.shows("no such name; ↓ takes the closest spelling")
 		d.press("enter")
-		d.shows("nothing is called", want, "[5 Storage]")
+		d.shows("no such name: ", want, "[5 Storage]")
 	}
 	d := drive(t, 120, 40, "storage")
 	d.press(":", "ndoes", "down", "enter")

@@ -41,6 +41,29 @@ func TestFirstAndLastRow(t *testing.T) {
 	d.shows("by namespace")
 }
 
+// TestFilterGoesToTheName: a filter that is the whole name of an object goes to it, wherever the cursor was; a key that writes must not
+// act on another one whose name only has it.
+func TestFilterGoesToTheName(t *testing.T) {
+	d := drive(t, 100, 30, "claims")
+	d.press("/", "pretrain-1", "enter", "esc", "/", "train-1", "enter")
+	if got := d.cursor(); !strings.Contains(got, " train-1") {
+		t.Errorf("the filter train-1 points at %q", got)
+	}
+	d.press("esc", "/", "train", "enter")
+	if got := d.cursor(); !strings.Contains(got, " train-1") {
+		t.Errorf("the filter train, which is no name, goes from train-1 to %q", got)
+	}
+}
+
+// TestKeysAreWrittenAsInTheHelp: what is no key is told of as the help writes keys, and the help of a page is about that.
+func TestKeysAreWrittenAsInTheHelp(t *testing.T) {
+	d := drive(t, 120, 40, "claims")
+	d.press("ctrl+r")
+	d.shows("^R is no key here")
+	d.press("e", "?")
+	d.shows("keys of the page explain")
+}
+
 func TestHalfPages(t *testing.T) {
 	d := drive(t, 100, 30, "claims")
 	d.frame() // a page is what was drawn

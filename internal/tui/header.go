@@ -31,6 +31,7 @@ type header struct {
 	missed  *screen.World // the newest world that came while the job was running
 	took    *atomic.Int64 // see tallying
 	now     []driverUse
+	atMost  bool // more may be taken: not all claims could be read
 	history map[string][]float64
 	// namespaces are those that have something to show.
 	namespaces []string
@@ -39,6 +40,7 @@ type header struct {
 // summary is what the header and the prompts need to know of a snapshot.
 type summary struct {
 	usage      []driverUse
+	atMost     bool
 	namespaces []string
 }
 
@@ -73,7 +75,7 @@ func (h *header) refresh(w *screen.World, took *atomic.Int64) tea.Cmd {
 	h.missed, h.took = nil, took
 	return h.job.StartLater(w, func(context.Context) (summary, error) {
 		return timed(took, func() summary {
-			s := summary{namespaces: namespacesOf(w.Snapshot.Objects())}
+			s := summary{namespaces: namespacesOf(w.Snapshot.Objects()), atMost: w.Snapshot.Health(inspect.Claims).Partial()}
 			if !beingRead(w.Snapshot, inspect.Claims, inspect.Slices, inspect.Nodes) { // what is free of half of the devices is of no use
 				s.usage = usageOf(w.Inventory().Drivers)
 			}
@@ -125,7 +127,7 @@ func (h *header) take(msg tea.Msg) (tea.Cmd, bool) {
 	if !ok {
 		return nil, false
 	}
-	h.now, h.namespaces = result.Value.usage, result.Value.namespaces
+	h.now, h.atMost, h.namespaces = result.Value.usage, result.Value.atMost, result.Value.namespaces
 	if h.history == nil {
 		h.history = map[string][]float64{}
 	}
@@ -181,7 +183,7 @@ func (m *model) usageLine(room int) styled.Line {
 
 func (m *model) usages(shown []driverUse, length int) (line styled.Line) {
 	if len(shown) > 0 {
-		line = styled.Text(styled.Dim, "  free")
+		line = styled.Text(styled.Dim, map[bool]string{false: "  free", true: "  free at most"}[m.header.atMost])
 	}
 	for _, u := range shown {
 		line = append(append(line, styled.Span{Text: "  "}), m.usageText(u, length)...)

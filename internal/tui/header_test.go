@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -65,6 +66,18 @@ func TestHeaderWhileReading(t *testing.T) {
 		w := screen.NewWorld(t.Context(), 1, m.base)
 		if _, ok := m.header.take(m.header.refresh(w, new(atomic.Int64))()); !ok || len(m.header.now) > 0 || len(m.header.namespaces) == 0 {
 			t.Errorf("while %v are being read: %v free, namespaces %v", reading, m.header.now, m.header.namespaces)
+		}
+	}
+}
+
+// TestHeaderWithoutClaims: where not all claims could be read more devices may be taken, and the header says so.
+func TestHeaderWithoutClaims(t *testing.T) {
+	for state, want := range map[inspect.HealthState]string{inspect.Synced: "  free  gpu", inspect.Forbidden: "  free at most  gpu"} {
+		m := newModel(t.Context(), Options{})
+		m.base = demoSnapshot(t).WithHealth(map[inspect.Resource]inspect.Health{inspect.Claims: {State: state}})
+		m.header.take(m.header.refresh(screen.NewWorld(t.Context(), 1, m.base), new(atomic.Int64))())
+		if got := m.usageLine(200).String(); !strings.HasPrefix(got, want) {
+			t.Errorf("claims are %q: %q, want %q", state, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -45,8 +46,8 @@ func (m *model) keys() keymap.Map {
 		{Action: explainIt, Press: []string{"e"}, Short: "explain", Help: "why it is, can be or cannot be allocated, with fixes", Off: m.pageOff(screen.Explain, m.subjects())},
 		{Action: details, Press: []string{"enter", "d"}, Show: "⏎", Short: "detail", Help: "spec, status, holders and history, and where else to go from there (also d)", Off: m.pageOff(screen.Detail, only(ref))},
 		{Action: fit, Press: []string{"f"}, Short: "fit", Help: "how many more copies fit, and what runs out first", Off: m.pageOff(screen.Fit, only(ref))},
-		{Action: whatIf, Press: []string{"w"}, Short: m.whatIfWord(), Help: "suppose: claim released, taints tolerated, one more such node, or what p is about", Off: m.supposeOff(m.subjects())},
-		{Action: forget, Press: []string{"W"}, Help: "drop everything that is supposed", Off: m.forgetOff()},
+		{Action: whatIf, Press: []string{"w"}, Short: m.whatIfWord(), Help: "what if: the claim released, the taints gone, one more such node, or what p shows", Off: m.supposeOff(m.subjects())},
+		{Action: forget, Press: []string{"W"}, Help: "drop all what-ifs", Off: m.forgetOff()},
 		{Action: takeAway, Press: []string{"p"}, Help: "plan: what would be if it were drained, lost, tainted, evicted or deleted; how room is made for it", Off: m.takeAwayOff(m.subjects())},
 		{Action: yaml, Press: []string{"y"}, Short: "yaml", Help: "the object as YAML", Off: m.pageOff(screen.YAML, m.subjects())},
 		{Action: allocate, Press: []string{"A"}, Short: "allocate", Help: "allocate; first shows what would be written", Off: m.writeOff(Allocate, ref)},
@@ -225,6 +226,15 @@ func copyOff(ref screen.Ref) string {
 	return ""
 }
 
+// shown is a key as the help writes keys.
+func shown(k tea.KeyPressMsg) string {
+	text := k.String()
+	if letter, ok := strings.CutPrefix(text, "ctrl+"); ok && len(letter) == 1 {
+		return "^" + strings.ToUpper(letter)
+	}
+	return text
+}
+
 // press handles a key: first whoever takes text, then the keys of the screen, then those of the root.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	if k.Keystroke() == "ctrl+c" {
@@ -259,7 +269,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	key, ok := m.keys().Find(k.String())
 	switch {
 	case !ok:
-		return m.say(styled.Dim, inspect.Sanitize(k.String())+" is no key here; ? shows all")
+		return m.say(styled.Dim, inspect.Sanitize(shown(k))+" is no key here; ? shows all")
 	case key.Off != "" && slices.Contains([]keymap.Action{allocate, deallocate, release, taint}, key.Action):
 		m.popup = refusal(key.Label() + " " + string(key.Action) + ": " + key.Off)
 		return nil

@@ -40,7 +40,6 @@ type model struct {
 	trail []spot
 
 	drawing drawing
-	pacer   pacer
 	garbage garbage
 
 	timeline  timeline
@@ -100,7 +99,7 @@ func newModel(ctx context.Context, options Options) *model {
 		}
 	}
 	m.world = screen.NewWorld(ctx, 0, nil)
-	m.world.Demo = options.Origin == Demo
+	m.world.Asked = options.Asked
 	m.world.Namespace, m.world.Events = options.Namespace, options.Events
 	m.world.Theme = theme.New(m.dark, m.profile)
 	m.timeline = newTimeline(options.Source)
@@ -245,7 +244,8 @@ func (m *model) openCauses(s *inspect.Snapshot) tea.Cmd {
 func (m *model) change(s *inspect.Snapshot, supposed []screen.Change) tea.Cmd {
 	m.version++
 	w := m.world.Next(m.version, s)
-	w.Supposed, w.Now, w.Idle = supposed, m.now(), time.Since(m.touched) > idleAfter
+	w.SetNow(m.now())
+	w.Supposed, w.Idle = supposed, time.Since(m.touched) > idleAfter
 	w.History = m.record.begin(w)
 	if len(supposed) == 0 {
 		m.actual = w

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/flowcontrol"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
@@ -20,7 +21,7 @@ import (
 
 // Source is where snapshots come from.
 type Source interface {
-	// Updates delivers snapshots, each newer than the one before. A source that has nothing more to say
+	// Updates returns a channel, the same at each call, that delivers snapshots, each newer than the one before. A source that has nothing more to say
 	// may close the channel. If it has a method Err() error which then returns an error, Run ends with it.
 	Updates() <-chan *inspect.Snapshot
 }
@@ -56,6 +57,8 @@ type Options struct {
 	Writer   Writer
 	NoWriter string
 
+	// Asked is how the cluster was asked about, for commands that are shown: the flags for them, Args those of kubectl dra.
+	Asked remedy.Asked
 	// Remarks returns what others have written while the program waits for its first snapshot, a line each: for example
 	// what a credential plugin asks of the user. The lines need not be safe to show. Remarks may be nil.
 	Remarks func() []string

@@ -73,8 +73,8 @@ func lively(t *testing.T, p picture) *driver {
 // TestGoldenPictures holds the pictures of the documents against what is drawn. They are written anew, as all
 // golden files, by go test -update; make screenshots does that.
 func TestGoldenPictures(t *testing.T) {
-	if !testwork.Full() && !*screentest.Update {
-		t.Skip("pictures are drawn in the full run: make test-all")
+	if testwork.Usual() && !*screentest.Update {
+		t.Skip("pictures are drawn with KUBECTL_DRA_TESTS=more: .ci/run unit")
 	}
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
@@ -185,8 +185,8 @@ func shoot(t *testing.T, scenes []scene, light bool) screenshot.Film {
 
 // TestGoldenFilm holds the moving pictures of the terminal UI against what it shows when the same keys are pressed.
 func TestGoldenFilm(t *testing.T) {
-	if !testwork.Full() && !*screentest.Update {
-		t.Skip("pictures are drawn in the full run: make test-all")
+	if testwork.Usual() && !*screentest.Update {
+		t.Skip("pictures are drawn with KUBECTL_DRA_TESTS=more: .ci/run unit")
 	}
 	for name, light := range map[string]bool{"film-top": false, "film-top-light": true} {
 		screenshot.Golden(t, filepath.Join("..", "..", "docs", "images", name+".svg"), shoot(t, topFilm, light).SVG(), *screentest.Update)

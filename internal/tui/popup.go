@@ -206,6 +206,9 @@ func (m *model) layOutHelp() {
 // side where there is room.
 func (m *model) helpPopup() *popup {
 	p := &popup{title: "keys of " + strings.ToLower(m.views[m.current].title)}
+	if n := len(m.pages); n > 0 {
+		p.title = "keys of the page " + string(m.pages[n-1].kind)
+	}
 	here, everywhere := m.screenKeys(), m.keys()
 	if room := m.width - 8; room >= 2*leastHelp {
 		left, right := helpSection("Here", here, room/2-2), helpSection("Everywhere", everywhere, room/2)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -31,17 +30,10 @@ func Run(ctx context.Context, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + spare))
-	if terminal, ok := options.Output.(*os.File); ok {
-		var threads foreground
-		threads.take() // Bubble Tea takes keys here
-		defer runtime.UnlockOSThread()
-		options.Output = &terminalOutput{File: terminal, foreground: &threads}
-	}
 	m := newModel(ctx, options)
 	m.garbage.begin()
 	defer m.garbage.end()
-	m.pacer.follow(tea.NewProgram(m, programOptions(ctx, options)...))
-	_, err := m.pacer.program.Run()
+	_, err := tea.NewProgram(m, programOptions(ctx, options)...).Run()
 	switch {
 	case m.interrupted, errors.Is(err, tea.ErrInterrupted):
 		return ErrInterrupted
@@ -56,7 +48,7 @@ func Run(ctx context.Context, options Options) error {
 }
 
 func programOptions(ctx context.Context, options Options) []tea.ProgramOption {
-	list := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	list := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
 	if options.Input != nil {
 		list = append(list, tea.WithInput(options.Input))
 	}

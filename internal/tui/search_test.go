@@ -44,8 +44,8 @@ func TestSearchOnPages(t *testing.T) {
 // TestSearchInHelp: the same in the help, which any other key closes.
 func TestSearchInHelp(t *testing.T) {
 	d := drive(t, 80, 24, "claims")
-	d.press("?", "/", "s", "u", "p", "p", "o", "s", "e")
-	d.shows("/suppose", "▸")
+	d.press("?", "/", "s", "o", "r", "t")
+	d.shows("/sort", "▸")
 	if d.m.popup == nil {
 		t.Fatal("what is typed closes the help")
 	}

@@ -22,7 +22,7 @@ func TestWhatIfItWereTakenAway(t *testing.T) {
 	}{
 		{"drain", []string{":", "node cpu-02", "enter", "p", "enter"}, []string{
 			"── what if: drain cpu-02", "nodes in service       12/12       12/12  → 11/12", "pods waiting              16          13  →    12",
-			"fpga.example.com free    0/5         0/5  →   1/5", "draining node cpu-02 ends 4 pods: 4 gone for good", "net/cdn-egress-1    cpu-02 gone",
+			"fpga.example.com free    0/5         0/5  →   1/5", "draining node cpu-02 ends 4 pods: 4 will not come back", "net/cdn-egress-1    cpu-02 gone",
 		}},
 		{"lose by its letter", []string{":", "node gpu-a-01", "enter", "p", "l", "enter"}, []string{
 			"── what if: lose gpu-a-01", "nodes in service      12/12       12/12  → 11/11", "losing node gpu-a-01 ends 1 pod",

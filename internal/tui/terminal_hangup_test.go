@@ -151,7 +151,7 @@ func TestWithoutNodesThereAreNone(t *testing.T) {
 	d := on(t, "nodes", &inspect.Objects{})
 	d.shows("no nodes", "0 nodes")
 	d.press(":", "any-node", "enter")
-	d.shows("nothing is called")
+	d.shows("no such name")
 }
 
 // The supposition of a node that is there copies it, its labels and its devices.

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/inspect/history"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -205,23 +204,30 @@ func (m *model) timeText(room int) styled.Line {
 		styled.Span{Text: strings.Repeat("─", length-1-at), Role: styled.Dim})
 }
 
+// Recording is a log as its time line needs it; *history.Log is one.
+type Recording interface {
+	Span() (from, to time.Time)
+	Moments() int
+	Time(ctx context.Context, moment int) (time.Time, error)
+	Find(ctx context.Context, t time.Time) (moment int, ok bool, err error)
+	Step(ctx context.Context, moment, changes int) (int, error)
+	Snapshot(ctx context.Context, moment int) (*inspect.Snapshot, error)
+}
+
 // Log is a Timeline of a log.
 type Log struct {
-	log      *history.Log
-	finish   func(*inspect.Snapshot) *inspect.Snapshot
-	here     Moment
-	snapshot *inspect.Snapshot
+	Source
+	log    Recording
+	finish func(*inspect.Snapshot) *inspect.Snapshot
+	here   Moment
 }
 
 // NewLog returns the time line of a log, which begins with a snapshot of a moment of it, at a time. finish adds to snapshots
 // what is not in the log. From then on nobody else may use the log.
-func NewLog(log *history.Log, first *inspect.Snapshot, moment int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
+func NewLog(log Recording, first *inspect.Snapshot, moment int, finish func(*inspect.Snapshot) *inspect.Snapshot) *Log {
 	from, to := log.Span()
-	return &Log{log, finish, Moment{Number: moment, Of: log.Moments(), Time: first.Time(), Begin: from, End: to}, first}
+	return &Log{Static(first), log, finish, Moment{Number: moment, Of: log.Moments(), Time: first.Time(), Begin: from, End: to}}
 }
-
-// Updates implements Source.
-func (l *Log) Updates() <-chan *inspect.Snapshot { return Static(l.snapshot).Updates() }
 
 // Here implements Timeline.
 func (l *Log) Here() Moment { return l.here }

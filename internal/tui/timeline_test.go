@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -31,7 +33,7 @@ var recordedOnce = sync.OnceValues(func() ([]byte, error) {
 	r := history.NewRecorder(history.Bounds{}, time.Time{})
 	var data []byte
 	for s := life.Snapshot(); s.Time().Sub(demo.Now()) <= 20*time.Minute; s = life.Step() {
-		blocks, err := r.Flush(s.Time(), time.Minute)
+		blocks, err := r.Flush(s.Time())
 		if err = errors.Join(err, r.Take(s)); err != nil {
 			return nil, err
 		}
@@ -39,7 +41,7 @@ var recordedOnce = sync.OnceValues(func() ([]byte, error) {
 			data = append(data, b.Data...)
 		}
 	}
-	blocks, err := r.Flush(demo.Now().Add(20*time.Minute), time.Second)
+	blocks, err := r.Flush(demo.Now().Add(20 * time.Minute))
 	for _, b := range blocks {
 		data = append(data, b.Data...)
 	}
@@ -119,6 +121,80 @@ func TestTimelineShowsTheMoment(t *testing.T) {
 			if d.press("right"); !strings.Contains(d.m.remark.Text, "the log ends here") {
 				t.Errorf("at the end it says %q", d.m.remark.Text)
 			}
+		})
+	}
+}
+
+// TestTimelineShowsRows: the rows, and not only the time above them, are those of the moment that a key leads to, and stay so while
+// nobody presses one.
+func TestTimelineShowsRows(t *testing.T) {
+	for _, view := range []string{"claims", "devices", "nodes", "usage", "causes"} {
+		t.Run(view, func(t *testing.T) {
+			d := travelled(t, 160, 40, view)
+			d.press("home")
+			end := d.m.top().Plain(d.m.world, 0)
+			d.press("<")
+			d.press("<")
+			want := rowsAt(t, view, d.m.timeline.here.Number)
+			if want == end {
+				t.Fatal("the rows do not differ: this test shows nothing")
+			}
+			for range 2 {
+				d.hear()
+				if got := d.m.top().Plain(d.m.world, 0); got != want {
+					t.Errorf("at moment %d it shows\n%s\nwant\n%s", d.m.timeline.here.Number, got, want)
+				}
+			}
+			for d.m.timeline.here.Number < d.m.timeline.here.Of-1 {
+				d.press(">")
+			}
+			if d.hear(); d.m.top().Plain(d.m.world, 0) != end {
+				t.Error("the end is not what it was")
+			}
+		})
+	}
+}
+
+// rowsAt is what a view of one moment of the log shows, which nobody has travelled to.
+func rowsAt(t *testing.T, view string, moment int) string {
+	t.Helper()
+	l := openRecorded(t)
+	s, err := l.Snapshot(context.Background(), moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := l.Time(context.Background(), moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := start(t, Options{Source: Static(s.AsOf(at)), Origin: "recorded", View: view, Profile: colorprofile.NoTTY, Clock: demo.Now}, 160, 40)
+	return d.m.top().Plain(d.m.world, 0)
+}
+
+// TestSourcesRest: a source that has said everything says nothing more. If it did, the program would never rest.
+func TestSourcesRest(t *testing.T) {
+	log := openRecorded(t)
+	first := demoSnapshot(t)
+	for name, source := range map[string]func() Source{
+		"a file": func() Source { return Static(first) },
+		"a log":  func() Source { return NewLog(log, first, 0, func(s *inspect.Snapshot) *inspect.Snapshot { return s }) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			m := newModel(ctx, Options{Source: source(), Clock: demo.Now})
+			if _, ok := m.wait()().(arrived); !ok {
+				t.Errorf("%s says nothing at first", name)
+			}
+			ended := make(chan tea.Msg, 1)
+			go func() { ended <- m.wait()() }()
+			synctest.Wait()
+			select {
+			case msg := <-ended:
+				t.Errorf("%s says %T again", name, msg)
+			default:
+			}
+			cancel()
+			synctest.Wait()
 		})
 	}
 }

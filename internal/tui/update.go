@@ -14,7 +14,6 @@ import (
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.pacer.taken(msg)
 	m.drawing.message(msg)
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -28,10 +27,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.applyTheme()
 	case ticked:
 		w := *m.world
-		w.Now = m.now()
+		w.SetNow(m.now())
 		m.world = &w
 		return m, tea.Batch(tick(), m.garbage.giveBack(time.Now(), burdenNow(m.touched)))
-	case drawn: // the pacer knows
 	case arrived:
 		cmd := m.takeSnapshot(msg.snapshot)
 		m.drawing.resting = m.throttled && m.drawing.made // it is not shown yet

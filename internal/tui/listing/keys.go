@@ -25,6 +25,9 @@ const (
 	sortPrev keymap.Action = "sort by the column before"
 	mark     keymap.Action = "mark"
 	markAll  keymap.Action = "mark all"
+	fold     keymap.Action = "open"
+	nextTop  keymap.Action = "next branch"
+	prevTop  keymap.Action = "previous branch"
 )
 
 // Keys are the keys of every table.
@@ -38,9 +41,9 @@ func (l *List[T]) Keys() keymap.Map {
 	if l.order.sort < 0 {
 		back.Help = "sort by the last column, the other way round"
 	}
-	return keymap.Map{
-		{Action: sortNext, Press: []string{"s", "right", "l"}, Short: "sort", Help: "sort by the next column (also →, or a click on its title)"},
-		{Action: sortPrev, Press: []string{"left", "h"}, Show: "←", Help: "sort by the column before"},
+	return append(l.treeKeys(), keymap.Map{
+		{Action: sortNext, Press: []string{"s", "right", "l"}, Short: "sort", Help: "sort by the next column (also → and l, or a click on its title)"},
+		{Action: sortPrev, Press: []string{"left", "h"}, Show: "← h", Help: "sort by the column before"},
 		back, group,
 		{Action: mark, Press: []string{"space"}, Show: "Space", Help: "mark the row and go to the next, for " + l.bulk(), Off: l.markOff()},
 		{Action: markAll, Press: []string{"*"}, Help: "mark all rows that the filter lets pass, or none", Off: l.markOff()},
@@ -52,6 +55,32 @@ func (l *List[T]) Keys() keymap.Map {
 		{Action: halfDown, Press: []string{"ctrl+d"}, Show: "^D", Help: "half a page down"},
 		{Action: first, Press: []string{"home", "g"}, Show: "Home g", Help: "to the first row"},
 		{Action: last, Press: []string{"end", "G"}, Show: "End G", Help: "to the last row"},
+	}...)
+}
+
+// treeKeys are the keys of a tree. Enter opens and closes, where there is something to open.
+func (l *List[T]) treeKeys() keymap.Map {
+	if l.config.Level == nil {
+		return nil
+	}
+	open := keymap.Key{Action: fold, Press: []string{"o"}, Help: "show what is below the row, or hide it (also ⏎)", Off: "there is nothing below this row"}
+	if l.onBranch() {
+		open.Press, open.Show, open.Short, open.Off = []string{"enter", "o"}, "⏎", "open", ""
+		if l.now.open(l.at()) {
+			open.Short = "close"
+		}
+		if l.order.filter != "" {
+			open.Short, open.Off = "", "a filter shows all that it lets pass"
+		}
+	}
+	off := ""
+	if l.order.grouping >= 0 {
+		off = "the rows are grouped by something else"
+	}
+	return keymap.Map{
+		open,
+		{Action: nextTop, Press: []string{"J"}, Short: "next " + l.config.Top, Help: "to the next " + l.config.Top, Off: off},
+		{Action: prevTop, Press: []string{"K"}, Help: "to the " + l.config.Top + " before", Off: off},
 	}
 }
 
@@ -65,6 +94,8 @@ func (l *List[T]) groupNames() string {
 
 func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	switch l.Keys().Action(k.String()) {
+	case fold:
+		return l.fold(w)
 	case sortNext:
 		return l.sortStep(w, 1)
 	case sortPrev:
@@ -89,6 +120,10 @@ func (l *List[T]) press(w *screen.World, k tea.KeyPressMsg) tea.Cmd {
 	}
 	l.moved = true
 	switch l.Keys().Action(k.String()) {
+	case nextTop:
+		l.step(1)
+	case prevTop:
+		l.step(-1)
 	case up:
 		l.table.Move(-1)
 	case down:

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/widget"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -21,6 +23,10 @@ type Column[T any] struct {
 	Names []string
 	// Cell is what the column shows of a row. It is called for the rows in sight, by View.
 	Cell func(row *T) styled.Line
+	// Brief is the cell in a few words, for where the Cell would be cut. It may be nil, and may return nothing.
+	Brief func(row *T) styled.Line
+	// Stem is the column before whose cells a tree is drawn.
+	Stem bool
 	// Text is what filters and sorting see of a row. If it is nil, they see the text of the Cell.
 	Text func(row *T) string
 	// Compare orders two rows. If it is nil, their Texts are compared, with numbers in them by value.
@@ -64,6 +70,13 @@ type Config[T any] struct {
 	// Groupings can be chosen with a key; the first is in force at the start if Grouped is set.
 	Groupings []Grouping[T]
 	Grouped   bool
+	// Level makes the rows a tree, if it is not nil: how deep a row is, from 0. Those that are deeper and follow a row lie below it.
+	// Only rows without any below them are told of by Shown, Marked and filters. Top is what a row of the first level is called.
+	Level func(row *T) int
+	Top   string
+	// opened are the keys of rows that are open. It is not written. unfolded says that all are.
+	opened   map[string]bool
+	unfolded bool
 	// Empty says why there are no rows, for example because something could not be read. If it is nil, or returns
 	// nothing, the list only says that there are none.
 	Empty func(w *screen.World) string
@@ -83,8 +96,12 @@ type List[T any] struct {
 	order order
 	now   arranged[T]
 	built bool
-	err   error
-	want  string // refKey of the object to point at as soon as it is there
+	// ways counts how often the way to build rows was replaced.
+	ways int
+	err  error
+	// trouble is why what rows tell is not worked out anew.
+	trouble error
+	want    string // refKey of the object to point at as soon as it is there
 	// asked says that no rows were built since the user asked for an object or a namespace.
 	asked     bool
 	namespace string
@@ -106,6 +123,7 @@ var _ interface {
 // order is what the user chose about the order of rows.
 type order struct {
 	filter   string
+	folds    int // how often the user has opened or closed a row
 	sort     int // the number of a column, or -1 for the default order
 	desc     bool
 	grouping int // the number of a grouping, or -1 if rows are not grouped
@@ -162,6 +180,8 @@ func (l *List[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		switch title, row := l.table.Click(msg.X, msg.Y); {
 		case title >= 0:
 			return l.sortBy(w, title)
+		case row && l.table.Cursor() == before && l.onBranch():
+			return l.fold(w)
 		case row && l.table.Cursor() == before && l.Row() != nil: // a second click opens it
 			return screen.Send(screen.Open{Page: screen.Detail, Ref: l.Selection()})
 		}
@@ -186,13 +206,15 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 		return nil
 	}
 	l.stale = false
-	config, order := l.config, l.order
+	config, order, way := l.config, l.order, l.ways
 	return l.job.Start(w, func(ctx context.Context) (arranged[T], error) {
 		rows, err := config.Build(ctx, w)
 		if err != nil {
 			return arranged[T]{}, err
 		}
-		return arrange(&config, rows, order), nil
+		a := arrange(&config, rows, order)
+		a.way = way
+		return a, nil
 	})
 }
 
@@ -201,6 +223,7 @@ func (l *List[T]) refresh(w *screen.World) tea.Cmd {
 // written to, for it runs in the background.
 func (l *List[T]) Rebuild(w *screen.World, build func(ctx context.Context, w *screen.World) ([]T, error)) tea.Cmd {
 	l.config.Build = build
+	l.ways++
 	return l.refresh(w)
 }
 
@@ -209,8 +232,12 @@ func (l *List[T]) arrange(w *screen.World) tea.Cmd {
 	if !l.built || l.job.Running() {
 		return l.refresh(w)
 	}
-	config, order, rows := l.config, l.order, l.now.rows
-	return l.job.Start(w, func(context.Context) (arranged[T], error) { return arrange(&config, rows, order), nil })
+	config, order, now := l.config, l.order, l.now
+	return l.job.Start(w, func(context.Context) (arranged[T], error) {
+		a := arrange(&config, now.rows, order)
+		a.way = now.way
+		return a, nil
+	})
 }
 
 // take shows the rows of a result.
@@ -222,6 +249,9 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 		l.setMarks(l.marks)
 		l.table.Sort, l.table.Desc = l.now.order.sort, l.now.order.desc
 		l.table.Columns = widgetColumns(l.now.columns, l.now.grouping())
+		if l.reveal() {
+			l.asked = true
+		}
 		if jump = jump && l.want == ""; jump {
 			l.table.SetRows(&l.now, l.now.natural, l.table.Cursor())
 			l.table.MoveTo(cursor) // which does not take the rows around it along
@@ -240,10 +270,16 @@ func (l *List[T]) take(w *screen.World, result screen.Result[arranged[T]]) tea.C
 func (l *List[T]) cursorIn(next *arranged[T]) int {
 	if l.want != "" {
 		for i, item := range next.items {
-			if item.row >= 0 && refKey(l.config.Ref(&next.rows[item.row])) == l.want {
+			if item.row >= 0 && next.tree.leaf(item.row) && refKey(l.config.Ref(&next.rows[item.row])) == l.want {
 				l.want, l.moved = "", true
 				return i
 			}
+		}
+	}
+	if next.order.filter != l.now.order.filter {
+		if at := next.called(next.order.filter); at >= 0 {
+			l.moved = true
+			return at
 		}
 	}
 	row := l.Row()
@@ -254,6 +290,20 @@ func (l *List[T]) cursorIn(next *arranged[T]) int {
 		return max(0, l.table.Cursor())
 	}
 	return next.near(l.table.Cursor(), l.config.Key(row))
+}
+
+// called finds the row of the object that has exactly a name, or the last part of a name. It is -1 if none has.
+func (a *arranged[T]) called(name string) int {
+	if name == "" {
+		return -1
+	}
+	return slices.IndexFunc(a.items, func(item item) bool {
+		if item.row < 0 || !a.tree.leaf(item.row) {
+			return false
+		}
+		of := a.config.Ref(&a.rows[item.row]).Name
+		return strings.EqualFold(of, name) || strings.EqualFold(of[strings.LastIndexByte(of, '/')+1:], name)
+	})
 }
 
 // near finds the row with a key. It looks around a place first: rows seldom go far, and to make the keys of all of them would
@@ -281,9 +331,18 @@ func (l *List[T]) Row() *T {
 // Rows are all rows, also those that the filter hides. They must not be written.
 func (l *List[T]) Rows() []T { return l.now.rows }
 
-// Shown yields the rows that the filter lets pass, in the order in which they are shown.
+// Shown yields the rows that the filter lets pass, in the order in which they are shown. Of a tree it yields the leaves, whether those
+// above them are open or not.
 func (l *List[T]) Shown() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
+		if l.now.tree != nil {
+			for _, i := range l.now.passed {
+				if !yield(&l.now.rows[i]) {
+					return
+				}
+			}
+			return
+		}
 		for _, item := range l.now.items {
 			if item.row >= 0 && !yield(&l.now.rows[item.row]) {
 				return
@@ -304,9 +363,12 @@ func (l *List[T]) Selection() screen.Ref {
 func (l *List[T]) FilterText() string { return l.order.filter }
 
 // Arrangement says in a few words what of the order of rows is not to be seen from the rows themselves: by what they are
-// grouped, and that the filter lets pass what is only like it.
+// grouped, that the filter lets pass what is only like it, and why they are not up to date.
 func (l *List[T]) Arrangement() string {
 	var parts []string
+	if err := cmp.Or(l.err, l.trouble); err != nil && len(l.now.rows) > 0 {
+		parts = append(parts, "not up to date: "+inspect.Sanitize(err.Error()))
+	}
 	if l.now.hint != "" && l.now.shown > 0 { // otherwise it stands where the rows would be
 		parts = append(parts, l.now.hint)
 	}
@@ -332,6 +394,13 @@ func (l *List[T]) Unsettled() bool {
 // Built reports whether rows are there, be it none.
 func (l *List[T]) Built() bool { return l.built }
 
+// Trouble has the page say why what its rows tell is not worked out anew, or, with nil, that it is.
+func (l *List[T]) Trouble(err error) { l.trouble = err }
+
+// Current reports whether the rows, be it none, were made as the last Rebuild said. As long as they were not, that there are none
+// means nothing.
+func (l *List[T]) Current() bool { return l.built && l.now.way == l.ways }
+
 // View draws the table.
 func (l *List[T]) View(w *screen.World, width, height int) string {
 	l.table.Empty = l.emptyText(w)
@@ -343,6 +412,9 @@ func (l *List[T]) Plain(w *screen.World, width int) string {
 	if l.table.Len() == 0 {
 		return l.emptyText(w)
 	}
+	if l.config.Level != nil {
+		return l.plainTree(w, width)
+	}
 	return l.table.Plain(w.Theme, width)
 }
 
@@ -351,7 +423,7 @@ func (l *List[T]) emptyText(w *screen.World) string {
 	case w.Snapshot == nil:
 		return "waiting for the cluster"
 	case l.err != nil:
-		return fmt.Sprintf("%s could not be listed: %v", l.config.Noun, l.err)
+		return fmt.Sprintf("%s could not be listed: %s", l.config.Noun, inspect.Sanitize(l.err.Error()))
 	case !l.built:
 		return "one moment"
 	case len(l.now.rows) > 0:

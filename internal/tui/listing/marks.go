@@ -21,7 +21,7 @@ func (l *List[T]) setMarks(marks map[string]bool) {
 		if len(marks) == 0 {
 			return
 		}
-		if marks[l.config.Key(&l.now.rows[i])] {
+		if l.now.tree.leaf(i) && marks[l.config.Key(&l.now.rows[i])] {
 			l.marked = append(l.marked, l.config.Ref(&l.now.rows[i]))
 		}
 	}
@@ -41,7 +41,7 @@ func (l *List[T]) markOff() string {
 func (l *List[T]) toggleMark() {
 	l.moved = true
 	row := l.Row()
-	if row == nil { // a heading
+	if row == nil || l.onBranch() { // a heading
 		l.table.Move(1)
 		return
 	}

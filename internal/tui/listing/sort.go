@@ -16,6 +16,7 @@ type arranged[T any] struct {
 	rows    []T
 	columns []Column[T]
 	order   order
+	way     int // in which the rows were built, as List counts ways
 	items   []item
 	heads   []styled.Line
 	shown   int
@@ -26,6 +27,9 @@ type arranged[T any] struct {
 	alike bool
 	// marks are the keys of the rows that are marked.
 	marks map[string]bool
+	tree  *tree
+	// passed are the leaves of a tree that the filter lets pass, whether they are shown or not.
+	passed []int
 }
 
 // item is a line of the table: a row, below a heading or with head -1 below none, or, with row -1, a heading.
@@ -58,11 +62,22 @@ func (a *arranged[T]) Row(i int) widget.Row {
 		return widget.Row{Heading: a.heads[at.head]}
 	}
 	row := &a.rows[a.items[i].row]
-	cells := make([]styled.Line, len(a.columns))
+	cells, briefs := make([]styled.Line, len(a.columns)), []styled.Line(nil)
 	for j := range cells {
 		cells[j] = a.columns[j].Cell(row)
+		if a.columns[j].Stem {
+			cells[j] = a.hang(a.items[i].row, cells[j])
+		}
+		if a.columns[j].Brief != nil {
+			if briefs == nil {
+				briefs = make([]styled.Line, len(cells))
+			}
+			if briefs[j] = a.columns[j].Brief(row); a.columns[j].Stem && len(briefs[j]) > 0 {
+				briefs[j] = a.hang(a.items[i].row, briefs[j])
+			}
+		}
 	}
-	line := widget.Row{Cells: cells, Marked: len(a.marks) > 0 && a.marks[a.config.Key(row)]}
+	line := widget.Row{Cells: cells, Briefs: briefs, Marked: len(a.marks) > 0 && a.marks[a.config.Key(row)]}
 	if a.items[i].head >= 0 {
 		line.Mark = a.branch(i)
 	}
@@ -90,10 +105,16 @@ func arrange[T any](config *Config[T], rows []T, o order) arranged[T] {
 	if config.Adapt != nil {
 		a.columns = config.Adapt(rows)
 	}
-	index := a.filter()
+	a.grow()
+	index := a.leaves(a.filter())
+	a.passed = index
 	a.shown = len(index)
 	a.hint = a.misread()
-	a.sort(index)
+	if a.tree != nil && o.grouping < 0 {
+		index = a.unfold(index)
+	} else {
+		a.sort(index)
+	}
 	a.group(index)
 	a.natural = widget.Measure(widgetColumns(a.columns, ""), &a)
 	return a
@@ -162,7 +183,7 @@ func (a *arranged[T]) group(index []int) {
 // change what there is.
 func (a *arranged[T]) wholeGroups(g *Grouping[T], shown map[string][]int, count int) map[string][]*T {
 	whole := make(map[string][]*T, len(shown))
-	if count == len(a.rows) {
+	if count == len(a.rows) || a.tree != nil && a.order.filter == "" {
 		for name, index := range shown {
 			for _, i := range index {
 				whole[name] = append(whole[name], &a.rows[i])
@@ -171,6 +192,9 @@ func (a *arranged[T]) wholeGroups(g *Grouping[T], shown map[string][]int, count 
 		return whole
 	}
 	for i := range a.rows {
+		if !a.tree.leaf(i) {
+			continue
+		}
 		name := g.Of(&a.rows[i])
 		whole[name] = append(whole[name], &a.rows[i])
 	}

@@ -42,6 +42,8 @@ type Layout struct {
 	Verbose bool
 	// Copied says that the text is for the clipboard, and read where there are no keys.
 	Copied bool
+	// Part is which part of the text is laid out alone, where it has parts, counted from 1. 0 is all of it.
+	Part int
 }
 
 // MoreKey is the key that lays out everything.
@@ -53,6 +55,7 @@ type Reader[T any] struct {
 	answer  screen.Answer[T]
 	page    widget.Page
 	verbose bool
+	part    int
 	asked   bool
 	laidOut laidOut
 	// layouts lays out everything, in the background: of a large cluster that is more than a key may wait for. ready is the newest.
@@ -154,6 +157,21 @@ func (r *Reader[T]) Suppositions() []screen.Change {
 	return r.config.Supposes(r.answer.Value)
 }
 
+// Known is what the text is made of. ok is false as long as that is not known.
+func (r *Reader[T]) Known() (value T, ok bool) {
+	return r.answer.Value, r.answer.Known && r.answer.Err == nil
+}
+
+// Part is which part of the text is shown alone, or 0.
+func (r *Reader[T]) Part() int { return r.part }
+
+// ShowPart shows a part of the text alone, from its beginning, or, with 0, all of it.
+func (r *Reader[T]) ShowPart(part int) {
+	r.layouts.Stop()
+	r.part, r.verbose = part, false
+	r.page.ScrollTo(0)
+}
+
 // SearchText implements screen.Searcher.
 func (r *Reader[T]) SearchText() string { return r.page.Sought() }
 
@@ -233,11 +251,11 @@ func (r *Reader[T]) turn(w *screen.World) tea.Cmd {
 
 // layAll begins to lay out everything, as wide as was drawn last.
 func (r *Reader[T]) layAll(w *screen.World) tea.Cmd {
-	value, lay, of := r.answer.Value, r.config.Lines, laidOut{r.answer.Version, Layout{Width: r.laidOut.layout.Width, Verbose: true}}
+	value, lay, of := r.answer.Value, r.config.Lines, laidOut{r.answer.Version, Layout{Width: r.laidOut.layout.Width, Verbose: true, Part: r.part}}
 	return r.layouts.Start(w, func(context.Context) (layOut, error) {
 		inner := max(20, of.layout.Width-2)
-		lines := lay(value, Layout{Width: inner, Verbose: true})
-		return layOut{of, styled.Narrow(lines, inner), len(lines) == len(lay(value, Layout{Width: inner}))}, nil
+		lines := lay(value, Layout{Width: inner, Verbose: true, Part: of.layout.Part})
+		return layOut{of, styled.Narrow(lines, inner), len(lines) == len(lay(value, Layout{Width: inner, Part: of.layout.Part}))}, nil
 	})
 }
 
@@ -295,7 +313,7 @@ func (r *Reader[T]) lines(w *screen.World, width int) []styled.Line {
 	case r.answer.Err != nil:
 		return styled.Narrow([]styled.Line{styled.Text(styled.Bad, inspect.Sanitize(r.answer.Err.Error()))}, width)
 	}
-	return styled.Narrow(r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose}), width)
+	return styled.Narrow(r.config.Lines(r.answer.Value, Layout{Width: width, Verbose: r.verbose, Part: r.part}), width)
 }
 
 // working is shown until there is an answer.
@@ -314,7 +332,7 @@ func (r *Reader[T]) working(w *screen.World, width int) []styled.Line {
 
 // View implements screen.Screen.
 func (r *Reader[T]) View(w *screen.World, width, height int) string {
-	now := laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose}}
+	now := laidOut{r.answer.Version, Layout{Width: width, Verbose: r.verbose, Part: r.part}}
 	switch {
 	case r.answer.Known && r.answer.Err == nil && now == r.laidOut:
 	case r.verbose && now == r.ready.of:
@@ -378,7 +396,7 @@ func (r *Reader[T]) CopyText() string {
 		return inspect.Sanitize(r.config.Ref.Name)
 	}
 	var b strings.Builder
-	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose, Copied: true}) {
+	for _, l := range r.config.Lines(r.answer.Value, Layout{Width: 100, Verbose: r.verbose, Copied: true, Part: r.part}) {
 		b.WriteString(l.String() + "\n")
 	}
 	return b.String()

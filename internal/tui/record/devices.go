@@ -53,7 +53,7 @@ func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule)
 	n := 0
 	for _, stock := range w.Inventory().Stocks {
 		for i := range stock.Devices {
-			if inspect.RuleSelects(rule, stock.Devices[i].ID) {
+			if w.Snapshot.RuleTaints(rule, stock.Devices[i].ID) {
 				c.pools[stock.Pool.ID] = true
 				n++
 			}

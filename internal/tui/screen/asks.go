@@ -37,9 +37,12 @@ func amount(mode resourcev1.DeviceAllocationMode, count int64, class string) str
 }
 
 // RuleSelects says which devices a DeviceTaintRule is for: "driver gpu.example.com, pool gpu-b-03". It is not sanitised.
-func RuleSelects(r *resourcev1.DeviceTaintRule) string {
+func RuleSelects(snapshot *inspect.Snapshot, r *resourcev1.DeviceTaintRule) string {
 	s := r.Spec.DeviceSelector
-	if s == nil {
+	switch {
+	case s == nil && snapshot.NoSelectorTaintsAll():
+		return "every device, for the scheduler only"
+	case s == nil:
 		return "no device"
 	}
 	var parts []string
@@ -75,11 +78,6 @@ func ClassesOf(spec *resourcev1.ResourceClaimSpec) []string {
 		}
 	}
 	return names
-}
-
-// RuleTaints reports whether a DeviceTaintRule taints a device: it selects it, and the cluster acts on such rules.
-func RuleTaints(s *inspect.Snapshot, r *resourcev1.DeviceTaintRule, id inspect.DeviceID) bool {
-	return s.Features().Enabled(inspect.GateDeviceTaintRules) && inspect.RuleSelects(r, id)
 }
 
 // PoolRef names a pool.

@@ -38,9 +38,9 @@ func StateRole(s inspect.DeviceState) styled.Role {
 
 // HeldFor says since when a claim holds what it has, as exactly as that is known, with a blank in front: " for 3d or
 // longer".
-func HeldFor(s *inspect.Snapshot, claim inspect.ClaimRef) string {
-	at, known := lifecycle.HeldSince(s, claim)
-	age := FormatAge(Age(s, at))
+func HeldFor(w *World, claim inspect.ClaimRef) string {
+	at, known := lifecycle.HeldSince(w.Snapshot, claim)
+	age := w.Age(at).String()
 	switch known {
 	case lifecycle.Exactly:
 		return " for " + age

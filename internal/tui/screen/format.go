@@ -3,6 +3,7 @@ package screen
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -10,12 +11,32 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
-// Age returns how old something was when the snapshot was taken. It is negative if that is not known.
-func Age(s *inspect.Snapshot, created time.Time) time.Duration {
-	if created.IsZero() {
+// Age is how long ago something was. It grows while it is shown. Of the zero Age that is not known.
+type Age struct {
+	since time.Time
+	clock *atomic.Int64
+}
+
+// Age is how long ago a time is, which may be zero.
+func (w *World) Age(since time.Time) Age { return Age{since, w.clock} }
+
+// Length is how long it is now. It is negative if that is not known.
+func (a Age) Length() time.Duration {
+	if a.since.IsZero() || a.clock == nil {
 		return -1
 	}
-	return max(0, s.Time().Sub(created))
+	return max(0, time.Unix(0, a.clock.Load()).Sub(a.since))
+}
+
+// String prints an age as kubectl does.
+func (a Age) String() string { return FormatAge(a.Length()) }
+
+// SetNow sets the time that ages are measured by, those too that were made of worlds before this one.
+func (w *World) SetNow(now time.Time) {
+	w.Now = now
+	if !now.IsZero() {
+		w.clock.Store(now.UnixNano())
+	}
 }
 
 // FormatAge prints an age as kubectl does.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
 )
@@ -34,8 +35,8 @@ type World struct {
 	Now time.Time
 	// Idle says that nobody has pressed a key for a while. Whoever does so is sent a Changed.
 	Idle bool
-	// Demo says that the objects are those of the demo cluster, which kubectl cannot reach.
-	Demo bool
+	// Asked is how the cluster was asked about, for commands that are shown. Its Args are flags only.
+	Asked remedy.Asked
 	// History is what was seen to happen; it may be nil.
 	History *History
 	// Events reads the Events of some objects. It waits for a server, so only Jobs that Await may call it. It is nil if there
@@ -44,6 +45,8 @@ type World struct {
 
 	ctx     context.Context //nolint:containedctx // screens start work that ends with the program, and have no other way to know
 	derived *derived
+	// clock is Now, in nanoseconds, of all worlds that follow from the same one.
+	clock *atomic.Int64
 }
 
 // derived is what many screens need of a snapshot and what costs time, computed once, when first asked for.
@@ -101,7 +104,12 @@ func replaced(before, after []*resourcev1.ResourceSlice) int {
 
 // NewWorld makes a World of a snapshot, which may be nil. Work that screens start ends with ctx.
 func NewWorld(ctx context.Context, version int, s *inspect.Snapshot) *World {
-	return newWorld(ctx, version, s, nil, nil)
+	w := newWorld(ctx, version, s, nil, nil)
+	w.clock = &atomic.Int64{}
+	if s != nil && !s.Time().IsZero() {
+		w.clock.Store(s.Time().UnixNano())
+	}
+	return w
 }
 
 // Next makes the World that follows this one, with another snapshot. It looks as this one does.
@@ -111,7 +119,7 @@ func (w *World) Next(version int, s *inspect.Snapshot) *World {
 		like = w.derived.like
 	}
 	next := newWorld(w.ctx, version, s, like, w.derived.counted.Load())
-	next.Namespace, next.Theme, next.Now, next.Demo, next.History, next.Events = w.Namespace, w.Theme, w.Now, w.Demo, w.History, w.Events
+	next.Namespace, next.Theme, next.Now, next.Asked, next.History, next.Events, next.clock = w.Namespace, w.Theme, w.Now, w.Asked, w.History, w.Events, w.clock
 	return next
 }
 

@@ -23,6 +23,10 @@ func (p painter) paint(role styled.Role, s string) string {
 // line writes a line cut and padded to exactly width columns; with right, it is aligned to the right.
 func (p painter) line(b *strings.Builder, l styled.Line, width int, right bool) {
 	have := l.Width()
+	if have > width && len(l) == 1 && l[0].Role == styled.Name {
+		l = styled.Text(styled.Name, styled.CutMiddle(l[0].Text, width))
+		have = l.Width()
+	}
 	if right && have < width {
 		b.WriteString(p.paint(styled.Plain, styled.Blanks(width-have)))
 	}

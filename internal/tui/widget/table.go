@@ -32,6 +32,8 @@ type Column struct {
 type Row struct {
 	Cells   []styled.Line
 	Heading styled.Line
+	// Briefs stand in place of Cells that would be cut. There may be fewer, and an empty one stands for none.
+	Briefs []styled.Line
 	// Mark stands before the row, in one column; the cursor takes its place.
 	Mark string
 	// Marked says that the row was chosen, beside the one at the cursor.
@@ -335,6 +337,9 @@ func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, widt
 			continue
 		}
 		w := min(widths[i], left)
+		if i < len(row.Briefs) && row.Briefs[i].Width() > 0 && cell.Width() > w {
+			cell = row.Briefs[i]
+		}
 		p.line(b, cell, w, t.Columns[i].Right)
 		left -= w
 		w = min(gap, left)

@@ -158,7 +158,15 @@ func (s *Screen) eventsNote() string {
 
 // whyEmpty says what it means that there are no rows.
 func (s *Screen) whyEmpty(w *screen.World) string {
-	if note := s.eventsNote(); note != "" {
+	unread := screen.Unread(w, inspect.Claims, inspect.Pods)
+	switch note := s.eventsNote(); {
+	case s.told.known && !s.Current():
+		return "one moment"
+	case unread != "" && note != "":
+		return "nothing is known to have happened: " + unread + "; Events: " + note
+	case unread != "":
+		return "nothing is known to have happened: " + unread
+	case note != "":
 		return "nothing has happened that objects tell of; Events: " + note
 	}
 	return "nothing has happened that objects or Events tell of"

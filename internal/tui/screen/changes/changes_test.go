@@ -78,7 +78,7 @@ func TestViews(t *testing.T) {
 func rows(s *Screen) []string {
 	var out []string
 	for r := range s.Shown() {
-		out = append(out, fmt.Sprintf("%s %s %s, %s", screen.FormatAge(r.age), r.what(), r.object(), r.why().String()))
+		out = append(out, fmt.Sprintf("%s %s %s, %s", r.age, r.what(), r.object(), r.why().String()))
 	}
 	return out
 }
@@ -89,11 +89,11 @@ func TestMerged(t *testing.T) {
 	s := shown(w, Config{Events: events(w)})
 	screentest.Settle(w, s, screen.Filter{Text: "age<15m"})
 	want := []string{
-		"60s driver gone gpu, publishes nothing on gpu-b-04 any more: 8 devices less  by driver gpu.example.com",
-		"2m released ml/pretrain-9, reserved → pending  by pod pretrain-9",
-		"3m trouble ml/pretrain-0, failed to prepare dynamic resources  by kubelet  (Event)",
-		"4m event ml/pretrain-1, Fenced: fenced off  by kubectl-dra  (Event)",
-		"12m refused ml/train-0, as the scheduler says  by scheduler  (Event ×7)",
+		"60s driver gone gpu, publishes nothing on gpu-b-04 any more: 8 devices less by driver gpu.example.com",
+		"2m released ml/pretrain-9, reserved → pending by pod pretrain-9",
+		"3m trouble ml/pretrain-0, failed to prepare dynamic resources by kubelet (Event)",
+		"4m event ml/pretrain-1, Fenced: fenced off by kubectl-dra (Event)",
+		"12m refused ml/train-0, as the scheduler says by scheduler (Event ×7)",
 	}
 	var got []string
 	for _, r := range rows(s) {
@@ -190,5 +190,21 @@ func TestMany(t *testing.T) {
 	screen.SortHistory(got)
 	if age := now.Sub(got[mostTold-1].Time); age > mostTold*time.Second {
 		t.Errorf("the earliest is %v ago", age)
+	}
+}
+
+// TestNoAllClearMeanwhile: no frame says that nothing has happened before the rows of what was read are there.
+func TestNoAllClearMeanwhile(t *testing.T) {
+	w := screentest.World(t, inspect.Objects{})
+	s := New(Config{Tick: never, Events: events(screentest.Demo(t))})
+	frames := 0
+	screentest.SettleWatched(w, s, func() {
+		frames++
+		if text := s.List.Plain(w, 0); strings.Contains(text, "or Events tell of") {
+			t.Errorf("frame %d says %q", frames, text)
+		}
+	}, screen.Shown{})
+	if len(s.Rows()) == 0 {
+		t.Error("no rows: this test shows nothing")
 	}
 }

@@ -16,7 +16,7 @@ import (
 // row is a change. Its texts are not safe to show.
 type row struct {
 	event screen.Event
-	age   time.Duration
+	age   screen.Age
 	today bool // it was on the day that is
 }
 
@@ -30,7 +30,7 @@ func builder(events inspect.Events) func(context.Context, *screen.World) ([]row,
 			if e.Ref.Namespace != "" && !w.InNamespace(e.Ref.Namespace) {
 				continue
 			}
-			rows = append(rows, row{event: *e, age: max(0, w.Now.Sub(e.Time)), today: sameDay(e.Time, w.Now)})
+			rows = append(rows, row{event: *e, age: w.Age(e.Time), today: sameDay(e.Time, w.Now)})
 		}
 		return rows, nil
 	}
@@ -72,14 +72,14 @@ func (r *row) why() styled.Line {
 	}
 	if r.event.By != "" {
 		if line[0].Text != "" {
-			line[0].Text += "  "
+			line[0].Text += " "
 		}
 		line = append(line, styled.Span{Text: "by " + inspect.Sanitize(r.event.By), Role: styled.Dim})
 	}
 	if r.event.Count > 0 {
-		text := "  (Event)"
+		text := " (Event)"
 		if r.event.Count > 1 {
-			text = fmt.Sprintf("  (Event ×%d)", r.event.Count)
+			text = fmt.Sprintf(" (Event ×%d)", r.event.Count)
 		}
 		line = append(line, styled.Span{Text: text, Role: styled.Dim})
 	}
@@ -123,11 +123,7 @@ var columns = []listing.Column[row]{
 		Column: widget.Column{Title: "TIME", Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.when()) },
 		Compare: func(a, b *row) int { return a.event.Time.Compare(b.event.Time) },
 	},
-	{
-		Column: widget.Column{Title: "AGE", Right: true}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) },
-		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
-		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), true }, Number: screen.ParseAge,
-	},
+	listing.AgeColumn("AGE", 0, func(r *row) screen.Age { return r.age }),
 	{Column: widget.Column{Title: "WHAT"}, Cell: func(r *row) styled.Line { return styled.Text(roles[r.event.Kind], r.what()) }},
 	{
 		Column: widget.Column{Title: "OBJECT", Min: 24, Max: 56}, Cell: func(r *row) styled.Line {
@@ -151,7 +147,7 @@ func (r *row) panel(width int) []styled.Line {
 	}
 	name := field(kindWord(r.event.Ref.Kind), "")
 	name[1] = screen.LinkTo(r.event.Ref, r.event.Ref.String())
-	when := r.event.Time.Local().Format("2006-01-02 15:04:05") + ", " + screen.FormatAge(r.age) + " ago"
+	when := r.event.Time.Local().Format("2006-01-02 15:04:05") + ", " + r.age.String() + " ago"
 	switch {
 	case r.event.Seen && r.event.Told:
 		when += ", seen and told"

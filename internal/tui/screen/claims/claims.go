@@ -117,7 +117,7 @@ func (s *Screen) startSurvey(w *screen.World) tea.Cmd {
 
 // takeSurvey shows the reasons of a batch and goes on with the next one.
 func (s *Screen) takeSurvey(w *screen.World, result screen.Result[survey]) tea.Cmd {
-	if result.Err != nil {
+	if s.Trouble(result.Err); result.Err != nil {
 		return nil
 	}
 	rest, done := result.Value, len(result.Value.pending) == 0

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -21,7 +20,6 @@ import (
 // row is a claim with what is known of it. There is one for each claim whenever rows are made, so it is small.
 type row struct {
 	*plain
-	age    time.Duration
 	reason *reason // never nil
 	// released says that the claim is supposed to be released, helped that it is stuck and would not be under what is
 	// supposed.
@@ -38,6 +36,7 @@ type plain struct {
 	devices, asks   string
 	count           int // of devices
 	pods            string
+	age             screen.Age
 }
 
 // noReason is the reason of a claim of which nothing is known that would be one.
@@ -65,7 +64,7 @@ func builder(known *plainRows, reasons, actual map[inspect.ClaimRef]*reason) fun
 		for i, p := range plains {
 			r := &rows[places[ranks[i]]]
 			places[ranks[i]]++
-			*r = row{plain: p, age: screen.Age(w.Snapshot, p.claim.CreationTimestamp.Time)}
+			*r = row{plain: p}
 			r.judge(w, reasons, actual)
 		}
 		return rows, nil
@@ -161,6 +160,7 @@ func (p *plainRows) of(ctx context.Context, w *screen.World) ([]*plain, error) {
 
 func rowOf(w *screen.World, claim *resourcev1.ResourceClaim) *plain {
 	r := &plain{
+		age:   w.Age(claim.CreationTimestamp.Time),
 		ref:   screen.Ref{Kind: screen.Claim, Namespace: claim.Namespace, Name: claim.Name},
 		claim: claim, state: inspect.StateOf(claim),
 		namespace: inspect.Sanitize(claim.Namespace), name: inspect.Sanitize(claim.Name),
@@ -202,7 +202,7 @@ var columns = []listing.Column[row]{
 	{Column: widget.Column{Title: "DEVICES", Min: 9, Max: 20, Rank: 2}, Cell: devicesCell, Amount: func(r *row) (float64, bool) { return float64(r.count), true }},
 	{Column: widget.Column{Title: "WHERE OR WHY NOT", Min: 22, Max: 160, Rank: 1}, Names: []string{"where", "reason", "why", "node"}, Cell: placeCell},
 	{Column: widget.Column{Title: "PODS", Min: 10, Max: 40, Rank: 5, Spare: true}, Names: []string{"pod"}, Cell: func(r *row) styled.Line { return orDash(r.pods) }},
-	{Column: widget.Column{Title: "AGE", Right: true, Rank: 4}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) }, Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) }, Amount: func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge},
+	listing.AgeColumn("AGE", 4, func(r *row) screen.Age { return r.age }),
 }
 
 func orDash(s string) styled.Line {
@@ -262,8 +262,8 @@ var groupings = []listing.Grouping[row]{
 
 // whyEmpty says why there are no claims to see.
 func whyEmpty(w *screen.World) string {
-	if h := w.Snapshot.Health(inspect.Claims); !h.Complete() {
-		return inspect.Sanitize(h.Message)
+	if unread := screen.Unread(w, inspect.Claims); unread != "" {
+		return unread
 	}
 	if w.Namespace != "" {
 		return fmt.Sprintf("no claims in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))

@@ -103,8 +103,8 @@ func (s *sheet) title(w *screen.World, o screen.Object, what string) {
 		name = o.GetNamespace() + "/" + name
 	}
 	line := styled.Line{{Text: inspect.Sanitize(name), Role: styled.Name}, {Text: "  " + what, Role: styled.Strong}}
-	if age := screen.Age(w.Snapshot, o.GetCreationTimestamp().Time); age >= 0 {
-		line = append(line, styled.Span{Text: "  " + screen.FormatAge(age) + " old", Role: styled.Dim})
+	if age := w.Age(o.GetCreationTimestamp().Time); age.Length() >= 0 {
+		line = append(line, styled.Span{Text: "  " + age.String() + " old", Role: styled.Dim})
 	}
 	if s.madeUp {
 		line = append(line, styled.Span{Text: "  made up: there is no object of it", Role: styled.Dim})

@@ -70,7 +70,7 @@ func (s *sheet) holders(w *screen.World, d *inspect.DeviceStatus) {
 	for _, h := range holders {
 		spans := []styled.Span{claimLink(h.Claim)}
 		if claim, ok := w.Snapshot.Claim(h.Claim); ok {
-			spans = append(spans, claimState(claim), dim(screen.HeldFor(w.Snapshot, h.Claim)))
+			spans = append(spans, claimState(claim), dim(screen.HeldFor(w, h.Claim)))
 		}
 		if h.Admin() {
 			spans = append(spans, dim("  admin access"))

@@ -45,7 +45,7 @@ func (s *sheet) driver(w *screen.World, name string) error {
 	}
 	for _, p := range listed {
 		name := screen.LinkTo(screen.PoolRef(p.ID), p.ID.Pool)
-		spans := []styled.Span{name, names.fill(name), dim("  " + freeOf(&p.Devices))}
+		spans := []styled.Span{name, names.fill(name), dim("  " + words.FreeOf(p.Devices))}
 		if p.Node != "" && string(p.Node) != p.ID.Pool {
 			spans = append(spans, dim("  on "), nodeLink(string(p.Node)))
 		}
@@ -62,12 +62,10 @@ func trouble(p *inspect.PoolStatus) string {
 	return "  " + p.Error
 }
 
-func freeOf(c *inspect.DeviceCount) string { return fmt.Sprintf("%d of %d free", c.Free, c.Total) }
-
 // counted tells how many devices there are and what is to be had of them.
 func (s *sheet) counted(c *inspect.DeviceCount) {
-	s.spans("devices", append(widget.CountBar(c.Used, c.Total-c.Used-c.Free, c.Total, 20),
-		styled.Span{Text: fmt.Sprintf(" %d used, %d blocked, %d free of %d", c.Used, c.Blocked, c.Free, c.Total)})...)
+	s.spans("devices", append(widget.CountBar(c.Used, c.Unusable(), c.Total, 20),
+		styled.Span{Text: fmt.Sprintf(" %d used, %s", c.Used, words.FreeOf(*c))})...)
 }
 
 // pool is a pool with its devices.
@@ -119,7 +117,7 @@ func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
 	s.title(w, r, "device taint rule")
 	t := resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}
 	s.spans("taint", styled.Span{Text: words.FormatTaint(&t), Role: styled.Warn})
-	s.field("for", screen.RuleSelects(r))
+	s.field("for", screen.RuleSelects(w.Snapshot, r))
 	for i := range r.Status.Conditions {
 		c := &r.Status.Conditions[i]
 		s.field(c.Type, strings.TrimSpace(string(c.Status)+"  "+strings.Join(strings.Fields(c.Message), " ")))
@@ -129,7 +127,7 @@ func (s *sheet) rule(w *screen.World, r *resourcev1.DeviceTaintRule) {
 	}
 	var hit []*inspect.DeviceStatus
 	for i := range w.Devices() {
-		if d := &w.Devices()[i]; screen.RuleTaints(w.Snapshot, r, d.ID) {
+		if d := &w.Devices()[i]; w.Snapshot.RuleTaints(r, d.ID) {
 			hit = append(hit, d)
 		}
 	}

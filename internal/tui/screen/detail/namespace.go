@@ -54,7 +54,7 @@ func (s *sheet) podsWithoutNode(w *screen.World, namespace string) {
 			s.section("Pods without a node")
 		}
 		if n <= mostListed {
-			age := screen.FormatAge(screen.Age(w.Snapshot, p.CreationTimestamp.Time))
+			age := w.Age(p.CreationTimestamp.Time).String()
 			s.spans("pod", podLink(inspect.PodRef{Namespace: p.Namespace, Name: p.Name}), phase(p), dim("  "+age+" old"))
 		}
 	}

@@ -221,13 +221,13 @@ func heading(group string, rows []*row) styled.Line {
 		group = "none"
 	}
 	line := styled.Line{{Text: styled.Cut(inspect.Sanitize(group), widestGroup) + "  ", Role: styled.Strong}}
-	line = append(line, widget.CountBar(count.Used, count.Total-count.Used-count.Free, count.Total, 10)...)
+	line = append(line, widget.CountBar(count.Used, count.Unusable(), count.Total, 10)...)
 	return append(line, styled.Span{Text: "  " + words.FreeOf(count), Role: styled.Dim})
 }
 
 func whyEmpty(w *screen.World) string {
-	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
-		return inspect.Sanitize(h.Message)
+	if unread := screen.Unread(w, inspect.Slices); unread != "" {
+		return unread
 	}
 	return "no driver has published devices: there are no ResourceSlices"
 }

@@ -2,6 +2,7 @@ package explanation
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -9,9 +10,12 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
 	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/tui/keymap"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -49,13 +53,71 @@ func New(ref screen.Ref) screen.Screen {
 			} else if w.Events != nil && !options.Hypothetical {
 				options.Events.Health = inspect.Health{State: inspect.Syncing, Message: "Events are still being read"}
 			}
-			return question.Named(ctx, w.Cluster(), subject, options)
+			e, err := question.Named(ctx, w.Cluster(), subject, options)
+			if err == nil {
+				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e})
+			}
+			if err == nil && !options.Hypothetical { // of what is only supposed no command would be true
+				remedy.Add(w.Snapshot, e, asked(w, ref))
+			}
+			return e, err //nolint:wrapcheck // it says what was asked
 		},
 		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
+			if o.Part > 0 && o.Part <= len(e.Fixes) {
+				return text.FixLines(e, o.Part-1, options(o))
+			}
 			return text.Lines(e, options(o))
 		},
 	})
 	return p
+}
+
+// kindWords are the kinds that have fixes, as kubectl dra takes them.
+var kindWords = map[screen.Kind]string{screen.Claim: "claim", screen.Pod: "pod", screen.Template: "template"}
+
+// asked is how the object would be asked about by a command.
+func asked(w *screen.World, ref screen.Ref) remedy.Asked {
+	out := w.Asked
+	out.Args = []string{kindWords[ref.Kind], ref.Name, "-n", ref.Namespace}
+	out.Args = append(out.Args, w.Asked.Args...)
+	return out
+}
+
+// commands is the action of the key that shows the commands of a fix.
+const commands keymap.Action = "commands"
+
+// Keys implements screen.Screen.
+func (p *page) Keys() keymap.Map {
+	key := keymap.Key{Action: commands, Press: []string{"x"}, Help: "the commands of the first fix, whole, then of the next; C copies them", Off: "no fix is known"}
+	if e, ok := p.Known(); ok && len(e.Fixes) > 0 {
+		key.Off, key.Short = "", "commands"
+		switch p.Part() {
+		case 0:
+		case len(e.Fixes):
+			key.Short = "explanation"
+		default:
+			key.Short = "next fix"
+		}
+	}
+	return append(keymap.Map{key}, p.Reader.Keys()...)
+}
+
+// turn shows the next fix alone, and after the last one the explanation.
+func (p *page) turn() {
+	if e, _ := p.Known(); p.Part() < len(e.Fixes) {
+		p.ShowPart(p.Part() + 1)
+	} else {
+		p.ShowPart(0)
+	}
+}
+
+// CopyText implements screen.CopyTexter: of a fix it is the commands, each on one line.
+func (p *page) CopyText() string {
+	e, ok := p.Known()
+	if at := p.Part() - 1; ok && at >= 0 && at < len(e.Fixes) && len(e.Fixes[at].Commands) > 0 {
+		return strings.Join(e.Fixes[at].Commands, "\n")
+	}
+	return p.Reader.CopyText()
 }
 
 // widest is how many columns the text takes at most, so that it can be read.
@@ -74,6 +136,10 @@ func (p *page) Update(w *screen.World, msg tea.Msg) tea.Cmd {
 		}
 		p.events.Store(&result.Value)
 		return p.Again(w)
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && p.Keys().Action(k.String()) == commands {
+		p.turn()
+		return nil
 	}
 	cmd := p.Reader.Update(w, msg)
 	switch msg.(type) {

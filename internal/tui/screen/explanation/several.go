@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/reading"
@@ -48,5 +49,9 @@ func together(ctx context.Context, w *screen.World, refs []screen.Ref) ([]*expla
 		}
 		subjects[i] = object
 	}
-	return question.Objects(ctx, w.Cluster(), subjects, w.Question())
+	answers, err := question.Objects(ctx, w.Cluster(), subjects, w.Question())
+	if err != nil {
+		return nil, err
+	}
+	return answers, plan.Queue(ctx, w.Cluster(), answers)
 }

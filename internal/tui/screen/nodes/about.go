@@ -45,7 +45,7 @@ func aboutDevice(w *screen.World, all *inspect.Inventory, d *inspect.DeviceStatu
 // holder is since when who holds a device: the claim, for which pod and workload.
 func holder(w *screen.World, h inspect.Holder) styled.Line {
 	line := styled.Line{
-		{Text: screen.HeldFor(w.Snapshot, h.Claim) + " by "},
+		{Text: screen.HeldFor(w, h.Claim) + " by "},
 		screen.LinkTo(screen.Ref{Kind: screen.Claim, Namespace: h.Claim.Namespace, Name: h.Claim.Name}, h.Claim.String()),
 	}
 	if h.Admin() {
@@ -73,7 +73,7 @@ func listed(w *screen.World, d *inspect.DeviceStatus) styled.Line {
 		if h.Admin() {
 			continue
 		}
-		return append(line, styled.Span{Text: "  " + inspect.Sanitize(h.Claim.Namespace+"/"+holderName(d)) + screen.HeldFor(w.Snapshot, h.Claim)})
+		return append(line, styled.Span{Text: "  " + inspect.Sanitize(h.Claim.Namespace+"/"+holderName(d)) + screen.HeldFor(w, h.Claim)})
 	}
 	if d.Note != "" {
 		return append(line, styled.Span{Text: "  " + inspect.Sanitize(d.Note), Role: styled.Dim})

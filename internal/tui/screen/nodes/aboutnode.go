@@ -40,15 +40,9 @@ func (r *row) sentence() styled.Line {
 	for i := range r.drivers {
 		p := &r.drivers[i]
 		own += p.count.Total
-		count := p.count
-		if p.kept() != "" {
-			count.Blocked = p.drawn('b') // the others that nobody has are told of by name
-		}
-		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(count)})
-		for _, text := range []string{p.fragmented(), p.kept()} {
-			if text != "" {
-				line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
-			}
+		line = append(line, styled.Span{Text: screen.ShortDriver(p.driver) + " " + words.FreeOf(p.count)})
+		if text := p.fragmented(); text != "" {
+			line = append(line, styled.Span{Text: ", " + text, Role: styled.Warn})
 		}
 		if p.place == counterPlace {
 			for _, pool := range p.pools() {
@@ -58,6 +52,9 @@ func (r *row) sentence() styled.Line {
 			}
 		}
 		line = append(line, styled.Span{Text: "  "})
+	}
+	for _, text := range r.lost {
+		line = append(line, styled.Span{Text: inspect.Sanitize(text) + "  ", Role: styled.Warn})
 	}
 	for i := range r.plugins {
 		line = append(line, styled.Span{Text: inspect.Sanitize(r.plugins[i].resource) + " " + r.plugins[i].numbers() + "  "})

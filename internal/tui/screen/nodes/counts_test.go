@@ -64,7 +64,7 @@ func agree(t *testing.T, w *screen.World) {
 				}
 				return n
 			}
-			if p.count.Total != len(drawn) || p.count.Free != of("f") || p.count.Used < of("ap") || p.count.Used > of("aptu") || p.count.Blocked < of("b") || p.count.Blocked > of("btu") {
+			if p.count.Total != len(drawn) || p.count.Free != of("f") || p.count.Used < of("ap") || p.count.Used > of("aptu") || p.count.Blocked != of("b") || p.count.Tainted > of("t") || p.count.Unreachable > of("u") || p.count.Used+p.count.Unusable()+p.count.Free != len(drawn) {
 				t.Errorf("%s draws %q for %+v of %s", r.name, drawn, p.count, p.driver)
 			}
 			if whole := status[r.name].Drivers[p.driver]; p.count.Total > whole.Total || p.count.Free > whole.Free {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
 	"github.com/kubectl-dra/kubectl-dra/styled"
@@ -24,6 +26,8 @@ type row struct {
 	supposed bool
 	// drivers have the devices that are tied to the node, sorted by name.
 	drivers []panel
+	// lost says what is gone of drivers that have no other devices tied to the node.
+	lost []string
 	// devices counts those that reach the node or are tied to it.
 	devices inspect.DeviceCount
 	// plugins are what device plugins have on the node, sorted by resource.
@@ -126,7 +130,7 @@ func build(ctx context.Context, w *screen.World, by meaning) ([]row, error) {
 		for _, d := range tied[i] {
 			rows[i].add(d)
 		}
-		rows[i].settle(w.Inventory(), tied[i])
+		rows[i].settle(w.Inventory(), tied[i], statuses[i].Drivers)
 	}
 	addPlugins(w, rows, index)
 	slices.SortStableFunc(rows, func(a, b row) int { return screen.CompareNames(a.name, b.name) })
@@ -187,15 +191,21 @@ func (r *row) add(d *inspect.DeviceStatus) {
 }
 
 // settle puts groups in order and counts the devices that are tied to the node, which are sorted by driver.
-func (r *row) settle(all *inspect.Inventory, tied []*inspect.DeviceStatus) {
+func (r *row) settle(all *inspect.Inventory, tied []*inspect.DeviceStatus, drivers map[string]inspect.DeviceCount) {
 	for i := range r.drivers {
 		n := 0
 		for n < len(tied) && tied[n].ID.Driver == r.drivers[i].driver {
 			n++
 		}
 		r.drivers[i].count = all.Count(slices.Values(tied[:n]))
+		r.drivers[i].count.Gone = drivers[r.drivers[i].driver].Gone
 		tied = tied[n:]
 		slices.SortFunc(r.drivers[i].groups, func(a, b group) int { return cmp.Compare(a.value, b.value) })
+	}
+	for _, driver := range slices.Sorted(maps.Keys(drivers)) {
+		if c := drivers[driver]; c.Gone > 0 && r.panelOf(driver) == nil {
+			r.lost = append(r.lost, fmt.Sprintf("%s: %s", screen.ShortDriver(driver), words.Unusable(c)))
+		}
 	}
 }
 
@@ -228,9 +238,10 @@ func merge(rows []row, label string) []row {
 // matter, only how many.
 func (r *row) look() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d %t", r.devices.Free, r.devices.Total, r.supposed)
+	fmt.Fprintf(&b, "%d/%d %t %v", r.devices.Free, r.devices.Total, r.supposed, r.lost)
 	for _, p := range r.drivers {
 		b.WriteString("|" + p.driver)
+		fmt.Fprintf(&b, " %d", p.count.Gone)
 		var groups []string
 		for _, g := range p.groups {
 			groups = append(groups, g.look())
@@ -326,19 +337,21 @@ func (r *row) stranded() int {
 }
 
 // kept says how many devices nobody has and nobody can get, as "7 tainted", or is "". A node of which all is tainted is not
-// full.
+// full. Which partitions are blocked is seen in the picture.
 func (p *panel) kept() string {
-	var parts []string
-	for _, c := range cells {
-		if n := p.drawn(c.key); n > 0 && (c.key == 't' || c.key == 'u') {
-			parts = append(parts, fmt.Sprintf("%d %s", n, c.name))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return words.Unusable(inspect.DeviceCount{Tainted: p.count.Tainted, Unreachable: p.count.Unreachable, Gone: p.count.Gone})
 }
 
 // drawn counts the devices that are drawn as a state.
 func (p *panel) drawn(key byte) int {
+	switch key { // of those that claims hold, some are drawn so too, but they count as used
+	case 't':
+		return p.count.Tainted
+	case 'u':
+		return p.count.Unreachable
+	case 'p':
+		return p.count.Used - p.drawn('a')
+	}
 	n := 0
 	for i := range p.groups {
 		n += strings.Count(p.groups[i].cells, string(key))
@@ -360,7 +373,7 @@ func (r *row) remark() string {
 			parts = append(parts, screen.ShortDriver(p.driver)+": "+text) // "gpu 1 tainted" would name a device
 		}
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(append(parts, r.lost...), "; ")
 }
 
 func nameCell(r *row) styled.Line {

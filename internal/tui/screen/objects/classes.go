@@ -3,7 +3,6 @@ package objects
 import (
 	"context"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -19,7 +18,7 @@ type class struct {
 	ref               screen.Ref
 	selects, extended string
 	claims, templates int
-	age               time.Duration
+	age               screen.Age
 }
 
 // NewClasses makes the list of device classes.
@@ -33,7 +32,7 @@ func NewClasses(about About) screen.Screen {
 			ranked(1, plainNumber("TEMPLATES", func(c *class) int { return c.templates })),
 			ranked(3, text("EXTENDED RESOURCE", func(c *class) string { return c.extended })),
 			spare(text("SELECTS", func(c *class) string { return c.selects })),
-			ranked(2, age(func(c *class) time.Duration { return c.age })),
+			ranked(2, age(func(c *class) screen.Age { return c.age })),
 		},
 	})
 }
@@ -52,7 +51,7 @@ func buildClasses(_ context.Context, w *screen.World) ([]class, error) {
 		row := class{
 			ref:    screen.Ref{Kind: screen.Class, Name: c.Name},
 			claims: claims[c.Name], templates: templates[c.Name], extended: ptr.Deref(c.Spec.ExtendedResourceName, ""),
-			selects: "every device", age: screen.Age(w.Snapshot, c.CreationTimestamp.Time),
+			selects: "every device", age: w.Age(c.CreationTimestamp.Time),
 		}
 		if len(c.Spec.Selectors) > 0 {
 			row.selects = selectorText(c.Spec.Selectors)
@@ -84,7 +83,7 @@ type template struct {
 	ref  screen.Ref
 	asks string
 	pods int
-	age  time.Duration
+	age  screen.Age
 }
 
 // NewTemplates makes the list of claim templates.
@@ -97,7 +96,7 @@ func NewTemplates(about About) screen.Screen {
 			name("NAME", func(t *template) string { return t.ref.Name }),
 			text("ASKS FOR", func(t *template) string { return t.asks }),
 			plainNumber("PODS", func(t *template) int { return t.pods }),
-			ranked(1, age(func(t *template) time.Duration { return t.age })),
+			ranked(1, age(func(t *template) screen.Age { return t.age })),
 		},
 		groupings: []listing.Grouping[template]{{Name: "namespace", Of: func(t *template) string { return inspect.Sanitize(t.ref.Namespace) }}},
 	})
@@ -117,7 +116,7 @@ func buildTemplates(_ context.Context, w *screen.World) ([]template, error) {
 			continue
 		}
 		ref := screen.Ref{Kind: screen.Template, Namespace: t.Namespace, Name: t.Name}
-		rows = append(rows, template{ref: ref, asks: screen.Asks(&t.Spec.Spec), pods: pods[ref], age: screen.Age(w.Snapshot, t.CreationTimestamp.Time)})
+		rows = append(rows, template{ref: ref, asks: screen.Asks(&t.Spec.Spec), pods: pods[ref], age: w.Age(t.CreationTimestamp.Time)})
 	}
 	return rows, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -27,9 +26,18 @@ func counts[T any](of func(row *T) *inspect.DeviceCount) []listing.Column[T] {
 	return []listing.Column[T]{
 		plainNumber("DEVICES", func(row *T) int { return of(row).Total }),
 		ranked(1, number("USED", styled.Used, func(row *T) int { return of(row).Used })),
-		ranked(4, number("BLOCKED", styled.Dim, func(row *T) int { return of(row).Blocked })),
 		number("FREE", styled.Good, func(row *T) int { return of(row).Free }),
+		ranked(4, unusable(of)),
 	}
+}
+
+// unusable is the column of the devices that nobody uses and nobody can get, and of those that are used though they are gone.
+func unusable[T any](of func(row *T) *inspect.DeviceCount) listing.Column[T] {
+	c := text("UNUSABLE", func(row *T) string { return words.Unusable(*of(row)) })
+	amount := func(row *T) int { return of(row).Unusable() + of(row).Gone }
+	c.Compare = func(a, b *T) int { return amount(a) - amount(b) }
+	c.Amount = func(row *T) (float64, bool) { return float64(amount(row)), true }
+	return c
 }
 
 // rule is a DeviceTaintRule and what it hits.
@@ -38,7 +46,7 @@ type rule struct {
 	taint         string
 	selects       string
 	devices, held int
-	age           time.Duration
+	age           screen.Age
 }
 
 // NewRules makes the list of DeviceTaintRules.
@@ -52,7 +60,7 @@ func NewRules(about About) screen.Screen {
 			ranked(2, text("SELECTS", func(r *rule) string { return r.selects })),
 			number("DEVICES", styled.Warn, func(r *rule) int { return r.devices }),
 			number("HELD", styled.Warn, func(r *rule) int { return r.held }),
-			ranked(1, age(func(r *rule) time.Duration { return r.age })),
+			ranked(1, age(func(r *rule) screen.Age { return r.age })),
 		},
 	})
 }
@@ -66,10 +74,10 @@ func buildRules(ctx context.Context, w *screen.World) ([]rule, error) {
 		}
 		row := rule{
 			ref:   screen.Ref{Kind: screen.TaintRule, Name: r.Name},
-			taint: words.FormatTaint(&resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}), selects: screen.RuleSelects(r), age: screen.Age(w.Snapshot, r.CreationTimestamp.Time),
+			taint: words.FormatTaint(&resourcev1.DeviceTaint{Key: r.Spec.Taint.Key, Value: r.Spec.Taint.Value, Effect: r.Spec.Taint.Effect}), selects: screen.RuleSelects(w.Snapshot, r), age: w.Age(r.CreationTimestamp.Time),
 		}
 		for i := range w.Devices() {
-			if d := &w.Devices()[i]; screen.RuleTaints(w.Snapshot, r, d.ID) {
+			if d := &w.Devices()[i]; w.Snapshot.RuleTaints(r, d.ID) {
 				row.devices++
 				if d.Held() {
 					row.held++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,7 +45,7 @@ func newList[T any](about About, k kind[T]) screen.Screen {
 	return &list[T]{about: about, List: listing.New(listing.Config[T]{
 		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref,
 		Key:   func(row *T) string { return k.ref(row).String() },
-		Empty: func(w *screen.World) string { return whyEmpty(w, k.resource) },
+		Empty: func(w *screen.World) string { return screen.Unread(w, k.resource) },
 	})}
 }
 
@@ -92,14 +91,6 @@ func (l *list[T]) lines(width int) []styled.Line {
 	return l.page.Value.Lines(width)
 }
 
-// whyEmpty says why there may be nothing to see.
-func whyEmpty(w *screen.World, r inspect.Resource) string {
-	if h := w.Snapshot.Health(r); !h.Complete() {
-		return inspect.Sanitize(h.Message)
-	}
-	return ""
-}
-
 // name is a column with a name that comes from the cluster, text one with anything else.
 func name[T any](title string, of func(row *T) string) listing.Column[T] {
 	c := text(title, of)
@@ -141,15 +132,7 @@ func number[T any](title string, role styled.Role, of func(row *T) int) listing.
 }
 
 // age is a column of ages.
-func age[T any](of func(row *T) time.Duration) listing.Column[T] {
-	return listing.Column[T]{
-		Column:  widget.Column{Title: "AGE", Right: true, Rank: 3},
-		Cell:    func(row *T) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(of(row))) },
-		Compare: func(a, b *T) int { return int(of(a)/time.Second - of(b)/time.Second) },
-		Amount:  func(row *T) (float64, bool) { return of(row).Seconds(), of(row) >= 0 },
-		Number:  screen.ParseAge,
-	}
-}
+func age[T any](of func(row *T) screen.Age) listing.Column[T] { return listing.AgeColumn("AGE", 3, of) }
 
 // ranked is a column that is left out before others where there is little room.
 func ranked[T any](rank int, c listing.Column[T]) listing.Column[T] {

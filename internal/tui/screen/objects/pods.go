@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,7 +24,7 @@ type pod struct {
 	node    string
 	uses    string // claims, or extended resources
 	reason  string
-	age     time.Duration
+	age     screen.Age
 }
 
 // NewPods makes the list of the pods that have to do with devices, and of those that wait for a node. Those that the
@@ -41,7 +40,7 @@ func NewPods(about About) screen.Screen {
 			ranked(1, text("NODE", func(p *pod) string { return p.node })),
 			ranked(4, uses),
 			reasonColumn,
-			ranked(2, age(func(p *pod) time.Duration { return p.age })),
+			ranked(2, age(func(p *pod) screen.Age { return p.age })),
 		},
 		groupings: []listing.Grouping[pod]{
 			{Name: "namespace", Of: func(p *pod) string { return inspect.Sanitize(p.ref.Namespace) }},
@@ -117,7 +116,7 @@ func podRow(w *screen.World, p *corev1.Pod) pod {
 	row := pod{
 		ref:   screen.Ref{Kind: screen.Pod, Namespace: p.Namespace, Name: p.Name},
 		state: strings.ToLower(string(p.Status.Phase)), node: p.Spec.NodeName,
-		age: screen.Age(w.Snapshot, p.CreationTimestamp.Time),
+		age: w.Age(p.CreationTimestamp.Time),
 	}
 	var claims []string
 	for i := range p.Spec.ResourceClaims {

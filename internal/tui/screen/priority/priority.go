@@ -1,6 +1,7 @@
 package priority
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -139,8 +140,5 @@ var from = map[flowcontrol.ConcurrencySource]string{
 
 // whyEmpty says why there are no levels to see.
 func whyEmpty(w *screen.World) string {
-	if h := w.Snapshot.Health(inspect.PriorityLevels); !h.Complete() && h.Message != "" {
-		return inspect.Sanitize(h.Message)
-	}
-	return "no PriorityLevelConfiguration was read"
+	return cmp.Or(screen.Unread(w, inspect.PriorityLevels), "there is no PriorityLevelConfiguration")
 }

@@ -37,7 +37,7 @@ func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, 
 	}
 	m, err := plan.MakeRoom(ctx, w.Cluster(), object, plan.MoveOptions{})
 	if err == nil && len(w.Supposed) == 0 { // of what is only supposed no command would be true
-		remedy.AddMoves(w.Snapshot, m, remedy.Asked{Demo: w.Demo})
+		remedy.AddMoves(w.Snapshot, m, remedy.Asked{Flags: w.Asked.Flags, Demo: w.Asked.Demo})
 	}
 	return m, err
 }

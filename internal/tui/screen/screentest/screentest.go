@@ -46,6 +46,11 @@ func Demo(tb testing.TB) *screen.World {
 // Settle gives messages to a screen, and then whatever its commands come back with, until it has nothing
 // more to do. What the screen asks of the root is returned.
 func Settle(w *screen.World, s screen.Screen, messages ...tea.Msg) (asked []tea.Msg) {
+	return SettleWatched(w, s, func() {}, messages...)
+}
+
+// SettleWatched is Settle that looks after every message, as often as a frame may be drawn.
+func SettleWatched(w *screen.World, s screen.Screen, look func(), messages ...tea.Msg) (asked []tea.Msg) {
 	for len(messages) > 0 {
 		msg := messages[0]
 		messages = messages[1:]
@@ -63,6 +68,7 @@ func Settle(w *screen.World, s screen.Screen, messages ...tea.Msg) (asked []tea.
 			if cmd := s.Update(w, msg); cmd != nil {
 				messages = append(messages, cmd())
 			}
+			look()
 		}
 	}
 	return asked

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -29,7 +28,7 @@ type row struct {
 	share          float64            // of the largest total of the same class
 	topology       string
 	nodes          []string
-	age            time.Duration
+	age            screen.Age
 	err            string
 	kind           classKind
 }
@@ -55,7 +54,7 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 		if !w.InNamespace(c.Object.Namespace) {
 			continue
 		}
-		r := rowOf(w.Snapshot, &c, classes)
+		r := rowOf(w, &c, classes)
 		most[r.class] = max(most[r.class], amount(r.total))
 		rows = append(rows, r)
 	}
@@ -70,14 +69,15 @@ func build(ctx context.Context, w *screen.World) ([]row, error) {
 	return rows, nil
 }
 
-func rowOf(s *inspect.Snapshot, c *storage.Capacity, classes map[string]classKind) row {
+func rowOf(w *screen.World, c *storage.Capacity, classes map[string]classKind) row {
+	s := w.Snapshot
 	kind, known := classes[c.Class]
 	kind.missing = !known && s.Health(inspect.StorageClasses).Complete()
 	r := row{
 		ref:   screen.Ref{Kind: screen.StorageCapacity, Namespace: c.Object.Namespace, Name: c.Object.Name},
 		class: inspect.Sanitize(c.Class), name: inspect.Sanitize(c.Object.Name), kind: kind,
 		total: c.Total, largest: c.Largest, topology: topology(c.Object.NodeTopology),
-		age: screen.Age(s, c.Object.CreationTimestamp.Time),
+		age: w.Age(c.Object.CreationTimestamp.Time),
 	}
 	for _, node := range c.Nodes {
 		r.nodes = append(r.nodes, inspect.Sanitize(string(node)))
@@ -161,11 +161,7 @@ var columns = []listing.Column[row]{
 	},
 	{Column: widget.Column{Title: "TOPOLOGY", Max: 60, Rank: 4}, Cell: topologyCell},
 	{Column: widget.Column{Title: "NAME", Max: 40, Rank: 5}, Cell: func(r *row) styled.Line { return styled.Text(styled.Dim, r.name) }},
-	{
-		Column: widget.Column{Title: "AGE", Right: true, Rank: 2}, Cell: func(r *row) styled.Line { return styled.Text(styled.Plain, screen.FormatAge(r.age)) },
-		Compare: func(a, b *row) int { return cmp.Compare(a.age, b.age) },
-		Amount:  func(r *row) (float64, bool) { return r.age.Seconds(), r.age >= 0 }, Number: screen.ParseAge,
-	},
+	listing.AgeColumn("AGE", 2, func(r *row) screen.Age { return r.age }),
 }
 
 func nodesCell(r *row) styled.Line {
@@ -232,8 +228,8 @@ func bytesText(n float64) string {
 
 // whyEmpty says why there are no capacities to see.
 func whyEmpty(w *screen.World) string {
-	if h := w.Snapshot.Health(inspect.StorageCapacities); !h.Complete() && h.Message != "" {
-		return inspect.Sanitize(h.Message)
+	if unread := screen.Unread(w, inspect.StorageCapacities); unread != "" {
+		return unread
 	}
 	if w.Namespace != "" && len(w.Snapshot.StorageCapacities()) > 0 {
 		return fmt.Sprintf("no storage capacities in namespace %s; n shows other namespaces", inspect.Sanitize(w.Namespace))

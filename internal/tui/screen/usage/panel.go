@@ -89,7 +89,7 @@ func (r *row) doing(w *screen.World, c *usage.Claim) string {
 		}
 		return text + ": no pod has it reserved"
 	case usage.Refused:
-		text := "wants " + words.Count(c.Wanted, "device") + forText(screen.Age(w.Snapshot, c.Since), false)
+		text := "wants " + words.Count(c.Wanted, "device") + forText(w.Age(c.Since), false)
 		if c.Pod.Name == c.Ref.Name {
 			return text
 		}

@@ -25,8 +25,8 @@ type row struct {
 	report *usage.Report
 	ref    screen.Ref
 	place  int // from 1, the largest first
-	// idle and refused are for how long. They are negative if that is not known.
-	idle, refused time.Duration
+	// idle and refused are for how long.
+	idle, refused screen.Age
 	// atLeast says that idle is only for how long the program has watched.
 	atLeast bool
 }
@@ -38,7 +38,7 @@ func builder(by usage.By) func(context.Context, *screen.World) ([]row, error) {
 		rows := make([]row, len(report.Rows))
 		for i := range report.Rows {
 			u := &report.Rows[i]
-			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, idle: -1, refused: screen.Age(w.Snapshot, u.RefusedSince)}
+			rows[i] = row{Row: u, report: report, ref: refOf(by, u), place: i + 1, refused: w.Age(u.RefusedSince)}
 			rows[i].findIdle(w)
 		}
 		return rows, nil
@@ -52,24 +52,24 @@ func (r *row) findIdle(w *screen.World) {
 		if r.Claims[i].State != usage.Idle {
 			continue
 		}
-		if age, atLeast := idleFor(w, &r.Claims[i]); age > r.idle {
+		if age, atLeast := idleFor(w, &r.Claims[i]); age.Length() > r.idle.Length() {
 			r.idle, r.atLeast = age, atLeast
 		}
 	}
 }
 
-// idleFor is for how long a claim is idle, or at least so long. It is negative if nothing is known.
-func idleFor(w *screen.World, c *usage.Claim) (age time.Duration, atLeast bool) {
+// idleFor is for how long a claim is idle, or at least so long.
+func idleFor(w *screen.World, c *usage.Claim) (age screen.Age, atLeast bool) {
 	if !c.Since.IsZero() {
-		return screen.Age(w.Snapshot, c.Since), false
+		return w.Age(c.Since), false
 	}
 	if at := w.History.IdleSince(screen.Ref{Kind: screen.Claim, Namespace: c.Ref.Namespace, Name: c.Ref.Name}); !at.IsZero() {
-		return max(0, w.Now.Sub(at)), false
+		return w.Age(at), false
 	}
 	if start := w.History.Start(); !start.IsZero() && w.Now.Sub(start) >= time.Second {
-		return w.Now.Sub(start), true
+		return w.Age(start), true
 	}
-	return -1, false
+	return screen.Age{}, false
 }
 
 // refOf is what keys such as Enter are about. A workload of which there is no page stands for its claim that needs a look most.
@@ -159,14 +159,16 @@ var columns = []listing.Column[row]{
 	},
 	{Column: widget.Column{Title: "DRIVERS", Min: 12, Max: 48, Rank: 1}, Cell: driversCell},
 	{
-		Column: widget.Column{Title: "IDLE"}, Cell: func(r *row) styled.Line { return troubled(r.Idle, r.IdleClaims, r.idle, r.atLeast, styled.Warn) },
-		Compare: func(a, b *row) int { return cmp.Or(cmp.Compare(a.Idle, b.Idle), cmp.Compare(a.idle, b.idle)) },
-		Amount:  func(r *row) (float64, bool) { return float64(r.Idle), true },
+		Column: widget.Column{Title: "IDLE"}, Cell: func(r *row) styled.Line { return troubled(r.Idle, r.Idle, r.idle, r.atLeast, styled.Warn) },
+		Compare: func(a, b *row) int {
+			return cmp.Or(cmp.Compare(a.Idle, b.Idle), cmp.Compare(a.idle.Length(), b.idle.Length()))
+		},
+		Amount: func(r *row) (float64, bool) { return float64(r.Idle), true },
 	},
 	{
 		Column: widget.Column{Title: "REFUSED"}, Cell: func(r *row) styled.Line { return troubled(r.Refused, r.Refused, r.refused, false, styled.Bad) },
 		Compare: func(a, b *row) int {
-			return cmp.Or(cmp.Compare(a.Refused, b.Refused), cmp.Compare(a.refused, b.refused))
+			return cmp.Or(cmp.Compare(a.Refused, b.Refused), cmp.Compare(a.refused.Length(), b.refused.Length()))
 		},
 		Amount: func(r *row) (float64, bool) { return float64(r.Refused), true },
 	},
@@ -190,7 +192,7 @@ func count(n int, role styled.Role) styled.Line {
 }
 
 // troubled is a number of things and for how long some claims have been so, as "2 for 14h".
-func troubled(n, claims int, age time.Duration, atLeast bool, role styled.Role) styled.Line {
+func troubled(n, claims int, age screen.Age, atLeast bool, role styled.Role) styled.Line {
 	if claims == 0 {
 		return styled.Text(styled.Dim, "–")
 	}
@@ -198,14 +200,14 @@ func troubled(n, claims int, age time.Duration, atLeast bool, role styled.Role) 
 }
 
 // forText is " for 14h", " for at least 14h" shortened, or nothing if that is not known.
-func forText(age time.Duration, atLeast bool) string {
+func forText(age screen.Age, atLeast bool) string {
 	switch {
-	case age < 0:
+	case age.Length() < 0:
 		return ""
 	case atLeast:
-		return " for ≥" + screen.FormatAge(age)
+		return " for ≥" + age.String()
 	}
-	return " for " + screen.FormatAge(age)
+	return " for " + age.String()
 }
 
 // shareCell is the part of all held devices.
@@ -241,7 +243,7 @@ func (r *row) kinds() string {
 		parts = append(parts, words.Count(r.Partitions, "partition"))
 	}
 	if r.Gone > 0 {
-		parts = append(parts, fmt.Sprintf("%d no longer published", r.Gone))
+		parts = append(parts, fmt.Sprintf("%d gone", r.Gone))
 	}
 	return strings.Join(parts, ", ")
 }

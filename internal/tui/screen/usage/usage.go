@@ -111,8 +111,8 @@ func (s *Screen) Status() string {
 
 // total is what all rows come to.
 func total(r *usage.Report) string {
-	text := fmt.Sprintf("%s held of %d (%s), %d of them idle; %s refused, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
-		words.FreeOf(r.Cluster), r.Total.Idle, words.Count(r.Total.Refused, "claim"), words.Count(r.Total.Wanted, "device"))
+	text := fmt.Sprintf("%s held of %d (%s), %d of them idle%s; %s refused, waiting for %s", words.Count(r.Total.Devices, "device"), r.Cluster.Total,
+		words.FreeOf(r.Cluster), r.Total.Idle, words.GoneToo(r.Total.Gone), words.Count(r.Total.Refused, "claim"), words.Count(r.Total.Wanted, "device"))
 	if r.Unseen {
 		text += "; more may be idle or refused, for not all pods were read"
 	}
@@ -121,9 +121,9 @@ func total(r *usage.Report) string {
 
 // whyEmpty says why nothing is counted.
 func whyEmpty(w *screen.World) string {
-	switch h := w.Snapshot.Health(inspect.Claims); {
-	case !h.Complete() && h.Message != "":
-		return inspect.Sanitize(h.Message)
+	switch unread := screen.Unread(w, inspect.Claims); {
+	case unread != "":
+		return unread
 	case w.Namespace != "" && len(w.Snapshot.Objects().Claims) > 0:
 		return "no claims in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
 	}
