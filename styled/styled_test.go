@@ -69,6 +69,27 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestCutMiddle: what begins alike can still be told apart.
+func TestCutMiddle(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"llm-train-0", 11, "llm-train-0"},
+		{"llm-train-with-a-long-name-0", 11, "llm-t…ame-0"},
+		{"llm-train-with-a-long-name-17", 12, "llm-tr…me-17"},
+		{"llm-train-with-a-long-name-17", 8, "llm-tra…"},
+		{"显卡超级显卡超级", 9, "显卡…超级"},
+		{"显卡超级显卡超级", 10, "显卡 …超级"},
+	} {
+		got := CutMiddle(tt.text, tt.width)
+		if got != tt.want || Width(got) > tt.width {
+			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
 func TestColumns(t *testing.T) {
 	text := "ab" + wide + combined
 	for _, tt := range []struct {

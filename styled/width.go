@@ -51,6 +51,19 @@ func CutTo(s string, width int, mark string) string {
 	return ansi.Truncate(s, width, mark)
 }
 
+// CutMiddle shortens a text to a width by what stands in its middle: names that begin alike differ at their ends.
+func CutMiddle(s string, width int) string {
+	have := Width(s)
+	if have <= width || width < minMiddle {
+		return Cut(s, width)
+	}
+	head := width / 2
+	return Columns(s, 0, head) + Ellipsis + Columns(s, have-(width-head-1), have)
+}
+
+// minMiddle is the width from which both ends of a name tell something.
+const minMiddle = 9
+
 // Columns returns what stands between two columns of a text. Of a character that is only half in between, a blank is
 // left.
 func Columns(s string, from, to int) string {

@@ -91,7 +91,7 @@ func (r *reader) readMore(ctx context.Context, manifests []string) (*inspect.Obj
 }
 
 func (r *reader) openArchive(ctx context.Context, path string) (*archive.Header, *manifest.Result, error) {
-	r.memory.watch() // to the end of the command: there is no other source beside an archive
+	defer r.memory.watch()()
 	if path == "-" {
 		return archive.Read(ctx, r.streams.In, "standard input", r.fileOptions(""))
 	}

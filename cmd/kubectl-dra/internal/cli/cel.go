@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/inputfile"
 )
@@ -34,6 +35,7 @@ type celFlags struct {
 
 // celOptions are a checked request to test selectors: an expression, or the selectors of objects.
 type celOptions struct {
+	asked      remedy.Asked // for the lab
 	streams    *streams
 	reader     *reader
 	ui         *terminalUI
@@ -91,6 +93,7 @@ on a device: the scheduler then gives up with an error.`,
 			if err != nil {
 				return err
 			}
+			options.asked = ui.asked(cmd.Flags())
 			return options.run(cmd.Context())
 		},
 	}
@@ -207,7 +210,7 @@ func readExpression(stdin io.Reader, path string) (string, error) {
 
 func (o *celOptions) run(ctx context.Context) error {
 	if o.lab {
-		top := &topOptions{terminalUI: o.ui, view: "cel", typing: true, namespace: o.ui.connection.namespaceFlag()}
+		top := &topOptions{terminalUI: o.ui, view: "cel", typing: true, namespace: o.ui.connection.namespaceFlag(), asked: o.asked}
 		return top.run(ctx)
 	}
 	needs := []inspect.Resource{inspect.Slices, inspect.Classes, inspect.Nodes}

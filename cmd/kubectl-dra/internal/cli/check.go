@@ -34,8 +34,8 @@ holders, overcommitted counters, taints that evict, admin access, exhausted
 quotas, and more. --list lists all checks.
 
 A finding is a fact about the objects that were read. Checks that could not be
-made, because something could not be read, are named on standard error. If nothing
-is wrong, nothing is printed on standard output.
+made, because something was not read or files have nothing of a kind, are named on
+standard error. If nothing is wrong, nothing is printed on standard output.
 
 With -f it checks manifests alone, such as the ResourceSlices and DeviceClasses of
 a driver, and leaves out what needs a cluster; with -o sarif, code hosts show the
@@ -52,8 +52,8 @@ a change, device names that are reused for other hardware, and attributes that
 vanish, with the selectors that read them.
 
 Exit codes: 0 nothing found, 3 something found that is a warning or worse (or a
-note, with --severity=note), 1 nothing found, but not everything could be read, or
-there was nothing to check.`
+note, with --severity=note), 1 nothing found, but not every check was made, or there
+was nothing to check.`
 
 const checkExample = `  # What is wrong in this cluster?
   kubectl dra check
@@ -251,6 +251,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err := o.noteUnread(snapshot); err != nil {
 		return err
 	}
+	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+		return err
+	}
 	if o.checkup.Events, err = o.events(ctx, snapshot); err != nil {
 		return err
 	}
@@ -268,7 +271,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	switch {
 	case len(report.Findings) > 0:
 		return exitWith(exitNo)
-	case len(report.Skipped) > 0:
+	case len(report.Skipped) > 0, report.Asked == 0:
 		return exitWith(exitFailed)
 	}
 	return nil
@@ -277,7 +280,6 @@ func (o *checkOptions) run(ctx context.Context) error {
 // read returns what is looked at: the files of -f alone, or the cluster.
 func (o *checkOptions) read(ctx context.Context) (*inspect.Snapshot, error) {
 	if len(o.files) == 0 {
-		o.reader.needsObjects = true
 		return o.reader.read(ctx, o.checkup.Namespace, inspect.Resources())
 	}
 	given, err := o.reader.readManifests(ctx, o.files, "default", false)

@@ -32,11 +32,13 @@ func (o *checkOptions) watchDriver(ctx context.Context) error {
 	stopWaiting := tellWaiting(ctx, o.streams, source)
 	defer stopWaiting()
 	watch, first := checkup.NewWatch(o.driver), true
+	outage := outageWatch{streams: o.streams, resources: publishing}
 	for s := range source.Updates() {
 		if slices.ContainsFunc(publishing, func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
 			continue
 		}
 		stopWaiting()
+		outage.look(s)
 		if first {
 			o.noteStrange(s)
 			first = false

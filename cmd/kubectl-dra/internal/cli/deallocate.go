@@ -2,12 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 )
@@ -56,6 +60,9 @@ func (o *deallocateOptions) run(ctx context.Context) error {
 		return err
 	}
 	claims, err := o.find(snapshot)
+	if reserved := (*commit.ReservedError)(nil); errors.As(err, &reserved) {
+		return o.andGone(ctx, reserved)
+	}
 	if err != nil {
 		return err
 	}
@@ -148,6 +155,22 @@ func (o *deallocateOptions) find(s *inspect.Snapshot) ([]*resourcev1.ResourceCla
 		claims = append(claims, claim)
 	}
 	return claims, nil
+}
+
+// andGone says of a claim that is reserved which of the pods that it is reserved for are gone.
+func (o *deallocateOptions) andGone(ctx context.Context, reserved *commit.ReservedError) error {
+	s, err := o.reader.read(ctx, o.namespace, []inspect.Resource{inspect.Pods})
+	if err != nil {
+		return reserved
+	}
+	gone := s.ReservedByGone(&resourcev1.ResourceClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: reserved.Claim.Namespace}, Status: resourcev1.ResourceClaimStatus{ReservedFor: reserved.Consumers},
+	})
+	if len(gone) == 0 {
+		return reserved
+	}
+	return fmt.Errorf("%w; %s of these %s not exist (%s): the resourceclaim controller of kube-controller-manager removes such a reservation within seconds, unless it is not running",
+		reserved, words.Count(len(gone), "pod"), words.Plural(len(gone), "does", "do"), words.Shorten(gone, 5))
 }
 
 // withSpecs returns claims as they were written, with the specs that were read at the newest version.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,17 +106,10 @@ func (o *diffOptions) side(ctx context.Context, name string) (*inspect.Snapshot,
 		return nil, output.Moment{}, err
 	}
 	o.reader.stdinRead = side.stdinRead
-	if !hasObjects(snapshot) && !side.toldOfNothing {
-		o.streams.note("warning: there is no object in %s, so that no verdict can have flipped", inspect.Sanitize(name))
+	if h := snapshot.Health(inspect.Pods); h.State == inspect.NotRead && snapshot.Health(inspect.Claims).State == inspect.NotRead {
+		return nil, output.Moment{}, fmt.Errorf("no pods and no resourceclaims were read from %s: whether a verdict flipped is not known", inspect.Sanitize(name))
 	}
 	return snapshot, output.Moment{Source: name, Time: snapshot.Time()}, nil
-}
-
-// hasObjects reports whether there is anything at all in a snapshot, besides nodes that are only assumed.
-func hasObjects(s *inspect.Snapshot) bool {
-	return slices.ContainsFunc(inspect.Kinds(), func(k inspect.Kind) bool {
-		return len(k.Objects(s.Objects())) > 0 && (k.Resource != inspect.Nodes || !s.NodesAssumed())
-	})
 }
 
 // now reads what the flags say: the cluster, unless they say otherwise.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
@@ -39,9 +40,12 @@ devices, so that no device is counted twice.
 For a volume claim (pvc) it says on which nodes its volume can be. For each node
 it names the object that decides, and how much capacity is missing.
 
+A pod that waits is also played in the scheduler's queue, with all others that
+wait: the answer is yes only if it finds a node behind those before it.
+
 Without a name it lists what is stuck in the whole cluster, or with -n in a
-namespace, grouped by cause, the worst cause first, with the changes that unblock
-most. Each change was tried: with it made, everything that waits is scheduled
+namespace, and with pods or claims alone only these, grouped by cause, the worst
+cause first, with the changes that unblock most. Each change was tried: with it made, everything that waits is scheduled
 again in the order of the scheduler's queue.
 
 Fixes are numbered. --fix N shows the commands that carry out one of them, and
@@ -99,11 +103,18 @@ type explainFlags struct {
 func newExplain(streams *streams, reader *reader, completer *completer) *cobra.Command {
 	flags := &explainFlags{}
 	cmd := &cobra.Command{
-		Use:     "explain [TYPE NAME... | TYPE/NAME... | -f FILE]",
+		Use:     "explain [TYPE NAME... | TYPE/NAME... | pods | claims | -f FILE]",
 		Short:   "Say why a claim, pod or template is, can be or cannot be allocated, where a volume can be, or what is stuck",
 		Long:    explainLong,
 		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, all, err := stuckKind(args)
+			if err != nil {
+				return err
+			}
+			if all && len(flags.files) == 0 {
+				args = nil
+			}
 			if err := flags.check(args); err != nil {
 				return err
 			}
@@ -112,7 +123,11 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 				if err != nil {
 					return err
 				}
+				options.triage.Kind = kind
 				return explainTriage(cmd.Context(), options, cmd.Flags())
+			}
+			if err := refuseNode(args); err != nil {
+				return err
 			}
 			options, err := flags.toOptions(streams, reader, args, explainKinds)
 			if err == nil {
@@ -130,6 +145,44 @@ func newExplain(streams *streams, reader *reader, completer *completer) *cobra.C
 	completeFlag(cmd, "fix", "the fixes of the answer, with what each is", completer.fixes(&flags.questionFlags))
 	cmd.AddCommand(streams.onlyReading(newExplainRequest(streams, reader, completer)), streams.onlyReading(newExplainLevel(streams, reader, completer)))
 	return cmd
+}
+
+// stuckKind is the kind of which arguments ask for all objects that are stuck: its plural alone. After a singular, a name may be missing by
+// mistake, which is an error.
+func stuckKind(args []string) (string, bool, error) {
+	if len(args) != 1 || strings.Contains(args[0], "/") {
+		return "", false, nil
+	}
+	for _, k := range []kind{kindPod, kindClaim} {
+		switch {
+		case !k.hasName(args[0]):
+		case strings.HasSuffix(plainType(args[0]), "s"):
+			return k.kind, true, nil
+		default:
+			return "", false, usagef("%s needs a name; pods and claims alone tell of all that are stuck", args[0])
+		}
+	}
+	return "", false, nil
+}
+
+// refuseNode says how to ask about a node, about which nothing is decided by itself.
+func refuseNode(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	word, name, _ := strings.Cut(args[0], "/")
+	if !kindNode.hasName(word) {
+		return nil
+	}
+	if name == "" && len(args) > 1 {
+		name = args[1]
+	}
+	if name == "" {
+		name = "NAME"
+	}
+	name = inspect.Sanitize(name)
+	return usagef("a node is not scheduled; kubectl dra node %s shows who holds its devices, explain pod NAME --node %s why a pod does not fit there, and plan drain %s what would go",
+		name, name, name)
 }
 
 // check refuses flags that do not go together.
@@ -228,6 +281,11 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(o.files) == 0 && o.node == "" {
+		if err := plan.Queue(ctx, cluster, answers); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := o.fitPatches(answers); err != nil {
 		return nil, nil, err
 	}
@@ -241,25 +299,17 @@ func (o *questionOptions) explain(ctx context.Context, flags *pflag.FlagSet) (*i
 // printExplanations prints the answers and turns the worst of them into the exit code.
 func printExplanations(o *questionOptions, answers []*explain.Explanation) error {
 	code := o.leastCode()
-	for i, e := range answers {
+	for _, e := range answers {
 		code = worstExitCode(code, answerCode(e))
-		if o.format.Name != "" {
-			continue
-		}
-		if i > 0 {
-			if _, err := fmt.Fprintln(o.streams.Out); err != nil {
-				return err
-			}
-		}
-		opts := text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()}
-		if err := text.Render(o.streams.Out, e, opts); err != nil {
-			return err
-		}
 	}
+	var err error
 	if o.format.Name != "" {
-		if err := o.format.PrintValue(o.streams.Out, output.Explanations(answers)); err != nil {
-			return err
-		}
+		err = o.format.PrintValue(o.streams.Out, output.Explanations(answers))
+	} else {
+		err = text.RenderAll(o.streams.Out, answers, text.Options{Width: o.streams.width(), Verbose: o.streams.verbosity > 0, Color: o.streams.useColor()})
+	}
+	if err != nil {
+		return err
 	}
 	if code != exitAnswered {
 		return exitWith(code)
@@ -270,6 +320,9 @@ func printExplanations(o *questionOptions, answers []*explain.Explanation) error
 // answerCode is the exit code of an answer: what has its devices and does not run is no yes.
 func answerCode(e *explain.Explanation) int {
 	code := verdictCode(e.Verdict)
+	if e.Queue != nil {
+		code = worstExitCode(code, verdictCode(e.Queue.Verdict))
+	}
 	if e.Lifecycle != nil && e.Lifecycle.Outcome == explain.Failing {
 		code = worstExitCode(code, exitNo)
 	}

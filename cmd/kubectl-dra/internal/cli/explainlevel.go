@@ -222,7 +222,7 @@ func (o *levelOptions) plan(ctx context.Context, in output.LevelInput) error {
 	probes := flowcontrol.Probes(flowcontrol.DRAActors(in.Snapshot), append(slices.Clone(before.FlowSchemas), after.FlowSchemas...))
 	moves := flowcontrol.Moves(probes, before.FlowSchemas, after.FlowSchemas, &in.Limits.Limits, &limits.Limits)
 	sized := in.Reading.Metrics == nil || in.Reading.Metrics.Sized
-	plan := output.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits))
+	plan := output.LevelPlan(in.Limits, limits, sized, moves, flowcontrol.DanglingSchemas(after.FlowSchemas, &limits.Limits), flowcontrol.TakesBack(before, &after))
 	if o.format.Name != "" {
 		return o.format.PrintValue(o.streams.Out, plan)
 	}

@@ -10,6 +10,14 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
+// The search looks at so many moments besides those that a search by halves does: at fewer in a cluster of more than a few
+// hundred objects, where each takes longer.
+const (
+	mostSinceLooks  = 400
+	leastSinceLooks = 16
+	sinceObjects    = 400_000 // objects in all of them
+)
+
 // maxSinceTrials is how many verdicts there are at most to find, of all that changed in one moment, what did it.
 const maxSinceTrials = 300
 
@@ -96,19 +104,35 @@ func (f *sinceSearch) run(ctx context.Context) (*output.SinceAnswer, error) {
 		return answer, err
 	}
 	verdicts := map[int]explain.Verdict{end: answer.Verdict}
-	last, err := flip.Last(ctx, end+1, func(ctx context.Context, moment int) (bool, error) {
+	fits := func(ctx context.Context, moment int) (bool, error) {
+		if v, known := verdicts[moment]; known {
+			return flip.Fits(v), nil
+		}
 		s, err := f.at(ctx, moment)
 		if err != nil {
 			return false, err
 		}
 		verdicts[moment], err = judge.Verdict(ctx, s)
 		return flip.Fits(verdicts[moment]), err
-	})
+	}
+	last, err := flip.Last(ctx, end+1, fits)
+	if err == nil {
+		last, answer.LookedAtAll, err = flip.Later(ctx, end+1, last, sinceLooks(s), fits)
+	}
 	if answer.Looked = len(verdicts); err != nil || last < 0 {
 		return answer, err
 	}
 	answer.Found, answer.Before, answer.After = true, verdicts[last], verdicts[last+1]
 	return answer, f.culprits(ctx, judge, last, answer)
+}
+
+// sinceLooks is how many moments of a cluster are looked at.
+func sinceLooks(s *inspect.Snapshot) int {
+	objects := 1
+	for _, k := range inspect.Kinds() {
+		objects += len(k.Objects(s.Objects()))
+	}
+	return max(leastSinceLooks, min(mostSinceLooks, sinceObjects/objects))
 }
 
 // culprits adds when it was, and what did it.

@@ -79,7 +79,12 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 	if err != nil {
 		return err
 	}
-	o.noteNobody(snapshot)
+	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+		return err
+	}
+	if err := o.checkAnybody(snapshot); err != nil {
+		return err
+	}
 	starting, left := startingPods(snapshot)
 	if o.triage.Question.Events, err = o.reader.eventsOf(ctx, snapshot, starting); err != nil {
 		return err
@@ -114,15 +119,15 @@ func explainTriage(ctx context.Context, o *triageOptions, flags *pflag.FlagSet) 
 	return nil
 }
 
-// noteNobody says that nobody was asked about, which may be because of a name that does not exist.
-func (o *triageOptions) noteNobody(s *inspect.Snapshot) {
+// checkAnybody says that nobody was asked about. Of labels, which may be mistyped, that is an error.
+func (o *triageOptions) checkAnybody(s *inspect.Snapshot) error {
 	asked := func(object metav1.Object) bool {
 		return (o.triage.Namespace == "" || object.GetNamespace() == o.triage.Namespace) &&
 			(o.triage.Selector == nil || o.triage.Selector.Matches(labels.Set(object.GetLabels())))
 	}
 	for _, kind := range []inspect.Resource{inspect.Pods, inspect.Claims} {
 		if slices.ContainsFunc(inspect.KindOf(kind).Objects(s.Objects()), asked) {
-			return
+			return nil
 		}
 	}
 	where := ""
@@ -130,11 +135,12 @@ func (o *triageOptions) noteNobody(s *inspect.Snapshot) {
 		where = fmt.Sprintf(" in namespace %q", o.triage.Namespace)
 	}
 	if o.triage.Selector != nil {
-		where += " with the labels " + o.triage.Selector.String()
+		return fmt.Errorf("no pod and no claim was found%s with the labels %s", where, o.triage.Selector)
 	}
 	if where != "" {
 		o.streams.note("no pod and no claim was found%s", where)
 	}
+	return nil
 }
 
 // triageCode is the exit code of a triage: no if something is known to be stuck, and otherwise a failure if that is not known
@@ -143,7 +149,7 @@ func triageCode(t *explain.Triage) int {
 	switch {
 	case t.Stuck() > 0:
 		return exitNo
-	case t.Undecided() > 0 || t.Unseen:
+	case t.Undecided() > 0 || t.Unseen || t.Unsure || len(t.Binding) > 0:
 		return exitFailed
 	}
 	return exitAnswered

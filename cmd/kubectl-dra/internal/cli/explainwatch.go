@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/explain/text"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -46,11 +47,13 @@ func (o *questionOptions) watchVerdicts(ctx context.Context) error {
 	stopWaiting := tellWaiting(ctx, o.streams, source)
 	defer stopWaiting()
 	w := &verdictWatch{questionOptions: o, shown: map[explain.Subject]string{}}
+	outage := outageWatch{streams: o.streams, resources: o.resources()}
 	for s := range source.Updates() {
 		if slices.ContainsFunc(o.resources(), func(r inspect.Resource) bool { return s.Health(r).State == inspect.Syncing }) {
 			continue // what is not read yet would tell of free devices that are not
 		}
 		stopWaiting()
+		outage.look(s)
 		began := time.Now()
 		if err := w.look(ctx, s); err != nil {
 			return err
@@ -120,6 +123,11 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 		if err != nil {
 			return err
 		}
+		if w.node == "" {
+			if err := plan.Queue(ctx, w.cluster, answers); err != nil {
+				return err
+			}
+		}
 		if err := w.print(answers[0]); err != nil {
 			return err
 		}
@@ -130,6 +138,9 @@ func (w *verdictWatch) look(ctx context.Context, s *inspect.Snapshot) error {
 // print prints an answer if its verdict is another one than before, or there are other devices or another number of nodes in it.
 func (w *verdictWatch) print(e *explain.Explanation) error {
 	said := fmt.Sprint(e.Verdict, e.Nodes)
+	if e.Queue != nil {
+		said += fmt.Sprint(" ", e.Queue.Verdict)
+	}
 	if e.Allocation != nil {
 		for _, d := range e.Allocation.Devices {
 			said += fmt.Sprint(" ", d.Request, d.ID)

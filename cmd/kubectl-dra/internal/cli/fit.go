@@ -108,10 +108,10 @@ func printFits(o *questionOptions, s *inspect.Snapshot, answers []*explain.Fit) 
 // fitCode is the exit code of an answer. That nothing fits is no answer when the count was given up, or
 // when devices or classes may exist that could not be read.
 func fitCode(s *inspect.Snapshot, fit *explain.Fit) int {
-	if fit.Total > 0 {
+	switch {
+	case fit.Total > 0 && !fit.Undecided:
 		return exitAnswered
-	}
-	if fit.AtLeast {
+	case fit.Total > 0, fit.AtLeast:
 		return exitFailed
 	}
 	for _, resource := range []inspect.Resource{inspect.Slices, inspect.Classes} {

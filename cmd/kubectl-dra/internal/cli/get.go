@@ -28,7 +28,9 @@ type view struct {
 	inAllNamespaces bool
 	// needs are the resources without which there is nothing to show, uses those that add to it.
 	needs, uses []inspect.Resource
-	list        func(s *inspect.Snapshot, namespace string) *output.List
+	// madeOf are the resources that the rows are of, if those are not the needs: with some of them unread there is something to show.
+	madeOf []inspect.Resource
+	list   func(s *inspect.Snapshot, namespace string) *output.List
 	// listLive, where set, says more than list, which only has the snapshot to go by.
 	listLive func(o *getOptions, ctx context.Context, s *inspect.Snapshot) (*output.List, error)
 	// selects says that the list applies the selector itself.
@@ -45,7 +47,7 @@ var deviceUses = []inspect.Resource{inspect.Claims, inspect.TaintRules, inspect.
 
 var views = []view{
 	{
-		names: []string{"claims", "claim", "resourceclaims", "resourceclaim", "rc"}, singular: "resourceclaim", namespaced: true,
+		names: []string{"claims", "claim", "resourceclaims", "resourceclaim"}, singular: "resourceclaim", namespaced: true,
 		needs: []inspect.Resource{inspect.Claims},
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.TaintRules, inspect.Nodes},
 		list:  output.Claims, fillIn: explainPending,
@@ -60,11 +62,28 @@ var views = []view{
 	},
 	{
 		names: []string{"nodes", "node", "no"}, singular: "node",
-		uses: append([]inspect.Resource{inspect.Slices}, deviceUses...), list: allNamespaces(output.Nodes),
+		uses: append([]inspect.Resource{inspect.Slices}, deviceUses...), madeOf: []inspect.Resource{inspect.Nodes},
+		list: allNamespaces(output.Nodes),
 	},
 	{
 		names: []string{"classes", "class", "deviceclasses", "deviceclass", "dc"}, singular: "deviceclass",
 		needs: []inspect.Resource{inspect.Classes}, list: allNamespaces(output.Classes),
+	},
+	{
+		names: []string{"templates", "template", "resourceclaimtemplates", "resourceclaimtemplate", "rct"}, singular: kindTemplate.singular, namespaced: true,
+		needs: []inspect.Resource{inspect.Templates}, uses: []inspect.Resource{inspect.Pods}, list: output.Templates,
+	},
+	{
+		names: []string{"pods", "pod", "po"}, singular: kindPod.singular, namespaced: true,
+		needs: []inspect.Resource{inspect.Pods}, list: output.Pods,
+	},
+	{
+		names: []string{"taintrules", "taintrule", "devicetaintrules", "devicetaintrule"}, singular: "devicetaintrule",
+		needs: []inspect.Resource{inspect.TaintRules}, uses: []inspect.Resource{inspect.Slices, inspect.Claims}, list: allNamespaces(output.TaintRules),
+	},
+	{
+		names: []string{"drivers", "driver"}, singular: "driver",
+		needs: []inspect.Resource{inspect.Slices}, uses: deviceUses, list: allNamespaces(output.Drivers),
 	},
 	{
 		names:    []string{priorityLevelsView, "prioritylevel", "prioritylevelconfigurations", "prioritylevelconfiguration", "pl"},
@@ -93,7 +112,7 @@ var views = []view{
 		names: []string{usageView}, singular: "usage", noun: "claims", inAllNamespaces: true, selects: true,
 		needs: []inspect.Resource{inspect.Claims, inspect.Slices},
 		uses:  []inspect.Resource{inspect.Pods, inspect.TaintRules, inspect.Nodes},
-		list:  usageByNamespace, listLive: (*getOptions).usage,
+		list:  usageByNamespace, listLive: (*getOptions).usage, fillIn: addTotals,
 	},
 }
 
@@ -158,7 +177,7 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
 	}
 	cmd := &cobra.Command{
 		Use:   "get (" + strings.Join(names, "|") + ") [NAME...]",
-		Short: "List claims, devices, pools, nodes, classes, priority levels, FlowSchemas, storage, extended resources or usage",
+		Short: "List claims, devices, pools, nodes, classes, templates, pods, taint rules, drivers, priority levels, storage or usage",
 		Long: `List objects in a table, or in any other output format of kubectl:
 
   claims          with their devices and pods, and why one is pending
@@ -166,6 +185,10 @@ func newGet(streams *streams, connection *connection, reader *reader, completer 
   pools           how many devices each has, and whether it is complete
   nodes           with what is free on them
   classes         device classes
+  templates       claim templates, with what they ask for and the pods that use them
+  pods            that use devices or wait for a node, with what the scheduler says
+  taintrules      DeviceTaintRules, with how many devices they taint
+  drivers         with their devices and pools, and what they no longer publish
   prioritylevels  of the API server, with their limits and load
   flowschemas     in the order in which the API server tries them
   storage         CSI storage capacities, with their nodes
@@ -286,9 +309,9 @@ func viewByName(name string) (view, error) {
 		known = append(known, v.names...)
 	}
 	if hint := didYouMean(name, known); hint != "" {
-		return view{}, usagef("unknown view %q%s", name, hint)
+		return view{}, usagef("unknown type %q%s", name, hint)
 	}
-	return view{}, usagef("unknown view %q; there are %s", name, viewNames())
+	return view{}, usagef("unknown type %q; there are %s", name, viewNames())
 }
 
 func (o *getOptions) run(ctx context.Context) error {
@@ -306,12 +329,50 @@ func (o *getOptions) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	unseen := o.nothingSeen(snapshot)
+	if unseen != nil && len(list.Items) == 0 {
+		missing = append(missing, unseen)
+	}
 	if err := o.print(snapshot, list, len(missing) > 0); err != nil {
 		return err
 	}
 	o.noteFences(list)
 	o.noteTotals(list)
-	return errors.Join(append(missing, o.incomplete(snapshot))...)
+	missing = append(missing, o.incomplete(snapshot))
+	if len(list.Items) == 0 && len(o.names) == 0 {
+		missing = append(missing, o.reader.checkNamespace(ctx, snapshot))
+		if unseen == nil {
+			missing = append(missing, o.unread(snapshot))
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// unread says of an empty list that what it is made of was not read.
+func (o *getOptions) unread(s *inspect.Snapshot) error {
+	needs := o.view.needs
+	if len(needs) == 0 {
+		needs = []inspect.Resource{inspect.Nodes}
+	}
+	for _, resource := range needs {
+		switch h := s.Health(resource); {
+		case h.State == inspect.NotRead:
+			return fmt.Errorf("no %s were read", resource)
+		case h.PartialIn(o.namespace) && h.State != inspect.Incomplete: // see incomplete
+			return errors.New(healthText(resource, h))
+		}
+	}
+	return nil
+}
+
+// nothingSeen says why an empty list does not mean that there is nothing.
+func (o *getOptions) nothingSeen(s *inspect.Snapshot) error {
+	for _, resource := range slices.Concat(o.view.needs, o.view.madeOf) {
+		if h := s.Health(resource); h.State != inspect.Incomplete && h.PartialIn(o.namespace) {
+			return fmt.Errorf("there may be more than is shown: %s", healthText(resource, h))
+		}
+	}
+	return nil
 }
 
 // incomplete says that there may be more in the files than the list shows.
@@ -365,6 +426,9 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	}
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err
+	}
+	if len(list.Partial) > 0 {
+		o.streams.note("warning: devices may be held by claims that are not seen here: what is shown as free is so at most")
 	}
 	if err := o.keepOnNode(s, list); err != nil {
 		missing = append(missing, err)
@@ -468,7 +532,12 @@ func (o *getOptions) sayEmpty(s *inspect.Snapshot) {
 		return
 	}
 	text := fmt.Sprintf("No %s found in namespace %q", noun, o.namespace)
-	if n := len(o.view.list(s, "").Items); n > 0 && o.selector.Empty() {
+	everywhere := o.view.list(s, "")
+	n := len(everywhere.Items)
+	if everywhere.Usage != nil {
+		n = everywhere.Usage.Claims.Total // its items are namespaces
+	}
+	if n > 0 && o.selector.Empty() {
 		text += fmt.Sprintf("; %d in other namespaces, -A shows them", n)
 	}
 	o.streams.note("%s.", text)

@@ -61,6 +61,7 @@ func (o *getOptions) updates(ctx context.Context) (tui.Source, error) {
 func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapshot, again <-chan time.Time) error {
 	o.streams.remarks = &remarks{}
 	shown := &changes{getOptions: o}
+	outage := outageWatch{streams: o.streams, resources: o.resources(), onlyAgain: true}
 	var last *inspect.Snapshot
 	for {
 		select {
@@ -72,6 +73,7 @@ func (o *getOptions) follow(ctx context.Context, updates <-chan *inspect.Snapsho
 				continue // a list that is not whole yet would tell of free devices that are not
 			}
 			last = s
+			outage.look(s)
 			if o.stopWaiting != nil {
 				o.stopWaiting()
 			}

@@ -163,7 +163,7 @@ func TestGetWatchWhileReadingFails(t *testing.T) {
 	if want := item + "a\n" + item + "b\n"; stdout != want {
 		t.Errorf("stdout %q, want %q", stdout, want)
 	}
-	want := "warning: claims are Forbidden; what is shown may be old\n" +
+	want := "warning: claims are Forbidden; what is shown may be old\nall is read again, after 2m\n" +
 		"warning: claims are Narrowed\n" + "resourceclaim ml/a is gone\n"
 	if stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)

@@ -78,13 +78,14 @@ func (r *reader) onTop(s *inspect.Snapshot, more *inspect.Objects) *inspect.Snap
 // openedLog is a log that was opened to be read.
 type openedLog struct {
 	*history.Log
-	path string
-	file *os.File
+	path   string
+	file   *os.File
+	memory *memory // what reading may take
 }
 
 // openLog opens a log, whose file is to be closed.
 func (r *reader) openLog(path string) (*openedLog, error) {
-	r.memory.watch()           // to the end of the command, as for an archive
+	defer r.memory.watch()()
 	file, err := os.Open(path) //nolint:gosec // reading the path that the user named is the purpose
 	if err != nil {
 		return nil, fmt.Errorf("reading log: %w", err)
@@ -101,7 +102,13 @@ func (r *reader) openLog(path string) (*openedLog, error) {
 	if log.Damaged != nil {
 		r.streams.note("warning: %s: %v", path, log.Damaged)
 	}
-	return &openedLog{log, path, file}, nil
+	return &openedLog{log, path, file, r.memory}, nil
+}
+
+// Snapshot reads a moment of the log.
+func (l *openedLog) Snapshot(ctx context.Context, moment int) (*inspect.Snapshot, error) {
+	defer l.memory.watch()()
+	return l.Log.Snapshot(ctx, moment)
 }
 
 // snapshotOf returns the cluster at the time of --at, or at the end of a log, and says as of when that is.

@@ -24,7 +24,7 @@ type kind struct {
 }
 
 var (
-	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims", "rc"}, nil}
+	kindClaim       = kind{"resourceclaim", inspect.Claims, "ResourceClaim", []string{"claim", "claims", "resourceclaim", "resourceclaims"}, nil}
 	kindPod         = kind{"pod", inspect.Pods, "Pod", []string{"pod", "pods", "po"}, nil}
 	kindTemplate    = kind{"resourceclaimtemplate", inspect.Templates, "ResourceClaimTemplate", []string{"template", "templates", "resourceclaimtemplate", "resourceclaimtemplates", "rct"}, nil}
 	kindVolumeClaim = kind{"persistentvolumeclaim", inspect.VolumeClaims, "PersistentVolumeClaim", []string{"pvc", "pvcs", "persistentvolumeclaim", "persistentvolumeclaims"}, nil}
@@ -98,7 +98,10 @@ const maxNamesListed = 5
 // whatExists says what exists in place of a name that does not: the same name elsewhere, which are namespaces,
 // or what there is here.
 func whatExists(name, namespace string, here, elsewhere []string) string {
+	of, plain, both := strings.Cut(name, "/")
 	switch hint := didYouMean(name, here); {
+	case both && namespace != "" && of != "" && plain != "" && inspect.Sanitize(name) == name:
+		return fmt.Sprintf("; the namespace is given apart: %s -n %s", plain, of)
 	case len(elsewhere) > 0:
 		return fmt.Sprintf("; there is one in namespace %q: use -n %s", elsewhere[0], elsewhere[0])
 	case hint != "":

@@ -32,7 +32,8 @@ const (
 	screenGrace = 200 * time.Millisecond
 )
 
-// memory keeps what files make the program take within bounds.
+// memory keeps what reading files makes the program take within bounds. It is watched only while they are read: what the answer
+// to a question takes is not for files to answer for.
 type memory struct {
 	maxInput         int64 // --max-input, in bytes; 0 if it is not given
 	packed, unpacked atomic.Int64

@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 func TestMemoryAllowed(t *testing.T) {
@@ -80,6 +84,50 @@ func TestMemoryWatch(t *testing.T) {
 	const want = "what was read takes more than 360Mi of memory, which is all that 0 of files may take; --max-input allows more"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestMemoryGuardsReading: once files have been read, nothing watches what the answer takes, whatever they are.
+func TestMemoryGuardsReading(t *testing.T) {
+	dir := t.TempDir()
+	paths := map[string]string{}
+	for source, command := range map[string][]string{
+		"snapshot": {"snapshot", "--demo", "-o"},
+		"log":      {"record", "--demo", "--for", "1m", "-o"},
+	} {
+		paths[source] = filepath.Join(dir, source)
+		root := newProgram(genericiooptions.NewTestIOStreamsDiscard(), time.Now).root()
+		root.SetArgs(append(command, paths[source]))
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths["manifest"] = filepath.Join(dir, "node.yaml")
+	if err := os.WriteFile(paths["manifest"], []byte("{apiVersion: v1, kind: Node, metadata: {name: n1}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for source, path := range paths {
+		t.Run(source, func(t *testing.T) {
+			m := &memory{}
+			err := m.runBounded(t.Context(), func(ctx context.Context) error {
+				s := &streams{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), color: "never"}
+				r := newReader(s, &connection{}, m, time.Now)
+				r.from = []string{path}
+				if _, err := r.read(ctx, "", nil); err != nil {
+					return err
+				}
+				if m.packed.Load() == 0 {
+					t.Error("what was read was not counted")
+				}
+				if m.watching != nil {
+					t.Error("the memory is still watched")
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/explain/question"
@@ -29,7 +31,9 @@ message that it waits for.
 Without NAME it is the node of the pods that the kubelet lists, else $NODE_NAME,
 else the node with the name of this machine. Anywhere else it shows what the API
 server knows, and says what is missing. Without an API server it shows what the
-kubelet knows.`
+kubelet knows.
+
+Exit codes: 0 no problem was found, 3 some were.`
 
 const nodeExample = `  # On a node
   kubectl dra node
@@ -108,6 +112,7 @@ type nodeOptions struct {
 	reader  *reader
 	kubelet node.Options
 	name    inspect.NodeName // empty if it is not given
+	late    bool             // the kubelet, or a plugin, did not answer for as long as they are waited for
 	format  output.Format
 }
 
@@ -115,7 +120,7 @@ type nodeOptions struct {
 func (o *nodeOptions) look(ctx context.Context) (view *node.View, s *inspect.Snapshot, partial []string, err error) {
 	view = &node.View{Only: o.kubelet.Pod}
 	if o.asksKubelet() {
-		view = node.Read(ctx, o.kubelet)
+		view = o.readKubelet(ctx)
 	}
 	s, partial, err = o.read(ctx, view)
 	return view, s, append(partial, o.missing(view)...), err
@@ -136,8 +141,8 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	}
 	o.readAgain(ctx, view, snapshot)
 	report := node.Join(view, snapshot, o.name)
-	if len(report.Problems) > 0 && view.Any() { // what was on its way between the two readings is no problem
-		again := node.Read(ctx, o.kubelet)
+	if len(report.Problems) > 0 && view.Any() && !o.late { // what was on its way between the two readings is no problem
+		again := o.readKubelet(ctx)
 		o.readAgain(ctx, again, snapshot)
 		report.KeepCommon(node.Join(again, snapshot, o.name))
 	}
@@ -146,9 +151,34 @@ func (o *nodeOptions) run(ctx context.Context) error {
 	}
 	wire := output.NewNodeView(report, view, o.notes(report), partial)
 	if o.format.Name != "" {
-		return o.format.PrintValue(o.streams.Out, wire)
+		err = o.format.PrintValue(o.streams.Out, wire)
+	} else {
+		err = output.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
 	}
-	return output.PrintNodeView(o.streams.Out, wire, o.streams.width(), o.streams.verbosity > 0)
+	if err == nil && len(report.Problems) > 0 {
+		return exitWith(exitNo)
+	}
+	return err
+}
+
+// kubeletPatience is how long a kubelet and its plugins are waited for, unless --request-timeout says otherwise.
+const kubeletPatience = 5 * time.Second
+
+// patience bounds a reading of the kubelet.
+func (o *nodeOptions) patience() time.Duration {
+	if timeout, err := clientcmd.ParseTimeout(o.reader.connection.overrides.Timeout); err == nil && timeout > 0 {
+		return timeout
+	}
+	return kubeletPatience
+}
+
+// readKubelet reads what the kubelet knows, for as long as it is waited for. Where that was too short, it is not asked anything more.
+func (o *nodeOptions) readKubelet(ctx context.Context) *node.View {
+	ctx, cancel := context.WithTimeout(ctx, o.patience())
+	defer cancel()
+	view := node.Read(ctx, o.kubelet)
+	o.late = ctx.Err() != nil
+	return view
 }
 
 // asksKubelet reports whether the kubelet that can be reached from here is meant: if it is named, or if a cluster is asked and

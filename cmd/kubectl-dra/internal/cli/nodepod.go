@@ -84,5 +84,9 @@ func (o *nodeOptions) readAgain(ctx context.Context, view *node.View, s *inspect
 			add(pod.Namespace, pod.Name)
 		}
 	}
-	view.ReadPods(ctx, o.kubelet, refs)
+	if !o.late {
+		ctx, cancel := context.WithTimeout(ctx, o.patience())
+		defer cancel()
+		view.ReadPods(ctx, o.kubelet, refs)
+	}
 }

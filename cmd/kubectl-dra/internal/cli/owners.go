@@ -189,9 +189,9 @@ func (o *owners) note(owner *inspect.PodOwner) {
 	case len(owner.Unread) > 0 && owner.Known:
 		o.reader.streams.note("warning: %s: there may be more pods of %s", commaList(owner.Unread), what)
 	case len(owner.Unread) > 0:
-		o.reader.streams.note("warning: %s: of %s only the pods are known that there are", commaList(owner.Unread), what)
+		o.reader.streams.note("warning: %s: answering for the pods of %s that exist", commaList(owner.Unread), what)
 	case !owner.Known:
-		o.reader.streams.note("warning: %s was not found; only the pods are known that there are", what)
+		o.reader.streams.note("warning: %s was not found; answering for its pods that exist", what)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestOwnersOfAServer(t *testing.T) {
 		"jobs train":                      "Pod train-0  ",
 		"job.batch/new":                   "Pod new Job 2",
 		"deploy serve":                    "Pod serve-5d8f-a ;Pod serve-5d8f-b ;   ",
-		"rs/serve-5d8f":                   "Pod serve-5d8f-a ;Pod serve-5d8f-b ;   warning: replicaset default/serve-5d8f was not found; only the pods are known that there are",
+		"rs/serve-5d8f":                   "Pod serve-5d8f-a ;Pod serve-5d8f-b ;   warning: replicaset default/serve-5d8f was not found; answering for its pods that exist",
 		"jset/many":                       "Pod many JobSet 4",
 		"job/train pod/train-1 job/new":   "Pod train-0 ;Pod train-1 ;Pod new Job;   ",
 		"pod train-0 train-1":             "Pod train-0 ;Pod train-1 ;   ",
@@ -87,7 +87,7 @@ func TestOwnersThatMayNotBeRead(t *testing.T) {
 		return fake, url
 	}()
 	code, stdout, stderr := command(t.Context(), "explain", "job/train", "--server", url, "-o", "jsonpath={.subject.name}")
-	if want := "warning: cannot get jobs.batch in namespace default: of job default/train only the pods are known that there are\n"; stdout != "train-0" || stderr != want || code == exitUsage {
+	if want := "warning: cannot get jobs.batch in namespace default: answering for the pods of job default/train that exist\n"; stdout != "train-0" || stderr != want || code == exitUsage {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
 	code, _, stderr = command(t.Context(), "explain", "sts/none", "--server", url)

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,7 +55,35 @@ const planExample = `  # Will these 32 workers fit?
 type planFlags struct {
 	question questionFlags
 	narrow   triageFlags
-	copies   int
+	copies   copies
+}
+
+// copies is a number of pods. It is 0 if none was given.
+type copies int
+
+// Set implements pflag.Value.
+func (c *copies) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return errors.New("this is no number")
+	case n < 1:
+		return errors.New("there cannot be less than one")
+	case n > maxPlanned:
+		return fmt.Errorf("no more than %d pods can be placed at once", maxPlanned)
+	}
+	*c = copies(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (c *copies) Type() string { return "int" }
+
+func (c *copies) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*c))
 }
 
 // planOptions are a checked question about many pods.
@@ -98,7 +128,7 @@ func newPlan(streams *streams, reader *reader, completer *completer) *cobra.Comm
 func (f *planFlags) addTo(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.question.files, "filename", "f", nil, "place the pods of this file, directory or - (stdin)")
-	set.IntVar(&f.copies, "copies", 0, "place this many pods of each template or pod; by default as many as a workload asks for")
+	set.Var(&f.copies, "copies", "place this many pods of each template or pod; by default as many as a workload asks for")
 	f.narrow.addTo(cmd)
 	set.Lookup("all-namespaces").Usage = "with pending or -l: the pods of all namespaces, as without -n"
 	set.Lookup("selector").Usage = "place the waiting pods that have these labels, as key=value,…"
@@ -108,12 +138,8 @@ func (f *planFlags) addTo(cmd *cobra.Command) {
 }
 
 func (f *planFlags) toOptions(streams *streams, reader *reader, args []string) (*planOptions, error) {
-	o := &planOptions{copies: f.copies}
+	o := &planOptions{copies: int(f.copies)}
 	switch {
-	case f.copies < 0:
-		return nil, usagef("--copies %d: there cannot be less than one", f.copies)
-	case f.copies > maxPlanned:
-		return nil, usagef("--copies %d: no more than %d pods can be placed at once", f.copies, maxPlanned)
 	case f.narrow.allNamespaces && reader.connection.namespaceFlag() != "":
 		return nil, usagef("--namespace and --all-namespaces exclude each other")
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
@@ -50,16 +52,27 @@ func newPlanEvent(streams *streams, reader *reader, cmd *cobra.Command, run func
 }
 
 func newPlanDrain(streams *streams, reader *reader, completer *completer) *cobra.Command {
+	selector := ""
 	cmd := newPlanEvent(streams, reader, &cobra.Command{
-		Use:   "drain NODE...",
+		Use:   "drain (NODE... | -l SELECTOR)",
 		Short: "Say which pods are evicted when nodes are drained, and where each fits again",
 		Long: `Say which pods kubectl drain evicts from nodes, which claims release their
 devices, and where kube-scheduler places the pods that are recreated, together
-with all pods that wait already. Several nodes are drained together.`,
+with all pods that wait already. Several nodes are drained together. A name may
+have * and ?, as in 'gpu-a-*'.`,
 		Example: `  # What breaks when this node is drained?
-  kubectl dra plan drain gpu-a-01`,
+  kubectl dra plan drain gpu-a-01
+
+  # And when a whole zone is?
+  kubectl dra plan drain -l topology.kubernetes.io/zone=eu-1a`,
 	}, func(ctx context.Context, o *eventOptions, args []string) error {
-		if len(args) == 0 {
+		labelled, err := labels.Parse(selector)
+		switch {
+		case err != nil:
+			return usagef("--selector: %w", err)
+		case len(args) > 0 && selector != "":
+			return usagef("--selector and names exclude each other")
+		case len(args) == 0 && selector == "":
 			return usagef("name the nodes to drain, for example: kubectl dra plan drain gpu-a-01")
 		}
 		s, err := o.read(ctx)
@@ -67,11 +80,16 @@ with all pods that wait already. Several nodes are drained together.`,
 			return err
 		}
 		nodes, err := nodesNamed(s, args)
+		if selector != "" {
+			nodes, err = nodesLabelled(s, labelled)
+		}
 		if err != nil {
 			return err
 		}
 		return o.play(ctx, s, plan.Drain(s, nodes...))
 	})
+	cmd.Flags().StringVarP(&selector, "selector", "l", "", "drain the nodes that have these labels, as key=value,…")
+	leaveAlone(cmd, "labels", "selector")
 	completeArguments(cmd, "nodes", completer.nodes)
 	return cmd
 }
@@ -204,17 +222,52 @@ func disruptionCode(d *explain.Disruption) int {
 			back = true
 		}
 	}
+	if code == exitFailed && d.LeavesSome && openAlone(&d.Replay) {
+		return exitNo
+	}
 	if code == exitAnswered && (d.Unseen || d.Open || back && !d.Replay.Certain) {
 		return exitFailed // that some are left waiting for certain is a no, whatever else is not known
 	}
 	return code
 }
 
-// nodesNamed are the nodes of a snapshot that have some names.
+// nodesLabelled are the nodes of a snapshot that have some labels.
+func nodesLabelled(s *inspect.Snapshot, selector labels.Selector) ([]inspect.NodeName, error) {
+	if s.NodesAssumed() {
+		return nil, errors.New("no nodes were read, so their labels are not known: name the nodes instead")
+	}
+	var out []inspect.NodeName
+	for _, node := range s.Nodes() {
+		if selector.Matches(labels.Set(node.Labels)) {
+			out = append(out, inspect.NodeName(node.Name))
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no node has the labels %s", selector)
+	}
+	return out, nil
+}
+
+// nodesNamed are the nodes of a snapshot that have some names, which may be patterns with * and ?. Names of nodes have neither.
 func nodesNamed(s *inspect.Snapshot, names []string) ([]inspect.NodeName, error) {
 	var out []inspect.NodeName
 	for _, name := range names {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "nodes/"), "node/")
+		if strings.ContainsAny(name, "*?") {
+			matches := 0
+			for _, node := range s.Nodes() {
+				if ok, _ := path.Match(name, node.Name); ok {
+					matches++
+					if !slices.Contains(out, inspect.NodeName(node.Name)) {
+						out = append(out, inspect.NodeName(node.Name))
+					}
+				}
+			}
+			if matches == 0 {
+				return nil, fmt.Errorf("no node is called like %q", name)
+			}
+			continue
+		}
 		if _, ok := s.Node(inspect.NodeName(name)); !ok {
 			return nil, notFound(s, kindNode, "", name)
 		}

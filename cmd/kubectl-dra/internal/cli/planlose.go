@@ -44,7 +44,7 @@ of that if they name only one.`,
 		}
 		switch {
 		case !slices.Contains(loseKinds, what):
-			return usagef("%q is nothing that is lost; there are %s", args[0], commaList(loseKinds))
+			return usagef("%q is no type of what can be lost (%s): say what it is, as in kubectl dra plan lose node %s", args[0], commaList(loseKinds), args[0])
 		case worst < 0 || worst > maxAny:
 			return usagef("--any %d: give a number from 1 to %d", worst, maxAny)
 		case worst > 0 && len(names) > 0:

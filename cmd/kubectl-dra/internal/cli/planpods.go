@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 )
@@ -29,6 +31,9 @@ func (a *askedPods) add(subject metav1.Object, copies int) {
 	a.pods = append(a.pods, podsOf(a.snapshot, subject, copies)...)
 	switch subject := subject.(type) {
 	case *inspect.Workload:
+		if subject.Queue != "" {
+			a.unseen = append(a.unseen, question.InQueue(subject))
+		}
 		if subject.Unseen {
 			a.unseen = append(a.unseen, fmt.Sprintf("the controller of %s %s makes its pods; only their claims and where they may run are known from here", subject.Type.Kind, subject.Name))
 		}
@@ -52,6 +57,12 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	pods, others := plan.Waiting(snapshot, func(pod *corev1.Pod) bool {
 		return (o.only == "" || pod.Namespace == o.only) && (o.selector == nil || o.selector.Matches(labels.Set(pod.Labels)))
 	})
+	if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+		return nil, err
+	}
+	if snapshot.Health(inspect.Pods).State == inspect.NotRead {
+		return nil, errNoPods
+	}
 	if others > 0 {
 		o.streams.note("pods that wait for other schedulers were left out: %d", others)
 	}
@@ -60,6 +71,9 @@ func (o *planOptions) waiting(ctx context.Context) (*askedPods, error) {
 	}
 	return &askedPods{snapshot: snapshot, pods: pods}, nil
 }
+
+// errNoPods is for files that have no pods, which are not a cluster without any.
+var errNoPods = errors.New("no pods were read")
 
 // usedBy reports whether a subject that is a template or a claim is there for the pods among the subjects.
 func (o *planOptions) usedBy(subjects []metav1.Object, subject metav1.Object) bool {
@@ -101,8 +115,16 @@ func podsOf(s *inspect.Snapshot, subject metav1.Object, copies int) []*corev1.Po
 		}
 		return copiesOf(subject, copies)
 	case *inspect.Workload:
+		pod := subject.Pod
+		none := subject.Replicas != nil && *subject.Replicas == 0
 		switch {
+		case copies > 0 && none: // which replaces what holds it
+			free := *pod
+			free.Spec.SchedulingGates = nil
+			pod = &free
 		case copies > 0:
+		case none:
+			copies = 1 // which stands for those that are not made
 		case subject.EachNode:
 			return onEachNode(s, subject.Pod)
 		case subject.Replicas != nil:
@@ -110,7 +132,7 @@ func podsOf(s *inspect.Snapshot, subject metav1.Object, copies int) []*corev1.Po
 		default:
 			copies = 1
 		}
-		return copiesOf(subject.Pod, copies)
+		return copiesOf(pod, copies)
 	case *resourcev1.ResourceClaimTemplate:
 		return copiesOf(podFor(subject), max(copies, 1))
 	}

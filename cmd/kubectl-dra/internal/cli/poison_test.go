@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/internal/poison"
 )
 
-// patientLimit is what a command may take on a machine that is busy with other things. On a quiet one it is
-// hundredths of a second.
-const patientLimit = 20 * time.Second
+// patientLimit tells a command that hangs from one on a machine that is busy with other things: what hostile text can make hang
+// takes hours. On a quiet machine most commands take hundredths of a second, and plans of the demo cluster some seconds.
+const patientLimit = 2 * time.Minute
 
 // runOn runs a command on a file and checks what it prints.
 func runOn(t *testing.T, path string, args ...string) {
@@ -170,12 +170,9 @@ func TestNoTextReachesTheTerminal(t *testing.T) {
 		}
 		commands := append(poisonCommands(&worlds[i].Objects), []string{"diff", plain, "-v"}, []string{"diff", plain, "-o", "json"}, []string{"diff", plain, "-o", "markdown"})
 		for n, args := range commands {
-			every := 24
-			switch {
-			case effort.Full() && args[0] == "plan": // which takes a second each
-				every = 4
-			case effort.Full():
-				every = 1
+			every := effort.Of(1, 24)
+			if args[0] == "plan" { // which takes seconds each
+				every = effort.Of(4, 24)
 			}
 			if (n+i)%every == 0 {
 				runOn(t, path, args...)
@@ -192,7 +189,7 @@ func TestFullObjects(t *testing.T) {
 			full := func() any { o := k.New(); poison.Fill(o); return o }
 			one := len(poison.Strings(full()))
 			for i := range one + 1 {
-				if i < one && !effort.Full() && i%40 != 0 {
+				if i < one && i%effort.Of(1, 40) != 0 {
 					continue
 				}
 				object := full()
@@ -221,7 +218,7 @@ func TestNoNumberHangs(t *testing.T) {
 		tried += n
 		for i := range n {
 			for j, number := range poison.Numbers() {
-				if j > 0 && (i+j)%16 != 0 && !effort.Full() {
+				if j > 0 && (i+j)%effort.Of(1, 16) != 0 {
 					continue
 				}
 				tryObject(t, k, object, func(raw []byte) []byte { return replaceNth(raw, `"`+poison.Marker+`"`, i, `"`+number+`"`) })
@@ -260,7 +257,7 @@ func tryObject(t *testing.T, k poison.Kind, object any, change func([]byte) []by
 		runOn(t, path, "get", "extended", "-o", "wide")
 	}
 	runOn(t, path, "explain", "-f", path, "-v")
-	if effort.Full() {
+	if !effort.Usual() {
 		runOn(t, path, "get", view, "-A", "-o", "wide")
 		runOn(t, path, "top", "--once")
 		runOn(t, path, "allocate", "claim", "x", "-n", "x")

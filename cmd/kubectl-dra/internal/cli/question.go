@@ -9,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 )
 
 // questionFlags are the flags of a command that asks about objects, by name or from files.
@@ -115,6 +117,9 @@ func (o *questionOptions) resources() []inspect.Resource {
 	if pods || slices.ContainsFunc(o.asked, func(n named) bool { return n.needsPods() }) {
 		return live.PodResources()
 	}
+	if len(o.files) > 0 { // where claims may ask for admin access
+		return append(live.DefaultResources(), inspect.Namespaces)
+	}
 	return live.DefaultResources()
 }
 
@@ -168,6 +173,9 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 		return nil, nil, err
 	}
 	given := result.Objects
+	if err := o.givePriorities(ctx, result); err != nil {
+		return nil, nil, err
+	}
 	var subjects []metav1.Object
 	var types []string
 	for _, k := range []kind{kindClaim, kindTemplate, kindPod} {
@@ -199,6 +207,43 @@ func (o *questionOptions) fromFiles(ctx context.Context, s *inspect.Snapshot) (*
 		s = s.WithFeatures(o.reader.applyFeatureFlag(withFeaturesInUse(s.Features(), given)))
 	}
 	return s, subjects, nil
+}
+
+// givePriorities gives the pods of files the priorities that they will have on the server, if one is asked.
+func (o *questionOptions) givePriorities(ctx context.Context, given *manifest.Result) error {
+	pods := slices.Clone(given.Objects.Pods)
+	for _, w := range given.Workloads {
+		if w.Pod != nil {
+			pods = append(pods, w.Pod)
+		}
+	}
+	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.Spec.PriorityClassName == "" || pod.Spec.Priority != nil })
+	if len(pods) == 0 || o.reader.offline() {
+		return nil
+	}
+	server := &owners{reader: o.reader}
+	if err := server.connect(); err != nil {
+		return err
+	}
+	classes := map[string]*schedulingv1.PriorityClass{}
+	for _, pod := range pods {
+		class, asked := classes[pod.Spec.PriorityClassName]
+		if !asked {
+			var err error
+			if class, err = server.finder.PriorityClass(ctx, pod.Spec.PriorityClassName); err != nil {
+				return err
+			}
+			classes[pod.Spec.PriorityClassName] = class
+		}
+		if class == nil {
+			continue
+		}
+		pod.Spec.Priority = &class.Value
+		if pod.Spec.PreemptionPolicy == nil {
+			pod.Spec.PreemptionPolicy = class.PreemptionPolicy
+		}
+	}
+	return nil
 }
 
 // workloadsOf are the workloads that nothing else in the files makes: a ReplicaSet beside its Deployment is the same

@@ -37,9 +37,6 @@ type reader struct {
 	toldOfGroups bool
 	// keepWorkloads: what makes pods is kept aside when files are read, in workloads.
 	keepWorkloads bool
-	// needsObjects: files of --from that have nothing in them are an error, and not only worth a warning.
-	needsObjects  bool
-	toldOfNothing bool // it was
 	workloads     []*inspect.Workload
 	demo          bool
 	features      string                // --features
@@ -159,11 +156,7 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 		return nil, err
 	}
 	if isNothing(result) {
-		if r.needsObjects {
-			return nil, nothingIn("check", manifests)
-		}
-		r.toldOfNothing = true
-		r.streams.note("warning: %v", nothingIn("read", manifests))
+		return nil, nothingIn("read", manifests)
 	}
 	r.workloads = result.Workloads
 	return inspect.New(result.Objects, inspect.Config{
@@ -171,8 +164,7 @@ func (r *reader) readFiles(ctx context.Context) (*inspect.Snapshot, error) {
 	}), nil
 }
 
-// isNothing reports that files have no object of a kind that is looked at, nor a list of such a kind, as where the command that was to
-// write them failed. What is said of nothing, such as that nothing is wrong with it, is true and means nothing.
+// isNothing reports that files have no object of a kind that is looked at, as where the command that was to write them failed. What is said of nothing, such as that nothing is wrong with it, is true and means nothing.
 func isNothing(read *manifest.Result) bool {
 	return len(read.Health) == 0 && len(read.Gone) == 0 && len(read.Workloads) == 0 && len(read.Events) == 0 && read.Access == nil
 }
@@ -191,13 +183,11 @@ func (r *reader) readManifests(ctx context.Context, paths []string, namespace st
 		}
 		r.stdinRead = r.stdinRead || path == "-"
 	}
-	end := r.memory.watch()
 	options := r.fileOptions(namespace)
 	options.Workloads = workloads
+	end := r.memory.watch()
 	result, err := manifest.Read(ctx, paths, options)
-	if !r.offline() {
-		end() // what a cluster has is not for files to answer for
-	}
+	end()
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,9 @@ import (
 const (
 	// recordPause is how often what happened is written to the log: it is what is lost when the power fails.
 	recordPause = 10 * time.Second
-	// recordIdle is how often it is written down that nothing happened.
-	recordIdle = time.Minute
+	// recordPatience is how long something that could be read before may fail to be until that is recorded: until then it may
+	// turn out that the server is gone, and nothing is known of the cluster from the first failure on.
+	recordPatience = 30 * time.Second
 	// demoRecorded is how long a life of the demo cluster is recorded unless --for says otherwise.
 	demoRecorded = time.Hour
 )
@@ -121,7 +122,9 @@ func (o *recordOptions) run(ctx context.Context) error {
 		return fmt.Errorf("recording to %s: %w", o.path, err)
 	}
 	o.grace.extend()
-	record := &recording{recordOptions: o, log: log, recorder: history.NewRecorder(o.bounds, log.end)}
+	record := &recording{
+		recordOptions: o, log: log, recorder: history.NewRecorder(o.bounds, log.end), outage: outageWatch{streams: o.streams, resources: inspect.Resources()},
+	}
 	if o.reader.demo {
 		err = record.demo(ctx)
 	} else {
@@ -146,6 +149,12 @@ type recording struct {
 	recorder *history.Recorder
 	began    bool
 	moments  int
+	outage   outageWatch
+	// held is the newest snapshot if it is not recorded, because some of what could be read before cannot be, which was first so,
+	// or so again, at the time waiting. gone: nothing at all could be read meanwhile.
+	held    *inspect.Snapshot
+	waiting time.Time
+	gone    bool
 }
 
 // take records a snapshot, once the first is whole.
@@ -153,7 +162,21 @@ func (r *recording) take(s *inspect.Snapshot) error {
 	if !r.began && slices.ContainsFunc(inspect.Resources(), func(k inspect.Resource) bool { return s.Health(k).State == inspect.Syncing }) {
 		return nil
 	}
-	if err := r.recorder.Take(s); err != nil {
+	r.outage.look(s)
+	switch {
+	case len(r.outage.lost) == 0:
+		r.waiting = time.Time{}
+	case r.outage.total():
+		r.held, r.waiting, r.gone = s, time.Time{}, true
+		return nil
+	case r.waiting.IsZero():
+		r.waiting = s.Time()
+	}
+	if len(r.outage.lost) > 0 && s.Time().Sub(r.waiting) < recordPatience {
+		r.held = s
+		return nil
+	}
+	if err := r.record(s); err != nil {
 		return err
 	}
 	if !r.began {
@@ -165,9 +188,34 @@ func (r *recording) take(s *inspect.Snapshot) error {
 	return nil
 }
 
-// write writes what happened until a time.
+// record records a snapshot. If nothing could be read before it, what happened meanwhile is not known.
+func (r *recording) record(s *inspect.Snapshot) error {
+	if r.held = nil; r.gone {
+		if err := r.flush(r.outage.since); err != nil {
+			return err
+		}
+		r.recorder.Break()
+		r.gone = false
+	}
+	return r.recorder.Take(s)
+}
+
+// write writes what happened until a time, as far as it is known.
 func (r *recording) write(until time.Time) error {
-	blocks, err := r.recorder.Flush(until, recordIdle)
+	switch {
+	case r.held == nil:
+	case r.outage.total() || until.Sub(r.waiting) < recordPatience:
+		until = r.outage.since
+	default:
+		if err := r.record(r.held); err != nil {
+			return err
+		}
+	}
+	return r.flush(until)
+}
+
+func (r *recording) flush(until time.Time) error {
+	blocks, err := r.recorder.Flush(until)
 	if err != nil {
 		return err
 	}
@@ -289,6 +337,9 @@ func openLogFile(path string) (*logFile, error) {
 		return nil, errors.New("a log is a file, and this is none")
 	}
 	made := errors.Is(err, fs.ErrNotExist)
+	if _, _, err := replaceTarget(path); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // writing to the path that the user named is the purpose
 	if err != nil {
 		return nil, err

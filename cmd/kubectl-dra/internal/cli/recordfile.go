@@ -44,6 +44,11 @@ func (l *logFile) add(blocks []history.Block, surplus func([]history.Block) int)
 	if err := l.check(); err != nil {
 		return err
 	}
+	if n := len(l.blocks); n > 0 {
+		if longer, ok := blocks[0].Prolonging(&l.blocks[n-1]); ok { // it takes the place of that one
+			blocks[0], l.blocks, l.size = longer, l.blocks[:n-1], l.size-longer.Bytes()
+		}
+	}
 	all := append(l.blocks[:len(l.blocks):len(l.blocks)], blocks...)
 	var err error
 	if drop := surplus(all); drop > 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
@@ -95,7 +97,7 @@ func TestRoleOfTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	var permitted []string
-	needed := []string{"/events", "/services"}
+	needed := []string{"/events", "/services", "scheduling.k8s.io/priorityclasses"} // those of pods in files
 	for _, rule := range role.Rules {
 		for _, resource := range rule.Resources {
 			permitted = append(permitted, rule.APIGroups[0]+"/"+resource)
@@ -124,6 +126,27 @@ func TestUnservedPodGroupsAreNotMentioned(t *testing.T) {
 		_, _, stderr := command(t.Context(), "snapshot", "-o", filepath.Join(t.TempDir(), "s.json.gz"), "--server", url)
 		if got := strings.Contains(stderr, "does not serve"); got != (want != "") || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %s, want %q", group, stderr, want)
+		}
+	}
+}
+
+// TestIncompleteSnapshot: a snapshot without what the server failed to list is saved where there was none, and is a failure. That
+// the user may not list something is none.
+func TestIncompleteSnapshot(t *testing.T) {
+	for code, want := range map[int]int{http.StatusInternalServerError: 1, http.StatusForbidden: 0} {
+		fake, url := serverWith(t, smallCluster)
+		reason := metav1.StatusReasonInternalError
+		if code == http.StatusForbidden {
+			reason = metav1.StatusReasonForbidden
+		}
+		fake.Inject(fakeserver.Fault{
+			Match: "^GET /apis/resource.k8s.io/.*/resourceslices",
+			Do:    fakeserver.Refuse(code, reason, "the server says no"),
+		})
+		file := filepath.Join(t.TempDir(), "s.json.gz")
+		got, _, stderr := command(t.Context(), "snapshot", "-o", file, "--server", url)
+		if _, err := os.Stat(file); err != nil || got != want || strings.Contains(stderr, "error: the snapshot is incomplete") != (want == 1) {
+			t.Errorf("lists answered with %d: exit code %d, want %d; %v, %s", code, got, want, err, stderr)
 		}
 	}
 }

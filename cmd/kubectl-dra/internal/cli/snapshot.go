@@ -11,10 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dra/kubectl-dra/cmd/kubectl-dra/internal/output"
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/archive"
 )
@@ -72,6 +75,9 @@ on each line) or .json.gz (the same, compressed, which is also written to stdout
 
 func (o *snapshotOptions) run(ctx context.Context) error {
 	if o.output != "" && o.output != "-" {
+		if err := checkFileName(o.output); err != nil {
+			return err
+		}
 		if err := o.mayWrite(o.output); err != nil {
 			return err // before the cluster is read
 		}
@@ -102,9 +108,28 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving the snapshot to %s: %w", path, err)
 	}
-	o.streams.note("saved %s to %s", countsText(&header), path)
+	counts := countsOf(&header)
+	o.streams.note("saved %s to %s", totalText(counts), path)
+	if o.streams.verbosity > 0 {
+		o.streams.note("  %s", commaList(counts.texts))
+	}
 	if n := header.InexactSelectors; n > 0 {
 		o.streams.note("selectors that compute with replaced text, and may answer differently: %d", n)
+	}
+	if unread := o.unread(snapshot); unread != "" {
+		return fmt.Errorf("the snapshot is incomplete, because not all could be read: %s", unread)
+	}
+	return nil
+}
+
+// checkFileName refuses names of files by which something else is meant than the form in which they are written.
+func checkFileName(path string) error {
+	plain := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch {
+	case slices.Contains(output.TableFormats, path):
+		return usagef("-o names a file, not a format as %s is: -o cluster.json writes JSON, any other name protobuf", path)
+	case strings.HasSuffix(plain, ".yaml") || strings.HasSuffix(plain, ".yml"):
+		return usagef("-o %s: nothing is written as YAML; -o cluster.json writes JSON", path)
 	}
 	return nil
 }
@@ -170,22 +195,22 @@ func (o *snapshotOptions) put(ctx context.Context, path string, s *inspect.Snaps
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeDevice(path, content)
 	} else if err == nil {
-		if err := o.checkComplete(s); err != nil {
-			return err
+		if unread := o.unread(s); unread != "" {
+			return fmt.Errorf("the file is left as it was, because not all could be read: %s", unread)
 		}
 	}
 	return replaceFile(ctx, path, content, o.force)
 }
 
-// checkComplete refuses a snapshot that lacks what could not be read, as far as that was not for want of permission: it
-// is better than none, but not better than one from before.
-func (o *snapshotOptions) checkComplete(s *inspect.Snapshot) error {
+// unread says what could not be read, other than for want of permission, or is empty. A snapshot that lacks it is better than
+// none, but not better than one from before.
+func (o *snapshotOptions) unread(s *inspect.Snapshot) string {
 	for _, resource := range inspect.Resources() {
 		if h := s.Health(resource); h.State == inspect.Broken && !o.reader.offline() {
-			return fmt.Errorf("the file is left as it was, because not all could be read: %s", healthText(resource, h))
+			return healthText(resource, h)
 		}
 	}
-	return nil
+	return ""
 }
 
 // interruptibleWriter is a writer that fails once ctx has ended.
@@ -240,16 +265,30 @@ func isJSON(path string) bool {
 	return path == "-" || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".json")
 }
 
-// countsText sums up what was saved.
-func countsText(h *archive.Header) string {
-	var parts []string
+// counts are the numbers of objects that were saved, of each kind in a text, and in all.
+type counts struct {
+	texts []string
+	all   int
+}
+
+func countsOf(h *archive.Header) counts {
+	var c counts
 	for _, resource := range inspect.Resources() {
 		if n := h.Objects[resource]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, resource))
+			c.texts, c.all = append(c.texts, words.Count(n, strings.ToLower(inspect.KindOf(resource).Name))), c.all+n
 		}
 	}
-	if len(parts) == 0 {
+	return c
+}
+
+// totalText sums up what was saved: by kinds where that is short.
+func totalText(c counts) string {
+	switch n := len(c.texts); {
+	case n == 0:
 		return "no objects"
+	case n <= maxNamesListed:
+		return commaList(c.texts)
+	default:
+		return fmt.Sprintf("%d objects of %d kinds (-v counts each)", c.all, n)
 	}
-	return commaList(parts)
 }

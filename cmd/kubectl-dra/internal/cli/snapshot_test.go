@@ -102,20 +102,29 @@ func TestSnapshotAnswersAsItsSource(t *testing.T) {
 		t.Errorf("only %d questions", n)
 	}
 	for _, v := range views {
-		var got [2]bytes.Buffer
-		for i, snapshot := range []*inspect.Snapshot{s, back} {
-			list := v.list(snapshot, "")
-			if v.fillIn != nil {
-				if err := v.fillIn(context.Background(), snapshot, list); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := (output.Format{Name: "json"}).PrintList(&got[i], list, output.TableOptions{}); err != nil {
+		if diff := cmp.Diff(listOf(t, &v, s), listOf(t, &v, back)); diff != "" {
+			t.Errorf("get %s differs:\n%s", v.names[0], diff)
+		}
+	}
+}
+
+// listOf prints a list as JSON. A machine that is busy with other things gives up questions of a list that take milliseconds: it
+// is asked again.
+func listOf(t *testing.T, v *view, s *inspect.Snapshot) string {
+	t.Helper()
+	for again := 0; ; again++ {
+		var got bytes.Buffer
+		list := v.list(s, "")
+		if v.fillIn != nil {
+			if err := v.fillIn(context.Background(), s, list); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(got[0].String(), got[1].String()); diff != "" {
-			t.Errorf("get %s differs:\n%s", v.names[0], diff)
+		if err := (output.Format{Name: "json"}).PrintList(&got, list, output.TableOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if again == 20 || !strings.Contains(got.String(), notWorkedOut) {
+			return got.String()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
@@ -38,8 +41,10 @@ type topOptions struct {
 	view      string
 	namespace string // empty for all namespaces
 	once      bool
-	typing    bool // the view takes text from the beginning
-	seats     int  // 0 asks the server, or takes its default
+	asked     remedy.Asked
+	typing    bool  // the view takes text from the beginning
+	seats     int   // 0 asks the server, or takes its default
+	unread    error // says what the view lacks, with --once
 }
 
 func newTop(ui *terminalUI) *cobra.Command {
@@ -73,6 +78,7 @@ as plain text, and the command ends.`,
 			if err != nil {
 				return err
 			}
+			options.asked = ui.asked(cmd.Flags())
 			return options.run(cmd.Context())
 		},
 	}
@@ -112,6 +118,7 @@ func (o *topOptions) run(ctx context.Context) error {
 	options := o.screenOptions()
 	options.View, options.Typing, options.Namespace, options.Seats = o.view, o.typing, o.namespace, o.seats
 	once := o.once || !o.streams.interactive()
+	options.Asked = o.asked
 	options.StuckFirst = o.view == "" && !once
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -124,7 +131,7 @@ func (o *topOptions) run(ctx context.Context) error {
 			options.Profile = colorprofile.Detect(o.streams.Out, os.Environ())
 		}
 		options.Width = o.streams.tableWidth()
-		return tui.Once(ctx, o.streams.Out, options)
+		return errors.Join(tui.Once(ctx, o.streams.Out, options), o.unread)
 	}
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
@@ -178,6 +185,10 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 		}
 		if once {
 			o.streams.noteHealth(snapshot, inspect.Resources())
+			if err := o.reader.checkNamespace(ctx, snapshot); err != nil {
+				return err
+			}
+			o.unread = o.lacks(snapshot)
 		}
 		if !o.reader.demo || once {
 			return nil
@@ -208,6 +219,30 @@ func (o *topOptions) connect(ctx context.Context, options *tui.Options, once boo
 	return err
 }
 
+// lacks says what was not read of that without which a view is no answer.
+func (o *topOptions) lacks(s *inspect.Snapshot) error {
+	needs := shownFirst(o.view)
+	switch o.view {
+	case "causes", "checkup":
+		needs = []inspect.Resource{inspect.Pods, inspect.Claims}
+	case "usage":
+		needs = []inspect.Resource{inspect.Claims, inspect.Slices}
+	case "priority":
+		needs = []inspect.Resource{inspect.PriorityLevels}
+	case "storage":
+		needs = []inspect.Resource{inspect.StorageCapacities}
+	}
+	for _, r := range needs {
+		switch h := s.Health(r); {
+		case h.State == inspect.NotRead:
+			return fmt.Errorf("the view is incomplete: no %s were read", r)
+		case h.PartialIn(o.namespace):
+			return fmt.Errorf("the view is incomplete, because not all could be read: %s", healthText(r, h))
+		}
+	}
+	return nil
+}
+
 // connectLog sets a log as the source, with its time line. log is false if there is none.
 func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log bool, err error) {
 	path, rest, err := splitLog(o.reader.from)
@@ -231,7 +266,8 @@ func (o *topOptions) connectLog(ctx context.Context, options *tui.Options) (log 
 		return true, err
 	}
 	finish := func(s *inspect.Snapshot) *inspect.Snapshot { return o.reader.onTop(s, more) }
-	options.Source = tui.NewLog(opened.Log, finish(first.AsOf(t)), moment, finish)
+	options.Asked.Once = true // the moment that is shown is not the one that would be asked about
+	options.Source = tui.NewLog(opened, finish(first.AsOf(t)), moment, finish)
 	return true, nil
 }
 
@@ -300,6 +336,14 @@ const demoCluster = "demo, only in memory"
 
 // demoSeed makes the demo cluster live the same life for everybody.
 const demoSeed = 1
+
+// asked is how the cluster is asked about.
+func (u *terminalUI) asked(flags *pflag.FlagSet) remedy.Asked {
+	return remedy.Asked{
+		Args:  givenFlags(flags, append([]string{"from", "demo", "features", "max-input"}, clusterFlags...)),
+		Flags: givenFlags(flags, clusterFlags), Demo: u.reader.demo, Once: slices.Contains(u.reader.from, "-"),
+	}
+}
 
 // screenOptions are those that follow from where the data comes from.
 func (u *terminalUI) screenOptions() tui.Options {

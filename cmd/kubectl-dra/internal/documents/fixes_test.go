@@ -34,6 +34,7 @@ var fixExamples = map[string]example{
 	"WaitFor":            {"", "pod eval-nightly -n ml"},
 	"AddDevices":         {"", "claim transcode-8k -n dev"},
 	"CreateClass":        {"", "claim rerank-0 -n infer"},
+	"LabelNamespace":     {ours + "admin-access.txtar", "claim c"},
 	"EnableFeature":      {"testdata/scenarios/more-prioritized-list-off.txtar", "claim a"},
 }
 

@@ -36,7 +36,7 @@ var readers = []string{
 	"explain", "explain claim train-1 -n ml", "explain pod train-1 -n ml", "explain pvc checkpoints -n ml", "explain deployment/chat-7b -n infer", "explain statefulset/llm-70b -n infer", "explain daemonset/gpu-health -n infer", "explain replicaset/moderation-7f5c9d6b4 -n infer",
 	"explain job/eval -n ml", "explain cronjob/nightly -n ml", "explain replicationcontroller/old -n ml", "__complete explain deployment -n infer c", "__complete explain daemonset -n infer g",
 	"__complete explain job -n ml e", "__complete explain cronjob -n ml n",
-	"explain request --as jane --verb list --resource pods", "explain prioritylevel workload-low", "fit claim train-1 -n ml", `cel claim train-1 -n ml`,
+	"explain -f urgent.yaml", "explain request --as jane --verb list --resource pods", "explain prioritylevel workload-low", "fit claim train-1 -n ml", `cel claim train-1 -n ml`,
 	"get claims -A", "get devices", "get nodes", "get pools", "get classes", "get prioritylevels", "get flowschemas", "get storage -A", "get extended", "get usage",
 	"check", "node gpu-a-01", "plan pod train-1 -n ml", "plan drain gpu-a-04", "plan make-room claim/train-0 -n ml",
 	"snapshot -o saved.pb.gz --force", "top claims --once", "top changes --once", "diff before.pb.gz", "allocate claim train-1 -n ml --dry-run=client",

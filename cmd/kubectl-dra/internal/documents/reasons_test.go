@@ -48,6 +48,7 @@ var reasonExamples = map[string]example{
 	"PodAffinity":                {"testdata/pods/pod-affinity-with-nobody.txtar", "pod p"},
 	"PodAntiAffinity":            {"testdata/pods/pod-anti-affinity.txtar", "pod p"},
 	"DeclaredFeature":            {ours + "declared-feature.txtar", "pod p"},
+	"AdminAccessRefused":         {ours + "admin-access.txtar", "claim c"},
 	"SchedulingGated":            {"", "pod eval-nightly -n ml"},
 	"PodGroupIncomplete":         {"testdata/several/gang-too-few-pods.txtar", "pod w0 w1"},
 }
@@ -64,7 +65,9 @@ var problemExamples = map[string]example{
 	"ContainerFailed": {"testdata/running/image-pull.txtar", "pod train-0 -n ml"},
 	"BindingFailed":   {"testdata/running/binding-failed.txtar", "claim train-0-gpu-x7k2p -n ml"},
 	"BindingPending":  {"testdata/running/binding-pending.txtar", "pod train-0 -n ml"},
+	"VolumePending":   {"testdata/running/volume-pending.txtar", "pod web -n s"},
 	"Evicting":        {"testdata/running/evicting-rule.txtar", "pod train-0 -n ml"},
+	"DeviceGone":      {"testdata/running/device-gone.txtar", "pod train-0 -n ml"},
 	"DeviceUnhealthy": {"testdata/running/device-unhealthy.txtar", "pod train-0 -n ml"},
 }
 

@@ -16,6 +16,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -91,7 +92,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.resource == "resourceclaims" && a.subresource == "status" && a.verb == "update" && rules != nil &&
 		!permits(rules, access{verb: "update", group: a.group, resource: a.resource, subresource: "binding"}):
 		refuse(w, access{verb: "update", group: a.group, resource: a.resource, subresource: "binding"})
-	case slices.Contains([]string{"apps", "batch"}, a.group) || a.group == "" && slices.Contains([]string{"services", "replicationcontrollers"}, a.resource) || a.group == rbacv1.GroupName:
+	case slices.Contains([]string{"apps", "batch"}, a.group) || a.group == "" && slices.Contains([]string{"services", "replicationcontrollers"}, a.resource) || a.group == rbacv1.GroupName || a.resource == "priorityclasses":
 		s.serveWorkload(w, r, a)
 	case strings.HasPrefix(a.path, "/debug/api_priority_and_fairness/"):
 		_, _ = io.WriteString(w, "PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests\n") // the client says so if it fails
@@ -204,7 +205,8 @@ func (s *apiServer) serveWorkload(w http.ResponseWriter, r *http.Request, a acce
 		if !found {
 			group = ""
 		}
-		if group != a.group || strings.ToLower(o.GetKind())+"s" != a.resource || a.namespace != "" && o.GetNamespace() != a.namespace {
+		resource, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+		if group != a.group || resource.Resource != a.resource || a.namespace != "" && o.GetNamespace() != a.namespace {
 			continue
 		}
 		if a.name == o.GetName() && a.verb == "get" {

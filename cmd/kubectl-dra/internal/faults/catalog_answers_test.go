@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/internal/fakeserver"
@@ -20,6 +21,9 @@ func bodies() []fault {
 		{name: "other-kind", about: "the list of claims is one of pods",
 			inject: strike(claimLists, fakeserver.JSON(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[]}`)),
 			want:   lost(noList)},
+		{name: "other-items", about: "the items of the list of claims say that they are something else",
+			inject: strike(claimLists, fakeserver.List(`[{"kind":"Zzz","apiVersion":"resource.k8s.io/v9","metadata":{"name":"x","namespace":"default"}}]`, "")),
+			want:   lost(noList + `|item 1 is no ResourceClaim`)},
 		{name: "null-items", about: "claims are null, or lack everything",
 			inject: strike(claimLists, fakeserver.List(`[null,{},{"metadata":null,"spec":null,"status":{"allocation":{}}}]`, "")),
 			want:   lost(noList + `|not found|name`)},
@@ -54,6 +58,10 @@ func endless() []fault {
 	return []fault{
 		{name: "endless-claims", about: "a list of claims that is 700 MiB long, and no end of it", heavy: true,
 			inject: strike(claimLists, fakeserver.Endless("application/json", `{"kind":"ResourceClaimList","apiVersion":"resource.k8s.io/v1","items":[{"x":"`, size)), want: lost(tooMuch)},
+		{name: "endless-all", about: "every list is 300 MiB long, and no end of it", heavy: true,
+			inject: strike(lists, fakeserver.Endless("application/json", `{"kind":"List","apiVersion":"v1","items":[{"x":"`, 300<<20)), want: longer(broken(tooMuch), 100)},
+		{name: "gzip-bomb-all", about: "every list is 300 KB of gzip, which unpack to 300 MiB", heavy: true,
+			inject: strike(lists, fakeserver.Bomb(`{"kind":"List","apiVersion":"v1","items":[{"x":"`, 300<<20)), want: longer(broken(tooMuch), 100)},
 		{name: "endless-version", about: "/version is 700 MiB long", heavy: true,
 			inject: strike(version, fakeserver.Endless("application/json", `{"gitVersion":"`, size)), want: all(want{outcome: same | partial | fails, says: tooMuch + "|version|reading"}).but(want{outcome: same | partial | waits | fails, says: "."}, followers...)},
 		{name: "endless-metrics", about: "/metrics is 700 MiB long", heavy: true,
@@ -67,6 +75,8 @@ func endless() []fault {
 			inject: strike(lists, fakeserver.EndlessHeader(12_000_000)), want: broken(tooMuch)},
 		{name: "endless-pages", about: "every page of the list of claims names another one",
 			inject: strike(claimLists, fakeserver.EndlessPages), want: longer(lost(tooMuch), 12_000)},
+		{name: "endless-large-pages", about: "the same with 500 claims on each page",
+			inject: strike(claimLists, fakeserver.EndlessLargePages), want: slower(longer(lost(tooMuch), 12_000), 11, slices.Concat(readers, writers)...)},
 		{name: "same-page", about: "the list of claims always names the same next page",
 			inject: strike(claimLists, fakeserver.List(`[]`, "again")), want: lost(tooMuch)},
 		{name: "huge-object", about: "one claim has an annotation of 20 MiB", heavy: true,
@@ -80,6 +90,7 @@ func endless() []fault {
 func replaced() wants {
 	return all(want{outcome: partial, says: `claims`, timeouts: 3}).
 		but(want{outcome: partial, says: `.`, timeouts: 3}, "get", "top --once").
+		but(want{outcome: partial, says: `saved \d+ objects`, timeouts: 3}, "snapshot").
 		but(want{outcome: partial | fails, says: `.`, timeouts: 3}, "get --watch", "top").
 		but(want{outcome: fails, says: `not found`, timeouts: 3}, "explain", "allocate --dry-run=server", "allocate --yes", "deallocate")
 }
@@ -115,7 +126,7 @@ func hostile() []fault {
 			want:   without(`version|37`)},
 		{name: "hostile-names", about: "a claim has a name that the API server would refuse", setup: names,
 			want: all(want{outcome: same}).but(want{outcome: partial, says: `zz-`}, "get", "get --watch", "top --once").
-				but(want{outcome: partial, says: `claim`}, "top", "snapshot", "check")},
+				but(want{outcome: partial, says: `claim`}, "top", "check").but(want{outcome: partial, says: `saved 181 objects`}, "snapshot")},
 		{name: "quantity-capacity", about: "a device has a capacity of 1e-2000000000",
 			setup: func(s *fakeserver.Server) {
 				s.Apply(evilSlice(`capacity: {memory: {value: "1e-2000000000"}}`))

@@ -156,7 +156,8 @@ func versions() []fault {
 	return []fault{
 		{name: "only-v1beta1", about: "a server of Kubernetes 1.32, with resource.k8s.io/v1beta1 alone",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA, "v1beta1") },
-			want:  all(want{outcome: same | partial, says: `devicetaintrules|taint`}).but(want{outcome: same | partial, says: `.`}, "get", "get --watch", "snapshot", "check", "top", "top --once")},
+			want: all(want{outcome: same | partial, says: `devicetaintrules|taint`}).but(want{outcome: same | partial, says: `.`}, "get", "get --watch", "snapshot", "check", "top", "top --once").
+				but(want{outcome: partial, says: `ml/driver-canary on gpu-a-04`}, "plan")}, // which no rule taints there
 		{name: "no-dra", about: "a server that knows nothing of DRA",
 			setup: func(s *fakeserver.Server) { s.Serve(fakeserver.DRA) },
 			want: all(want{outcome: fails, says: `does not serve`}).

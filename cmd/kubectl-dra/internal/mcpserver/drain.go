@@ -2,6 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +41,7 @@ type drainingConn struct {
 	mutex    sync.Mutex
 	open     map[jsonrpc.ID]bool // requests that were read and have no answer yet
 	answered chan struct{}       // has an element after one was answered
+	gaveUp   bool                // those that are open are answered no more
 
 	once   sync.Once
 	closed chan struct{} // closed by Close
@@ -60,8 +64,12 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Write writes a message, and notes what it answers.
 func (c *drainingConn) Write(ctx context.Context, message jsonrpc.Message) error {
+	response, ok := message.(*jsonrpc.Response)
+	if ok && c.toldOtherwise(response.ID) {
+		return nil
+	}
 	err := c.Connection.Write(ctx, message)
-	if response, ok := message.(*jsonrpc.Response); ok {
+	if ok {
 		c.mutex.Lock()
 		defer c.mutex.Unlock()
 		delete(c.open, response.ID)
@@ -91,9 +99,31 @@ func (c *drainingConn) drain(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-patience.C:
+			c.giveUp(ctx)
 			return
 		}
 	}
+}
+
+// giveUp answers what is open with an error: whoever asked is to know that nothing else comes.
+func (c *drainingConn) giveUp(ctx context.Context) {
+	c.mutex.Lock()
+	open := slices.Collect(maps.Keys(c.open))
+	c.open, c.gaveUp = map[jsonrpc.ID]bool{}, true
+	c.mutex.Unlock()
+	for _, id := range open {
+		err := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("not answered: the input ended, and other questions took %v (--timeout)", c.patience)}
+		if c.Connection.Write(ctx, &jsonrpc.Response{ID: id, Error: err}) != nil {
+			return // nobody reads it
+		}
+	}
+}
+
+// toldOtherwise reports whether the question was answered by giving up.
+func (c *drainingConn) toldOtherwise(id jsonrpc.ID) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.gaveUp && !c.open[id]
 }
 
 func (c *drainingConn) waiting() bool {

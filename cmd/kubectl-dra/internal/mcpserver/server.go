@@ -33,7 +33,7 @@ type Options struct {
 	Version string
 	// Timeout is how long a call may take, without waiting for others.
 	Timeout time.Duration
-	// MaxBytes is how long the JSON of an answer may be, and the text.
+	// MaxBytes is how long an answer may be: its JSON, which takes three quarters at most, and its text together.
 	MaxBytes int
 }
 
@@ -138,16 +138,21 @@ func (d *desk) result(a *Answer) (*mcp.CallToolResult, any, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("encoding JSON: %w", err)
 	}
-	content := []mcp.Content{&mcp.TextContent{Text: lead + cut(text, d.opts.MaxBytes)}}
-	if a.Notes != "" {
-		content = append(content, &mcp.TextContent{Text: "Notes of the program:\n" + cut(a.Notes, d.opts.MaxBytes)})
+	most, left := d.opts.MaxBytes/4*3, d.opts.MaxBytes
+	if len(data) <= most {
+		left -= len(data)
 	}
-	if len(data) <= d.opts.MaxBytes {
+	notes := cut(a.Notes, left/2)
+	content := []mcp.Content{&mcp.TextContent{Text: lead + cut(text, left-len(notes))}}
+	if notes != "" {
+		content = append(content, &mcp.TextContent{Text: "Notes of the program:\n" + notes})
+	}
+	if len(data) <= most {
 		return &mcp.CallToolResult{Content: content, StructuredContent: json.RawMessage(data)}, nil, nil
 	}
 	// A client that expects the structured form may not do without it: it is an error, with what can be said.
 	content = append(content, &mcp.TextContent{Text: fmt.Sprintf(
-		"The JSON of this answer has %d bytes, more than the limit of %d, and was left out. Ask about less: a namespace, a name, one node.", len(data), d.opts.MaxBytes)})
+		"The JSON of this answer has %d bytes, more than the limit of %d, and was left out. Ask about less: a namespace, a name, one node.", len(data), most)})
 	return &mcp.CallToolResult{Content: content, IsError: true}, nil, nil
 }
 
@@ -166,7 +171,10 @@ func cut(text string, limit int) string {
 // Serve answers what comes from in until that ends or ctx does. What was asked before in ended is still answered, as far
 // as that takes no longer than patience.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer, patience time.Duration) error {
-	transport := &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxInput}
+	shared := &together{out: out}
+	messages := sieve(in, shared)
+	defer messages.Close() //nolint:errcheck // it has none
+	transport := &mcp.IOTransport{Reader: messages, Writer: unclosed{shared}, MaxLineLength: maxInput + 1}
 	session, err := s.Connect(ctx, draining{transport, patience}, nil)
 	if err != nil {
 		return err

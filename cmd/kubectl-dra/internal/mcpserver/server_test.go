@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,12 +61,46 @@ func TestLargeAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := textOf(r); !r.IsError || r.StructuredContent != nil || !strings.Contains(text, "more than the limit of 1000") || !strings.Contains(text, "[cut: ") || len(text) > 2000 {
+	if text := textOf(r); !r.IsError || r.StructuredContent != nil || !strings.Contains(text, "more than the limit of 750") || !strings.Contains(text, "[cut: ") || len(text) > 2000 {
 		t.Errorf("error %v, %d bytes: %s", r.IsError, len(text), text)
 	}
 	r, err = explain(t.Context(), client(t, ask, Options{Timeout: time.Minute, MaxBytes: 1 << 20}))
 	if err != nil || r.IsError || r.StructuredContent == nil {
 		t.Errorf("%v: %+v", err, r)
+	}
+	const most = 48_000 // the JSON has 35,000
+	talking := func(context.Context, Question) (*Answer, error) {
+		a := large(1000)
+		a.Notes = strings.Repeat("a note\n", most)
+		return a, nil
+	}
+	r, err = explain(t.Context(), client(t, talking, Options{Timeout: time.Minute, MaxBytes: most}))
+	if err != nil || r.IsError {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	data, err := json.Marshal(r.StructuredContent)
+	if text := textOf(r); err != nil || len(data)+len(text) > most+1000 || !strings.Contains(text, "[cut: ") {
+		t.Errorf("%d bytes of JSON and %d of text, %v", len(data), len(text), err)
+	}
+}
+
+// TestLinesThatAreNoMessages: what cannot be read is answered with an error, and what follows with an answer.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	ask := func(context.Context, Question) (*Answer, error) { return large(1), nil }
+	for line, code := range map[string]int{
+		"garbage":                                   -32700,
+		strings.Repeat("[", 100_000):                -32700,
+		"[]":                                        -32600,
+		"[" + strings.TrimSpace(asking(7)) + "]":    -32600,
+		`{"jsonrpc":"2.0","id":{},"method":"x"}`:    -32600,
+		`{"jsonrpc":"1.0","id":1,"method":"x"}`:     -32600,
+		`"text"`:                                    -32600,
+		`"` + strings.Repeat("x", maxInput+9) + `"`: -32600,
+	} {
+		out, err := served(t, ask, greeting+line+"\n\n"+asking(2), Options{Timeout: time.Minute, MaxBytes: 1 << 20}, time.Minute)
+		if err != nil || !strings.Contains(out, `"id":2,"result"`) || strings.Count(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,`, code)) != 1 {
+			t.Errorf("after %.40q: %v, %s", line, err, out)
+		}
 	}
 }
 
@@ -188,8 +223,8 @@ func TestPipe(t *testing.T) {
 	in := greeting + asking(2) + asking(3) + asking(2) + `{"jsonrpc":"2.0","id":4,"method":"tools/list"}` + "\n"
 	for _, end := range []string{"", "{not JSON"} {
 		out, err := served(t, ask, in+end, Options{Timeout: time.Minute, MaxBytes: 1 << 20}, time.Minute)
-		if (err != nil) != (end != "") {
-			t.Errorf("after %q: %v", end, err)
+		if told := strings.Contains(out, `"id":null,"error":{"code":-32700,`); err != nil || told != (end != "") {
+			t.Errorf("after %q: %v, %s", end, err, out)
 		}
 		for id := 1; id <= 4; id++ {
 			if !strings.Contains(out, fmt.Sprintf(`"id":%d,"result"`, id)) {
@@ -229,8 +264,14 @@ func testHangUp(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	in := greeting + asking(2) + asking(3) + `{"jsonrpc":"2.0","id":4,"method":"subscriptions/listen","params":{}}` + "\n"
-	if out, _ := served(t, ask, in, Options{Timeout: time.Hour, MaxBytes: 1 << 20}, 50*time.Millisecond); !strings.Contains(out, `"id":1,"result"`) {
+	out, _ := served(t, ask, in, Options{Timeout: time.Hour, MaxBytes: 1 << 20}, 50*time.Millisecond)
+	if !strings.Contains(out, `"id":1,"result"`) {
 		t.Errorf("not even the greeting is answered: %s", out)
+	}
+	for _, id := range []string{"2", "3"} {
+		if n := strings.Count(out, `"id":`+id+`,"error":{"code":-32603,"message":"not answered: the input ended`); n != 1 {
+			t.Errorf("question %s is given up %d times: %s", id, n, out)
+		}
 	}
 	if asked.Load() != ended.Load() {
 		t.Errorf("%d questions were asked, and %d ended", asked.Load(), ended.Load())

@@ -20,7 +20,7 @@ type asked struct {
 	Type      string `json:"type,omitempty" jsonschema:"what kind of object the name is of"`
 	Name      string `json:"name,omitempty" jsonschema:"the name of the object"`
 	Namespace string `json:"namespace,omitempty" jsonschema:"the namespace; by default that of the server's kubeconfig context"`
-	Manifest  string `json:"manifest,omitempty" jsonschema:"instead of a type and name: objects as YAML or JSON, which need not exist in the cluster"`
+	Manifest  string `json:"manifest,omitempty" jsonschema:"instead of a type and name: objects as YAML or JSON, which need not exist in the cluster; errors call it standard input, or -"`
 }
 
 var errNoSubject = errors.New("give type and name, or a manifest")

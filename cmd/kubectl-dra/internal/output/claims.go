@@ -14,6 +14,7 @@ import (
 
 // Claim is an item of a ClaimList.
 type Claim struct {
+	Listed
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// State is Pending, Allocated, Reserved or Deleting.
@@ -32,12 +33,7 @@ type Claim struct {
 	Age    string `json:"age"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
-
-	meta Meta
 }
-
-// Meta implements Item.
-func (c *Claim) Meta() Meta { return c.meta }
 
 // Claims lists the claims of a namespace, or all for "", sorted by namespace and name. Their reasons are
 // left to the caller.
@@ -55,7 +51,7 @@ func wireClaim(s *inspect.Snapshot, claim *resourcev1.ResourceClaim) *Claim {
 	c := &Claim{
 		Namespace: claim.Namespace, Name: claim.Name, State: string(inspect.StateOf(claim)),
 		Devices: []string{}, Pods: []string{}, Age: age(claim.CreationTimestamp, s.Time()), Created: timestamp(claim.CreationTimestamp),
-		meta: Meta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels, Created: claim.CreationTimestamp.Time},
+		Listed: Listed{Meta{Namespace: claim.Namespace, Name: claim.Name, Labels: claim.Labels, Created: claim.CreationTimestamp}},
 	}
 	if allocation := claim.Status.Allocation; allocation != nil {
 		c.Node = string(inspect.AllocationNode(allocation))

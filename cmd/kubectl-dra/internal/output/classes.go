@@ -14,6 +14,7 @@ import (
 
 // Class is an item of a ClassList.
 type Class struct {
+	Listed
 	Name string `json:"name"`
 	// Drivers are those that the selectors compare device.driver with and those that the class has
 	// configuration for. A class without any may select devices of every driver.
@@ -25,12 +26,7 @@ type Class struct {
 	Age                  string `json:"age"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
-
-	meta Meta
 }
-
-// Meta implements Item.
-func (c *Class) Meta() Meta { return c.meta }
 
 // Classes lists the device classes of a snapshot.
 func Classes(s *inspect.Snapshot) *List {
@@ -39,7 +35,7 @@ func Classes(s *inspect.Snapshot) *List {
 		c := &Class{
 			Name: class.Name, Drivers: driversOf(class), Selectors: []string{},
 			Age: age(class.CreationTimestamp, s.Time()), Created: timestamp(class.CreationTimestamp),
-			meta: Meta{Name: class.Name, Labels: class.Labels, Created: class.CreationTimestamp.Time},
+			Listed: Listed{Meta{Name: class.Name, Labels: class.Labels, Created: class.CreationTimestamp}},
 		}
 		for _, selector := range class.Spec.Selectors {
 			if selector.CEL != nil {

@@ -18,9 +18,11 @@ import (
 func TestCountsAgree(t *testing.T) { clusters.Each(t, agree) }
 
 // tallied is what the state and the claims of the devices that are printed come to; AtOnce is not seen there.
-type tallied struct{ Total, Used, Blocked, Free int }
+type tallied struct{ Total, Used, Blocked, Tainted, Unreachable, Free int }
 
-func of(c DeviceCount) tallied { return tallied{c.Total, c.Used, c.Blocked, c.Free} }
+func of(c DeviceCount) tallied {
+	return tallied{c.Total, c.Used, c.Blocked, c.Tainted, c.Unreachable, c.Free}
+}
 
 func (c tallied) with(d *Device) tallied {
 	c.Total++
@@ -29,8 +31,12 @@ func (c tallied) with(d *Device) tallied {
 		c.Used++
 	case d.State == "Free":
 		c.Free++
-	default:
+	case d.State == "Blocked":
 		c.Blocked++
+	case d.State == "Tainted":
+		c.Tainted++
+	case d.State == "Unreachable":
+		c.Unreachable++
 	}
 	return c
 }
@@ -58,12 +64,15 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 		n := item.(*Node)
 		var sum DeviceCount
 		for driver, c := range n.Drivers {
-			sum = DeviceCount{sum.Total + c.Total, sum.Used + c.Used, sum.Blocked + c.Blocked, sum.Free + c.Free, sum.FreeAtOnce + c.FreeAtOnce}
-			if own := tied[n.Name+" "+driver]; c.Total < own.Total || c.Used < own.Used || c.Blocked < own.Blocked || c.Free < own.Free {
+			sum = DeviceCount{
+				sum.Total + c.Total, sum.Used + c.Used, sum.Blocked + c.Blocked, sum.Tainted + c.Tainted, sum.Unreachable + c.Unreachable,
+				sum.Free + c.Free, sum.FreeAtOnce + c.FreeAtOnce, sum.Gone + c.Gone,
+			}
+			if own := tied[n.Name+" "+driver]; c.Total < own.Total || c.Used < own.Used || c.Blocked < own.Blocked || c.Tainted < own.Tainted || c.Free < own.Free {
 				t.Errorf("node %s: %v of %s, but %v are tied to it", n.Name, c, driver, own)
 			}
 		}
-		if whole := (DeviceCount{n.Devices, n.Used, n.Blocked, n.Free, n.FreeAtOnce}); sum != whole {
+		if whole := (DeviceCount{n.Devices, n.Used, n.Blocked, n.Tainted, n.Unreachable, n.Free, n.FreeAtOnce, n.Gone}); sum != whole {
 			t.Errorf("node %s: its drivers have %v, it has %v", n.Name, sum, whole)
 		}
 	}
@@ -73,7 +82,7 @@ func agree(t *testing.T, s *inspect.Snapshot) {
 func agreeInside(t *testing.T, p *Pool) {
 	t.Helper()
 	c := p.Devices
-	if c.Total != c.Used+c.Blocked+c.Free || c.FreeAtOnce > c.Free || (c.FreeAtOnce == 0) != (c.Free == 0) {
+	if c.Total != c.Used+c.Blocked+c.Tainted+c.Unreachable+c.Free || c.FreeAtOnce > c.Free || (c.FreeAtOnce == 0) != (c.Free == 0) {
 		t.Errorf("pool %s: %+v", p.Pool, c)
 	}
 	most := 0

@@ -68,22 +68,13 @@ func parseCustomColumns(spec string) (customColumns, error) {
 	return columns, nil
 }
 
-// fieldPath parses a JSONPath of an item. Like kubectl it accepts x.y, .x.y and {.x.y}; because items
-// here have no metadata, .metadata.name means .name.
+// fieldPath parses a JSONPath of an item. Like kubectl it accepts x.y, .x.y and {.x.y}.
 func fieldPath(expression string) (*jsonpath.JSONPath, error) {
 	inner := expression
 	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
 		inner = inner[1 : len(inner)-1]
 	}
 	inner = strings.TrimPrefix(inner, ".")
-	switch inner {
-	case "metadata.name":
-		inner = "name"
-	case "metadata.namespace":
-		inner = "namespace"
-	case "metadata.creationTimestamp":
-		inner = "created"
-	}
 	path := jsonpath.New("field").AllowMissingKeys(true)
 	if err := path.Parse("{." + inner + "}"); err != nil {
 		return nil, fmt.Errorf("field %q: %w", expression, err)

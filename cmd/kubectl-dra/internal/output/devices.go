@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -13,12 +14,13 @@ import (
 
 // Device is an item of a DeviceList.
 type Device struct {
+	Listed
 	Driver string `json:"driver"`
 	Pool   string `json:"pool"`
 	Device string `json:"device"`
 	// Node is empty when the device is not tied to one node by name.
 	Node string `json:"node"`
-	// State is Free, Allocated, Partial, Blocked, Tainted or Unreachable.
+	// State is Free, Allocated, Partial, Blocked, Tainted or Unreachable, or Unknown instead of Free if not all claims could be read.
 	State string `json:"state" enum:"inspect.DeviceState"`
 	// Reason says why a device is Blocked or Unreachable where its claims do not tell, and how a fence is lifted.
 	Reason string `json:"reason,omitempty"`
@@ -36,8 +38,6 @@ type Device struct {
 
 	// Fences say how each of the fences around the device is lifted.
 	Fences []string `json:"-"`
-
-	meta Meta
 }
 
 // Taint is a taint of a device.
@@ -56,14 +56,15 @@ type Capacity struct {
 	Used  string `json:"used"`
 }
 
-// Meta implements Item.
-func (d *Device) Meta() Meta { return d.meta }
-
 // Devices lists the devices of a snapshot.
 func Devices(s *inspect.Snapshot) *List {
 	list := newList("DeviceList", "device", deviceTable)
+	list.Partial = unseenHolders(s)
 	for _, status := range s.Devices() {
 		d := wireDevice(s, &status)
+		if status.State == inspect.DeviceFree && len(list.Partial) > 0 {
+			d.State, d.Reason = string(inspect.DeviceUnknown), "a claim that is not seen here may hold it"
+		}
 		if slices.ContainsFunc(d.Taints, func(t Taint) bool { return t.Key == inspect.FenceKey }) {
 			for _, name := range s.Fences(status.ID) {
 				d.Fences = append(d.Fences, inspect.FenceAdvice(name))
@@ -81,10 +82,10 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		Driver: id.Driver, Pool: id.Pool, Device: id.Device, Node: string(status.Node), State: string(status.State), Reason: status.Note,
 		Claims: []string{}, Taints: []Taint{}, Attributes: map[string]any{}, Capacity: map[string]Capacity{},
 		AllowMultipleAllocations: status.Device.AllowMultipleAllocations != nil && *status.Device.AllowMultipleAllocations,
-		meta: Meta{
+		Listed: Listed{Meta{
 			Name: id.String(), Aliases: []string{id.Device, id.Pool + "/" + id.Device},
-			Labels: status.Slice.Labels, Created: status.Slice.CreationTimestamp.Time,
-		},
+			Labels: status.Slice.Labels, Created: status.Slice.CreationTimestamp,
+		}},
 	}
 	for _, h := range status.Holders {
 		d.Claims = appendNew(d.Claims, h.Claim.String())
@@ -107,6 +108,15 @@ func wireDevice(s *inspect.Snapshot, status *inspect.DeviceStatus) *Device {
 		d.Capacity[string(name)] = Capacity{Total: capacity.Value.String(), Used: used.String()}
 	}
 	return d
+}
+
+// unseenHolders says why more devices may be held than a snapshot shows: not all claims could be read.
+func unseenHolders(s *inspect.Snapshot) []string {
+	h := s.Health(inspect.Claims)
+	if !h.Partial() {
+		return nil
+	}
+	return []string{cmp.Or(h.Message, string(inspect.Claims)+" were not read completely") + ": devices may be held by claims that are not seen here"}
 }
 
 func reasons(reason string) []string {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -90,20 +92,60 @@ func encodeYAML(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	longest := 0
-	mapStrings(tree, func(s string) string { longest = max(longest, longestRow(s)); return s })
+	longest, unsafe := 0, false
+	eachString(tree, func(s string) {
+		longest, unsafe = max(longest, longestRow(s)), unsafe || unsafeText(s)
+	})
 	seal := strings.Repeat(string(sealed), longest+1)
-	out, err := yaml.Marshal(mapStrings(tree, func(s string) string {
-		if unsafeText(s) {
-			return seal + "\x01" + s
-		}
-		return s
-	}))
-	if err != nil {
-		return nil, fmt.Errorf("encoding YAML: %w", err)
+	if unsafe { // a copy of a large tree is made only if something in it differs
+		tree = mapStrings(tree, func(s string) string {
+			if unsafeText(s) {
+				return seal + "\x01" + s
+			}
+			return s
+		})
+	}
+	out, err := marshalYAML(tree)
+	if err != nil || !unsafe {
+		return out, err
 	}
 	out = bytes.ReplaceAll(out, []byte(seal+`\x01`), nil)
 	return escape(out, func(b *bytes.Buffer, r rune) { fmt.Fprintf(b, `\U%08X`, r) }), nil
+}
+
+// marshalYAML writes a decoded JSON value. The encoder takes tens of times what it writes, so the items of a list are given to it
+// one by one.
+func marshalYAML(tree any) ([]byte, error) {
+	var b bytes.Buffer
+	write := func(part any) error {
+		data, err := yaml.Marshal(part)
+		if err != nil {
+			return fmt.Errorf("encoding YAML: %w", err)
+		}
+		b.Write(data)
+		return nil
+	}
+	object, _ := tree.(map[string]any)
+	items, _ := object["items"].([]any)
+	if len(items) == 0 {
+		err := write(tree)
+		return b.Bytes(), err
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if key != "items" {
+			if err := write(map[string]any{key: object[key]}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		b.WriteString("items:\n")
+		for _, item := range items {
+			if err := write([]any{item}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.Bytes(), nil
 }
 
 // sealed is a character for private use, which the encoder writes as it is.
@@ -121,6 +163,23 @@ func longestRow(s string) (longest int) {
 		longest = max(longest, row)
 	}
 	return longest
+}
+
+// eachString calls look for every string in a decoded JSON value, keys too.
+func eachString(value any, look func(string)) {
+	switch value := value.(type) {
+	case string:
+		look(value)
+	case []any:
+		for _, v := range value {
+			eachString(v, look)
+		}
+	case map[string]any:
+		for k, v := range value {
+			look(k)
+			eachString(v, look)
+		}
+	}
 }
 
 // mapStrings returns a copy of a decoded JSON value with every string replaced, keys too.

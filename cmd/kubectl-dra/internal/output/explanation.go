@@ -23,7 +23,9 @@ type Explanation struct {
 	Message  string    `json:"message"`
 	Nodes    NodeCount `json:"nodes"`
 	// Turn is there only when others were asked together with the subject and got devices before it.
-	Turn       *Turn       `json:"turn,omitempty"`
+	Turn *Turn `json:"turn,omitempty"`
+	// Queue is there only for a pod that waits.
+	Queue      *Queue      `json:"queue,omitempty"`
 	Joint      *Joint      `json:"joint,omitempty"`
 	Allocation *Allocation `json:"allocation,omitempty"`
 	// Lifecycle is there only when the subject has devices or is on a node, or when there are Events.
@@ -35,6 +37,8 @@ type Explanation struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Search is there only when the scheduler's own search takes more than a few hundred steps.
 	Search *SearchCost `json:"search,omitempty"`
+	// Advice is what to see to first. It was not tried, since what comes of it is not known.
+	Advice []Advice `json:"advice,omitempty"`
 	// Conflict and NoHelp are there only when the answer is no, and Fixes is empty when it is yes.
 	Conflict *Conflict `json:"conflict,omitempty"`
 	Fixes    []Fix     `json:"fixes"`
@@ -93,6 +97,17 @@ type Turn struct {
 	AloneNodes *NodeCount `json:"aloneNodes,omitempty"`
 }
 
+// Queue is the place of a pod among all that wait for kube-scheduler. Its verdict is Allocatable if the pod finds a node with all of them.
+type Queue struct {
+	// Before is how many come before it, or may, and Waiting how many wait in all.
+	Before  int    `json:"before"`
+	Waiting int    `json:"waiting"`
+	Verdict string `json:"verdict" enum:"explain.Verdict"`
+	// After are those that are placed before it, and Node is where it is placed then.
+	After []Subject `json:"after,omitempty"`
+	Node  string    `json:"node,omitempty"`
+}
+
 // Workload is the object that makes the pod; a pod of it was asked about alone.
 type Workload struct {
 	APIVersion string `json:"apiVersion"`
@@ -104,6 +119,8 @@ type Workload struct {
 	// Pods is how many such pods it wants at a time; it is left out where that is not known.
 	Pods     *int64 `json:"pods,omitempty"`
 	EachNode bool   `json:"eachNode,omitempty"`
+	// Held is why no such pods are made at present, as of a suspended Job.
+	Held string `json:"held,omitempty"`
 }
 
 // NodeCount counts nodes.
@@ -250,6 +267,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		APIVersion: APIVersion, Kind: "Explanation",
 		Subject: Subject(e.Subject), Workload: (*Workload)(e.Workload), Verdict: string(e.Verdict), Message: e.Message, Nodes: NodeCount(e.Nodes),
 		Turn:       turn(e.Turn),
+		Queue:      queue(e.Queue),
 		Joint:      jointOf(e.Joint),
 		Allocation: c.allocation(e.Allocation),
 		Lifecycle:  c.lifecycle(e.Lifecycle),
@@ -257,6 +275,7 @@ func NewExplanation(e *explain.Explanation) *Explanation {
 		Groups:     each(e.Groups, c.group),
 		Failure:    c.failure(e.Failure),
 		Search:     searchCost(e.Search),
+		Advice:     optional(e.Advice, advice),
 		Conflict:   c.conflict(e.Conflict), Fixes: each(e.Fixes, c.fix), NoHelp: e.NoHelp,
 		Preemption: preemption(e.Preemption),
 		Waits:      optional(e.Waits, note), Scheduler: optional(e.Scheduler, note),
@@ -282,6 +301,16 @@ func jointOf(j *explain.Joint) *Joint {
 	return &Joint{Impossible: j.Impossible, Placement: optional(j.Placement, func(p explain.Placement) Placement {
 		return Placement{Subject: Subject(p.Subject), Node: string(p.Node)}
 	})}
+}
+
+func queue(q *explain.Queue) *Queue {
+	if q == nil {
+		return nil
+	}
+	return &Queue{
+		Before: q.Before, Waiting: q.Waiting, Verdict: string(q.Verdict), Node: string(q.Node),
+		After: optional(q.After, func(s explain.Subject) Subject { return Subject(s) }),
+	}
 }
 
 func turn(t *explain.Turn) *Turn {

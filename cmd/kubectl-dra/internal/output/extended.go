@@ -10,6 +10,7 @@ import (
 
 // ExtendedResource is an item of an ExtendedResourceList: a resource on a node, such as example.com/gpu.
 type ExtendedResource struct {
+	Listed
 	Name string `json:"name"`
 	// Node is empty for a resource that pods ask for or a class provides, and that is on no node.
 	Node string `json:"node"`
@@ -20,7 +21,7 @@ type ExtendedResource struct {
 	Class string `json:"class,omitempty"`
 	ResourceCount
 	// DevicePlugin is what the node reports of a device plugin, and Devices the devices of the class on the node, whoever of them
-	// serves. Both are absent if there is nothing of the kind.
+	// serves: what is gone is of no class. Both are absent if there is nothing of the kind.
 	DevicePlugin *DevicePluginCount `json:"devicePlugin,omitempty"`
 	Devices      *DeviceCount       `json:"devices,omitempty"`
 	// Pods have some of the resource on the node.
@@ -29,8 +30,6 @@ type ExtendedResource struct {
 	Cordoned bool `json:"cordoned,omitempty"`
 	// Notes say what else is to be known.
 	Notes []string `json:"notes,omitempty"`
-
-	meta Meta
 }
 
 // ResourceCount counts what is offered of an extended resource by whoever serves it. A number is absent if it could not be
@@ -76,34 +75,30 @@ type ResourceTotal struct {
 	Message string `json:"message"`
 }
 
-// Meta implements Item.
-func (e *ExtendedResource) Meta() Meta { return e.meta }
-
 // ExtendedResources lists what there is of extended resources in a snapshot.
 func ExtendedResources(s *inspect.Snapshot, survey *extended.Survey) *List {
 	list := newList("ExtendedResourceList", "extendedresource", extendedTable)
 	for i := range survey.Offers {
 		list.Items = append(list.Items, wireOffer(s, &survey.Offers[i]))
 	}
-	list.sumUp = func(of []Item) []ResourceTotal {
+	list.sumUp = func(l *List) {
 		kept := map[[2]string]bool{}
-		for _, item := range of {
+		for _, item := range l.Items {
 			e := item.(*ExtendedResource)
 			kept[[2]string{e.Name, e.Node}] = true
 		}
-		totals := []ResourceTotal{}
+		l.Totals = []ResourceTotal{}
 		for _, t := range survey.Totals(func(o *extended.Offer) bool { return kept[[2]string{string(o.Resource), string(o.Node)}] }) {
-			totals = append(totals, wireTotal(&t))
+			l.Totals = append(l.Totals, wireTotal(&t))
 		}
-		return totals
 	}
 	return list
 }
 
-// AddTotals adds up the items that are left, in an ExtendedResourceList.
+// AddTotals adds up the items that are left, in an ExtendedResourceList or a UsageList.
 func (l *List) AddTotals() {
 	if l.sumUp != nil {
-		l.Totals = l.sumUp(l.Items)
+		l.sumUp(l)
 	}
 }
 
@@ -112,13 +107,13 @@ func wireOffer(s *inspect.Snapshot, o *extended.Offer) *ExtendedResource {
 	e := &ExtendedResource{
 		Name: name, Node: string(o.Node), ServedBy: string(o.ServedBy), Class: o.Class, ResourceCount: resourceCount(o.Count),
 		Pods: []ResourceUse{}, Cordoned: o.Cordoned, Notes: o.Remarks(),
-		meta: Meta{Name: name, Common: name, Aliases: []string{name, name[strings.LastIndexByte(name, '/')+1:]}},
+		Listed: Listed{Meta{Name: name, Common: name, Aliases: []string{name, name[strings.LastIndexByte(name, '/')+1:]}}},
 	}
 	if o.Node != "" {
-		e.meta.Name = string(o.Node) + "/" + name
+		e.Metadata.Name = string(o.Node) + "/" + name
 	}
 	if node, ok := s.Node(o.Node); ok && !s.NodesAssumed() {
-		e.meta.Labels, e.meta.Created = node.Labels, node.CreationTimestamp.Time
+		e.Metadata.Labels, e.Metadata.Created = node.Labels, node.CreationTimestamp
 	}
 	if p := o.Plugin; p != nil {
 		e.DevicePlugin = &DevicePluginCount{p.Capacity, p.Allocatable}

@@ -91,6 +91,23 @@ type Fix struct {
 	Message    string      `json:"message"`
 }
 
+// Advice is what somebody has to see to. It is no fix: nothing was tried.
+type Advice struct {
+	// Kind is the kind of the fix that it would be.
+	Kind  string `json:"kind" enum:"explain.FixKind"`
+	Actor string `json:"actor" enum:"explain.Actor"`
+	// Driver is the driver that is to publish devices, and Classes are those of which requests can get nothing before.
+	Driver  string   `json:"driver,omitempty"`
+	Classes []string `json:"classes,omitempty"`
+	Message string   `json:"message"`
+	// Commands look for more; none of them changes anything.
+	Commands []string `json:"commands,omitempty"`
+}
+
+func advice(a explain.Advice) Advice {
+	return Advice{Kind: string(a.Kind), Actor: string(a.Actor), Driver: a.Driver, Classes: a.Classes, Message: a.Message, Commands: a.Commands}
+}
+
 // ObjectChange is an object that a fix changes by a patch, or creates.
 type ObjectChange struct {
 	APIVersion string           `json:"apiVersion"`

@@ -12,6 +12,7 @@ import (
 
 // FlowSchema is an item of a FlowSchemaList. Live figures are absent when they could not be read.
 type FlowSchema struct {
+	Listed
 	Name string `json:"name"`
 	// MatchingPrecedence: schemas are tried by it, the least first, and then by name.
 	MatchingPrecedence int    `json:"matchingPrecedence"`
@@ -30,8 +31,6 @@ type FlowSchema struct {
 	Dispatched *int   `json:"dispatched,omitempty"`
 	Rejected   *int   `json:"rejected,omitempty"`
 	Created    string `json:"created,omitempty"`
-
-	meta Meta
 }
 
 // Condition is a condition in the status of an object.
@@ -42,9 +41,6 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 	Since   string `json:"since,omitempty"`
 }
-
-// Meta implements Item.
-func (f *FlowSchema) Meta() Meta { return f.meta }
 
 // FlowSchemas lists the FlowSchemas in the order in which the server tries them.
 func FlowSchemas(s *inspect.Snapshot, limits *flowcontrol.Limits, reading flowcontrol.Reading) *List {
@@ -67,7 +63,7 @@ func flowSchema(s *inspect.Snapshot, schema flowcontrol.Schema, reading flowcont
 		Conditions: optional(o.Status.Conditions, func(c flowcontrolv1.FlowSchemaCondition) Condition {
 			return Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: timestamp(c.LastTransitionTime)}
 		}),
-		meta: Meta{Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp.Time},
+		Listed: Listed{Meta{Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp}},
 	}
 	if m := o.Spec.DistinguisherMethod; m != nil {
 		f.DistinguisherMethod = string(m.Type)

@@ -44,6 +44,7 @@ func Kinds() []Kind {
 		{"ClaimList", &Claim{}}, {"ClassList", &Class{}}, {"DeviceList", &Device{}}, {"ExtendedResourceList", &ExtendedResource{}},
 		{"FlowSchemaList", &FlowSchema{}}, {"NodeList", &Node{}}, {"PoolList", &Pool{}}, {"PriorityLevelList", &PriorityLevel{}},
 		{"StorageList", &Storage{}}, {"UsageList", &Usage{}},
+		{"DriverList", &Driver{}}, {"PodList", &ListedPod{}}, {"TaintRuleList", &ListedTaintRule{}}, {"TemplateList", &Template{}},
 	} {
 		kinds = append(kinds,
 			Kind{Name: list.name, Types: []any{&List{}}, Item: list.item},

@@ -51,7 +51,7 @@ func TestPrintStreamSeparatesDocuments(t *testing.T) {
 	list := newList("ClaimList", "resourceclaim", claimTable)
 	list.Items = []Item{&Claim{Name: "a"}, &Claim{Name: "b"}}
 	for format, want := range map[Format]string{
-		{Name: "yaml"}: "---\n", {Name: "json"}: "{\"apiVersion\":\"kubectl-dra.dev/v1alpha1\",\"kind\":\"Claim\",\"namespace\":\"\",\"name\":\"a\"", {Name: "jsonpath", Argument: "{.name};"}: "a;b;",
+		{Name: "yaml"}: "---\n", {Name: "json"}: "{\"apiVersion\":\"kubectl-dra.dev/v1alpha1\",\"kind\":\"Claim\",\"metadata\":{\"name\":\"\"},\"namespace\":\"\",\"name\":\"a\"", {Name: "jsonpath", Argument: "{.name};"}: "a;b;",
 	} {
 		var b strings.Builder
 		if err := format.PrintStream(&b, list, TableOptions{}); err != nil {

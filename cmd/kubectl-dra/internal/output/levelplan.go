@@ -20,6 +20,28 @@ type PriorityLevelPlan struct {
 	Moved []MovedRequest `json:"moved"`
 	// Dangling are the FlowSchemas that lead to no level afterwards.
 	Dangling []DanglingFlowSchema `json:"danglingFlowSchemas,omitempty"`
+	// TakenBack are the changes that the API server takes back by itself.
+	TakenBack []TakenBack `json:"takenBack,omitempty"`
+}
+
+// TakenBack is a change that the API server takes back within a minute.
+type TakenBack struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Certain is false where the objects do not tell, because they were written by hand.
+	Certain bool   `json:"certain"`
+	Message string `json:"message"`
+	// Command is what keeps the change.
+	Command string `json:"command"`
+}
+
+func takenBack(t flowcontrol.TakenBack) TakenBack {
+	out := TakenBack{Kind: t.Kind, Name: t.Name, Certain: t.Certain, Command: fmt.Sprintf("kubectl annotate %s %s %s=false --overwrite", strings.ToLower(t.Kind), t.Name, flowcontrol.AutoUpdate)}
+	out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, because its annotation %s is true", t.Kind, t.Name, flowcontrol.AutoUpdate)
+	if !t.Certain {
+		out.Message = fmt.Sprintf("the API server takes the change of %s %s back within a minute, unless its annotation %s is false", t.Kind, t.Name, flowcontrol.AutoUpdate)
+	}
+	return out
 }
 
 // LevelChange is a level before and after; one of them is absent for a level that comes or goes.
@@ -60,13 +82,14 @@ type Destination struct {
 }
 
 // LevelPlan compares the limits and destinations before a change with those after it.
-func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling) *PriorityLevelPlan {
+func LevelPlan(before, after flowcontrol.Resolved, sized bool, moved []flowcontrol.Moved, dangling []flowcontrol.Dangling, back []flowcontrol.TakenBack) *PriorityLevelPlan {
 	p := &PriorityLevelPlan{
 		APIVersion: APIVersion, Kind: "PriorityLevelPlan", ServerConcurrency: ServerConcurrency{Limit: after.ServerConcurrency, Source: before.Source},
 		Levels: []LevelChange{}, Moved: each(moved, movedRequest),
 		Dangling: optional(dangling, func(d flowcontrol.Dangling) DanglingFlowSchema {
 			return DanglingFlowSchema{Name: d.Schema, PriorityLevel: d.Level}
 		}),
+		TakenBack: optional(back, takenBack),
 	}
 	was, is := before.Levels, after.Levels
 	for len(was)+len(is) > 0 {
@@ -139,6 +162,13 @@ func PrintLevelPlan(w io.Writer, e *PriorityLevelPlan, width int) error {
 	}
 	for _, d := range e.Dangling {
 		p.paragraph("", "  ", fmt.Sprintf("FlowSchema %s leads to no level: %s does not exist, so the server passes over it", d.Name, d.PriorityLevel))
+	}
+	if len(e.TakenBack) > 0 {
+		p.WriteString("\n")
+	}
+	for _, t := range e.TakenBack {
+		p.paragraph("! ", "  ", t.Message+":")
+		p.WriteString("    " + t.Command + "\n")
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -235,7 +235,7 @@ func (p *markdownPage) check(c *Check) {
 	switch {
 	case len(c.Findings) > 0:
 		headline = "✗ " + words.Count(len(c.Findings), "finding")
-	case len(c.Skipped) > 0:
+	case len(c.Skipped) > 0, c.Asked == 0:
 		headline = "? nothing was found, but not all could be looked for"
 	}
 	p.heading(headline)

@@ -105,6 +105,10 @@ func (p *markdownPage) problems(e *Explanation, said *text.Sentences) {
 
 // fixes writes the fixes with the numbers by which --fix knows them.
 func (p *markdownPage) fixes(e *Explanation, said *text.Sentences) {
+	for i := range e.Advice {
+		p.title("First:", markdown.Text(adviceText(&e.Advice[i])))
+		p.Commands(e.Advice[i].Commands...)
+	}
 	no := e.Verdict == string(explain.Unsatisfiable) || e.Verdict == string(explain.Invalid)
 	if len(e.Fixes) == 0 && len(e.NoHelp) == 0 {
 		if no && len(said.Causes) > 0 {
@@ -133,6 +137,10 @@ func (p *markdownPage) fixes(e *Explanation, said *text.Sentences) {
 		})
 	}
 	p.list("", texts(e.NoHelp))
+}
+
+func adviceText(a *Advice) string {
+	return text.ActorName(explain.Actor(a.Actor)) + " can " + a.Message
 }
 
 // nodes writes what is in the way by node.
@@ -199,21 +207,29 @@ func (p *markdownPage) triage(t *Triage) {
 				}
 				seen[s.Message] = true
 			}
+			var commands []string
+			for j := range c.Advice {
+				items = append(items, markdown.Text(adviceText(&c.Advice[j])))
+				commands = append(commands, c.Advice[j].Commands...)
+			}
 			for _, f := range c.Fixes {
 				items = append(items, markdown.Join(
 					markdown.Strong(markdown.Text(fmt.Sprintf("unblocks %d", f.Frees))), markdown.Text(f.Message),
 					markdown.Text(upTo(f.Actor)),
 				))
 			}
-			if len(c.Fixes) == 0 {
+			if len(c.Fixes)+len(c.Advice) == 0 {
 				items = append(items, markdown.Text(strings.TrimPrefix(upTo(c.Actor), "; ")))
 			}
 			p.Bullets(items...)
-			p.Commands(c.Commands...)
+			p.Commands(append(commands, c.Commands...)...)
 		})
 	}
 	if len(t.NotLookedInto) > 0 {
 		p.title("Not looked into:", names(fullNames(t.NotLookedInto), maxMarkdownNames))
+	}
+	if len(t.Depends) > 0 {
+		p.title("Depending on the nodes that kube-scheduler chooses for others:", names(fullNames(t.Depends), maxMarkdownNames))
 	}
 	for _, name := range sortedKeys(t.OtherSchedulers) {
 		p.title("Waiting for another scheduler,", markdown.Code(name), markdown.Text(":"), names(fullNames(t.OtherSchedulers[name]), maxMarkdownNames))

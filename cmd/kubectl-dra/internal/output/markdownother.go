@@ -137,6 +137,9 @@ func (p *markdownPage) levelPlan(e *PriorityLevelPlan) {
 	p.list("", each(e.Dangling, func(d DanglingFlowSchema) markdown.Inline {
 		return markdown.Join(markdown.Text("FlowSchema"), markdown.Code(d.Name), markdown.Text("leads to no level: there is no"), markdown.Code(d.PriorityLevel))
 	}))
+	p.list("", each(e.TakenBack, func(t TakenBack) markdown.Inline {
+		return markdown.Join(markdown.Text(t.Message+":"), markdown.Code(t.Command))
+	}))
 }
 
 func (p *markdownPage) selectorTest(s *SelectorTest) {

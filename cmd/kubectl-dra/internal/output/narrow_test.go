@@ -15,9 +15,9 @@ func TestNarrowTables(t *testing.T) {
 	s := clusters.Demo(t)
 	claims := &List{Table: claimTable}
 	for _, c := range []Claim{
-		{Name: "legacy-train-extended-resources-k4v7q", State: "Reserved", Node: "gpu-a-03", Age: "21h", meta: Meta{Namespace: "infer"}},
-		{Name: "train-0", State: "Pending", Age: "12m", Reason: "gpus: 5 devices needed, 4 can be had on one NUMA node", meta: Meta{Namespace: "ml"}},
-		{Name: "some-name-that-is-long", State: "Pending", Age: "12m", Reason: "gpus: 5 devices needed, 4 can be had on one NUMA node", meta: Meta{Namespace: "ml"}},
+		{Name: "legacy-train-extended-resources-k4v7q", State: "Reserved", Node: "gpu-a-03", Age: "21h", Listed: Listed{Meta{Namespace: "infer"}}},
+		{Name: "train-0", State: "Pending", Age: "12m", Reason: "gpus: 5 devices needed, 4 can be had on one NUMA node", Listed: Listed{Meta{Namespace: "ml"}}},
+		{Name: "some-name-that-is-long", State: "Pending", Age: "12m", Reason: "gpus: 5 devices needed, 4 can be had on one NUMA node", Listed: Listed{Meta{Namespace: "ml"}}},
 	} {
 		claims.Items = append(claims.Items, &c)
 	}

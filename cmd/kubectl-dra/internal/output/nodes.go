@@ -8,64 +8,81 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 )
 
 // Node is an item of a NodeList.
 type Node struct {
+	Listed
 	Name string `json:"name"`
-	// Devices counts those that reach the node or are tied to it: each is used, blocked or free. FreeAtOnce is how many
-	// of the free ones can be had together.
-	Devices    int                    `json:"devices"`
-	Used       int                    `json:"used"`
-	Blocked    int                    `json:"blocked"`
-	Free       int                    `json:"free"`
-	FreeAtOnce int                    `json:"freeAtOnce"`
-	Drivers    map[string]DeviceCount `json:"drivers"`
+	// Devices counts those that reach the node or are tied to it: each is used, free, blocked, tainted or unreachable.
+	// FreeAtOnce is how many of the free ones can be had together. Gone are no part of Devices: claims that are tied to the
+	// node hold them, and no slice publishes them any more.
+	Devices     int                    `json:"devices"`
+	Used        int                    `json:"used"`
+	Blocked     int                    `json:"blocked"`
+	Tainted     int                    `json:"tainted"`
+	Unreachable int                    `json:"unreachable"`
+	Free        int                    `json:"free"`
+	FreeAtOnce  int                    `json:"freeAtOnce"`
+	Gone        int                    `json:"gone,omitempty"`
+	Drivers     map[string]DeviceCount `json:"drivers"`
 	// Assumed: the node itself could not be read; ResourceSlices name it.
 	Assumed bool   `json:"assumed,omitempty"`
 	Age     string `json:"age,omitempty"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
 
-	meta Meta
+	atMost bool // so many are free at most
 }
 
-// DeviceCount counts devices: each is used, blocked or free, as inspect.DeviceCount says. FreeAtOnce is how many of the
-// free ones can be had together.
+// DeviceCount counts devices: each is used, free, blocked, tainted or unreachable, as inspect.DeviceCount says. FreeAtOnce is
+// how many of the free ones can be had together. Gone are no part of Total: claims hold them, and no slice publishes them any
+// more.
 type DeviceCount struct {
-	Total      int `json:"total"`
-	Used       int `json:"used"`
-	Blocked    int `json:"blocked"`
-	Free       int `json:"free"`
-	FreeAtOnce int `json:"freeAtOnce"`
+	Total       int `json:"total"`
+	Used        int `json:"used"`
+	Blocked     int `json:"blocked"`
+	Tainted     int `json:"tainted"`
+	Unreachable int `json:"unreachable"`
+	Free        int `json:"free"`
+	FreeAtOnce  int `json:"freeAtOnce"`
+	Gone        int `json:"gone,omitempty"`
 }
 
 func deviceCount(c inspect.DeviceCount) DeviceCount {
-	return DeviceCount{Total: c.Total, Used: c.Used, Blocked: c.Blocked, Free: c.Free, FreeAtOnce: c.AtOnce}
+	return DeviceCount{
+		Total: c.Total, Used: c.Used, Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable,
+		Free: c.Free, FreeAtOnce: c.AtOnce, Gone: c.Gone,
+	}
 }
 
-// Meta implements Item.
-func (n *Node) Meta() Meta { return n.meta }
+// unusable says which devices nobody uses and nobody can get, and which are used though they are gone.
+func (c DeviceCount) unusable() string {
+	return orNone(words.Unusable(inspect.DeviceCount{Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable, Gone: c.Gone}))
+}
 
 // Nodes lists the nodes of a snapshot. The stand-in for "any node" is not among them.
 func Nodes(s *inspect.Snapshot) *List {
 	list := newList("NodeList", "node", nodeTable)
+	list.Partial = unseenHolders(s)
 	for _, status := range s.NodeStatuses() {
 		if s.NodesAssumed() && status.Name == inspect.PseudoNode {
 			continue
 		}
 		c := status.Devices
 		n := &Node{
-			Name: string(status.Name), Devices: c.Total, Used: c.Used, Blocked: c.Blocked, Free: c.Free, FreeAtOnce: c.AtOnce,
-			Drivers: map[string]DeviceCount{}, meta: Meta{Name: string(status.Name)},
+			Name: string(status.Name), Devices: c.Total, Used: c.Used, Blocked: c.Blocked, Tainted: c.Tainted, Unreachable: c.Unreachable,
+			Free: c.Free, FreeAtOnce: c.AtOnce, Gone: c.Gone,
+			Drivers: map[string]DeviceCount{}, atMost: len(list.Partial) > 0, Listed: Listed{Meta{Name: string(status.Name)}},
 		}
 		for driver, count := range status.Drivers {
 			n.Drivers[driver] = deviceCount(count)
 		}
 		if node, ok := s.Node(status.Name); ok && !s.NodesAssumed() {
 			n.Age, n.Created = age(node.CreationTimestamp, s.Time()), timestamp(node.CreationTimestamp)
-			n.meta.Labels, n.meta.Created = node.Labels, node.CreationTimestamp.Time
+			n.Metadata.Labels, n.Metadata.Created = node.Labels, node.CreationTimestamp
 		} else {
 			n.Assumed = true
 		}
@@ -77,16 +94,19 @@ func Nodes(s *inspect.Snapshot) *List {
 var nodeTable = Table{
 	Columns: []Column{
 		{Header: "NAME"}, {Header: "DEVICES"}, {Header: "FREE"}, {Header: "DRIVERS (FREE/TOTAL)", Cut: CutText, Least: 40, Rank: 1}, {Header: "AGE", Rank: 2},
-		{Header: "USED", Wide: true}, {Header: "BLOCKED", Wide: true},
+		{Header: "USED", Wide: true}, {Header: "UNUSABLE", Wide: true},
 	},
 	Row: func(item Item) []string {
 		n := item.(*Node)
 		var drivers []string
 		for _, driver := range n.driversBySize() {
 			c := n.Drivers[driver]
-			text := fmt.Sprintf("%s %d/%d", driver, c.Free, c.Total)
+			text := fmt.Sprintf("%s %s/%d", driver, freeText(c.Free, c.Free, n.atMost), c.Total)
 			if c.FreeAtOnce < c.Free {
 				text += fmt.Sprintf(" (%d at once)", c.FreeAtOnce)
+			}
+			if c.Gone > 0 {
+				text += fmt.Sprintf(" (%d gone)", c.Gone)
 			}
 			drivers = append(drivers, text)
 		}
@@ -94,7 +114,8 @@ var nodeTable = Table{
 		if age == "" {
 			age = "<unknown>"
 		}
-		return []string{n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce), orNone(strings.Join(drivers, ", ")), age, strconv.Itoa(n.Used), strconv.Itoa(n.Blocked)}
+		unusable := DeviceCount{Blocked: n.Blocked, Tainted: n.Tainted, Unreachable: n.Unreachable, Gone: n.Gone}.unusable()
+		return []string{n.Name, strconv.Itoa(n.Devices), freeText(n.Free, n.FreeAtOnce, n.atMost), orNone(strings.Join(drivers, ", ")), age, strconv.Itoa(n.Used), unusable}
 	},
 }
 
@@ -105,10 +126,15 @@ func (n *Node) driversBySize() []string {
 	})
 }
 
-// freeText is how many devices are free, and how many of them can be had together where that is fewer.
-func freeText(free, atOnce int) string {
-	if atOnce < free {
-		return fmt.Sprintf("%d (%d at once)", free, atOnce)
+// freeText is how many devices are free, and how many of them can be had together where that is fewer. Where claims that are not seen
+// may hold some, it is as many at most.
+func freeText(free, atOnce int, atMost bool) string {
+	text := strconv.Itoa(free)
+	if atMost && free > 0 {
+		text = "≤" + text
 	}
-	return strconv.Itoa(free)
+	if atOnce < free {
+		text += fmt.Sprintf(" (%d at once)", atOnce)
+	}
+	return text
 }

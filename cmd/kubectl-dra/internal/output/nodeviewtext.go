@@ -166,9 +166,9 @@ func (p *nodePrinter) claims() {
 		return
 	}
 	if p.Kubelet {
-		p.field("Claims", "of pods here, and those that are prepared here:")
+		p.field("Claims", "with devices here, of pods here, or prepared here:")
 	} else {
-		p.field("Claims", "of pods here:")
+		p.field("Claims", "with devices here, or of pods here:")
 	}
 	rows := [][]string{}
 	for i := range p.Claims {
@@ -194,24 +194,41 @@ func (c *NodeClaim) stateText(kubelet bool) string {
 	return state[c.Allocated][0] + ", " + state[c.Prepared][1]
 }
 
+// devicesText names the devices of a claim, those of a pool together, and for whom they are.
 func (c *NodeClaim) devicesText(verbose bool) string {
-	parts := make([]string, 0, len(c.Devices)+1)
+	var parts []string
 	for i := range c.Devices {
 		d := &c.Devices[i]
-		text := d.text(verbose)
-		if d.Published == string(node.No) {
-			text += ", which nothing publishes"
+		text, before := d.text(verbose), &NodeDevice{}
+		if i > 0 {
+			before = &c.Devices[i-1].NodeDevice
+		}
+		together := i > 0 && !verbose && d.Driver == before.Driver && d.Pool == before.Pool && d.Published == c.Devices[i-1].Published
+		if together {
+			parts[len(parts)-1] += ", " + d.Device
+			continue
+		}
+		if i > 0 && c.Devices[i-1].Published == string(node.No) {
+			parts[len(parts)-1] += unpublished
 		}
 		if verbose && len(d.CDI) > 0 {
 			text += " as " + strings.Join(d.CDI, ", ")
 		}
 		parts = append(parts, text)
 	}
+	if n := len(c.Devices); n > 0 && c.Devices[n-1].Published == string(node.No) {
+		parts[len(parts)-1] += unpublished
+	}
 	if len(c.Pods) > 0 {
 		parts = append(parts, "for pod "+strings.Join(c.Pods, ", "))
+	} else if len(c.Devices) > 0 {
+		parts = append(parts, "no pod here is known to use it")
 	}
 	return strings.Join(parts, "; ")
 }
+
+// unpublished is said of devices that are gone.
+const unpublished = ", which nothing publishes"
 
 // health shows what is not healthy, or with verbose all that is known.
 func (p *nodePrinter) health() {

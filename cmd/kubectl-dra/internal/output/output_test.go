@@ -236,7 +236,7 @@ func hostileList() *List {
 	list := newList("ClaimList", "resourceclaim", claimTable)
 	list.Items = append(list.Items, &Claim{
 		Namespace: hostile, Name: hostile, State: "Pending", Node: hostile, Reason: hostile,
-		Devices: []string{hostile}, Pods: []string{hostile}, Age: "1m", meta: Meta{Namespace: hostile, Name: hostile},
+		Devices: []string{hostile}, Pods: []string{hostile}, Age: "1m", Listed: Listed{Meta{Namespace: hostile, Name: hostile}},
 	})
 	return list
 }

@@ -10,6 +10,7 @@ import (
 
 // Pool is an item of a PoolList.
 type Pool struct {
+	Listed
 	Driver string `json:"driver"`
 	Pool   string `json:"pool"`
 	// Node is empty when the pool is not tied to one node by name.
@@ -18,7 +19,7 @@ type Pool struct {
 	Complete   bool   `json:"complete"`
 	// Error begins with a code and a colon; empty when all is well.
 	Error string `json:"error"`
-	// Devices counts those that are published, whether slices are missing or not: each is used, blocked or free.
+	// Devices counts those that are published, whether slices are missing or not. A pool of which all slices are gone is in no list.
 	Devices DeviceCount `json:"devices"`
 	// Counters are what partitions draw on, and Fits which of them still fit.
 	Counters []Counter `json:"counters,omitempty"`
@@ -37,8 +38,8 @@ type Pool struct {
 	// Shareable sums up the devices that several claims can share.
 	Shareable *Shareable `json:"shareable,omitempty"`
 
-	fits []inspect.KindFit
-	meta Meta
+	fits   []inspect.KindFit
+	atMost bool // so many are free at most
 }
 
 // Counter is one counter of a counter set.
@@ -79,17 +80,16 @@ type ShareableCapacity struct {
 	Available string `json:"available"`
 }
 
-// Meta implements Item.
-func (p *Pool) Meta() Meta { return p.meta }
-
 // Pools lists the pools of a snapshot.
 func Pools(s *inspect.Snapshot) *List {
 	list := newList("PoolList", "pool", poolTable)
+	list.Partial = unseenHolders(s)
 	labels := labelsOfPools(s)
 	for _, status := range s.PoolStatuses() {
 		pool := wirePool(&status)
+		pool.atMost = len(list.Partial) > 0
 		ofSlices := labels[poolGeneration{status.ID, status.Generation}]
-		pool.meta.Labels, pool.meta.OtherLabels = ofSlices[0], ofSlices[1:]
+		pool.Metadata.Labels, pool.Metadata.OtherLabels = ofSlices[0], ofSlices[1:]
 		list.Items = append(list.Items, pool)
 	}
 	return list
@@ -116,7 +116,7 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 	p := &Pool{
 		Driver: status.ID.Driver, Pool: status.ID.Pool, Node: string(status.Node), Generation: status.Generation,
 		Complete: status.Complete, Error: status.Error, Slices: status.Slices, SlicesWanted: status.SlicesWanted,
-		meta: Meta{Name: status.ID.String(), Aliases: []string{status.ID.Pool}},
+		Listed: Listed{Meta{Name: status.ID.String(), Aliases: []string{status.ID.Pool}}},
 	}
 	if c := status.Counts; c != nil {
 		p.Total, p.Allocated, p.Available, p.Unavailable = &c.Total, &c.Allocated, &c.Available, &c.Unavailable
@@ -144,14 +144,14 @@ func wirePool(status *inspect.PoolStatus) *Pool {
 
 var poolTable = Table{
 	Columns: []Column{
-		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "DEVICES"}, {Header: "USED", Rank: 3}, {Header: "BLOCKED", Rank: 2}, {Header: "FREE"}, {Header: "ERROR", Cut: CutText, Least: 24, Rank: 1},
+		{Header: "NAME"}, {Header: "DRIVER"}, {Header: "DEVICES"}, {Header: "USED", Rank: 3}, {Header: "FREE"}, {Header: "UNUSABLE", Rank: 2}, {Header: "ERROR", Cut: CutText, Least: 24, Rank: 1},
 		{Header: "NODE", Wide: true}, {Header: "GENERATION", Wide: true}, {Header: "SLICES", Wide: true}, {Header: "K8S-AVAIL", Wide: true}, {Header: "K8S-UNAVAIL", Wide: true}, {Header: "FITS", Wide: true}, {Header: "COUNTERS-LEFT", Wide: true},
 	},
 	Row: func(item Item) []string {
 		p := item.(*Pool)
 		c := p.Devices
 		return []string{
-			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), strconv.Itoa(c.Blocked), freeText(c.Free, c.FreeAtOnce), orNone(p.Error),
+			p.Pool, p.Driver, strconv.Itoa(c.Total), strconv.Itoa(c.Used), freeText(c.Free, c.FreeAtOnce, p.atMost), c.unusable(), orNone(p.Error),
 			orNone(p.Node), strconv.FormatInt(p.Generation, 10), strconv.FormatInt(p.Slices, 10) + "/" + strconv.FormatInt(p.SlicesWanted, 10),
 			countText(p.Available), countText(p.Unavailable), p.fitsText(), p.countersText(),
 		}

@@ -20,6 +20,7 @@ type ServerConcurrency struct {
 // PriorityLevel is an item of a PriorityLevelList. Limits are in seats; live figures are absent when
 // they could not be read.
 type PriorityLevel struct {
+	Listed
 	Name     string `json:"name"`
 	Type     string `json:"type" enum:"Limited,Exempt"` // Limited or Exempt
 	Shares   int    `json:"shares"`
@@ -54,8 +55,6 @@ type PriorityLevel struct {
 	Assumed bool `json:"assumed,omitempty"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
-
-	meta Meta
 }
 
 // Demand is the demand for seats over the last ten seconds that the server accounted for.
@@ -79,9 +78,6 @@ type DanglingFlowSchema struct {
 	Name          string `json:"name"`
 	PriorityLevel string `json:"priorityLevel"`
 }
-
-// Meta implements Item.
-func (p *PriorityLevel) Meta() Meta { return p.meta }
 
 // PriorityLevels lists priority levels with their limits and with what is known of their load.
 func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowcontrol.ConcurrencySource, reading flowcontrol.Reading) *List {
@@ -108,7 +104,7 @@ func PriorityLevels(s *inspect.Snapshot, limits flowcontrol.Limits, source flowc
 		}
 		if object := objects[level.Name]; object != nil {
 			p.Created = timestamp(object.CreationTimestamp)
-			p.meta.Labels, p.meta.Created = object.Labels, object.CreationTimestamp.Time
+			p.Metadata.Labels, p.Metadata.Created = object.Labels, object.CreationTimestamp
 		}
 		list.Items = append(list.Items, p)
 	}
@@ -119,7 +115,7 @@ func wirePriorityLevel(level flowcontrol.Level) *PriorityLevel {
 	p := &PriorityLevel{
 		Name: level.Name, Type: string(level.Type), Shares: level.Shares, Nominal: level.Nominal, Lendable: level.Lendable,
 		Borrowing: level.Borrowing, Lower: level.Lower, Upper: level.Upper, Response: string(level.Response),
-		FlowSchemas: []string{}, Assumed: level.Assumed, meta: Meta{Name: level.Name},
+		FlowSchemas: []string{}, Assumed: level.Assumed, Listed: Listed{Meta{Name: level.Name}},
 	}
 	if q := level.Queuing; q != nil {
 		p.Queuing = &Queuing{Queues: q.Queues, HandSize: q.HandSize, QueueLengthLimit: q.QueueLengthLimit}

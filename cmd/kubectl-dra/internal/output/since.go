@@ -18,6 +18,8 @@ type SinceAnswer struct {
 	From, Now time.Time
 	// Moments is how many there are, and Looked at how many of these it was decided.
 	Moments, Looked int
+	// LookedAtAll says that it was decided for all moments after LastFit, or for all if there is none.
+	LookedAtAll bool
 	// Found says that there is a moment, LastFit, at which it fits, while it does not at the next, At. Before and After are the verdicts.
 	Found         bool
 	LastFit, At   time.Time
@@ -86,9 +88,11 @@ func sinceMessage(a *SinceAnswer) string {
 	name := a.Subject.FullName()
 	switch {
 	case flip.Fits(a.Verdict):
-		return fmt.Sprintf("%s is %s at %s: it has not stopped fitting", name, a.Verdict, stamp(a.Now))
+		return fmt.Sprintf("%s is %s at %s; moments before were not looked at", name, a.Verdict, stamp(a.Now))
 	case !a.Found:
-		return fmt.Sprintf("%s is %s, and fitted at none of the %d moments that were looked at, of %d since %s", name, a.Verdict, a.Looked, a.Moments, stamp(a.From))
+		return fmt.Sprintf("%s does not fit, and did not at any of the %d moments checked, of %d since %s", name, a.Looked, a.Moments, stamp(a.From))
+	case !a.LookedAtAll:
+		return fmt.Sprintf("%s fitted before %s, and at none of the later moments that were looked at", name, stamp(a.At))
 	case a.Supposed:
 		return fmt.Sprintf("%s would have fitted until %s, before it was made", name, stamp(a.At))
 	}
@@ -133,7 +137,10 @@ func sinceRemarks(a *SinceAnswer) []string {
 	if a.By.Undoing && len(a.By.Changes) > 0 {
 		out = append(out, "Without that change it fits, with it it does not: both were tried.")
 	}
-	if a.Looked < a.Moments {
+	switch {
+	case a.LookedAtAll:
+		out = append(out, "All moments after that were looked at, and it fits at none.")
+	default:
 		out = append(out, fmt.Sprintf("%d of %d moments were looked at. Between those that came later, at which it did not fit, it may have fitted for a while.", a.Looked, a.Moments))
 	}
 	return out

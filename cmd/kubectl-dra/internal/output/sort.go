@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect/quantity"
 )
 
@@ -17,7 +18,7 @@ import (
 // Items without the field come first; equal ones keep their order.
 func (l *List) Sort(expression string) error {
 	if strings.Trim(expression, "{}.") == "age" {
-		slices.SortStableFunc(l.Items, func(a, b Item) int { return b.Meta().Created.Compare(a.Meta().Created) })
+		slices.SortStableFunc(l.Items, func(a, b Item) int { return b.Meta().Created.Compare(a.Meta().Created.Time) })
 		return nil
 	}
 	path, err := fieldPath(expression)
@@ -88,7 +89,7 @@ func comparison(texts map[Item]string) func(a, b string) int {
 	case all(len(durations)):
 		return func(a, b string) int { return cmp.Compare(durations[a], durations[b]) }
 	}
-	return compareNaturally
+	return words.CompareNames
 }
 
 func distinct(texts map[Item]string) int {
@@ -98,28 +99,3 @@ func distinct(texts map[Item]string) int {
 	}
 	return len(seen)
 }
-
-// compareNaturally compares texts piece by piece, runs of digits by their value. Texts that only differ in leading
-// zeros compare by their bytes.
-func compareNaturally(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		n, m := digits(x), digits(y)
-		if n > 0 && m > 0 {
-			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
-			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
-				return c
-			}
-			x, y = x[n:], y[m:]
-			continue
-		}
-		if x[0] != y[0] {
-			return cmp.Compare(x[0], y[0])
-		}
-		x, y = x[1:], y[1:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-}
-
-// digits is the length of the run of digits with which a text begins.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -12,6 +12,7 @@ import (
 
 // Storage is an item of a StorageList: what is left for one StorageClass on one set of nodes.
 type Storage struct {
+	Listed
 	Namespace    string `json:"namespace"`
 	Name         string `json:"name"`
 	StorageClass string `json:"storageClass"`
@@ -27,12 +28,7 @@ type Storage struct {
 	Age   string `json:"age"`
 	// Created is RFC 3339, or empty.
 	Created string `json:"created,omitempty"`
-
-	meta Meta
 }
-
-// Meta implements Item.
-func (s *Storage) Meta() Meta { return s.meta }
 
 // StorageCapacities lists the storage capacities of a snapshot, in one namespace or in all ("").
 func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
@@ -45,7 +41,7 @@ func StorageCapacities(s *inspect.Snapshot, namespace string) *List {
 		item := &Storage{
 			Namespace: o.Namespace, Name: o.Name, StorageClass: c.Class, Nodes: []string{}, NodeTopology: o.NodeTopology,
 			Age: age(o.CreationTimestamp, s.Time()), Created: timestamp(o.CreationTimestamp),
-			meta: Meta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp.Time},
+			Listed: Listed{Meta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Created: o.CreationTimestamp}},
 		}
 		if c.Total != nil {
 			item.Capacity = c.Total.String()

@@ -20,8 +20,14 @@ type Triage struct {
 	Unseen bool `json:"unseen,omitempty"`
 	// Ready are the pods that the scheduler can place now, in the order of its queue.
 	Ready []Subject `json:"ready"`
+	// Binding are the pods that have a node, and wait there for their volumes to be made.
+	Binding []Subject `json:"binding,omitempty"`
 	// NotLookedInto are those of which the cause was not looked for.
 	NotLookedInto []Subject `json:"notLookedInto,omitempty"`
+	// Depends are those that are placed or left waiting by which nodes kube-scheduler chooses for others, or in which order it takes pods.
+	Depends []Subject `json:"depends,omitempty"`
+	// Unsure: others than those of ready may be placed; partial says why.
+	Unsure bool `json:"unsure,omitempty"`
 	// OtherSchedulers are pods that wait for other schedulers, by the name of these.
 	OtherSchedulers map[string][]Subject `json:"otherSchedulers,omitempty"`
 	Partial         []string             `json:"partial"`
@@ -41,14 +47,18 @@ type Cause struct {
 	Actor     string         `json:"actor" enum:"explain.Actor"`
 	Subjects  []StuckSubject `json:"subjects"`
 	// Since is when the first of them began to wait.
-	Since    *metav1.Time `json:"since,omitempty"`
-	Fixes    []CauseFix   `json:"fixes"`
-	Commands []string     `json:"commands,omitempty"`
+	Since *metav1.Time `json:"since,omitempty"`
+	// Advice is what to see to first. It was not tried, since what comes of it is not known.
+	Advice   []Advice   `json:"advice,omitempty"`
+	Fixes    []CauseFix `json:"fixes"`
+	Commands []string   `json:"commands,omitempty"`
 }
 
 // StuckSubject is a pod or a claim that is stuck.
 type StuckSubject struct {
 	Subject
+	// Owner is the kind and name of what made the pod.
+	Owner   string       `json:"owner,omitempty"`
 	Since   *metav1.Time `json:"since,omitempty"`
 	Message string       `json:"message"`
 	// Behind: it would fit if those before it in the queue took nothing.
@@ -73,8 +83,9 @@ type CauseFix struct {
 func NewTriage(t *explain.Triage) *Triage {
 	out := &Triage{
 		APIVersion: APIVersion, Kind: "Triage", Causes: each(t.Causes, cause), Stuck: t.Stuck(), Undecided: t.Undecided(), Unseen: t.Unseen, Waiting: t.Waiting,
-		Ready: each(t.Ready, subject), NotLookedInto: optional(t.NotLookedInto, subject), Partial: each(t.Partial, same),
-		Basis: basis(t.Basis), answer: t,
+		Ready: each(t.Ready, subject), Binding: optional(t.Binding, subject), NotLookedInto: optional(t.NotLookedInto, subject), Depends: optional(t.Depends, subject), Unsure: t.Unsure,
+		Partial: each(t.Partial, same),
+		Basis:   basis(t.Basis), answer: t,
 	}
 	for name, waiting := range t.OtherSchedulers {
 		if out.OtherSchedulers == nil {
@@ -89,9 +100,9 @@ func cause(c explain.Cause) Cause {
 	return Cause{
 		Message: c.Message, Key: c.Key, Verdict: string(c.Verdict), OnPurpose: c.OnPurpose, Actor: string(c.Actor),
 		Subjects: each(c.Subjects, func(s explain.StuckSubject) StuckSubject {
-			return StuckSubject{Subject: subject(s.Subject), Since: moment(s.Since), Message: s.Message, Behind: s.Behind}
+			return StuckSubject{Subject: subject(s.Subject), Owner: s.Owner, Since: moment(s.Since), Message: s.Message, Behind: s.Behind}
 		}),
-		Since: moment(c.Since),
+		Since: moment(c.Since), Advice: optional(c.Advice, advice),
 		Fixes: each(c.Fixes, func(f explain.CauseFix) CauseFix {
 			return CauseFix{
 				Fix: claimName{subject: f.Of}.fix(f.Fix), Subject: subject(f.Of), Frees: len(f.Frees), AtLeast: f.AtLeast,

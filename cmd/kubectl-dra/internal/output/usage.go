@@ -18,6 +18,7 @@ import (
 // Usage is an item of a UsageList: what a namespace, class, workload or driver holds and waits for. Of the names those are set
 // that it is about.
 type Usage struct {
+	Listed
 	Namespace string `json:"namespace,omitempty"`
 	Class     string `json:"class,omitempty"`
 	Workload  string `json:"workload,omitempty"` // Kind/name
@@ -36,7 +37,7 @@ type Usage struct {
 	IdleSince    string `json:"idleSince,omitempty"`
 
 	refusedFor, idleFor string
-	meta                Meta
+	key                 usage.Key
 }
 
 // UsageAmount counts devices that are held. Each is whole, shared or a partition.
@@ -50,7 +51,7 @@ type UsageAmount struct {
 	// Joint are held by others too, Idle by idle claims only.
 	Joint int `json:"joint"`
 	Idle  int `json:"idle"`
-	// Gone are no longer published. They are not among the devices.
+	// Gone are no longer published, each counted once. They are not among the devices.
 	Gone int `json:"gone"`
 }
 
@@ -81,9 +82,6 @@ type UsageTotal struct {
 	Message string `json:"message"`
 }
 
-// Meta implements Item.
-func (u *Usage) Meta() Meta { return u.meta }
-
 // UsageOf lists the rows of a report.
 func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 	table := usageTable
@@ -93,11 +91,23 @@ func UsageOf(s *inspect.Snapshot, r *usage.Report) *List {
 		list.Items = append(list.Items, wireUsage(s, r.By, &r.Rows[i]))
 	}
 	list.By = string(r.By)
-	list.Usage = &UsageTotal{
-		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: deviceCount(r.Cluster),
-		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r), Partial: usagePartial(s, r),
+	list.sumUp = func(l *List) {
+		kept := map[usage.Key]bool{}
+		for _, item := range l.Items {
+			kept[item.(*Usage).key] = true
+		}
+		r.Keep(func(row *usage.Row) bool { return kept[row.Key] })
+		l.Usage = usageTotal(s, r)
 	}
+	list.Usage = usageTotal(s, r)
 	return list
+}
+
+func usageTotal(s *inspect.Snapshot, r *usage.Report) *UsageTotal {
+	return &UsageTotal{
+		UsageAmount: usageAmount(&r.Total.Amount), Wanted: r.Total.Wanted, Cluster: deviceCount(r.Cluster),
+		Claims: usageClaims(&r.Total, r.Counted), Message: totalText(r, len(unseenHolders(s)) > 0), Partial: usagePartial(s, r),
+	}
 }
 
 // usagePartial says what could not be read of what usage is counted from.
@@ -118,7 +128,7 @@ func wireUsage(s *inspect.Snapshot, by usage.By, r *usage.Row) *Usage {
 	u := &Usage{
 		UsageAmount: usageAmount(&r.Amount), Drivers: map[string]int{}, Claims: usageClaims(r, len(r.Claims)), Wanted: r.Wanted,
 		RefusedSince: timestamp(metav1.NewTime(r.RefusedSince)), IdleSince: timestamp(metav1.NewTime(r.IdleSince)),
-		refusedFor: sinceText(r.Refused, r.RefusedSince, s.Time()), idleFor: sinceText(r.IdleClaims, r.IdleSince, s.Time()),
+		refusedFor: sinceText(r.Refused, r.RefusedSince, s.Time()), idleFor: sinceText(r.Idle, r.IdleSince, s.Time()), key: r.Key,
 	}
 	u.name(by, r)
 	for _, d := range r.Drivers {
@@ -136,19 +146,19 @@ func (u *Usage) name(by usage.By, r *usage.Row) {
 	switch by {
 	case usage.Class:
 		u.Class = r.Name
-		u.meta.Name = cmp.Or(r.Name, "<unknown>")
+		u.Metadata.Name = cmp.Or(r.Name, "<unknown>")
 	case usage.Workload:
 		u.Namespace, u.Workload = r.Namespace, r.Kind+"/"+r.Name
-		u.meta = Meta{Namespace: r.Namespace, Name: u.Workload, Aliases: []string{r.Name}}
+		u.Metadata = Meta{Namespace: r.Namespace, Name: u.Workload, Aliases: []string{r.Name}}
 	case usage.Driver:
 		u.Driver, u.Model = r.Name, r.Model
-		u.meta.Name = cmp.Or(r.Name, "<not-allocated>")
+		u.Metadata.Name = cmp.Or(r.Name, "<not-allocated>")
 		if r.Model != "" {
-			u.meta = Meta{Name: r.Name + "/" + r.Model, Aliases: []string{r.Name, r.Model}}
+			u.Metadata = Meta{Name: r.Name + "/" + r.Model, Aliases: []string{r.Name, r.Model}}
 		}
 	case usage.Namespace:
 		u.Namespace = r.Namespace
-		u.meta.Name = r.Namespace
+		u.Metadata.Name = r.Namespace
 	}
 }
 
@@ -171,16 +181,33 @@ func sinceText(claims int, since, now time.Time) string {
 	return cmp.Or(words.Age(since, now), "<unknown>")
 }
 
-// totalText is the total in one line.
-func totalText(r *usage.Report) string {
-	text := fmt.Sprintf("%s held, %d of them idle; %s refused", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.Count(r.Total.Refused, "claim"))
+// totalText is the total in one line. atMost says that claims are not seen which may hold devices.
+func totalText(r *usage.Report, atMost bool) string {
+	text := fmt.Sprintf("%s held, %d of them idle%s; %s refused", words.Count(r.Total.Devices, "device"), r.Total.Idle, words.GoneToo(r.Total.Gone),
+		words.Count(r.Total.Refused, "claim"))
 	if r.Total.Wanted > 0 {
 		text += fmt.Sprintf(", waiting for %s", words.Count(r.Total.Wanted, "device"))
 	}
 	if r.Unseen {
 		text += "; more may be idle or refused, for not all pods were read"
 	}
-	return text + fmt.Sprintf("; in the cluster %d of %d are used, %d blocked, %d free", r.Cluster.Used, r.Cluster.Total, r.Cluster.Blocked, r.Cluster.Free)
+	bound := ""
+	if atMost && r.Cluster.Free > 0 {
+		bound = "≤"
+	}
+	return text + fmt.Sprintf("; in the cluster %d are used, %s%s", r.Cluster.Used, bound, words.FreeOf(r.Cluster))
+}
+
+// driversText also says how many devices are held that no driver publishes any more.
+func (u *Usage) driversText() string {
+	switch text := countsByDriver(u.Drivers); {
+	case u.Gone == 0:
+		return text
+	case len(u.Drivers) == 0:
+		return fmt.Sprintf("%d gone", u.Gone)
+	default:
+		return fmt.Sprintf("%s, %d gone", text, u.Gone)
+	}
 }
 
 var usageTable = Table{
@@ -197,8 +224,8 @@ var usageTable = Table{
 			counters[i] = c.Counter + " " + c.Taken
 		}
 		return []string{
-			u.meta.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), orNone(u.refusedFor),
-			countsByDriver(u.Drivers), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), orNone(strings.Join(counters, ", ")),
+			u.Metadata.Name, strconv.Itoa(u.Devices), strconv.Itoa(u.Idle), orNone(u.idleFor), strconv.Itoa(u.Claims.Refused), strconv.Itoa(u.Wanted), orNone(u.refusedFor),
+			u.driversText(), strconv.Itoa(u.Whole), strconv.Itoa(u.Shared), strconv.FormatFloat(u.Shares, 'f', -1, 64), strconv.Itoa(u.Partitions), orNone(strings.Join(counters, ", ")),
 			strconv.Itoa(u.Joint), strconv.Itoa(u.Gone), strconv.Itoa(u.Claims.Total),
 		}
 	},

@@ -20,19 +20,29 @@ type Item interface {
 	Meta() Meta
 }
 
-// Meta is how an item is called and found. It is no part of the wire form.
+// Listed is what all items have in common.
+type Listed struct {
+	// Metadata has the name where objects of the API have it.
+	Metadata Meta `json:"metadata"`
+}
+
+// Meta implements Item.
+func (l *Listed) Meta() Meta { return l.Metadata }
+
+// Meta is how an item is called and found.
 type Meta struct {
-	Namespace, Name string
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
 	// Aliases are further names by which a user may ask for the item.
-	Aliases []string
+	Aliases []string `json:"-"`
 	// Common is the name by which most ask for the item and others like it. It is empty if that is Name.
-	Common string
+	Common string `json:"-"`
 	// Labels are those of the object behind the item.
-	Labels map[string]string
+	Labels map[string]string `json:"-"`
 	// OtherLabels are those of the further objects where several are behind the item: the slices of a pool.
-	OtherLabels []map[string]string
+	OtherLabels []map[string]string `json:"-"`
 	// Created is the zero time when it is not known.
-	Created time.Time
+	Created metav1.Time `json:"creationTimestamp,omitempty,omitzero"`
 }
 
 // Spoken is the name by which most ask for the item.
@@ -50,6 +60,8 @@ type List struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Items      []Item `json:"items"`
+	// Partial says what could not be read, where devices are counted: that many of them are free at most.
+	Partial []string `json:"partial,omitempty"`
 	// ServerConcurrency is set in a PriorityLevelList.
 	ServerConcurrency *ServerConcurrency `json:"serverConcurrency,omitempty"`
 	// DanglingFlowSchemas, in a PriorityLevelList, lead to levels that do not exist, so the server passes over them.
@@ -65,7 +77,7 @@ type List struct {
 	// Table says how the items are shown to people.
 	Table Table `json:"-"`
 
-	sumUp func(items []Item) []ResourceTotal // see AddTotals
+	sumUp func(*List) // see AddTotals
 }
 
 func newList(kind, resource string, table Table) *List {

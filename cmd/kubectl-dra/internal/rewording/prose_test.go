@@ -22,6 +22,8 @@ var noProse = []string{
 	"deviceclass/%s spec.selectors[%d].cel.expression", "feature gate ", "resourceclaim ", "resourceslices of pool ",
 	// Names of claims.
 	"copy %d",
+	// CEL.
+	"device.driver == ",
 	// What the scheduler itself writes.
 	" still not schedulable, preemption: ", " no new claims to deallocate, preemption: ", " preemption: ",
 }
@@ -68,8 +70,8 @@ func (v visitor) Visit(node ast.Node) ast.Visitor {
 	case *ast.Field: // its tag
 		return nil
 	case *ast.FuncDecl:
-		if slices.Contains([]string{"Key", "key", "worldKey"}, n.Name.Name) {
-			return nil // a key is no prose, and its order may count
+		if slices.Contains([]string{"Key", "key", "worldKey", "podsOf"}, n.Name.Name) {
+			return nil // a key or a command is no prose, and its order may count
 		}
 	case *ast.GenDecl:
 		v.constant(n)

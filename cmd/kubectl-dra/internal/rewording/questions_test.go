@@ -229,6 +229,12 @@ func (a *asker) triage(t *explain.Triage, err error) {
 	}
 	a.put("stuck", outlineOf(t))
 	a.put("stuck, wire", outlineOf(output.NewTriage(t)))
+	for i := range t.Causes { // what is said the same of several is said once: here of those that are alike
+		for j := range t.Causes[i].Subjects {
+			s := &t.Causes[i].Subjects[j]
+			s.Message = fmt.Sprint("alike ", s.Alike)
+		}
+	}
 	lines := text.TriageLines(t, text.Options{Width: 1 << 20, Verbose: true})
 	for _, line := range lines {
 		for i := range line {
