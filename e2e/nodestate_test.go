@@ -154,10 +154,12 @@ func awaitState(t *testing.T, c *cluster.Cluster, what string, want []string, ge
 	cluster.Eventually(t, func(context.Context) error {
 		state = nodeState{}
 		result := c.Plugin(t, cluster.Admin, append([]string{"node", "-o", "json"}, args...)...)
-		if result.Code != 0 {
+		if result.Code != 0 && result.Code != 3 {
 			return fmt.Errorf("exit code %d\n%v", result.Code, result)
 		}
-		result.JSON(t, &state)
+		if result.JSON(t, &state); (result.Code == 3) != (len(state.Problems) > 0) {
+			return fmt.Errorf("exit code %d with the problems %v", result.Code, state.Problems)
+		}
 		if got := get(&state); !slices.Equal(got, want) {
 			return fmt.Errorf("%s: %q, want %q; problems %v", what, got, want, state.Problems)
 		}

@@ -48,11 +48,11 @@ spec: {containers: [{name: main, image: i}]}
 	for _, tt := range []struct{ user, args, want string }{
 		{cluster.Admin, "deploy/serve", "Pod/serve Deployment 3"},
 		{cluster.Admin, "deployments.apps serve", "Pod/serve Deployment 3"},
-		{cluster.Admin, "job train", "Pod/waits  \nwarning: job default/train was not found; only the pods are known that there are"},
+		{cluster.Admin, "job train", "Pod/waits  \nwarning: job default/train was not found; answering for its pods that exist"},
 		{cluster.Admin, "pdb/budget", "error: poddisruptionbudget default/budget has no pods, and says nothing of those that it would have"},
 		{cluster.Admin, "nonsense/x", `error: unknown type "nonsense"; there are claim, pod, template, pvc, job and 7 more`},
 		{"podsonly", "deploy/serve", "error: cannot get deployments.apps in namespace default"},
-		{"podsonly", "job/train", "Pod/waits  \nwarning: cannot get jobs.batch in namespace default: of job default/train only the pods are known that there are"},
+		{"podsonly", "job/train", "Pod/waits  \nwarning: cannot get jobs.batch in namespace default: answering for the pods of job default/train that exist"},
 	} {
 		result := c.Plugin(t, tt.user, append(append([]string{"explain"}, strings.Fields(tt.args)...), "-o", about)...)
 		if got := strings.TrimSpace(result.Stdout + "\n" + result.Stderr); got != tt.want {

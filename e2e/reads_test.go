@@ -52,7 +52,7 @@ func TestReadFlags(t *testing.T) {
 		{reads[0], answer{stdout: "uses-one"}, answer{stdout: "no pod uses it"}, answer{stdout: "other       two"}, answer{code: 1, stderr: "cannot list resourceclaims.resource.k8s.io at cluster scope or in namespace default"}},
 		{reads[1], answer{stdout: "gpu-1   n1"}, answer{stdout: "gpu-1   n1"}, answer{stdout: "gpu-1   n1"}, answer{code: 1, stderr: "cannot list resourceslices.resource.k8s.io"}},
 		{reads[2], answer{stdout: "n1     gpu.example.com   2"}, answer{stdout: "n1     gpu.example.com   2"}, answer{stdout: "n1     gpu.example.com   2"}, answer{code: 1, stderr: "cannot list resourceslices.resource.k8s.io"}},
-		{reads[3], answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{stderr: "cannot list nodes at cluster scope", stdout: ""}},
+		{reads[3], answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{stdout: "gpu.example.com 2/2"}, answer{code: 1, stderr: "cannot list nodes at cluster scope"}},
 		{reads[4], answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{stdout: "gpu.example.com"}, answer{code: 1, stderr: "cannot list deviceclasses.resource.k8s.io"}},
 		{reads[5], answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{stdout: "leader-election"}, answer{code: 1, stderr: "cannot list prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"}},
 		{reads[6], answer{stdout: "here"}, answer{stderr: "No storage found in namespace \"other\"; 1 in other namespaces"}, answer{stdout: "default     here"}, answer{code: 1, stderr: "cannot list csistoragecapacities.storage.k8s.io"}},
