@@ -14,7 +14,14 @@ import (
 // unless Verbose.
 func RenderAll(w io.Writer, all []*explain.Explanation, opts Options) error {
 	var lines []styled.Line
-	for _, group := range grouped(all, opts.Verbose) {
+	groups := Alike(all)
+	if opts.Verbose {
+		groups = [][]*explain.Explanation{}
+		for _, e := range all {
+			groups = append(groups, []*explain.Explanation{e})
+		}
+	}
+	for _, group := range groups {
 		if len(lines) > 0 {
 			lines = append(lines, styled.Line{})
 		}
@@ -31,21 +38,26 @@ func alikeLines(group []*explain.Explanation, opts Options) []styled.Line {
 	if opts.Width == 0 {
 		opts.Width = 80
 	}
-	names := make([]string, len(group))
-	for i, e := range group {
-		names[i] = e.Subject.FullName()
-	}
 	p := &page{opts: opts}
-	p.add("", "  ", span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), span(styled.Name, words.Shorten(names, maxSubjects)),
+	p.add("", "  ", span(styled.Strong, fmt.Sprintf("The same is true of %d: ", len(group))), span(styled.Name, words.Shorten(Subjects(group), maxSubjects)),
 		span(styled.Dim, "; this is the answer for the first"+opts.more("shows each")))
 	return append(p.lines, styled.Line{})
 }
 
-// grouped puts answers together that say the same, in the order of the first of each.
-func grouped(all []*explain.Explanation, each bool) [][]*explain.Explanation {
+// Subjects are the names of the subjects of some answers.
+func Subjects(answers []*explain.Explanation) []string {
+	names := make([]string, len(answers))
+	for i, e := range answers {
+		names[i] = e.Subject.FullName()
+	}
+	return names
+}
+
+// Alike groups the answers that say the same of their subjects, in the order of the first of each group.
+func Alike(all []*explain.Explanation) [][]*explain.Explanation {
 	var out [][]*explain.Explanation
 	for _, e := range all {
-		at := slices.IndexFunc(out, func(group []*explain.Explanation) bool { return !each && sayTheSame(group[0], e) })
+		at := slices.IndexFunc(out, func(group []*explain.Explanation) bool { return sayTheSame(group[0], e) })
 		if at < 0 {
 			out = append(out, []*explain.Explanation{e})
 			continue

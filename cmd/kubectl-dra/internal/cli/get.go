@@ -37,6 +37,8 @@ type view struct {
 	selects bool
 	// fillIn fills in what takes work, for the items that are shown. It is nil if nothing does.
 	fillIn func(ctx context.Context, s *inspect.Snapshot, list *output.List) error
+	// countsPods: what is free is what pods leave.
+	countsPods bool
 }
 
 func allNamespaces(list func(*inspect.Snapshot) *output.List) func(*inspect.Snapshot, string) *output.List {
@@ -106,7 +108,7 @@ var views = []view{
 		names: []string{"extended", "extendedresources", "extendedresource", "er"}, singular: "extendedresource", noun: "extended resources",
 		needs: []inspect.Resource{inspect.Nodes},
 		uses:  []inspect.Resource{inspect.Pods, inspect.Classes, inspect.Slices, inspect.Claims, inspect.TaintRules},
-		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals,
+		list:  surveyed, listLive: (*getOptions).extendedResources, fillIn: addTotals, countsPods: true,
 	},
 	{
 		names: []string{usageView}, singular: "usage", noun: "claims", inAllNamespaces: true, selects: true,
@@ -423,6 +425,9 @@ func (o *getOptions) rows(ctx context.Context, s *inspect.Snapshot) (list *outpu
 	o.streams.noteHealth(s, o.resources())
 	if s.NodesAssumed() && slices.Contains(o.resources(), inspect.Nodes) {
 		o.streams.note("no nodes are known: those that ResourceSlices name stand in for them, without labels")
+	}
+	if o.view.countsPods && s.Health(inspect.Pods).State == inspect.NotRead {
+		o.streams.note("no pods were read: what a device plugin offers is counted as free")
 	}
 	if list, err = o.items(ctx, s); err != nil {
 		return nil, nil, err

@@ -57,9 +57,7 @@ func (p *markdownPage) answer(value any) bool {
 	case *Explanation:
 		p.explanation(v)
 	case *ExplanationList:
-		for _, e := range v.Items {
-			p.explanation(e)
-		}
+		p.explanations(v.Items)
 	case *Triage:
 		p.triage(v)
 	case *Plan:

@@ -14,10 +14,26 @@ import (
 // explainNodeFit is the number of copies on a node.
 type explainNodeFit = explain.NodeFit
 
-// explanation writes an explanation: the verdict, why, fixes, nodes, and what it is based on.
-func (p *markdownPage) explanation(e *Explanation) {
+// explanations writes several. Of those that say the same, only the first is written, with the names of all.
+func (p *markdownPage) explanations(items []*Explanation) {
+	written := map[*explain.Explanation]*Explanation{}
+	var answers []*explain.Explanation
+	for _, item := range items {
+		written[item.answer] = item
+		answers = append(answers, item.answer)
+	}
+	for _, group := range text.Alike(answers) {
+		p.explanation(written[group[0]], text.Subjects(group)...)
+	}
+}
+
+// explanation writes an explanation: the verdict, why, fixes, nodes, and what it is based on. It is that of all subjects which are named.
+func (p *markdownPage) explanation(e *Explanation, subjects ...string) {
 	said := text.SentencesOf(e.answer)
 	p.heading(said.Sign + " " + e.Verdict + ": " + e.Message)
+	if len(subjects) > 1 {
+		p.title(fmt.Sprintf("The same is true of %d:", len(subjects)), names(subjects, maxMarkdownNames))
+	}
 	for _, about := range said.About {
 		p.Paragraph(markdown.Text(about))
 	}
