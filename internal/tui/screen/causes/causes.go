@@ -156,8 +156,15 @@ func (s *Screen) View(w *screen.World, width, height int) string {
 		}
 		return widget.Aside(w.Theme, func(width int) string { return s.List.View(w, width, height) }, lines, width, height)
 	}
-	return widget.Split(w.Theme, body, styled.Text(styled.Strong, "cause "+r.number()), r.panel(width), width, height)
+	var panel []styled.Line
+	for _, line := range r.panel(width - len(margin)) {
+		panel = append(panel, append(styled.Text(styled.Plain, margin), line...))
+	}
+	return widget.Split(w.Theme, body, styled.Text(styled.Strong, "cause "+r.number()), panel, width, height)
 }
+
+// margin is what is left of a panel below the table, as in other views.
+const margin = "  "
 
 // panel tells of the cause of a row what the table has no room for.
 func (r *row) panel(width int) []styled.Line {
