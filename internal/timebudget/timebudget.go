@@ -11,12 +11,18 @@ import (
 // ErrTooLong says that a question was given up because it took too long.
 var ErrTooLong = errors.New("it takes too long")
 
-// The limits. A question of a list takes milliseconds in a cluster of thousands of nodes. In all, those that are
-// given up take some 3 s + 20 × 0.1 s + 0.01 s for each further one, divided by the number of processors.
+// The limits, in processor time, so that the answers do not depend on what else the machine does. A question of a list takes
+// milliseconds in a cluster of thousands of nodes. In all, those that are given up take some 6 s + 20 × 0.2 s + 0.02 s for each further
+// one, divided by the number of processors.
 const (
-	first, firstFew = time.Second, 3
-	then, thenFew   = 100 * time.Millisecond, 20
-	atLast          = 10 * time.Millisecond
+	first, firstFew = 2 * time.Second, 3
+	then, thenFew   = 200 * time.Millisecond, 20
+	atLast          = 20 * time.Millisecond
+
+	// slack is how many times its limit a question may take by the clock, on a machine that is busy with other things.
+	slack = 10
+	// looks is how often the time of a question is looked at until its limit.
+	looks = 10
 )
 
 // Budget is how long the questions of one list may take. Each question that is given up
@@ -26,8 +32,11 @@ type Budget struct{ lost atomic.Int64 }
 // Ask asks a question, which must heed its context. The error is ErrTooLong when it was given up, and that of ctx
 // when that ended; otherwise it is the one of the question.
 func (b *Budget) Ask(ctx context.Context, question func(context.Context) error) error {
-	limited, cancel := context.WithTimeoutCause(ctx, b.limit(), ErrTooLong)
-	defer cancel()
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	asked.Add(1)
+	defer asked.Add(-1)
+	go watch(limited, b.limit(), cancel)
 	err := question(limited)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		b.lost.Add(1)
@@ -44,4 +53,26 @@ func (b *Budget) limit() time.Duration {
 		return then
 	}
 	return atLast
+}
+
+// asked is how many questions are being answered. They share the time of the processors.
+var asked atomic.Int64
+
+// watch gives up a question when it has had its time. It ends with the context of the question.
+func watch(ctx context.Context, limit time.Duration, cancel context.CancelCauseFunc) {
+	ticker := time.NewTicker(limit / looks)
+	defer ticker.Stop()
+	began := time.Now()
+	had, before := time.Duration(0), processorTime()
+	for had < limit && time.Since(began) < slack*limit {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := processorTime()
+		had += (now - before) / time.Duration(max(1, asked.Load()))
+		before = now
+	}
+	cancel(ErrTooLong)
 }

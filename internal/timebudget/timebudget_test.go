@@ -19,7 +19,7 @@ func TestBudgetShrinks(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		if d := time.Since(began); d < 3*time.Second || d > 16*time.Second {
+		if d := time.Since(began); d < slack*3*time.Second || d > slack*31*time.Second {
 			t.Errorf("a thousand endless questions took %v", d)
 		}
 		if err := b.Ask(t.Context(), func(context.Context) error { return nil }); err != nil {
@@ -39,4 +39,37 @@ func TestOtherErrors(t *testing.T) {
 	if err := b.Ask(ctx, endless); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+}
+
+// TestBusyMachine: a question that waits for a processor is not given up for that.
+func TestBusyMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Budget
+		err := b.Ask(t.Context(), func(ctx context.Context) error {
+			time.Sleep(slack * first / 2)
+			return ctx.Err()
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWork: a question that has a processor for longer than its limit is given up long before the clock says so.
+func TestWork(t *testing.T) {
+	var b Budget
+	b.lost.Store(firstFew)
+	began := processorTime()
+	if err := b.Ask(t.Context(), work); !errors.Is(err, ErrTooLong) {
+		t.Fatalf("got %v", err)
+	}
+	if had := processorTime() - began; had < then || had > slack*then/2 {
+		t.Errorf("it had a processor for %v; the limit is %v", had, then)
+	}
+}
+
+func work(ctx context.Context) error {
+	for ctx.Err() == nil { //nolint:revive // it works
+	}
+	return ctx.Err()
 }
