@@ -23,7 +23,7 @@ type cell struct {
 	fault    fault
 	command  command
 	run      *run
-	slow     time.Duration // how slow the machine was: it has so much more time
+	load     load // of the machine, for which it has more time
 	requests []fakeserver.Request
 	// changed are the objects that differ in the end, by name.
 	changed []string
@@ -113,19 +113,24 @@ func rawIn(texts ...[]byte) string {
 
 // limit is how long a command may take.
 func (c *cell) limit() time.Duration {
-	return time.Duration(max(1, c.want().timeouts))*requestTimeout + time.Second + c.slow
+	return time.Duration(max(1, c.want().timeouts))*requestTimeout + c.grace()
+}
+
+// grace is how long a command may take beside waiting for the server: a second, and what the load of the machine takes of its time.
+func (c *cell) grace() time.Duration {
+	return time.Second + c.load.slow + time.Duration(c.load.waits*float64(c.run.cpu))
 }
 
 func (c *cell) checkTime(note noter) {
 	limit, took := c.limit(), c.run.took
 	if c.command.follows {
 		took = c.run.first
-		if c.run.ending > time.Second+c.slow {
+		if c.run.ending > c.grace() {
 			note("ends %s after it was told to", c.run.ending.Round(time.Millisecond))
 		}
 	}
 	if c.command.screen {
-		limit = time.Second + c.slow // there is always something to show
+		limit = c.grace() // there is always something to show
 	}
 	if took > limit {
 		note("takes %s, more than %s", took.Round(time.Millisecond), limit)

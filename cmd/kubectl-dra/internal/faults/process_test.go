@@ -76,23 +76,32 @@ func newProcess(tb testing.TB, url string, args ...string) *process {
 	return &process{cmd, dir}
 }
 
-// execute runs a command of the table against a server, on a machine that is so slow.
-func execute(tb testing.TB, c command, url string, slow time.Duration) *run {
+// execute runs a command of the table against a server, on a machine with a load.
+func execute(tb testing.TB, c command, url string, l load) *run {
 	p := newProcess(tb, url, c.args...)
 	if c.screen {
-		return p.onTerminal(tb, life+slow)
+		return p.onTerminal(tb, life+l.slow)
 	}
 	if c.follows {
-		return p.following(tb, life+slow)
+		return p.following(tb, life+l.slow)
 	}
 	return p.inPipes(tb)
 }
 
-// slowness is what the machine takes at the moment for a few beginnings of the program, which do nothing else.
-func slowness(tb testing.TB) time.Duration {
+// load is what else the machine does. The zero value is nothing.
+type load struct {
+	// slow is what the machine takes for a few beginnings of the program, which do nothing else.
+	slow time.Duration
+	// waits is for how long a process waits for a processor while it has one for a second, in seconds.
+	waits float64
+}
+
+// currentLoad measures the load.
+func currentLoad(tb testing.TB) load {
 	tb.Helper()
 	const beginnings = 5
-	return beginnings * newProcess(tb, "http://127.0.0.1:1", "version", "--client").inPipes(tb).took
+	r := newProcess(tb, "http://127.0.0.1:1", "version", "--client").inPipes(tb)
+	return load{beginnings * r.took, max(0, float64(r.took)/float64(max(r.cpu, time.Millisecond))-1)}
 }
 
 // inPipes runs it with its output in pipes.

@@ -34,8 +34,8 @@ func demoObjects() inspect.Objects {
 	return objects
 }
 
-// try runs a command under a fault, on a machine that is so slow.
-func try(tb testing.TB, f fault, c command, slow time.Duration) *cell {
+// try runs a command under a fault, on a machine with a load.
+func try(tb testing.TB, f fault, c command, l load) *cell {
 	s, url, stop := serve(tb)
 	defer stop()
 	if f.setup != nil {
@@ -53,7 +53,7 @@ func try(tb testing.TB, f fault, c command, slow time.Duration) *cell {
 		claim = s.Claim(c.args[at+1], c.args[2])
 	}
 	before := s.State()
-	out := &cell{fault: f, command: c, slow: slow, run: execute(tb, c, url, slow)}
+	out := &cell{fault: f, command: c, load: l, run: execute(tb, c, url, l)}
 	out.requests, out.changed = s.Requests(), fakeserver.Changed(before, s.State())
 	if c.writes {
 		out.claims = writtenTo(s, c, claim)
@@ -96,10 +96,10 @@ func TestFaultTable(t *testing.T) {
 			// A busy machine is slow, and so what follows has not come far; the program is not, alone and with the time that it takes
 			// on that machine.
 			before := problems
-			cells[i] = try(t, c.fault, c.command, slowness(t))
+			cells[i] = try(t, c.fault, c.command, currentLoad(t))
 			c = cells[i]
 			if problems = c.problems(honest[c.command.name]); len(problems) == 0 {
-				t.Logf("%s: alone, and with %v more, it is as it should be; beside others: %v", c.name(), c.slow.Round(time.Millisecond), before)
+				t.Logf("%s: alone, and with %v beside waiting, it is as it should be; beside others: %v", c.name(), c.grace().Round(time.Millisecond), before)
 			}
 		}
 		t.Run(c.name(), func(t *testing.T) { report(t, c, problems) })
@@ -145,7 +145,7 @@ func runAll(t *testing.T, faults []fault) []*cell {
 				heavy.Lock()
 				defer heavy.Unlock()
 			}
-			cells[i] = try(t, c.fault, c.command, 0)
+			cells[i] = try(t, c.fault, c.command, load{})
 		})
 	}
 	all.Wait()
@@ -155,9 +155,9 @@ func runAll(t *testing.T, faults []fault) []*cell {
 // tryHonest runs a command beside nothing else, until it has come as far as it should: all others are compared with it.
 func tryHonest(t *testing.T, c *cell) *cell {
 	t.Helper()
-	slow := time.Duration(0)
+	l := load{}
 	for range 5 {
-		done := try(t, c.fault, c.command, slow)
+		done := try(t, c.fault, c.command, l)
 		told := len(done.run.stdout) > 0 || c.command.name == "snapshot"
 		if c.command.screen {
 			told = strings.Contains(tableOf(done.run.screen), "live, 44 claims")
@@ -165,7 +165,7 @@ func tryHonest(t *testing.T, c *cell) *cell {
 		if told && len(done.problems(done)) == 0 {
 			return done
 		}
-		slow = slowness(t)
+		l = currentLoad(t)
 	}
 	t.Fatalf("%s has no answer from an honest server in time; is the machine busy with something else?", c.command.name)
 	return nil
