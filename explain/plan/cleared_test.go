@@ -62,3 +62,53 @@ func TestCleared(t *testing.T) {
 		}
 	}
 }
+
+// TestClearedForAnother: a pod that lacks the devices which kube-scheduler takes away from another one may get them, whoever is asked about.
+func TestClearedForAnother(t *testing.T) {
+	o := small(2)
+	o.Slices = o.Slices[:1]
+	o.Nodes[0] = o.Nodes[0].DeepCopy()
+	o.Nodes[0].Spec.Taints = []corev1.Taint{{Key: "example.com/old", Effect: corev1.TaintEffectNoSchedule}}
+	tolerates := []corev1.Toleration{{Key: "example.com/old", Operator: corev1.TolerationOpExists}}
+	of := o.Slices[0]
+	held := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "held"}, Spec: o.Templates[0].Spec.Spec}
+	held.Status.Allocation = &resourcev1.AllocationResult{
+		NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+			{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{o.Nodes[0].Name}},
+		}}}},
+	}
+	for i := range of.Spec.Devices {
+		held.Status.Allocation.Devices.Results = append(held.Status.Allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{
+			Request: held.Spec.Devices.Requests[0].Name, Driver: of.Spec.Driver, Pool: of.Spec.Pool.Name, Device: of.Spec.Devices[i].Name,
+		})
+	}
+	o.Claims = append(o.Claims, held)
+	holds := second(1, worker("holds", "one"))
+	holds.Spec.ResourceClaims[0] = corev1.PodResourceClaim{Name: "gpus", ResourceClaimName: new("held")}
+	lacks := second(0, worker("lacks", "one"))
+	lacks.Spec.Tolerations = tolerates
+	o.Pods = append(o.Pods, holds, lacks)
+	for refused, want := range map[bool]explain.Verdict{true: explain.Unknown, false: explain.Unsatisfiable} {
+		holds.Spec.Tolerations = tolerates
+		if refused {
+			holds.Spec.Tolerations = nil
+		}
+		c := fresh(*o)
+		e, err := question.PodObject(t.Context(), c, lacks, question.Options{})
+		if err != nil || e.Verdict != explain.Unsatisfiable {
+			t.Fatal(e, err)
+		}
+		if err = Queue(t.Context(), c, []*explain.Explanation{e}); err != nil || e.Queue.Verdict != want {
+			t.Errorf("the one that has them is refused: %t: explain pod says %+v, %s; %v", refused, e.Queue, e.Message, err)
+		}
+		p, err := Place(t.Context(), c, []*corev1.Pod{holds, lacks}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pending := range p.Replay.Pending {
+			if pending.Subject == subjectOf(lacks) && pending.Verdict != want {
+				t.Errorf("the one that has them is refused: %t: the plan says %+v", refused, pending)
+			}
+		}
+	}
+}

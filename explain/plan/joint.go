@@ -61,16 +61,22 @@ func (r *replay) certain(ctx context.Context, base *allocator.Cluster) error {
 	return err
 }
 
-// findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to try again on any node. That is
-// not played. It reports whether there are any.
+// findCleared finds the pods that are left waiting with devices which kube-scheduler takes away from them, to try again on any node, and the claims
+// that have these. That is not played. It reports whether there are any.
 func (r *replay) findCleared(c *allocator.Cluster) bool {
-	r.cleared = map[explain.Subject]bool{}
+	r.cleared, r.released = map[explain.Subject]bool{}, map[inspect.ClaimRef]bool{}
 	var names []string
-	for i := range r.waiting {
-		if pod := r.waiting[i].pod; losesDevices(c, pod) {
-			r.cleared[subjectOf(pod)] = true
-			names = append(names, subjectOf(pod).FullName())
+	for i := range r.contenders {
+		pod := r.contenders[i].pod
+		lost := takenBack(c, pod)
+		if len(lost) == 0 {
+			continue
 		}
+		for _, ref := range lost {
+			r.released[ref] = true
+		}
+		r.cleared[subjectOf(pod)] = true
+		names = append(names, subjectOf(pod).FullName())
 	}
 	if len(names) > 0 {
 		r.out.Remarks = append(r.out.Remarks, fmt.Sprintf("kube-scheduler may take their devices from %s, and place %s elsewhere, which was not played",
@@ -79,13 +85,23 @@ func (r *replay) findCleared(c *allocator.Cluster) bool {
 	return len(names) > 0
 }
 
-// losesDevices reports whether kube-scheduler takes devices away from a pod that fits on no node. It does not try a pod with scheduling gates.
-func losesDevices(c *allocator.Cluster, pod *corev1.Pod) bool {
-	return len(pod.Spec.SchedulingGates) == 0 && slices.ContainsFunc(pod.Spec.ResourceClaims, func(entry corev1.PodResourceClaim) bool {
-		name, _ := inspect.ClaimNameFor(pod, &entry)
-		claim, ok := c.Snapshot().Claim(inspect.ClaimRef{Namespace: pod.Namespace, Name: name})
-		return ok && claim.Status.Allocation != nil && question.Clears(c.Filters().Prepare(pod), claim)
-	})
+// losesDevices reports whether kube-scheduler takes devices away from a pod that fits on no node.
+func losesDevices(c *allocator.Cluster, pod *corev1.Pod) bool { return len(takenBack(c, pod)) > 0 }
+
+// takenBack are the claims whose devices kube-scheduler takes away from a pod that fits on no node. It does not try a pod with scheduling gates.
+func takenBack(c *allocator.Cluster, pod *corev1.Pod) []inspect.ClaimRef {
+	if len(pod.Spec.SchedulingGates) > 0 {
+		return nil
+	}
+	var out []inspect.ClaimRef
+	for i := range pod.Spec.ResourceClaims {
+		name, _ := inspect.ClaimNameFor(pod, &pod.Spec.ResourceClaims[i])
+		ref := inspect.ClaimRef{Namespace: pod.Namespace, Name: name}
+		if claim, ok := c.Snapshot().Claim(ref); ok && claim.Status.Allocation != nil && question.Clears(c.Filters().Prepare(pod), claim) {
+			out = append(out, ref)
+		}
+	}
+	return out
 }
 
 // spareEquals takes back of equal pods that some are never placed, where others of them are in some run: in the runs that are played, those

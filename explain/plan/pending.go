@@ -71,6 +71,9 @@ func (r *replay) doubtPending(ctx context.Context) error {
 	if r.out.Preempting { // whoever could be ended may be
 		d.cluster = withoutRunning(r.base)
 	}
+	if len(r.released) > 0 { // others may get what is taken away
+		d.cluster = allocator.NewCluster(d.cluster.Snapshot(), allocator.Options{Ignore: r.released, Like: d.cluster})
+	}
 	d.alone = newSimulation(d.cluster)
 	for i := range r.out.Pending {
 		if err := d.doubt(ctx, &r.waiting[i], &r.out.Pending[i]); err != nil {
@@ -133,6 +136,8 @@ func (d *doubter) doubt(ctx context.Context, w *waiting, p *explain.PendingPod) 
 		return nil
 	case d.out.Preempting:
 		p.Message = "has no room before kube-scheduler ends other pods, which was not played on: " + p.Message
+	case len(d.released) > 0:
+		p.Message = "may have no room, depending on where others are placed, and on the devices that kube-scheduler takes away from some: " + p.Message
 	default:
 		p.Message = "may have no room, depending on where pods before it are placed: " + p.Message
 	}

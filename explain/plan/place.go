@@ -90,7 +90,6 @@ func placeAll(ctx context.Context, c *allocator.Cluster, pods []*corev1.Pod, opt
 	if err := r.run(ctx, append(slices.Clip(pods), others...)); err != nil {
 		return nil, nil, err
 	}
-	r.contenders = slices.Clone(r.waiting)
 	r.leaveOut()
 	if opts.noReasons {
 		r.listPending()
@@ -158,8 +157,8 @@ func withoutClaims(s *inspect.Snapshot) []string {
 	return out
 }
 
-// rivals are those of the others that fit on some node as things are, or may later, or for whom pods may be ended: who fits nowhere
-// takes nothing of what others need.
+// rivals are those of the others that fit on some node as things are, or may later, for whom pods may be ended, or from whom devices are taken
+// away: who else fits nowhere takes nothing of what others need, and gives nothing back.
 func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Pod) ([]*corev1.Pod, error) {
 	own := map[inspect.PodRef]bool{}
 	for _, pod := range pods {
@@ -176,7 +175,7 @@ func rivals(ctx context.Context, c *allocator.Cluster, pods, others []*corev1.Po
 		if err != nil {
 			return nil, fmt.Errorf("placing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
-		rival := len(t.nodes) > 0 || t.open || t.fails || t.member.Reaches
+		rival := len(t.nodes) > 0 || t.open || t.fails || t.member.Reaches || losesDevices(c, pod)
 		if !rival {
 			w := &waiting{pod: pod, turn: t}
 			preempting.note(c, w)
@@ -248,8 +247,9 @@ type replay struct {
 	// in all runs, where these were looked at.
 	depends bool
 	never   map[explain.Subject]bool
-	// cleared are the pods that wait with devices which kube-scheduler may take away.
-	cleared map[explain.Subject]bool
+	// cleared are the pods that wait with devices which kube-scheduler may take away, released the claims that have these.
+	cleared  map[explain.Subject]bool
+	released map[inspect.ClaimRef]bool
 	// unseen says what is not known of the pods, so that nothing is certain.
 	unseen []string
 	// preempting judges for whom others may be ended. It is nil where that is not asked. contenders are the pods that are left waiting,
@@ -302,7 +302,9 @@ func (r *replay) run(ctx context.Context, pods []*corev1.Pod) error {
 			return err
 		}
 	}
-	return r.again(ctx)
+	err := r.again(ctx)
+	r.contenders = slices.Clone(r.waiting)
+	return err
 }
 
 // again takes pods that were left waiting and may fit now that others are placed.

@@ -116,6 +116,9 @@ func (r *replay) sayPreempting(ctx context.Context, base *allocator.Cluster, fre
 			return true, nil
 		}
 	}
+	if r.preempting == nil {
+		return false, nil
+	}
 	for i := range r.contenders {
 		w := &r.contenders[i]
 		may, err := r.preempting.may(ctx, base, w, free, r.opts)

@@ -29,13 +29,18 @@ func Queue(ctx context.Context, c *allocator.Cluster, answers []*explain.Explana
 	for _, e := range answers {
 		asked[e.Subject] = true
 	}
+	losers := slices.ContainsFunc(waiting, func(pod *corev1.Pod) bool { return losesDevices(c, pod) })
 	var all *explain.Replay // which several questions share
 	for _, e := range answers {
 		pod, ok := waits(c.Snapshot(), e.Subject)
 		if !ok {
 			continue
 		}
-		q := &queueing{Explanation: e, pod: pod, before: beforeIn(pod, waiting), loses: e.Verdict == explain.Unsatisfiable && losesDevices(c, pod)}
+		q := &queueing{Explanation: e, pod: pod, before: beforeIn(pod, waiting)}
+		if losers && e.Verdict == explain.Unsatisfiable {
+			q.loses = losesDevices(c, pod)
+			q.gains = !q.loses
+		}
 		e.Queue = &explain.Queue{Before: len(q.before), Waiting: len(waiting), Verdict: e.Verdict}
 		switch {
 		case q.settled(), len(answers) > 1 && q.behindOnly(asked): // then it was decided with all of them
@@ -114,6 +119,8 @@ type queueing struct {
 	before []*corev1.Pod
 	// loses says that kube-scheduler takes devices away from it, since it fits on no node.
 	loses bool
+	// gains says that it does so of others that wait, whose devices the pod may get.
+	gains bool
 }
 
 func (q *queueing) fits() bool {
@@ -122,7 +129,7 @@ func (q *queueing) fits() bool {
 
 // settled reports whether neither others matter to the pod nor which node is chosen, nor what kube-scheduler takes away from it.
 func (q *queueing) settled() bool {
-	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !question.DependsOnPods(q.pod) && !q.loses)
+	return !q.fits() && (q.Verdict != explain.Unsatisfiable || !question.DependsOnPods(q.pod) && !q.loses && !q.gains)
 }
 
 // plenty reports whether the pod fits on more nodes than there are pods before it, each of which takes from one node and changes nothing
@@ -160,18 +167,21 @@ func (q *queueing) behindOnly(some map[explain.Subject]bool) bool {
 	return len(q.before) > 0 && !slices.ContainsFunc(q.before, func(pod *corev1.Pod) bool { return !some[subjectOf(pod)] })
 }
 
-// lost follows what is said of a pod that loses its devices.
-const lost = "; kube-scheduler takes its devices back then and tries again, which was not played"
+// lost follows what is said of a pod that loses its devices, gained what is said of one that may get them.
+const (
+	lost   = "; kube-scheduler takes its devices back then and tries again, which was not played"
+	gained = "; it may once kube-scheduler takes devices back from other pods that wait, which was not played"
+)
 
 // tell says of the pod what was played.
 func (q *queueing) tell(r *explain.Replay) {
-	if r == nil && !q.loses && (!q.fits() || len(q.before) == 0) {
+	if r == nil && !q.loses && !q.gains && (!q.fits() || len(q.before) == 0) {
 		return
 	}
 	q.Queue.Verdict = explain.Unknown
 	switch {
-	case r == nil && q.loses:
-		q.Predicate, q.Message = q.Predicate+lost, q.Message+lost
+	case r == nil && !q.fits():
+		q.add(q.may())
 		return
 	case r == nil:
 		q.say(" now; what the "+words.Count(len(q.before), "pod")+" before it in kube-scheduler's queue take was not tried", "")
@@ -194,11 +204,7 @@ func (q *queueing) tell(r *explain.Replay) {
 		q.say("", fmt.Sprintf("does not fit yet: kube-scheduler puts it on node %s once others are placed that it depends on", q.Queue.Node))
 	case explain.Unknown:
 		if !q.fits() {
-			may := "; it may once others are placed"
-			if q.loses {
-				may = lost
-			}
-			q.Predicate, q.Message = q.Predicate+may, q.Message+may
+			q.add(q.may())
 			return
 		}
 		if len(q.before) == 0 { // it is not for lack of room that it was left waiting
@@ -216,6 +222,20 @@ func (q *queueing) tell(r *explain.Replay) {
 		q.say(" now, but not behind "+n+" before it in kube-scheduler's queue", "")
 	}
 }
+
+// may says what the pod, which does not fit, may find room by.
+func (q *queueing) may() string {
+	switch {
+	case q.loses:
+		return lost
+	case q.gains:
+		return gained
+	}
+	return "; it may once others are placed"
+}
+
+// add adds to what is said of a pod that does not fit.
+func (q *queueing) add(more string) { q.Predicate, q.Message = q.Predicate+more, q.Message+more }
 
 // takers are those that are placed before the pod.
 func (q *queueing) takers(r *explain.Replay, placed int) []explain.Subject {
