@@ -69,7 +69,7 @@ func TestWork(t *testing.T) {
 }
 
 func work(ctx context.Context) error {
-	for ctx.Err() == nil { //nolint:revive // it works
+	for ctx.Err() == nil {
 	}
 	return ctx.Err()
 }
