@@ -4,6 +4,7 @@ package timebudget
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -32,17 +33,27 @@ type Budget struct{ lost atomic.Int64 }
 // Ask asks a question, which must heed its context. The error is ErrTooLong when it was given up, and that of ctx
 // when that ended; otherwise it is the one of the question.
 func (b *Budget) Ask(ctx context.Context, question func(context.Context) error) error {
-	limited, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	asked.Add(1)
-	defer asked.Add(-1)
-	go watch(limited, b.limit(), cancel)
+	limited, cancel := WithLimit(ctx, b.limit())
+	defer cancel()
 	err := question(limited)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		b.lost.Add(1)
 		return ErrTooLong
 	}
 	return err
+}
+
+// WithLimit returns a context that ends with ErrTooLong when a question has had its time of the processors. The function must be called when
+// the question is answered.
+func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancelCause(ctx)
+	asked.Add(1)
+	go watch(limited, limit, cancel)
+	var once sync.Once
+	return limited, func() {
+		cancel(nil)
+		once.Do(func() { asked.Add(-1) })
+	}
 }
 
 func (b *Budget) limit() time.Duration {

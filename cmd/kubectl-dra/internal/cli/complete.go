@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
+	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
 )
 
 // Completion of arguments in a shell. It reads less than the command itself would (names, and not objects), says nothing when that
@@ -301,7 +302,12 @@ func (c *completer) finder() *live.Finder {
 	return of.finder
 }
 
+// within bounds a completion: by the clock where a server may not answer, and otherwise by what it has of the processors, so that it also
+// completes on a busy machine.
 func (c *completer) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.reader.offline() {
+		return timebudget.WithLimit(ctx, c.timeout)
+	}
 	return context.WithTimeout(ctx, c.timeout)
 }
 

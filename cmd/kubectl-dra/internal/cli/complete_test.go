@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
@@ -127,6 +128,21 @@ func TestCompletionIsGivenUp(t *testing.T) {
 		if took := time.Since(begun); len(found) > 0 || took < completionTimeout/2 || took > completionTimeout+20*time.Second {
 			t.Errorf("%s: %q after %v", server, found, took)
 		}
+	}
+}
+
+// TestCompletionOnABusyMachine: what needs no server is not given up because the machine does something else.
+func TestCompletionOnABusyMachine(t *testing.T) {
+	for _, demo := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &completer{reader: &reader{demo: demo}, timeout: completionTimeout}
+			ctx, cancel := c.within(t.Context())
+			defer cancel()
+			time.Sleep(2 * completionTimeout)
+			if goesOn := ctx.Err() == nil; goesOn != demo {
+				t.Errorf("demo: %t; goes on: %t", demo, goesOn)
+			}
+		})
 	}
 }
 
