@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// processorTime is what the program has had of the processors, user and system.
+// processorTime returns the processor time that the process has used, user and system. It is 0 if it cannot be read; then only the clock counts.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0 // then the clock counts
+		return 0
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// processorTime is what the program has had of the processors, user and kernel.
+// processorTime returns the processor time that the process has used, user and kernel. It is 0 if it cannot be read; then only the clock counts.
 func processorTime() time.Duration {
 	var created, ended, kernel, user syscall.Filetime
 	process, err := syscall.GetCurrentProcess()
@@ -13,7 +13,7 @@ func processorTime() time.Duration {
 		err = syscall.GetProcessTimes(process, &created, &ended, &kernel, &user)
 	}
 	if err != nil {
-		return 0 // then the clock counts
+		return 0
 	}
 	return ticks(kernel) + ticks(user)
 }

@@ -43,16 +43,16 @@ func (b *Budget) Ask(ctx context.Context, question func(context.Context) error) 
 	return err
 }
 
-// WithLimit returns a context that ends with ErrTooLong when a question has had its time of the processors. The function must be called when
-// the question is answered.
+// WithLimit returns a context that ends with ErrTooLong once a question has used the limit, in processor time. The caller must call the
+// returned function when the question is answered.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
-	asked.Add(1)
+	running.Add(1)
 	go watch(limited, limit, cancel)
 	var once sync.Once
 	return limited, func() {
 		cancel(nil)
-		once.Do(func() { asked.Add(-1) })
+		once.Do(func() { running.Add(-1) })
 	}
 }
 
@@ -66,23 +66,23 @@ func (b *Budget) limit() time.Duration {
 	return atLast
 }
 
-// asked is how many questions are being answered. They share the time of the processors.
-var asked atomic.Int64
+// running is the number of questions that are being answered. They share the processor time of the process.
+var running atomic.Int64
 
-// watch gives up a question when it has had its time. It ends with the context of the question.
+// watch cancels a question that has used its limit. It returns when the context of the question ends.
 func watch(ctx context.Context, limit time.Duration, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(limit / looks)
 	defer ticker.Stop()
 	began := time.Now()
-	had, before := time.Duration(0), processorTime()
-	for had < limit && time.Since(began) < slack*limit {
+	used, before := time.Duration(0), processorTime()
+	for used < limit && time.Since(began) < slack*limit {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
 		now := processorTime()
-		had += (now - before) / time.Duration(max(1, asked.Load()))
+		used += (now - before) / time.Duration(max(1, running.Load()))
 		before = now
 	}
 	cancel(ErrTooLong)

@@ -302,8 +302,8 @@ func (c *completer) finder() *live.Finder {
 	return of.finder
 }
 
-// within bounds a completion: by the clock where a server may not answer, and otherwise by what it has of the processors, so that it also
-// completes on a busy machine.
+// within bounds a completion: by the clock where a server may not answer, and otherwise by processor time, so that completion also works on
+// a busy machine.
 func (c *completer) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.reader.offline() {
 		return timebudget.WithLimit(ctx, c.timeout)
