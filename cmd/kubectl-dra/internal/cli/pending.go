@@ -29,7 +29,7 @@ const (
 )
 
 // notWorkedOut stands for the reason of a claim that would hold up all others.
-const notWorkedOut = "not worked out: its selectors take too long to evaluate; ask with kubectl dra explain"
+const notWorkedOut = "not worked out: it takes too long; ask with kubectl dra explain"
 
 // explainPending fills in the reasons of the claims of a list.
 func explainPending(ctx context.Context, s *inspect.Snapshot, list *output.List) error {

@@ -178,7 +178,7 @@ func helped(actual, supposed map[inspect.ClaimRef]*reason) int {
 }
 
 // notWorkedOut stands for the reason of a claim that would hold up all others.
-const notWorkedOut = "not worked out: its selectors take too long to evaluate; e asks about it alone"
+const notWorkedOut = "not worked out: it takes too long; e asks about it alone"
 
 // ask asks about a claim, or about one that wants the same. nil: it takes too long.
 func (s survey) ask(ctx context.Context, claim *resourcev1.ResourceClaim) (*explain.Explanation, error) {
