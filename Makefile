@@ -48,7 +48,7 @@ bench: ## run the benchmarks, and no tests
 performance: ## measure beside the scheduler's allocator, and the terminal UI, and write docs/performance.md
 	@{ cat internal/benchtable/intro.md && { \
 	$(GO) test -run '^$$' -bench 'Families|AllocateRatio|Small|Explain' -benchtime 3x ./allocator ./explain/... && \
-	$(GO) test -run '^$$' -bench Frame ./internal/tui && \
+	$(GO) test -run '^$$' -bench Frame ./tui && \
 	cd e2e && $(GO) test -run '^$$' -bench 'Top|Command|Completion' -benchtime 1x -timeout 30m ./replay; \
 	} | $(GO) run ./internal/benchtable; } > docs/performance.tmp
 	mv docs/performance.tmp docs/performance.md
@@ -87,7 +87,7 @@ generate: ## write the generated documents again
 
 .PHONY: screenshots
 screenshots: ## draw the pictures in docs/images anew, from the program itself
-	$(GO) test ./internal/tui ./cmd/kubectl-dra/internal/cli -run 'Golden(Pictures|Film)' -update
+	$(GO) test ./tui ./cmd/kubectl-dra/internal/cli -run 'Golden(Pictures|Film)' -update
 
 # Programs that check and build releases. Each has a module of its own, which pins it and all that it is made of.
 # Neither flags nor place may be seen in them: the SBOMs name the program that wrote them with its checksum.

@@ -59,26 +59,26 @@ var layers = []layer{
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
 	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
 	{"internal/checkup", []string{"styled", "inspect/...", "allocator/...", "explain/..."}},
-	{"internal/tui/theme", []string{"styled"}},
-	{"internal/tui/keymap", nil},
-	{"internal/tui/widget", []string{"styled", "internal/tui/keymap", "internal/tui/theme"}}, // nothing of Kubernetes
-	{"internal/tui/screen", []string{"styled", "inspect", "inspect/flowcontrol", "allocator", "allocator/selector", "explain/...", "internal/tui/keymap", "internal/tui/theme", "internal/tui/widget"}},
-	{"internal/tui/listing", []string{"styled", "inspect/...", "internal/spell", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
-	{"internal/tui/reading", []string{"styled", "inspect/...", "internal/tui/keymap", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget"}},
-	{"internal/tui/record", []string{"inspect/...", "explain/words", "internal/tui/screen"}},
+	{"tui/theme", []string{"styled"}},
+	{"tui/keymap", nil},
+	{"tui/widget", []string{"styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
+	{"tui/screen", []string{"styled", "inspect", "inspect/flowcontrol", "allocator", "allocator/selector", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
+	{"tui/listing", []string{"styled", "inspect/...", "internal/spell", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
-	{"internal/tui/screen/...", []string{
+	{"tui/screen/...", []string{
 		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
-		"internal/tui/keymap", "internal/tui/listing", "internal/tui/reading", "internal/tui/screen", "internal/tui/theme", "internal/tui/widget",
+		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"internal/tui/screen/disruption", []string{"styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
-	{"internal/tui/screen/room", []string{"styled", "explain", "explain/plan", "explain/remedy", "explain/text", "internal/tui/reading", "internal/tui/screen"}},
-	{"internal/tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "internal/tui/reading", "internal/tui/screen"}},
-	{"internal/tui/screen/screentest", []string{"inspect", "internal/demo", "internal/tui/screen", "internal/tui/theme"}}, // for tests
-	{"internal/tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "internal/tui/...", "internal/spell", "internal/timebudget"}},
+	{"tui/screen/disruption", []string{"styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/room", []string{"styled", "explain", "explain/plan", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
+	{"tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
+	{"tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
 	{"docs/schema", nil},
 	{"cmd/...", []string{
-		"docs/schema", "styled", "inspect/...", "allocator/...", "explain/...", "internal/tui", "internal/tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+		"docs/schema", "styled", "inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
@@ -117,12 +117,12 @@ var fences = []fence{
 			"charm.land/bubbletea", "charm.land/bubbles", "charm.land/lipgloss",
 			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/bubbles", "github.com/charmbracelet/lipgloss",
 		},
-		within: []string{"internal/tui/..."},
+		within: []string{"tui/..."},
 		why:    "only the terminal UI knows of screens",
 	},
 	{
 		prefixes: []string{"github.com/charmbracelet/x/ansi"},
-		within:   []string{"styled", "internal/tui/...", "internal/screenshot"},
+		within:   []string{"styled", "tui/...", "internal/screenshot"},
 		why:      "text is measured, cut and wrapped in one place",
 	},
 	{

@@ -11,7 +11,7 @@ import (
 // The heap of a Go program grows to twice what is in use before the garbage collector runs. With the objects of the largest
 // clusters that is most of a gigabyte of nothing, on machines that may not have it. So the larger the heap of a command
 // that reads once and answers, the smaller the part that may be garbage. That takes a little more processor time with such a
-// cluster, and none with smaller ones. The terminal UI bounds its own (internal/tui/garbage.go).
+// cluster, and none with smaller ones. The terminal UI bounds its own (tui/garbage.go).
 const (
 	// plentiful is how large the heap may become, in bytes, before garbage is collected sooner than usual.
 	plentiful = 760 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // levelsPause is the time between two looks at what priority levels are doing, which no watch tells.

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/inspect/live"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // terminalUI is what the terminal UI works with.

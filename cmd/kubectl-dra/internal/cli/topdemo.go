@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
 // demoWriter lets the terminal UI write to the demo cluster, which is only in memory. What it allocates was decided as for any

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/allocator"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
 // newDemoWriter writes to a demo cluster that stands still but for that.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // TestShownFirst: what a view shows is read first, and all of it is among what is read at all.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/kubectl-dra/kubectl-dra/inspect"
 	"github.com/kubectl-dra/kubectl-dra/internal/commit"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
 )
 
 // topWriter lets the terminal UI allocate and deallocate, by the means of the commands of these names.

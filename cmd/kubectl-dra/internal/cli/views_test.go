@@ -21,7 +21,7 @@ import (
 	use "github.com/kubectl-dra/kubectl-dra/inspect/usage"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 // TestViewsAgree holds what all views say of how many devices there are, used, free, blocked, tainted, unreachable and gone against what

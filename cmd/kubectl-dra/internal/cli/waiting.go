@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-dra/kubectl-dra/internal/tui"
+	"github.com/kubectl-dra/kubectl-dra/tui"
 )
 
 const (

@@ -65,7 +65,7 @@ func broken(all map[string]*page, from *page, l link) string {
 // TestPicturesAreDrawn: every picture in docs/images is one that a test draws, and that a page shows.
 func TestPicturesAreDrawn(t *testing.T) {
 	var sources strings.Builder
-	for _, name := range []string{"internal/tui/picture_test.go", "cmd/kubectl-dra/internal/cli/picture_test.go"} {
+	for _, name := range []string{"tui/picture_test.go", "cmd/kubectl-dra/internal/cli/picture_test.go"} {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)

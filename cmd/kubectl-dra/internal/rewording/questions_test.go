@@ -26,12 +26,12 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/inspect/manifest"
 	"github.com/kubectl-dra/kubectl-dra/internal/demo"
 	"github.com/kubectl-dra/kubectl-dra/internal/scenario"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/claims"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/copies"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/screen/screentest"
-	"github.com/kubectl-dra/kubectl-dra/internal/tui/theme"
 	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/claims"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/copies"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 
 // testdata is seen from this package.

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// claim tells what has become of a claim.
+func (c *comparison) claim(a, b *resourcev1.ResourceClaim) {
+	c.touch(a, b)
+	one := b
+	if one == nil {
+		one = a
+	}
+	e := screen.Event{
+		Ref:  screen.Ref{Kind: screen.Claim, Namespace: one.Namespace, Name: one.Name},
+		Node: inspect.AllocationNode(one.Status.Allocation), Driver: driverOf(one), By: consumers(one),
+	}
+	switch {
+	case a == nil:
+		e.Kind, e.Text = screen.ClaimCreated, "created"
+		if b.Status.Allocation != nil {
+			e.Kind, e.Text = screen.ClaimAllocated, "created, "+claimWords[inspect.StateOf(b)]+onNode(b)
+		}
+	case b == nil:
+		e.Kind, e.Text = screen.ClaimDeleted, "deleted"
+		if held := a.Status.Allocation; held != nil {
+			e.Text += ", gave back " + words.Count(len(held.Devices.Results), "device")
+		}
+	case a.UID != b.UID:
+		e.Kind, e.Text = screen.ClaimDeleted, "deleted and created again"
+	default:
+		from, to := inspect.StateOf(a), inspect.StateOf(b)
+		if from == to {
+			return
+		}
+		e.Kind, e.Text = transition(a, to), claimWords[from]+" → "+claimWords[to]
+		if a.Status.Allocation == nil {
+			e.Text += onNode(b)
+		}
+		if b.Status.Allocation == nil {
+			e.Node, e.Driver, e.By = inspect.AllocationNode(a.Status.Allocation), driverOf(a), consumers(a)
+		}
+	}
+	c.add(e)
+}
+
+// transition is the kind of what happens to a claim that comes into a state.
+func transition(from *resourcev1.ResourceClaim, to inspect.ClaimState) screen.EventKind {
+	switch to {
+	case inspect.ClaimPending:
+		return screen.ClaimReleased
+	case inspect.ClaimDeleting:
+		return screen.ClaimDeleting
+	case inspect.ClaimAllocated:
+		if from.Status.Allocation != nil {
+			return screen.ClaimUnreserved
+		}
+	case inspect.ClaimReserved:
+		if from.Status.Allocation != nil {
+			return screen.ClaimReserved
+		}
+	}
+	return screen.ClaimAllocated
+}
+
+// claimWords are the states of claims within a sentence.
+var claimWords = map[inspect.ClaimState]string{
+	inspect.ClaimPending: "pending", inspect.ClaimAllocated: "allocated", inspect.ClaimReserved: "reserved", inspect.ClaimDeleting: "deleting",
+}
+
+// onNode says where a claim has its devices.
+func onNode(claim *resourcev1.ResourceClaim) string {
+	if node := inspect.AllocationNode(claim.Status.Allocation); node != "" {
+		return " on " + string(node)
+	}
+	return ""
+}
+
+func driverOf(claim *resourcev1.ResourceClaim) string {
+	if a := claim.Status.Allocation; a != nil && len(a.Devices.Results) > 0 {
+		return a.Devices.Results[0].Driver
+	}
+	return ""
+}
+
+// consumers are those for whom a claim is reserved.
+func consumers(claim *resourcev1.ResourceClaim) string {
+	by := claim.Status.ReservedFor
+	if len(by) == 0 {
+		return ""
+	}
+	text := strings.TrimSuffix(by[0].Resource, "s") + " " + by[0].Name
+	if len(by) > 1 {
+		text += fmt.Sprintf(" and %d more", len(by)-1)
+	}
+	return text
+}
+
+// touch remembers the pools of the devices that a claim has got or given back.
+func (c *comparison) touch(a, b *resourcev1.ResourceClaim) {
+	if a != nil && b != nil && sameDevices(a.Status.Allocation, b.Status.Allocation) {
+		return
+	}
+	for _, claim := range []*resourcev1.ResourceClaim{a, b} {
+		if claim == nil || claim.Status.Allocation == nil {
+			continue
+		}
+		for i := range claim.Status.Allocation.Devices.Results {
+			c.pools[inspect.DeviceOf(&claim.Status.Allocation.Devices.Results[i]).PoolID()] = true
+		}
+	}
+}
+
+func sameDevices(a, b *resourcev1.AllocationResult) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if len(a.Devices.Results) != len(b.Devices.Results) {
+		return false
+	}
+	for i := range a.Devices.Results {
+		x, y := &a.Devices.Results[i], &b.Devices.Results[i]
+		if inspect.DeviceOf(x) != inspect.DeviceOf(y) || (x.ShareID == nil) != (y.ShareID == nil) {
+			return false
+		}
+	}
+	return true
+}

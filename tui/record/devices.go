@@ -1,0 +1,193 @@
+package record
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/explain/words"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// slice remembers the pool of a slice that has changed.
+func (c *comparison) slice(a, b *resourcev1.ResourceSlice) {
+	for _, s := range []*resourcev1.ResourceSlice{a, b} {
+		if s != nil {
+			c.pools[inspect.PoolOf(s)] = true
+		}
+	}
+}
+
+// rule tells of a DeviceTaintRule that came, went or says something else, once for all devices that it selects.
+func (c *comparison) rule(a, b *resourcev1.DeviceTaintRule) {
+	if a != nil && b != nil && equality.Semantic.DeepEqual(a.Spec, b.Spec) {
+		return
+	}
+	if a != nil {
+		n := c.selected(c.before, a)
+		if b == nil {
+			c.add(ruleEvent(a, screen.DeviceUntainted, "no longer taints "+words.Count(n, "device")))
+			return
+		}
+	}
+	c.add(ruleEvent(b, screen.DeviceTainted, "taints "+words.Count(c.selected(c.after, b), "device")))
+}
+
+func ruleEvent(rule *resourcev1.DeviceTaintRule, kind screen.EventKind, text string) screen.Event {
+	e := screen.Event{Kind: kind, Ref: screen.Ref{Kind: screen.TaintRule, Name: rule.Name}, Text: text + ": " + words.FormatTaint(&resourcev1.DeviceTaint{
+		Key: rule.Spec.Taint.Key, Value: rule.Spec.Taint.Value, Effect: rule.Spec.Taint.Effect,
+	}), By: "rule " + rule.Name}
+	if s := rule.Spec.DeviceSelector; s != nil {
+		e.Driver = ptr.Deref(s.Driver, "")
+	}
+	return e
+}
+
+// selected counts the devices of a world that a rule selects, and remembers their pools.
+func (c *comparison) selected(w *screen.World, rule *resourcev1.DeviceTaintRule) int {
+	n := 0
+	for _, stock := range w.Inventory().Stocks {
+		for i := range stock.Devices {
+			if w.Snapshot.RuleTaints(rule, stock.Devices[i].ID) {
+				c.pools[stock.Pool.ID] = true
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// changedPools tells what has become of the pools in which something has changed, and of their devices.
+func (c *comparison) changedPools() {
+	before, after := cursor(c.before.Inventory().Stocks), cursor(c.after.Inventory().Stocks)
+	c.news = slices.Grow(c.news, 2*len(c.news)) // most claims have a device or two
+	for _, id := range slices.SortedFunc(maps.Keys(c.pools), inspect.PoolID.Compare) {
+		c.stock(id, before.find(id), after.find(id))
+	}
+}
+
+// stock tells of a pool and of its devices. One that is the same in both worlds is as it was.
+func (c *comparison) stock(id inspect.PoolID, a, b *inspect.Stock) {
+	if a == b {
+		return
+	}
+	var none inspect.Stock
+	before, after := cmp.Or(a, &none), cmp.Or(b, &none)
+	var was, is *inspect.PoolStatus
+	if a != nil {
+		was = &a.Pool
+	}
+	if b != nil {
+		is = &b.Pool
+	}
+	c.pool(id, was, is)
+	c.devices(before.Devices, after.Devices, a == nil || b == nil)
+}
+
+// pool tells of a pool whether it came, went, or is broken.
+func (c *comparison) pool(id inspect.PoolID, a, b *inspect.PoolStatus) {
+	if a == nil && b == nil || a != nil && b != nil && (a.Error == "") == (b.Error == "") {
+		return
+	}
+	e := screen.Event{Ref: screen.Ref{Kind: screen.Pool, Name: id.String()}, Driver: id.Driver, By: "driver " + id.Driver}
+	switch {
+	case b == nil:
+		e.Node, e.Kind, e.Text = a.Node, screen.DeviceChanged, "no longer published, with "+words.Count(a.Devices.Total, "device")
+		if a.Node != "" && !publishes(c.after.Snapshot, id.Driver, a.Node) {
+			e.Kind, e.Ref, e.Text = screen.DriverGone, screen.Ref{Kind: screen.Driver, Name: id.Driver}, "publishes nothing on "+string(a.Node)+" any more: "+words.Count(a.Devices.Total, "device")+" less"
+		}
+	case a == nil:
+		e.Node, e.Kind, e.Text = b.Node, screen.DeviceChanged, "published, with "+words.Count(b.Devices.Total, "device")
+		if b.Node != "" && !publishes(c.before.Snapshot, id.Driver, b.Node) {
+			e.Kind, e.Ref, e.Text = screen.DriverCame, screen.Ref{Kind: screen.Driver, Name: id.Driver}, "publishes "+words.Count(b.Devices.Total, "device")+" on "+string(b.Node)
+		}
+	case b.Error != "":
+		e.Node, e.Kind, e.Text = b.Node, screen.PoolIncomplete, b.Error
+	default:
+		e.Node, e.Kind, e.Text = b.Node, screen.PoolComplete, "complete again"
+	}
+	c.add(e)
+}
+
+// publishes reports whether a driver has a slice that is tied to a node.
+func publishes(s *inspect.Snapshot, driver string, node inspect.NodeName) bool {
+	return slices.ContainsFunc(s.Objects().Slices, func(slice *resourcev1.ResourceSlice) bool {
+		return slice.Spec.Driver == driver && ptr.Deref(slice.Spec.NodeName, "") == string(node)
+	})
+}
+
+// devices tells what has become of the devices of a pool. whole says that the pool itself came or went, which is told already.
+func (c *comparison) devices(a, b []inspect.DeviceStatus, whole bool) {
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = a[0].ID.Compare(b[0].ID)
+		}
+		switch {
+		case order < 0:
+			c.device(&a[0], screen.Event{Kind: screen.DeviceChanged, Text: "no longer published", Minor: whole})
+			a = a[1:]
+		case order > 0:
+			c.device(&b[0], screen.Event{Kind: screen.DeviceChanged, Text: "published", Minor: whole})
+			b = b[1:]
+		default:
+			c.changed(&a[0], &b[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+}
+
+// device tells of a device.
+func (c *comparison) device(d *inspect.DeviceStatus, e screen.Event) {
+	e.Ref, e.Node, e.Driver = screen.DeviceRef(d.ID), d.Node, d.ID.Driver
+	c.add(e)
+}
+
+// stateWords are the states of devices within a sentence.
+var stateWords = map[inspect.DeviceState]string{
+	inspect.DeviceFree: "free", inspect.DeviceAllocated: "allocated", inspect.DevicePartial: "partial", inspect.DeviceBlocked: "blocked",
+	inspect.DeviceTainted: "tainted", inspect.DeviceUnreachable: "unreachable",
+}
+
+// changed tells what has changed about a device. That claims hold it or give it back, and rules taint it, others tell too.
+func (c *comparison) changed(a, b *inspect.DeviceStatus) {
+	if a.State != b.State {
+		text := stateWords[a.State] + " → " + stateWords[b.State]
+		if len(b.Holders) > 0 && len(a.Holders) == 0 {
+			text += " to " + b.Holders[0].Claim.String()
+		}
+		c.device(b, screen.Event{Kind: screen.DeviceChanged, Text: text, Minor: true})
+	}
+	if len(a.Device.Taints)+len(b.Device.Taints) == 0 {
+		return
+	}
+	c.taints(a, b, screen.DeviceUntainted, "no longer tainted ", c.before.Snapshot)
+	c.taints(b, a, screen.DeviceTainted, "tainted ", c.after.Snapshot)
+}
+
+// taints tells of the taints that a device has and another one, which is the same at another time, has not.
+func (c *comparison) taints(has, not *inspect.DeviceStatus, kind screen.EventKind, text string, s *inspect.Snapshot) {
+	for i := range has.Device.Taints {
+		taint := &has.Device.Taints[i]
+		if slices.ContainsFunc(not.Device.Taints, func(t resourcev1.DeviceTaint) bool {
+			return t.Key == taint.Key && t.Value == taint.Value && t.Effect == taint.Effect
+		}) {
+			continue
+		}
+		e := screen.Event{Kind: kind, Text: text + words.FormatTaint(taint), By: "driver " + has.ID.Driver}
+		if rules := s.RulesBehind(has.ID, taint); len(rules) > 0 {
+			e.By, e.Minor = "rule "+rules[0].Name, true
+		}
+		c.device(has, e)
+	}
+}

@@ -1,0 +1,175 @@
+package causes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/explain/triage"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/internal/timebudget"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// Screen is the view. What is stuck is looked at in the background; rows are made of what is known.
+type Screen struct {
+	*listing.List[row]
+	answer screen.Answer[*explain.Triage]
+	asked  bool
+}
+
+// patience is how old the answer may become while nobody presses keys. To look at all that is stuck is by far the most that the
+// program does for a small cluster which changes now and then.
+const patience = 10 * time.Second
+
+// New makes the view.
+func New() *Screen {
+	s := &Screen{}
+	s.answer.Patience = patience
+	s.List = listing.New(listing.Config[row]{
+		Noun: "pods and claims", Build: builder(nil), Columns: columns, Groupings: groupings,
+		Level: func(r *row) int { return r.level }, Top: "cause",
+		Key:   (*row).key,
+		Ref:   func(r *row) screen.Ref { return r.ref },
+		Extra: func(r *row) string { return r.why + " " + r.message },
+		Empty: s.whyEmpty,
+	})
+	return s
+}
+
+// Update implements screen.Screen.
+func (s *Screen) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	cmds := []tea.Cmd{s.List.Update(w, msg)}
+	if !s.asked {
+		s.asked = true
+		cmds = append(cmds, s.answer.Ask(w, look))
+	}
+	cmd, news := s.answer.Update(w, msg)
+	if news {
+		s.Trouble(s.answer.Err)
+	}
+	if news && s.answer.Err == nil {
+		cmds = append(cmds, s.Rebuild(w, builder(s.answer.Value)))
+	}
+	return tea.Batch(append(cmds, cmd)...)
+}
+
+// look asks what is stuck in the cluster.
+func look(ctx context.Context, w *screen.World) (*explain.Triage, error) {
+	var budget timebudget.Budget
+	t, err := triage.Of(ctx, w.Cluster(), triage.Options{Question: w.Question(), Bound: func(ctx context.Context, ask func(context.Context) error) error {
+		err := budget.Ask(ctx, ask)
+		if errors.Is(err, timebudget.ErrTooLong) {
+			return triage.ErrTooLong
+		}
+		return err
+	}})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what was asked
+	}
+	for i := range t.Causes { // pods of a workload come in the order of their numbers
+		slices.SortStableFunc(t.Causes[i].Subjects, func(a, b explain.StuckSubject) int {
+			return cmp.Or(a.Since.Compare(b.Since), screen.CompareNames(a.FullName(), b.FullName()))
+		})
+	}
+	return t, nil
+}
+
+// Status counts what is stuck.
+func (s *Screen) Status() string {
+	if len(s.Rows()) == 0 {
+		if !s.answer.Known || s.answer.Err != nil || !s.Current() {
+			return "" // to count what is there as none would be untrue
+		}
+		return s.List.Status()
+	}
+	var all []*row
+	for i := range s.Rows() {
+		if r := &s.Rows()[i]; r.many == (count{}) {
+			all = append(all, r)
+		}
+	}
+	text := counted(all).stuck()
+	if s.FilterText() != "" {
+		if n := len(slices.Collect(s.Shown())); n < len(all) {
+			text = fmt.Sprintf("%d shown of %s", n, text)
+		}
+	}
+	if n := len(s.Marked()); n > 0 {
+		text = fmt.Sprintf("%d marked, %s", n, text)
+	}
+	return text
+}
+
+// Unsettled implements screen.Pending.
+func (s *Screen) Unsettled() bool { return s.List.Unsettled() || !s.answer.Known }
+
+// whyEmpty says what it means that there are no rows.
+func (s *Screen) whyEmpty(w *screen.World) string {
+	switch {
+	case !s.answer.Known, s.answer.Err == nil && !s.Current():
+		return "looking at everything that waits"
+	case s.answer.Err != nil:
+		return "what is stuck is not known: " + inspect.Sanitize(s.answer.Err.Error())
+	case screen.Unread(w, inspect.Pods, inspect.Claims) != "":
+		return "nothing is known to be stuck: " + screen.Unread(w, inspect.Pods, inspect.Claims)
+	case w.Namespace != "" && !seen(w.Snapshot, w.Namespace):
+		return "nothing of a namespace " + inspect.Sanitize(w.Namespace) + " is known; n shows other namespaces"
+	case w.Namespace != "" && s.answer.Value.Stuck()+s.answer.Value.Undecided() > 0:
+		return "nothing is stuck in namespace " + inspect.Sanitize(w.Namespace) + "; n shows other namespaces"
+	case s.answer.Value.Unsure:
+		return "nothing is known to be stuck; which nodes kube-scheduler chooses decides"
+	}
+	return "nothing is stuck"
+}
+
+// seen reports whether there is a namespace, or anything in it that could be stuck.
+func seen(s *inspect.Snapshot, namespace string) bool {
+	o := s.Objects()
+	return slices.ContainsFunc(o.Namespaces, func(n *corev1.Namespace) bool { return n.Name == namespace }) ||
+		slices.ContainsFunc(o.Pods, func(p *corev1.Pod) bool { return p.Namespace == namespace }) ||
+		slices.ContainsFunc(o.Claims, func(c *resourcev1.ResourceClaim) bool { return c.Namespace == namespace })
+}
+
+// View implements screen.Screen.
+func (s *Screen) View(w *screen.World, width, height int) string {
+	body := func(height int) string { return s.List.View(w, width, height) }
+	r := s.Row()
+	if r == nil {
+		return body(height)
+	}
+	if widget.HasAside(width) {
+		lines := func(width int) []styled.Line {
+			return append([]styled.Line{styled.Text(styled.Dim, "cause "+r.number())}, r.panel(width)...)
+		}
+		return widget.Aside(w.Theme, func(width int) string { return s.List.View(w, width, height) }, lines, width, height)
+	}
+	var panel []styled.Line
+	for _, line := range r.panel(width - len(margin)) {
+		panel = append(panel, append(styled.Text(styled.Plain, margin), line...))
+	}
+	return widget.Split(w.Theme, body, styled.Text(styled.Strong, "cause "+r.number()), panel, width, height)
+}
+
+// margin is what is left of a panel below the table, as in other views.
+const margin = "  "
+
+// panel tells of the cause of a row what the table has no room for.
+func (r *row) panel(width int) []styled.Line {
+	if r.cause < 0 {
+		return []styled.Line{styled.Text(styled.Plain, r.message)}
+	}
+	return styled.Narrow(text.CauseLines(r.triage, r.cause, text.Options{Width: width, Screen: true}), width)
+}

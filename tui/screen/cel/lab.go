@@ -1,0 +1,119 @@
+package cel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-dra/kubectl-dra/allocator"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector"
+	"github.com/kubectl-dra/kubectl-dra/allocator/selector/editor"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// lab is what is known of the devices of a snapshot. It is not changed once it is made.
+type lab struct {
+	version   int
+	features  selector.Features
+	cache     *selector.Cache
+	bench     *selector.Bench
+	completer *editor.Completer
+	devices   []inspect.DeviceStatus
+	partial   string // why answers may differ from those of the cluster, or ""
+	// class is the class whose devices these are. It is empty if they are those of the whole snapshot; otherwise all is
+	// the lab of that.
+	class string
+	all   *lab
+}
+
+// newLab reads the devices of a world. What an older lab knows of devices that are still there is kept.
+func newLab(ctx context.Context, w *screen.World, old *lab, class string) (*lab, error) {
+	if old != nil && old.class != "" {
+		old = old.all
+	}
+	all := old
+	if old == nil || old.version != w.Version {
+		var devices []inspect.DeviceStatus
+		for d := range w.Inventory().Newest() {
+			devices = append(devices, *d)
+		}
+		all = labOf(w, devices, old)
+	}
+	if class == "" {
+		return all, nil
+	}
+	devices, err := all.ofClass(ctx, w.Snapshot, class)
+	if err != nil {
+		return nil, err
+	}
+	l := labOf(w, devices, all)
+	l.class, l.all = class, all
+	if _, ok := w.Snapshot.Class(class); !ok {
+		l.partial = "there is no class " + inspect.Sanitize(class)
+	}
+	return l, nil
+}
+
+// ofClass returns the devices that all selectors of a class match. There are none if the class does not exist.
+func (l *lab) ofClass(ctx context.Context, s *inspect.Snapshot, name string) ([]inspect.DeviceStatus, error) {
+	class, ok := s.Class(name)
+	if !ok {
+		return nil, nil
+	}
+	in := make([]bool, len(l.devices))
+	for i := range in {
+		in[i] = true
+	}
+	for _, selected := range class.Spec.Selectors {
+		if selected.CEL == nil {
+			return nil, nil
+		}
+		trial, err := l.bench.Try(ctx, selected.CEL.Expression)
+		if err != nil {
+			return nil, err
+		}
+		for i := range in {
+			in[i] = in[i] && trial.Check.Scheduler == nil && trial.OutcomeOf(i).Result == selector.Match
+		}
+	}
+	var out []inspect.DeviceStatus
+	for i := range in {
+		if in[i] {
+			out = append(out, l.devices[i])
+		}
+	}
+	return out, nil
+}
+
+// labOf makes a lab of some devices.
+func labOf(w *screen.World, devices []inspect.DeviceStatus, old *lab) *lab {
+	l := &lab{version: w.Version, features: featuresOf(w.Snapshot), devices: devices}
+	if h := w.Snapshot.Health(inspect.Slices); !h.Complete() {
+		l.partial = inspect.Sanitize(h.Message)
+	}
+	if minor := w.Snapshot.Features().Minor; minor > 0 && minor < selector.OldestMinor && l.partial == "" {
+		l.partial = fmt.Sprintf("the cluster is 1.%d; selectors are compiled as 1.%d does, whose CEL has newer functions", minor, inspect.NewestMinor)
+	}
+	subjects := make([]selector.Subject, len(l.devices))
+	for i := range l.devices {
+		subjects[i] = selector.Subject{Driver: l.devices[i].ID.Driver, Device: l.devices[i].Device}
+	}
+	if old != nil && old.features == l.features {
+		l.cache = old.cache
+		l.bench = old.bench.Continue(subjects)
+	} else {
+		l.cache = selector.NewCache(l.features)
+		l.bench = selector.NewBench(l.cache, subjects)
+	}
+	l.bench.Warm()
+	l.completer = editor.NewCompleter(l.bench.Inventory(), l.features)
+	return l
+}
+
+func featuresOf(s *inspect.Snapshot) selector.Features {
+	f := s.Features()
+	return selector.Features{
+		ConsumableCapacity: f.Enabled(inspect.GateConsumableCapacity), ListTypeAttributes: f.Enabled(inspect.GateListTypeAttributes),
+		HideSharing: allocator.VariantOf(allocator.FeaturesOf(f)) == allocator.Stable,
+	}
+}

@@ -1,0 +1,55 @@
+package cel
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen/screentest"
+)
+
+// TestNarrowing: words narrow the list of devices, and nothing else. The device under the cursor stays, another selector is narrowed too,
+// and without words all are listed again.
+func TestNarrowing(t *testing.T) {
+	w := screentest.Demo(t)
+	s := New()
+	screentest.Settle(w, s, screen.Shown{})
+	names := func() (out []string) {
+		for i := range s.rows.Len() {
+			out = append(out, s.rows.a.lab.devices[s.rows.order[i]].ID.String())
+		}
+		return out
+	}
+	all, matched := len(names()), s.lastValid.matched
+	screentest.Settle(w, s, screen.Filter{Text: "gpu-a-02 !gpu-0"})
+	if got := names(); len(got) != 8+2-1 {
+		t.Errorf("%q", got) // eight GPUs without the first, and two NICs
+	}
+	if s.lastValid.matched != matched || s.Status() != "9 of 127 devices" || s.FilterText() != "gpu-a-02 !gpu-0" {
+		t.Errorf("%d match, and the status is %q", s.lastValid.matched, s.Status())
+	}
+	screentest.Settle(w, s, screentest.Key("j"))
+	before := s.Selection()
+	screentest.Settle(w, s, screen.Filter{Text: "gpu-a-02 gpu.example.com"})
+	if s.Selection() != before || before.Name != "gpu.example.com/gpu-a-02/gpu-2" {
+		t.Errorf("the cursor was at %v, and is at %v", before, s.Selection())
+	}
+	s.setText(`device.driver == "nic.example.com"`)
+	screentest.Settle(w, s, s.try(w)())
+	if got := names(); len(got) != 0 {
+		t.Errorf("of NICs it lists %q", got)
+	}
+	if text := s.View(w, 80, 19); strings.Contains(text, "panic") {
+		t.Error(text)
+	}
+	screentest.Settle(w, s, screen.Filter{Text: "NIC-1"})
+	if got := names(); len(got) != 8 {
+		t.Errorf("%q", got)
+	}
+	s.setText("")
+	screentest.Settle(w, s, s.try(w)())
+	screentest.Settle(w, s, screen.Filter{})
+	if got := names(); len(got) != all {
+		t.Errorf("%d of %d are listed", len(got), all)
+	}
+}

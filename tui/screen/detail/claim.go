@@ -1,0 +1,212 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+func (s *sheet) claim(w *screen.World, c *resourcev1.ResourceClaim) {
+	s.title(w, c, strings.ToLower(string(inspect.StateOf(c))))
+	s.belongs(c)
+	s.template(w, c)
+	s.spec(w, &c.Spec)
+	if c.Status.Allocation != nil {
+		s.allocation(w, c)
+	}
+	s.pods(w, inspect.RefOf(c))
+	for _, r := range c.Status.ReservedFor {
+		if r.Resource != "pods" {
+			s.field("reserved for", r.Resource+" "+r.Name)
+		}
+	}
+}
+
+// spec lists what is asked for.
+func (s *sheet) spec(w *screen.World, spec *resourcev1.ResourceClaimSpec) {
+	s.section("Asks for")
+	for i := range spec.Devices.Requests {
+		r := &spec.Devices.Requests[i]
+		if r.Exactly != nil {
+			s.request(w, r.Name, wanted{r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count, r.Exactly.Selectors, r.Exactly.Tolerations, r.Exactly.Capacity})
+			if r.Exactly.AdminAccess != nil && *r.Exactly.AdminAccess {
+				s.field("", "with admin access")
+			}
+		}
+		for j := range r.FirstAvailable {
+			sub := &r.FirstAvailable[j]
+			s.request(w, r.Name+"/"+sub.Name, wanted{sub.DeviceClassName, sub.AllocationMode, sub.Count, sub.Selectors, sub.Tolerations, sub.Capacity})
+		}
+	}
+	for _, c := range spec.Devices.Constraints {
+		switch {
+		case c.MatchAttribute != nil:
+			s.field("constraint", "all with the same "+string(*c.MatchAttribute)+of(c.Requests))
+		case c.DistinctAttribute != nil:
+			s.field("constraint", "each with another "+string(*c.DistinctAttribute)+of(c.Requests))
+		}
+	}
+}
+
+func of(requests []string) string {
+	if len(requests) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(requests, ", ") + ")"
+}
+
+// wanted is what requests and subrequests have in common.
+type wanted struct {
+	class       string
+	mode        resourcev1.DeviceAllocationMode
+	count       int64
+	selectors   []resourcev1.DeviceSelector
+	tolerations []resourcev1.DeviceToleration
+	capacity    *resourcev1.CapacityRequirements
+}
+
+func (s *sheet) request(w *screen.World, name string, r wanted) {
+	count := fmt.Sprintf("%d × ", r.count)
+	if r.mode == resourcev1.DeviceAllocationModeAll {
+		count = "all of "
+	}
+	if _, ok := w.Snapshot.Class(r.class); ok {
+		s.spans(name, styled.Span{Text: count}, plainLink(screen.Class, r.class))
+	} else {
+		s.spans(name, styled.Span{Text: count + r.class}, styled.Span{Text: "  there is no such device class" + readable(w, inspect.Classes), Role: styled.Bad})
+	}
+	for _, sel := range r.selectors {
+		if sel.CEL != nil {
+			s.field("", "where "+strings.Join(strings.Fields(sel.CEL.Expression), " "))
+		}
+	}
+	if r.capacity != nil {
+		for _, name := range sortedKeys(r.capacity.Requests) {
+			q := r.capacity.Requests[name]
+			s.field("", fmt.Sprintf("with %s of %s", q.String(), name))
+		}
+	}
+	for _, t := range r.tolerations {
+		s.field("", "tolerates "+strings.TrimSpace(fmt.Sprintf("%s %s %s", t.Key, t.Value, t.Effect)))
+	}
+}
+
+// readable says that something may only not have been read, or "".
+func readable(w *screen.World, r inspect.Resource) string {
+	if w.Snapshot.Health(r).Complete() {
+		return ""
+	}
+	return " among those that could be read"
+}
+
+// allocation lists the devices that a claim has, with what their drivers say of them.
+func (s *sheet) allocation(w *screen.World, c *resourcev1.ResourceClaim) {
+	s.section("Has")
+	s.linkField("node", nodeLink(string(inspect.AllocationNode(c.Status.Allocation))))
+	for i := range c.Status.Allocation.Devices.Results {
+		r := &c.Status.Allocation.Devices.Results[i]
+		id := inspect.DeviceOf(r)
+		spans := []styled.Span{deviceLink(id)}
+		if r.AdminAccess != nil && *r.AdminAccess {
+			spans = append(spans, dim("  admin access"))
+		}
+		for _, name := range sortedKeys(r.ConsumedCapacity) {
+			q := r.ConsumedCapacity[name]
+			spans = append(spans, dim(fmt.Sprintf("  %s %s", name, q.String())))
+		}
+		spans = append(spans, deviceRemark(w, id)...)
+		s.spans(r.Request, spans...)
+		s.driverStatus(c, r)
+	}
+}
+
+// deviceRemark says what is wrong with a device that is held.
+func deviceRemark(w *screen.World, id inspect.DeviceID) []styled.Span {
+	d, ok := screen.FindDevice(w, screen.DeviceRef(id))
+	if !ok {
+		return []styled.Span{{Text: "  is no longer published", Role: styled.Bad}}
+	}
+	var spans []styled.Span
+	for i := range d.Device.Taints {
+		spans = append(append(spans, dim("  ")), screen.TaintLine(w, id, &d.Device.Taints[i])...)
+	}
+	return spans
+}
+
+// driverStatus is what the driver reports, in the claim's status, about a device or the share of it that was allocated.
+func (s *sheet) driverStatus(c *resourcev1.ResourceClaim, r *resourcev1.DeviceRequestAllocationResult) {
+	share := ""
+	if r.ShareID != nil {
+		share = string(*r.ShareID)
+	}
+	for i := range c.Status.Devices {
+		d := &c.Status.Devices[i]
+		if d.Driver != r.Driver || d.Pool != r.Pool || d.Device != r.Device || ptr.Deref(d.ShareID, "") != share {
+			continue
+		}
+		for _, condition := range d.Conditions {
+			role := styled.Good
+			if condition.Status != "True" {
+				role = styled.Warn
+			}
+			s.spans("", styled.Span{Text: condition.Type + "=" + string(condition.Status), Role: role}, dim("  "+condition.Message))
+		}
+		if n := d.NetworkData; n != nil {
+			s.field("", strings.TrimSpace(fmt.Sprintf("interface %s %s %s", n.InterfaceName, n.HardwareAddress, strings.Join(n.IPs, " "))))
+		}
+	}
+}
+
+// pods lists the pods that use a claim.
+func (s *sheet) pods(w *screen.World, ref inspect.ClaimRef) {
+	pods := w.Snapshot.PodsOf(ref)
+	if len(pods) == 0 {
+		return
+	}
+	s.section("Used by")
+	for _, p := range pods[:min(len(pods), mostListed)] {
+		pod, ok := w.Snapshot.Pod(p)
+		if !ok {
+			s.spans("pod", podLink(p), dim("  could not be read"))
+			continue
+		}
+		s.spans("pod", append([]styled.Span{podLink(p), phase(pod)}, onNode(pod)...)...)
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+				s.field("", strings.Join(strings.Fields(c.Message), " "))
+			}
+		}
+	}
+	s.rest(len(pods), "pods")
+}
+
+func onNode(pod *corev1.Pod) []styled.Span {
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	return []styled.Span{dim(" on "), nodeLink(pod.Spec.NodeName)}
+}
+
+// template leads to the template that a claim was made from, which its pod names.
+func (s *sheet) template(w *screen.World, c *resourcev1.ResourceClaim) {
+	for _, ref := range w.Snapshot.PodsOf(inspect.RefOf(c)) {
+		pod, ok := w.Snapshot.Pod(ref)
+		if !ok {
+			continue
+		}
+		for i := range pod.Spec.ResourceClaims {
+			entry := &pod.Spec.ResourceClaims[i]
+			if name, _ := inspect.ClaimNameFor(pod, entry); name == c.Name && entry.ResourceClaimTemplateName != nil {
+				s.spans("made from", screen.LinkTo(screen.Ref{Kind: screen.Template, Namespace: c.Namespace, Name: *entry.ResourceClaimTemplateName}, *entry.ResourceClaimTemplateName), dim("  template"))
+				return
+			}
+		}
+	}
+}

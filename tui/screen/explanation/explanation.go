@@ -1,0 +1,172 @@
+package explanation
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/lifecycle"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/question"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+	"github.com/kubectl-dra/kubectl-dra/tui/reading"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// Kinds are the kinds of objects that can be explained.
+var Kinds = []screen.Kind{screen.Claim, screen.Pod, screen.Template, screen.StorageCapacity}
+
+// eventsAge is how old Events become before they are read again, while the cluster changes.
+const eventsAge = 15 * time.Second
+
+// page is an explanation that is asked again when Events come in. These are waited for beside it, so that the page does not
+// wait for them.
+type page struct {
+	*reading.Reader[*explain.Explanation]
+	ref    screen.Ref
+	job    screen.Job[inspect.Events]
+	events atomic.Pointer[inspect.Events] // read by the work of the Reader
+	readAt time.Time                      // when Events were asked for
+}
+
+// New makes the page for an object.
+func New(ref screen.Ref) screen.Screen {
+	if ref.Kind == screen.StorageCapacity {
+		return newVolumes(ref)
+	}
+	p := &page{ref: ref}
+	p.Reader = reading.New(reading.Config[*explain.Explanation]{
+		Ref: ref, More: "every node, and what becomes of the devices on it",
+		Ask: func(ctx context.Context, w *screen.World) (*explain.Explanation, error) {
+			subject := explain.Subject{Kind: string(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
+			options := w.Question()
+			if events := p.events.Load(); events != nil && !options.Hypothetical {
+				options.Events = *events
+			} else if w.Events != nil && !options.Hypothetical {
+				options.Events.Health = inspect.Health{State: inspect.Syncing, Message: "Events are still being read"}
+			}
+			e, err := question.Named(ctx, w.Cluster(), subject, options)
+			if err == nil {
+				err = plan.Queue(ctx, w.Cluster(), []*explain.Explanation{e})
+			}
+			if err == nil && !options.Hypothetical { // of what is only supposed no command would be true
+				remedy.Add(w.Snapshot, e, asked(w, ref))
+			}
+			return e, err //nolint:wrapcheck // it says what was asked
+		},
+		Lines: func(e *explain.Explanation, o reading.Layout) []styled.Line {
+			if o.Part > 0 && o.Part <= len(e.Fixes) {
+				return text.FixLines(e, o.Part-1, options(o))
+			}
+			return text.Lines(e, options(o))
+		},
+	})
+	return p
+}
+
+// kindWords are the kinds that have fixes, as kubectl dra takes them.
+var kindWords = map[screen.Kind]string{screen.Claim: "claim", screen.Pod: "pod", screen.Template: "template"}
+
+// asked is how the object would be asked about by a command.
+func asked(w *screen.World, ref screen.Ref) remedy.Asked {
+	out := w.Asked
+	out.Args = []string{kindWords[ref.Kind], ref.Name, "-n", ref.Namespace}
+	out.Args = append(out.Args, w.Asked.Args...)
+	return out
+}
+
+// commands is the action of the key that shows the commands of a fix.
+const commands keymap.Action = "commands"
+
+// Keys implements screen.Screen.
+func (p *page) Keys() keymap.Map {
+	key := keymap.Key{Action: commands, Press: []string{"x"}, Help: "the commands of the first fix, whole, then of the next; C copies them", Off: "no fix is known"}
+	if e, ok := p.Known(); ok && len(e.Fixes) > 0 {
+		key.Off, key.Short = "", "commands"
+		switch p.Part() {
+		case 0:
+		case len(e.Fixes):
+			key.Short = "explanation"
+		default:
+			key.Short = "next fix"
+		}
+	}
+	return append(keymap.Map{key}, p.Reader.Keys()...)
+}
+
+// turn shows the next fix alone, and after the last one the explanation.
+func (p *page) turn() {
+	if e, _ := p.Known(); p.Part() < len(e.Fixes) {
+		p.ShowPart(p.Part() + 1)
+	} else {
+		p.ShowPart(0)
+	}
+}
+
+// CopyText implements screen.CopyTexter: of a fix it is the commands, each on one line.
+func (p *page) CopyText() string {
+	e, ok := p.Known()
+	if at := p.Part() - 1; ok && at >= 0 && at < len(e.Fixes) && len(e.Fixes[at].Commands) > 0 {
+		return strings.Join(e.Fixes[at].Commands, "\n")
+	}
+	return p.Reader.CopyText()
+}
+
+// widest is how many columns the text takes at most, so that it can be read.
+const widest = 120
+
+// options are those of the text of explanations.
+func options(o reading.Layout) text.Options {
+	return text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied, More: reading.MoreKey}
+}
+
+// Update implements screen.Screen.
+func (p *page) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	if result, ok := p.job.Take(msg); ok {
+		if result.Err != nil {
+			result.Value.Health = inspect.Health{State: inspect.Broken, Message: "reading Events: " + result.Err.Error()}
+		}
+		p.events.Store(&result.Value)
+		return p.Again(w)
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && p.Keys().Action(k.String()) == commands {
+		p.turn()
+		return nil
+	}
+	cmd := p.Reader.Update(w, msg)
+	switch msg.(type) {
+	case screen.Hidden:
+		if p.job.Running() {
+			p.job.Stop()
+			p.readAt = time.Time{}
+		}
+		return cmd
+	case screen.Shown, screen.Changed:
+		return tea.Batch(cmd, p.readEvents(w))
+	}
+	return cmd
+}
+
+// readEvents begins to read the Events that belong to the answer, unless they were read a moment ago.
+func (p *page) readEvents(w *screen.World) tea.Cmd {
+	fresh := !p.readAt.IsZero() && w.Now.Sub(p.readAt) < eventsAge
+	if w.Events == nil || w.Snapshot == nil || len(w.Supposed) > 0 || p.job.Running() || fresh {
+		return nil
+	}
+	p.readAt = w.Now
+	return p.job.Await(w, func(ctx context.Context) (inspect.Events, error) {
+		objects := lifecycle.Concerned(w.Snapshot, string(p.ref.Kind), p.ref.Namespace, p.ref.Name)
+		if len(objects) == 0 {
+			return inspect.Events{}, nil
+		}
+		return w.Events(ctx, objects)
+	})
+}

@@ -1,0 +1,147 @@
+package objects
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/listing"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+	"github.com/kubectl-dra/kubectl-dra/tui/widget"
+)
+
+// kind says how the objects of a kind are listed.
+type kind[T any] struct {
+	noun      string
+	resource  inspect.Resource
+	build     func(ctx context.Context, w *screen.World) ([]T, error)
+	ref       func(row *T) screen.Ref
+	columns   []listing.Column[T]
+	groupings []listing.Grouping[T]
+}
+
+// About makes what the page about an object says. It runs in the background, and fails if the object is gone or the context ends.
+type About func(ctx context.Context, w *screen.World, ref screen.Ref) (Page, error)
+
+// Page is what the page about an object says. It is not written after it was made.
+type Page interface {
+	// Lines lays it out. The first line names the object. They are safe to show.
+	Lines(width int) []styled.Line
+}
+
+// list is the view of a kind: the table, and beneath or beside it what the page about the object under the cursor says.
+type list[T any] struct {
+	*listing.List[T]
+	about About
+	page  screen.Companion[Page]
+}
+
+// newList makes the list of a kind.
+func newList[T any](about About, k kind[T]) screen.Screen {
+	return &list[T]{about: about, List: listing.New(listing.Config[T]{
+		Noun: k.noun, Build: k.build, Columns: k.columns, Groupings: k.groupings, Ref: k.ref,
+		Key:   func(row *T) string { return k.ref(row).String() },
+		Empty: func(w *screen.World) string { return screen.Unread(w, k.resource) },
+	})}
+}
+
+// Update implements screen.Screen.
+func (l *list[T]) Update(w *screen.World, msg tea.Msg) tea.Cmd {
+	listed := l.List.Update(w, msg)
+	told, _ := l.page.Update(w, msg)
+	return tea.Batch(listed, told, l.page.Follow(w, l.Selection(), l.about))
+}
+
+// View implements screen.Screen.
+func (l *list[T]) View(w *screen.World, width, height int) string {
+	if l.Row() == nil {
+		return l.List.View(w, width, height)
+	}
+	if widget.HasAside(width) {
+		return widget.Aside(w.Theme, func(width int) string { return l.List.View(w, width, height) }, l.lines, width, height)
+	}
+	panel := l.lines(width - 3)
+	var title styled.Line
+	if len(panel) > 0 {
+		title, panel = panel[0], slices.DeleteFunc(panel[1:], func(line styled.Line) bool { return len(line) == 0 })
+	}
+	for i := range panel {
+		panel[i] = append(styled.Line{{Text: " "}}, panel[i]...)
+	}
+	// A panel of always the same height keeps the rows where they are while the cursor runs over them.
+	for len(panel) < widget.PanelHeight(height) {
+		panel = append(panel, nil)
+	}
+	body := func(height int) string { return l.List.View(w, width, height) }
+	return widget.Split(w.Theme, body, title, panel, width, height)
+}
+
+// lines is the page about the object under the cursor.
+func (l *list[T]) lines(width int) []styled.Line {
+	switch {
+	case !l.page.Known:
+		return []styled.Line{styled.Text(styled.Name, inspect.Sanitize(l.Selection().String()))}
+	case l.page.Err != nil:
+		return []styled.Line{styled.Text(styled.Bad, inspect.Sanitize(l.page.Err.Error()))}
+	}
+	return l.page.Value.Lines(width)
+}
+
+// name is a column with a name that comes from the cluster, text one with anything else.
+func name[T any](title string, of func(row *T) string) listing.Column[T] {
+	c := text(title, of)
+	c.Min, c.Max = 24, 48
+	c.Cell = func(row *T) styled.Line { return styled.Text(styled.Name, inspect.Sanitize(of(row))) }
+	return c
+}
+
+// narrow is a column of names that are short as a rule.
+func narrow[T any](c listing.Column[T]) listing.Column[T] {
+	c.Min = 10
+	return c
+}
+
+func text[T any](title string, of func(row *T) string) listing.Column[T] {
+	return listing.Column[T]{Column: widget.Column{Title: title, Min: min(len(title)+4, 12), Max: 60}, Cell: func(row *T) styled.Line {
+		s := of(row)
+		if s == "" {
+			return styled.Text(styled.Dim, "–")
+		}
+		return styled.Text(styled.Plain, inspect.Sanitize(s))
+	}}
+}
+
+// number is a column of numbers; a role says how those above nought look.
+func number[T any](title string, role styled.Role, of func(row *T) int) listing.Column[T] {
+	return listing.Column[T]{
+		Column: widget.Column{Title: title, Right: true},
+		Cell: func(row *T) styled.Line {
+			n := of(row)
+			if n == 0 {
+				return styled.Text(styled.Dim, "0")
+			}
+			return styled.Text(role, strconv.Itoa(n))
+		},
+		Compare: func(a, b *T) int { return of(a) - of(b) },
+		Amount:  func(row *T) (float64, bool) { return float64(of(row)), true },
+	}
+}
+
+// age is a column of ages.
+func age[T any](of func(row *T) screen.Age) listing.Column[T] { return listing.AgeColumn("AGE", 3, of) }
+
+// ranked is a column that is left out before others where there is little room.
+func ranked[T any](rank int, c listing.Column[T]) listing.Column[T] {
+	c.Rank = rank
+	return c
+}
+
+// spare is a column that is shown only where all others have the room that they want.
+func spare[T any](c listing.Column[T]) listing.Column[T] {
+	c.Spare = true
+	return c
+}

@@ -1,0 +1,63 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/plan"
+	"github.com/kubectl-dra/kubectl-dra/explain/remedy"
+	"github.com/kubectl-dra/kubectl-dra/explain/text"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/reading"
+	"github.com/kubectl-dra/kubectl-dra/tui/screen"
+)
+
+// Kinds are the kinds of objects that room can be made for.
+var Kinds = []screen.Kind{screen.Claim, screen.Pod}
+
+// patience is how old the answer may become while nobody presses keys: it takes seconds in a large cluster.
+const patience = 10 * time.Second
+
+// New makes the page about a claim or a pod.
+func New(ref screen.Ref) screen.Screen {
+	return reading.New(reading.Config[*explain.Moves]{
+		Ref: ref, Patience: patience,
+		Ask:      func(ctx context.Context, w *screen.World) (*explain.Moves, error) { return ask(ctx, w, ref) },
+		Lines:    lines,
+		Supposes: moved,
+	})
+}
+
+func ask(ctx context.Context, w *screen.World, ref screen.Ref) (*explain.Moves, error) {
+	object, _, ok := screen.Find(w, ref)
+	if !ok {
+		return nil, fmt.Errorf("%s %s is gone", ref.Kind, ref)
+	}
+	m, err := plan.MakeRoom(ctx, w.Cluster(), object, plan.MoveOptions{})
+	if err == nil && len(w.Supposed) == 0 { // of what is only supposed no command would be true
+		remedy.AddMoves(w.Snapshot, m, remedy.Asked{Flags: w.Asked.Flags, Demo: w.Asked.Demo})
+	}
+	return m, err
+}
+
+// widest is how many columns the text takes at most, so that it can be read.
+const widest = 120
+
+func lines(m *explain.Moves, o reading.Layout) []styled.Line {
+	return text.MovesLines(m, text.Options{Width: min(o.Width, widest), Verbose: o.Verbose, Screen: !o.Copied})
+}
+
+// moved are the pods that have to move, each of which is supposed to be evicted.
+func moved(m *explain.Moves) []screen.Change {
+	if m == nil {
+		return nil
+	}
+	out := make([]screen.Change, len(m.Moves))
+	for i := range m.Moves {
+		pod := m.Moves[i].Pod
+		out[i] = screen.Change{Kind: screen.EvictPod, Ref: screen.Ref{Kind: screen.Pod, Namespace: pod.Namespace, Name: pod.Name}}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package screen
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-dra/kubectl-dra/inspect"
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/keymap"
+)
+
+// Screen is what fills the space between header and status line. It is used by one goroutine only, and
+// may change itself in Update.
+//
+// Messages that a screen gets: [Shown] when it becomes visible, [Changed] when the world has changed while
+// it is visible, [Selected] when it shall point at an object, [Filter] while the user types a filter, [Search] while the user types what to look for, keys,
+// mouse events with Y counted from the top of the screen, pasted text, and the results of its Jobs.
+type Screen interface {
+	// Update takes in a message. It must neither search nor wait.
+	Update(w *World, msg tea.Msg) tea.Cmd
+	// View draws at most height lines of at most width columns. It must neither search nor wait, nor do
+	// work that grows with the cluster.
+	View(w *World, width, height int) string
+	// Plain is all that the screen has to show, as text of any height. If width is 0, lines may have any width.
+	Plain(w *World, width int) string
+	// Keys are the keys of this screen besides those that mean the same everywhere.
+	Keys() keymap.Map
+	// Selection is the object that keys such as explain are about: the one at the cursor, or the one that a link under the
+	// cursor leads to. It is the zero Ref if there is none.
+	Selection() Ref
+	// Status is a few words for the end of the status line, such as "214 claims".
+	Status() string
+}
+
+// TextInput is a Screen that takes text. While it does, it gets every key but ctrl+c.
+type TextInput interface {
+	Typing() bool
+}
+
+// Filterer is a Screen whose content can be narrowed with the filter line.
+type Filterer interface {
+	// FilterText is the filter in force. It is empty if there is none.
+	FilterText() string
+}
+
+// FilterHinter is a Filterer whose filter takes other than words and comparisons of columns.
+type FilterHinter interface {
+	// FilterHint says in a few words what it takes.
+	FilterHint() string
+}
+
+// Searcher is a Screen of text in which the user can look for some.
+type Searcher interface {
+	// SearchText is what is looked for. It is empty if nothing is.
+	SearchText() string
+}
+
+// Arranger is a Screen that can say how its content is arranged.
+type Arranger interface {
+	// Arrangement says so in a few words. It is empty if there is nothing to say.
+	Arrangement() string
+}
+
+// Pending is a Screen whose selection can be about to become another one, because the rows that the user has asked
+// for are still being worked out.
+type Pending interface {
+	// Unsettled reports whether it is not known yet what Selection will be. It must become false by itself.
+	Unsettled() bool
+}
+
+// Marker is a Screen in which rows can be marked, so that questions can be asked about several objects at once.
+type Marker interface {
+	// Marked are the objects of the marked rows, in the order of the rows.
+	Marked() []Ref
+	// Unmark takes all marks away.
+	Unmark()
+}
+
+// Supposer is a Screen about what would be, which can be supposed.
+type Supposer interface {
+	// Suppositions are the changes that the screen is about. There are none if it is about nothing, or as long as that is not known.
+	Suppositions() []Change
+}
+
+// HasHeader is a Screen that begins with a rule of its own, so that none is needed above it.
+type HasHeader interface {
+	// HasHeader does nothing; it marks the screen.
+	HasHeader()
+}
+
+// CopyTexter is a Screen that knows better than the name of its selection what the copy key should take.
+type CopyTexter interface {
+	CopyText() string
+}
+
+// Kind is a kind of object.
+type Kind string
+
+// The kinds of objects that screens can point at.
+const (
+	None            Kind = ""
+	Claim           Kind = "ResourceClaim"
+	Template        Kind = "ResourceClaimTemplate"
+	Pod             Kind = "Pod"
+	Node            Kind = "Node"
+	Device          Kind = "Device" // Name is driver/pool/device
+	Pool            Kind = "Pool"   // Name is driver/pool
+	Class           Kind = "DeviceClass"
+	TaintRule       Kind = "DeviceTaintRule"
+	Driver          Kind = "Driver" // Name is that of the driver
+	Namespace       Kind = "Namespace"
+	PriorityLevel   Kind = "PriorityLevelConfiguration"
+	FlowSchema      Kind = "FlowSchema"
+	StorageCapacity Kind = "CSIStorageCapacity"
+)
+
+// Ref names an object. It comes from the cluster: Sanitize it before it is shown.
+type Ref struct {
+	Kind            Kind
+	Namespace, Name string
+}
+
+// String returns "namespace/name", or the name of an object without a namespace.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}
+
+// Link is the Ref as the link of a span, which ParseLink reads.
+func (r Ref) Link() string { return string(r.Kind) + "\x00" + r.Namespace + "\x00" + r.Name }
+
+// ParseLink reads what Link has written. Of anything else it returns the zero Ref.
+func ParseLink(link string) Ref {
+	kind, rest, _ := strings.Cut(link, "\x00")
+	namespace, name, ok := strings.Cut(rest, "\x00")
+	if !ok {
+		return Ref{}
+	}
+	return Ref{Kind: Kind(kind), Namespace: namespace, Name: name}
+}
+
+// LinkTo is a text that leads to an object. The text is sanitised.
+func LinkTo(r Ref, text string) styled.Span {
+	return styled.Span{Text: inspect.Sanitize(text), Role: styled.Name, Link: r.Link()}
+}

@@ -1,0 +1,398 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/tui/theme"
+)
+
+// Column is a column of a Table. Its natural width is that of its widest text.
+type Column struct {
+	Title string
+	// Short is the title if there is no room for Title. It may be empty.
+	Short string
+	// Min is how narrow the column may become. If it is 0, the column keeps its natural width.
+	Min int
+	// Max is how wide the column may become. If it is 0, there is no bound.
+	Max int
+	// Right aligns numbers.
+	Right bool
+	// Rank says how dispensable the column is: where space is short, columns with the highest rank are
+	// left out first. Columns of rank 0 stay.
+	Rank int
+	// Spare columns are shown only where all others have their natural width.
+	Spare bool
+	// Told columns say what the headings above the rows say: on the screen they are left out.
+	Told bool
+}
+
+// Row is a row of a table: cells, or a heading that goes across all columns.
+type Row struct {
+	Cells   []styled.Line
+	Heading styled.Line
+	// Briefs stand in place of Cells that would be cut. There may be fewer, and an empty one stands for none.
+	Briefs []styled.Line
+	// Mark stands before the row, in one column; the cursor takes its place.
+	Mark string
+	// Marked says that the row was chosen, beside the one at the cursor.
+	Marked bool
+}
+
+// Rows are what a Table shows. Rows are asked for only when they are visible.
+type Rows interface {
+	Len() int
+	Row(i int) Row
+}
+
+// measured is about how many rows are looked at to find natural widths, scatter a prime that varies the distance
+// between them.
+const (
+	measured = 1000
+	scatter  = 7919
+)
+
+// Table shows rows with a cursor. Its cost per frame depends on the size of the screen only.
+type Table struct {
+	Columns []Column
+	// Sort is the column whose title is marked as the one that rows are sorted by, or -1 for none.
+	Sort int
+	Desc bool
+	// Empty is shown instead of rows when there are none.
+	Empty string
+	// Blocks is how many times the columns are drawn side by side, each block with the rows that come after those of the one
+	// before. 0 is once.
+	Blocks int
+
+	rows    Rows
+	natural []int
+	cursor  int
+	top     int
+	height  int // how many rows were last drawn at most
+	lines   int // in how many lines
+	wide    int // how wide a block was
+	spans   []columnSpan
+}
+
+// columnSpan is where a column was last drawn.
+type columnSpan struct{ column, from, to int }
+
+// NewTable makes a table without rows.
+func NewTable(columns []Column) *Table { return &Table{Columns: columns, Sort: -1, height: 1} }
+
+// SetRows replaces the rows. Their natural widths come from Measure, and cursor is the row to point at.
+func (t *Table) SetRows(rows Rows, natural []int, cursor int) {
+	at := t.cursor - t.top // the cursor stays at its place on the screen
+	t.rows, t.natural = rows, natural
+	t.cursor = clamp(cursor, 0, t.Len()-1)
+	t.top = t.cursor - at
+	t.scroll()
+}
+
+// Measure returns the natural widths of columns for rows. Of many rows, some are looked at, spread evenly but not
+// at equal distances: rows often repeat, such as a heading before every eight devices.
+func Measure(columns []Column, rows Rows) []int {
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = styled.Width(c.Title) + 2 // room for the mark of the sort order
+	}
+	step := max(1, rows.Len()/measured)
+	for i := 0; i < rows.Len(); i += step {
+		at := min(i+i/step*scatter%step, rows.Len()-1)
+		for j, cell := range rows.Row(at).Cells {
+			widths[j] = max(widths[j], cell.Width())
+		}
+	}
+	return widths
+}
+
+// Len returns the number of rows.
+func (t *Table) Len() int {
+	if t.rows == nil {
+		return 0
+	}
+	return t.rows.Len()
+}
+
+// Cursor returns the row that is pointed at. It is -1 if there are no rows.
+func (t *Table) Cursor() int {
+	if t.Len() == 0 {
+		return -1
+	}
+	return t.cursor
+}
+
+// MoveTo points at a row.
+func (t *Table) MoveTo(row int) {
+	t.cursor = clamp(row, 0, t.Len()-1)
+	t.scroll()
+}
+
+// Move points at a row further down, or up.
+func (t *Table) Move(rows int) { t.MoveTo(t.cursor + rows) }
+
+// Visible reports whether a column was drawn the last time, or no column was.
+func (t *Table) Visible(column int) bool {
+	return len(t.spans) == 0 || slices.ContainsFunc(t.spans, func(s columnSpan) bool { return s.column == column })
+}
+
+// Page returns how many rows make a page.
+func (t *Table) Page() int { return max(1, t.height-1) }
+
+// Wheel scrolls without moving the cursor out of sight.
+func (t *Table) Wheel(rows int) {
+	t.top = clamp(t.top+rows, 0, max(0, t.Len()-t.height))
+	t.cursor = clamp(t.cursor, t.top, min(t.top+t.height, t.Len())-1)
+	t.cursor = max(0, t.cursor)
+}
+
+// Click points at what is at a place of the last drawing. It returns the column whose title was hit, or -1,
+// and whether a row was.
+func (t *Table) Click(x, y int) (title int, row bool) {
+	block, x := t.blockAt(x)
+	if y == 0 {
+		for _, s := range t.spans {
+			if x >= s.from && x < s.to {
+				return s.column, false
+			}
+		}
+		return -1, false
+	}
+	at := t.top + block*t.lines + y - 1
+	if y < 0 || at >= t.Len() || y > t.lines {
+		return -1, false
+	}
+	t.cursor = at
+	return -1, true
+}
+
+// scroll brings the cursor into sight.
+func (t *Table) scroll() {
+	t.top = clamp(t.top, t.cursor-t.height+1, t.cursor)
+	t.top = clamp(t.top, 0, max(0, t.Len()-t.height))
+	if t.top > 0 && t.top == t.cursor && t.height > 1 && t.rows.Row(t.top-1).Heading != nil {
+		t.top-- // a heading stays with its first row
+	}
+}
+
+// margin is the place of the cursor mark, gap what is between two columns.
+const (
+	margin = 2
+	gap    = 2
+)
+
+// between is what stands between two blocks.
+const between = " │ "
+
+// blockAt is the block at a column of the last drawing, and how far into it that is.
+func (t *Table) blockAt(x int) (block, offset int) {
+	step := t.wide + styled.Width(between)
+	if t.Blocks < 2 || t.wide == 0 {
+		return 0, x
+	}
+	block = clamp(x/step, 0, t.Blocks-1)
+	return block, x - block*step
+}
+
+// View draws titles and rows in at most height lines of exactly width columns.
+func (t *Table) View(th *theme.Theme, width, height int) string {
+	blocks := max(1, t.Blocks)
+	t.wide = (width - (blocks-1)*styled.Width(between)) / blocks
+	t.lines = max(1, height-1)
+	t.height = t.lines * blocks
+	t.scroll()
+	widths := t.layout(t.wide, true)
+	bar := th.Paint(styled.Dim, between)
+	rest := styled.Blanks(width - blocks*t.wide - (blocks-1)*styled.Width(between))
+	var b strings.Builder
+	t.titles(&b, th, widths, t.wide)
+	if blocks > 1 {
+		b.WriteString(strings.Repeat(bar+b.String(), blocks-1) + rest)
+	}
+	if t.Len() == 0 && t.Empty != "" && height > 1 {
+		for i, text := range styled.WrapText(t.Empty, max(20, width-4)) {
+			if i < height-1 {
+				b.WriteString("\n")
+				painter{theme: th}.line(&b, styled.Text(styled.Dim, "  "+text), width, false)
+			}
+		}
+	}
+	for line := t.top; line < min(t.top+t.lines, t.Len()) && height > 1; line++ {
+		b.WriteString("\n")
+		for block := range blocks {
+			if block > 0 {
+				b.WriteString(bar)
+			}
+			if i := line + block*t.lines; i < t.Len() {
+				t.row(&b, th, i, widths, t.wide, i == t.cursor)
+			} else {
+				b.WriteString(styled.Blanks(t.wide))
+			}
+		}
+		b.WriteString(rest)
+	}
+	return b.String()
+}
+
+// Between is how many columns are between two blocks.
+func (t *Table) Between() int { return styled.Width(between) }
+
+// Plain returns all rows as text, without a cursor. Width 0 is any.
+func (t *Table) Plain(th *theme.Theme, width int) string {
+	if width == 0 {
+		width = 1 << 20
+	}
+	widths := t.layout(width, false)
+	total := -gap
+	for _, w := range widths {
+		if w > 0 {
+			total += w + gap
+		}
+	}
+	var lines []string
+	var b strings.Builder
+	b.WriteString(t.plainTitles(th, widths))
+	for i := range t.Len() {
+		lines = append(lines, trimRight(b.String()))
+		b.Reset()
+		t.cells(&b, painter{theme: th}, t.rows.Row(i), widths, total)
+	}
+	return strings.Join(append(lines, trimRight(b.String())), "\n")
+}
+
+// trimRight drops blanks at the end of a line that is not painted.
+func trimRight(s string) string { return strings.TrimRight(s, " ") }
+
+func (t *Table) plainTitles(th *theme.Theme, widths []int) string {
+	row := Row{}
+	for _, c := range t.Columns {
+		row.Cells = append(row.Cells, styled.Text(styled.Title, c.Title))
+	}
+	var b strings.Builder
+	t.cells(&b, painter{theme: th}, row, widths, 1<<20)
+	return b.String()
+}
+
+func (t *Table) titles(b *strings.Builder, th *theme.Theme, widths []int, width int) {
+	p := painter{theme: th}
+	left := width - margin
+	b.WriteString(styled.Blanks(min(margin, width)))
+	t.spans = t.spans[:0]
+	for i, c := range t.Columns {
+		if widths[i] == 0 || left <= 0 {
+			continue
+		}
+		title := c.Title
+		if c.Short != "" && styled.Width(title) > widths[i] {
+			title = c.Short
+		}
+		if i == t.Sort {
+			title += sortMark(t.Desc)
+		}
+		w := min(widths[i], left)
+		t.spans = append(t.spans, columnSpan{i, width - left, width - left + w + gap})
+		p.line(b, styled.Text(styled.Title, title), w, c.Right)
+		left -= w
+		w = min(gap, left)
+		b.WriteString(styled.Blanks(w))
+		left -= w
+	}
+	b.WriteString(styled.Blanks(left))
+}
+
+func sortMark(desc bool) string {
+	if desc {
+		return " ▾"
+	}
+	return " ▴"
+}
+
+func (t *Table) row(b *strings.Builder, th *theme.Theme, i int, widths []int, width int, selected bool) {
+	p := painter{theme: th, selected: selected}
+	row := t.rows.Row(i)
+	mark, role := row.Mark, styled.Dim
+	if selected {
+		mark, role = "▸", styled.Accent
+	}
+	chosen := " "
+	if row.Marked {
+		chosen = "●"
+	}
+	b.WriteString(p.paint(role, styled.Pad(mark, min(1, width))))
+	b.WriteString(p.paint(styled.Accent, styled.Pad(chosen, clamp(width-1, 0, margin-1))))
+	t.cells(b, p, row, widths, max(0, width-margin))
+}
+
+// cells draws a row in exactly width columns, or, if that is more than the cells take and nothing is
+// painted behind them, as wide as they are.
+func (t *Table) cells(b *strings.Builder, p painter, row Row, widths []int, width int) {
+	if row.Heading != nil {
+		p.line(b, row.Heading, width, false)
+		return
+	}
+	left := width
+	for i, cell := range row.Cells {
+		if widths[i] == 0 || left <= 0 {
+			continue
+		}
+		w := min(widths[i], left)
+		if i < len(row.Briefs) && row.Briefs[i].Width() > 0 && cell.Width() > w {
+			cell = row.Briefs[i]
+		}
+		p.line(b, cell, w, t.Columns[i].Right)
+		left -= w
+		w = min(gap, left)
+		b.WriteString(p.paint(styled.Plain, styled.Blanks(w)))
+		left -= w
+	}
+	if left < 1<<10 {
+		b.WriteString(p.paint(styled.Plain, styled.Blanks(left)))
+	}
+}
+
+// layout returns how wide each column is drawn, on a screen or as plain text. A column of width 0 is left out.
+func (t *Table) layout(width int, screen bool) []int {
+	widths := t.fit(width, screen, false)
+	room := width - margin - styled.ColumnsWidth(widths, gap)
+	for _, c := range t.Columns {
+		if c.Spare && room > gap+c.Min {
+			return t.fit(width, screen, true)
+		}
+	}
+	return widths
+}
+
+// fit returns the widths with the spare columns or without.
+func (t *Table) fit(width int, screen, spare bool) []int {
+	columns := make([]styled.Column, len(t.Columns))
+	for i, c := range t.Columns {
+		if c.Spare && !spare || c.Told && screen {
+			continue
+		}
+		w := styled.Width(c.Title) + 2
+		if i < len(t.natural) {
+			w = t.natural[i]
+		}
+		if c.Max > 0 {
+			w = min(w, c.Max)
+		}
+		least := w
+		if c.Min > 0 {
+			least = min(w, c.Min)
+		}
+		columns[i] = styled.Column{Natural: w, Least: least, Rank: c.Rank}
+	}
+	fitting := styled.Fitting{Width: width - margin, Gap: gap, Strict: true, Evenly: true}
+	// What is not there must take no gap.
+	shown := slices.DeleteFunc(slices.Clone(columns), func(c styled.Column) bool { return c.Natural == 0 })
+	widths := fitting.Columns(shown)
+	for i := range columns {
+		if columns[i].Natural == 0 {
+			widths = slices.Insert(widths, i, 0)
+		}
+	}
+	return widths
+}
+
+func clamp(n, low, high int) int { return max(low, min(n, high)) }
