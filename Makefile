@@ -91,14 +91,14 @@ screenshots: ## draw the pictures in docs/images anew, from the program itself
 
 # Programs that check and build releases. Each has a module of its own, which pins it and all that it is made of.
 # Neither flags nor place may be seen in them: the SBOMs name the program that wrote them with its checksum.
-tool = cd tools/$(1) && GOFLAGS= GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CURDIR)/bin/ tool
-bin/goreleaser: tools/goreleaser/go.mod tools/goreleaser/go.sum
+tool = cd internal/tools/$(1) && GOFLAGS= GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CURDIR)/bin/ tool
+bin/goreleaser: internal/tools/goreleaser/go.mod internal/tools/goreleaser/go.sum
 	$(call tool,goreleaser)
-bin/cyclonedx-gomod: tools/cyclonedx-gomod/go.mod tools/cyclonedx-gomod/go.sum
+bin/cyclonedx-gomod: internal/tools/cyclonedx-gomod/go.mod internal/tools/cyclonedx-gomod/go.sum
 	$(call tool,cyclonedx-gomod)
-bin/actionlint: tools/actionlint/go.mod tools/actionlint/go.sum
+bin/actionlint: internal/tools/actionlint/go.mod internal/tools/actionlint/go.sum
 	$(call tool,actionlint)
-bin/govulncheck: tools/govulncheck/go.mod tools/govulncheck/go.sum
+bin/govulncheck: internal/tools/govulncheck/go.mod internal/tools/govulncheck/go.sum
 	$(call tool,govulncheck)
 
 .PHONY: workflows

@@ -91,7 +91,7 @@ func buildOracle(t *testing.T, r oracleRelease) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "oracle-"+r.version)
 	build := exec.CommandContext(t.Context(), "go", "build", "-modfile="+r.modfile(), "-o", program, ".")
-	build.Dir = filepath.Join("..", "oracle")
+	build.Dir = filepath.Join("..", "internal", "oracle")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the allocator of 1.%s: %v\n%s", r.version, err, text)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-dra/kubectl-dra/e2e/cluster"
 )
 
-// bindRole binds a user to a ClusterRole of deploy/rbac.
+// bindRole binds a user to a ClusterRole of docs/rbac.
 func bindRole(t *testing.T, c *cluster.Cluster, user, role string) {
 	t.Helper()
 	c.ApplyText(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: `+user+`-`+role+`},
@@ -44,7 +44,7 @@ const workloadsYAML = `
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}}
 `
 
-// TestRolesOfTheDocuments: with exactly the role of deploy/rbac/read.yaml every command that reads says what it says to an admin;
+// TestRolesOfTheDocuments: with exactly the role of docs/rbac/read.yaml every command that reads says what it says to an admin;
 // allocate and deallocate need that of write.yaml besides, and nothing else.
 func TestRolesOfTheDocuments(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestRolesOfTheDocuments(t *testing.T) {
 	c.ApplyText(t, sliceYAML("gpu.example.com", "n1", 2)+"---\n"+objectsYAML+"---\n"+workloadsYAML)
 	c.ApplyText(t, capacityYAML)
 	for _, name := range []string{"read", "write", "audit"} {
-		text, err := os.ReadFile(filepath.Join("..", "deploy", "rbac", name+".yaml"))
+		text, err := os.ReadFile(filepath.Join("..", "docs", "rbac", name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

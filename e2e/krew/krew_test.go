@@ -64,7 +64,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", m.bin+string(filepath.Separator), "tool")
-	build.Dir = filepath.Join("..", "..", "tools", "krew")
+	build.Dir = filepath.Join("..", "..", "internal", "tools", "krew")
 	build.Env = append(os.Environ(), "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building krew: %v\n%s", err, out)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // RenderAll writes the answers to several questions. Of those that say the same, only the first is written, with the names of all,

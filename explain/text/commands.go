@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // RenderFix writes one fix of an explanation as text: what it changes, and the commands that do so. It is the i-th.

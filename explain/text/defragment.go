@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // RenderDefragmentation writes as text how many claims fit after a few moves. most is the number of moves that was asked about.

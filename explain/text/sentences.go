@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-dra/kubectl-dra/explain"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/explain/words"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Sentences are what Lines says of an explanation, besides what the explanation itself has in words, for layouts of other kinds. They

@@ -10,7 +10,7 @@ import (
 //go:generate go run . ../..
 
 // library are the packages that others may import.
-var library = []string{"inspect", "inspect/manifest", "allocator", "explain", "explain/question", "explain/plan", "explain/text", "styled"}
+var library = []string{"inspect", "inspect/manifest", "allocator", "explain", "explain/question", "explain/plan", "explain/text", "explain/styled"}
 
 func main() {
 	root := "."
@@ -19,7 +19,7 @@ func main() {
 	}
 	lines, err := exported(root)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(root, "api", "next.txt"), []byte(strings.Join(lines, "\n")+"\n"), 0o644) //nolint:gosec // a document is for all to read
+		err = os.WriteFile(filepath.Join(root, "internal", "apilist", "next.txt"), []byte(strings.Join(lines, "\n")+"\n"), 0o644) //nolint:gosec // a document is for all to read
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "apilist:", err)

@@ -24,32 +24,32 @@ func linesOf(t *testing.T, path string) []string {
 	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
 }
 
-// TestListIsCurrent: whoever changes what the library exports changes api/next.txt too, where a reviewer sees it.
+// TestListIsCurrent: whoever changes what the library exports changes internal/apilist/next.txt too, where a reviewer sees it.
 func TestListIsCurrent(t *testing.T) {
 	now, err := exported("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := linesOf(t, "../../api/next.txt")
+	file := linesOf(t, "next.txt")
 	for _, line := range missing(file, now) {
 		t.Errorf("no longer there: %s", line)
 	}
 	for _, line := range missing(now, file) {
-		t.Errorf("not in api/next.txt: %s", line)
+		t.Errorf("not in internal/apilist/next.txt: %s", line)
 	}
 	if t.Failed() {
-		t.Log("make generate writes api/next.txt anew; CONTRIBUTING.md says what may change")
+		t.Log("make generate writes internal/apilist/next.txt anew; CONTRIBUTING.md says what may change")
 	}
 }
 
-// TestNothingReleasedIsGone compares with the newest release: what it has may only be gone if api/except.txt says so.
+// TestNothingReleasedIsGone compares with the newest release: what it has may only be gone if internal/apilist/except.txt says so.
 func TestNothingReleasedIsGone(t *testing.T) {
-	released := newest(t, "../../api")
+	released := newest(t, ".")
 	if released == "" {
 		t.Log("there is no release yet")
 		return
 	}
-	for _, line := range gone(linesOf(t, released), linesOf(t, "../../api/next.txt"), linesOf(t, "../../api/except.txt")) {
+	for _, line := range gone(linesOf(t, released), linesOf(t, "next.txt"), linesOf(t, "../../internal/apilist/except.txt")) {
 		t.Errorf("%s has this, and it is gone: %s", filepath.Base(released), line)
 	}
 }

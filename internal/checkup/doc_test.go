@@ -28,7 +28,7 @@ not be made, because something was not read or files have nothing of a kind, are
 is printed on standard output. It is 3 if something was found, and 1 if nothing was found but not every check was made, or there was nothing to check.
 
 Who may grant admin access is read from RBAC, which is not part of a snapshot. So with ` + "`--severity=note`" + ` the roles and bindings are listed too (or taken from
-the files of ` + "`--from`" + `); of the roles in deploy/rbac, only [audit.yaml](../deploy/rbac/audit.yaml) permits that.
+the files of ` + "`--from`" + `); of the roles in docs/rbac, only [audit.yaml](rbac/audit.yaml) permits that.
 
 ` + "```" + `
 kubectl dra check                                # the cluster, all namespaces

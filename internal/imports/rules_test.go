@@ -14,7 +14,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/spell", nil},
 	{"internal/inputfile", nil},
-	{"styled", nil},
+	{"explain/styled", nil},
 	{"inspect/quantity", nil},
 	{"inspect", []string{"inspect/quantity"}},
 	{"inspect/manifest", []string{"inspect", "inspect/quantity", "inspect/manifest/validate", "internal/inputfile"}},
@@ -57,28 +57,28 @@ var layers = []layer{
 	{"explain/flip", []string{"inspect", "inspect/history", "allocator", "explain", "explain/question"}},
 	{"explain/remedy", []string{"inspect", "explain"}},
 	{"explain/explaintest", []string{"inspect", "internal/demo", "allocator", "explain"}},
-	{"explain/text/...", []string{"styled", "inspect", "allocator", "explain", "explain/words"}},
-	{"internal/checkup", []string{"styled", "inspect/...", "allocator/...", "explain/..."}},
-	{"tui/theme", []string{"styled"}},
+	{"explain/text/...", []string{"explain/styled", "inspect", "allocator", "explain", "explain/words"}},
+	{"internal/checkup", []string{"explain/styled", "inspect/...", "allocator/...", "explain/..."}},
+	{"tui/theme", []string{"explain/styled"}},
 	{"tui/keymap", nil},
-	{"tui/widget", []string{"styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
-	{"tui/screen", []string{"styled", "inspect", "inspect/flowcontrol", "allocator", "allocator/selector", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
-	{"tui/listing", []string{"styled", "inspect/...", "internal/spell", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
-	{"tui/reading", []string{"styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/widget", []string{"explain/styled", "tui/keymap", "tui/theme"}}, // nothing of Kubernetes
+	{"tui/screen", []string{"explain/styled", "inspect", "inspect/flowcontrol", "allocator", "allocator/selector", "explain/...", "tui/keymap", "tui/theme", "tui/widget"}},
+	{"tui/listing", []string{"explain/styled", "inspect/...", "internal/spell", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
+	{"tui/reading", []string{"explain/styled", "inspect/...", "tui/keymap", "tui/screen", "tui/theme", "tui/widget"}},
 	{"tui/record", []string{"inspect/...", "explain/words", "tui/screen"}},
 	// A screen goes to another one by a message to the root, so none of them imports another.
 	{"tui/screen/...", []string{
-		"styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
+		"explain/styled", "inspect/...", "allocator/...", "explain/...", "internal/timebudget",
 		"tui/keymap", "tui/listing", "tui/reading", "tui/screen", "tui/theme", "tui/widget",
 	}},
-	{"tui/screen/disruption", []string{"styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
-	{"tui/screen/room", []string{"styled", "explain", "explain/plan", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
-	{"tui/screen/checkup", []string{"styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/disruption", []string{"explain/styled", "inspect", "explain", "explain/plan", "explain/text", "explain/words", "internal/checkup", "tui/reading", "tui/screen"}},
+	{"tui/screen/room", []string{"explain/styled", "explain", "explain/plan", "explain/remedy", "explain/text", "tui/reading", "tui/screen"}},
+	{"tui/screen/checkup", []string{"explain/styled", "inspect", "internal/checkup", "tui/reading", "tui/screen"}},
 	{"tui/screen/screentest", []string{"inspect", "internal/demo", "tui/screen", "tui/theme"}}, // for tests
-	{"tui", []string{"styled", "inspect/...", "allocator/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
+	{"tui", []string{"explain/styled", "inspect/...", "allocator/...", "explain/...", "tui/...", "internal/spell", "internal/timebudget"}},
 	{"docs/schema", nil},
 	{"cmd/...", []string{
-		"docs/schema", "styled", "inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
+		"docs/schema", "explain/styled", "inspect/...", "allocator/...", "explain/...", "tui", "tui/screen", "internal/checkup", "internal/commit", "internal/demo", "cmd/...", "internal/inputfile", "internal/spell", "internal/timebudget", "internal/yamlpatch",
 	}},
 	// Support for tests of every layer: no line lists it, so only test files can import it.
 	{"internal/scenario", []string{"inspect", "inspect/manifest", "allocator"}},
@@ -122,7 +122,7 @@ var fences = []fence{
 	},
 	{
 		prefixes: []string{"github.com/charmbracelet/x/ansi"},
-		within:   []string{"styled", "tui/...", "internal/screenshot"},
+		within:   []string{"explain/styled", "tui/...", "internal/screenshot"},
 		why:      "text is measured, cut and wrapped in one place",
 	},
 	{
@@ -210,7 +210,7 @@ var heavy = []struct {
 
 // pure are the packages that are functions of a snapshot: no IO and no clock. Their test files may do both.
 var pure = []string{
-	"styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
+	"explain/styled", "inspect", "inspect/quantity", "inspect/usage", "inspect/manifest/validate", "allocator", "allocator/selector", "allocator/selector/editor",
 	"explain", "explain/words", "explain/lifecycle", "explain/whatif", "explain/joint", "explain/diagnose", "explain/requirement", "explain/conflict", "explain/fix",
 	"explain/headline", "explain/preemption", "explain/question", "explain/plan", "explain/triage", "explain/flip", "explain/text", "internal/checkup",
 }

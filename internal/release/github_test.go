@@ -212,7 +212,7 @@ func TestMakeTargetsAreDocumented(t *testing.T) {
 
 // TestToolsArePinned: each tool is a module with checksums, and the Makefile or a test builds it.
 func TestToolsArePinned(t *testing.T) {
-	for _, name := range glob(t, "tools/*/go.mod") {
+	for _, name := range glob(t, "internal/tools/*/go.mod") {
 		dir := filepath.Dir(name)
 		if _, err := os.Stat(filepath.Join(root, dir, "go.sum")); err != nil {
 			t.Error(err)
@@ -221,7 +221,7 @@ func TestToolsArePinned(t *testing.T) {
 			t.Errorf("%s names no tool", name)
 		}
 		tool := filepath.Base(dir)
-		if !strings.Contains(read(t, "Makefile"), "$(call tool,"+tool+")") && !strings.Contains(read(t, "e2e/krew/krew_test.go"), `"tools", "`+tool+`"`) {
+		if !strings.Contains(read(t, "Makefile"), "$(call tool,"+tool+")") && !strings.Contains(read(t, "e2e/krew/krew_test.go"), `"internal", "tools", "`+tool+`"`) {
 			t.Errorf("nothing builds %s", tool)
 		}
 	}

@@ -68,7 +68,7 @@ func TestGoreleaserAgreesWithTheSource(t *testing.T) {
 		}
 	}
 	for _, sbom := range config.SBOMs {
-		if _, err := os.Stat(filepath.Join(root, "tools", sbom.Cmd, "go.mod")); err != nil {
+		if _, err := os.Stat(filepath.Join(root, "internal", "tools", sbom.Cmd, "go.mod")); err != nil {
 			t.Errorf("SBOM: %v", err)
 		}
 	}

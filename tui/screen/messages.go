@@ -3,7 +3,7 @@ package screen
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
 // What the root tells a screen.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
 var ticks = []rune("▁▂▃▄▅▆▇█")

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
 // maxText is how many bytes of text an Editor takes in. What would make it longer is not typed.

@@ -3,7 +3,7 @@ package widget
 import (
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/tui/theme"
 )
 

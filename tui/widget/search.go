@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
 // search is text that is looked for in lines, and where it is. Upper and lower case are the same.

@@ -3,8 +3,8 @@ package nodes
 import (
 	"slices"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // cell is how a device is drawn.

@@ -86,9 +86,9 @@ func TestWhatIsReadForAQuestion(t *testing.T) {
 	}
 }
 
-// TestRoleOfTheDocument: the role of deploy/rbac/read.yaml permits what is read, and nothing else.
+// TestRoleOfTheDocument: the role of docs/rbac/read.yaml permits what is read, and nothing else.
 func TestRoleOfTheDocument(t *testing.T) {
-	document, err := os.ReadFile("../../../../deploy/rbac/read.yaml")
+	document, err := os.ReadFile("../../../../docs/rbac/read.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@
 //
 //   - docs/commands is written from the help of each command, docs/reasons.md and docs/fixes.md from the comments of the
 //     source with an answer of the program for each code, and docs/rbac.md from what commands say without each rule of the
-//     roles in deploy/rbac. make generate writes them; a test fails when they are not what the program says.
+//     roles in docs/rbac. make generate writes them; a test fails when they are not what the program says.
 //   - Every block of code in every Markdown file is run (blocks_test.go), with the demo cluster behind an API server. What a
 //     block shows as output has to be what the program prints.
 //   - Every link, anchor and picture has to lead somewhere, and every page in docs has to be found from the README.

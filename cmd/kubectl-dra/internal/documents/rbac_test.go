@@ -13,14 +13,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/internal/effort"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
-// roleOf is a role of deploy/rbac, as its file has it.
+// roleOf is a role of docs/rbac, as its file has it.
 func roleOf(t *testing.T, name string) (rules []rbacv1.PolicyRule, file string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "deploy", "rbac", name+".yaml"))
+	data, err := os.ReadFile(filepath.Join(root, "docs", "rbac", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestRolesAreEnough(t *testing.T) {
 				t.Errorf("kubectl dra %s fails for an admin: %s", command, all.stderr)
 			}
 			if all.code != some.code || all.text() != some.text() {
-				t.Errorf("kubectl dra %s ends with exit code %d for an admin and %d with the roles of deploy/rbac, which lack a rule:%s", command, all.code, some.code, firstDifference(some.text(), all.text()))
+				t.Errorf("kubectl dra %s ends with exit code %d for an admin and %d with the roles of docs/rbac, which lack a rule:%s", command, all.code, some.code, firstDifference(some.text(), all.text()))
 			}
 		}
 	}
@@ -337,7 +337,7 @@ func TestWrittenRoles(t *testing.T) {
 		}
 		before, _, _ := strings.Cut(text, "READ-LOSSES")
 		if !strings.Contains(string(page), strings.TrimSpace(before)) {
-			t.Errorf("docs/rbac.md does not begin with %s and the roles of deploy/rbac: run make generate", rbacIntro)
+			t.Errorf("docs/rbac.md does not begin with %s and the roles of docs/rbac: run make generate", rbacIntro)
 		}
 		return
 	}

@@ -56,10 +56,20 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	// Links that lead out of a directory that is read are not followed.
-	if err := os.CopyFS(filepath.Join(s.dir, "deploy/rbac"), os.DirFS(filepath.Join(root, "deploy/rbac"))); err != nil {
+	if err := os.CopyFS(filepath.Join(s.dir, "docs/rbac"), os.DirFS(filepath.Join(root, "docs/rbac"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"internal", "testdata", "docs", "cmd"} { // what pages name from the root of the repository
+	names := []string{"internal", "testdata", "cmd"} // what pages name from the root of the repository
+	pages, err := os.ReadDir(filepath.Join(root, "docs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if page.Name() != "rbac" {
+			names = append(names, "docs/"+page.Name())
+		}
+	}
+	for _, name := range names {
 		if err := os.Symlink(filepath.Join(root, name), filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/internal/clusters"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // TestNarrowTables prints the demo cluster for 80 columns. Names stay whole, what tells things apart and what a reader

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/kubectl-dra/kubectl-dra/styled"
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 )
 
 // TestCaretUnderWideText: the caret stands under the character that it is about, whatever is before it, and no line is

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kubectl-dra/kubectl-dra/explain/styled"
 	"github.com/kubectl-dra/kubectl-dra/inspect"
-	"github.com/kubectl-dra/kubectl-dra/styled"
 )
 
 // Table says how items of one kind are shown in columns.

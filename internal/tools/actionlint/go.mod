@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/tools/actionlint
+module github.com/kubectl-dra/kubectl-dra/internal/tools/actionlint
 
 go 1.26.0
 

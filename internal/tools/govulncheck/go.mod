@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/tools/govulncheck
+module github.com/kubectl-dra/kubectl-dra/internal/tools/govulncheck
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/tools/krew
+module github.com/kubectl-dra/kubectl-dra/internal/tools/krew
 
 go 1.26.0
 

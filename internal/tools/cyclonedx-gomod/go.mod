@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/tools/cyclonedx-gomod
+module github.com/kubectl-dra/kubectl-dra/internal/tools/cyclonedx-gomod
 
 go 1.26.0
 

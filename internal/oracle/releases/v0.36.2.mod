@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/oracle
+module github.com/kubectl-dra/kubectl-dra/internal/oracle
 
 go 1.26.0
 

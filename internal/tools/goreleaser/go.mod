@@ -1,4 +1,4 @@
-module github.com/kubectl-dra/kubectl-dra/tools/goreleaser
+module github.com/kubectl-dra/kubectl-dra/internal/tools/goreleaser
 
 go 1.26.1
 
